@@ -60,7 +60,7 @@ export class Transport {
       rejectUnauthorized: true,
       servername: isIP(host) === 0 ? host : '',
     };
-    if (isTunnel) this.#agent = new TunnelAgent(proxy, url, settings);
+    if (isTunnel) this.#agent = tunnelAgent(proxy, url, settings);
     else this.#agent = new (protocol === 'https:' ? https : http).Agent(settings);
     this.#timeout = timeout;
     this.#options = { protocol, host, port, agent: this.#agent, timeout };
@@ -138,33 +138,23 @@ function pump(body: Readable, sent: http.ClientRequest): void {
   body.pipe(sent);
 }
 
-/** Keeps TLS connections that run through a proxy. */
-class TunnelAgent extends https.Agent {
-  readonly #proxy: URL;
-  readonly #url: URL;
-
-  constructor(proxy: URL, url: URL, options: https.AgentOptions) {
-    super(options);
-    this.#proxy = proxy;
-    this.#url = url;
-  }
-
-  override createConnection(
-    { servername = '', timeout = 0 }: https.RequestOptions,
+/** Keeps TLS connections to a server that run through a proxy. */
+function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.Agent {
+  const agent = new https.Agent(settings);
+  const create = (
+    _: unknown,
     done: (error: Error | null, connection?: Duplex) => void,
-  ): undefined {
-    const { ca } = this.options;
-    const secured = (socket: Socket): Duplex =>
-      connect({ socket, host: hostOf(this.#url), servername, ca, rejectUnauthorized: true });
-    openTunnel(this.#proxy, `${this.#url.hostname}:${this.#url.port || 443}`, timeout).then(
-      (socket) => done(null, secured(socket)),
+  ): undefined => {
+    openTunnel(proxy, `${url.hostname}:${url.port || 443}`, settings.timeout).then(
+      (socket) => done(null, connect({ ...settings, socket, host: hostOf(url) })),
       (error: Error) => done(error),
     );
-  }
+  };
+  return Object.assign(agent, { createConnection: create });
 }
 
 /** Asks a proxy for a connection to a server (RFC 9110, section 9.3.6). */
-function openTunnel(proxy: URL, authority: string, timeout: number): Promise<Socket> {
+function openTunnel(proxy: URL, authority: string, timeout = 0): Promise<Socket> {
   const { request } = proxy.protocol === 'https:' ? https : http;
   const headers = { Host: authority, ...proxyAuthorization(proxy) };
   const signal = AbortSignal.timeout(timeout);

@@ -1,17 +1,16 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-table.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { SAFE } from '../transport.ts';
-import { ANIMAL_QUESTIONS } from './animal-questions.ts';
 import {
   type CheckRequest,
   type NamedOrders,
   REQUEST_NAMES,
   type RequestName,
 } from './check-transcript.ts';
-import { INVENTORY_QUESTIONS, ORDER_QUESTIONS } from './order-questions.ts';
 import { INPUT_QUESTIONS, WIRE_QUESTIONS } from './protocol-questions.ts';
 import { type Question, requestsOf } from './question.ts';
 import { READ_REQUESTS } from './read-requests.ts';
+import { ANIMAL_QUESTIONS, INVENTORY_QUESTIONS, ORDER_QUESTIONS } from './record-questions.ts';
 import { WRITE_REQUESTS } from './write-requests.ts';
 
 /** What settles each assumption. */

@@ -44,9 +44,8 @@ export const INPUT_QUESTIONS: Questions<keyof typeof INPUT> = {
   'name-limits': {
     by: ['createLongName'],
     obstacle: (check) =>
-      check.get('createLongName')?.accepted
-        ? 'none or non-empty: only an empty name could tell, but an animal without a name would not show where it comes from'
-        : undefined,
+      check.get('createLongName')?.accepted &&
+      'none or non-empty: only an empty name could tell, but an animal without a name would not show where it comes from',
     options: { none: () => false, 'non-empty': () => false, 255: refused },
   },
   'id-on-create': {
@@ -64,9 +63,8 @@ export const INPUT_QUESTIONS: Questions<keyof typeof INPUT> = {
   'negative-quantity': {
     by: ['stockNegative'],
     obstacle: (check) =>
-      check.get('stockNegative')?.status === 404
-        ? 'no animal that the check creates has an inventory entry'
-        : undefined,
+      check.get('stockNegative')?.status === 404 &&
+      'no animal that the check creates has an inventory entry',
     options: { reject: refused, accept: ({ record }) => record?.quantity === -1 },
   },
   'media-type': { by: ['createAsText'], options: { reject: status(415), lenient: accepted } },
@@ -114,8 +112,7 @@ export const WIRE_QUESTIONS: Questions<keyof typeof WIRE> = {
   'read-only-keys': {
     by: ['createReadOnly'],
     also: ['petsReadOnly'],
-    obstacle: (check) =>
-      check.get('petsReadOnly')?.accepted ? undefined : check.whyUnknown('petsReadOnly'),
+    obstacle: (check) => !check.get('petsReadOnly')?.accepted && check.whyUnknown('petsReadOnly'),
     options: { ignored: accepted, 403: status(403) },
   },
   'auth-challenge': {
@@ -147,9 +144,8 @@ export const WIRE_QUESTIONS: Questions<keyof typeof WIRE> = {
   'rate-limit': {
     by: ['burst'],
     obstacle: (check) =>
-      waitIn(check) > 1
-        ? `the limit counts more than the burst: 429 with Retry-After ${waitIn(check)}`
-        : undefined,
+      waitIn(check) > 1 &&
+      `the limit counts more than the burst: 429 with Retry-After ${waitIn(check)}`,
     values: (check) => [rateIn(check)],
     what: `${BURST} requests at once:`,
     options: { none: /^no limit$/, '10/s': /^10\/s$/ },

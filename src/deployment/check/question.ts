@@ -12,8 +12,8 @@ interface Requests {
   readonly from?: readonly RequestName[];
   /** Requests that make the verdict more certain, if they can be sent. */
   readonly also?: readonly RequestName[];
-  /** Why the replies cannot settle it; undefined if they can. */
-  readonly obstacle?: Look<string | undefined>;
+  /** Why the replies cannot settle it, if so. */
+  readonly obstacle?: Look<string | false | undefined>;
 }
 
 /** Settled by the option that every reply to `by` matches. */
@@ -60,7 +60,7 @@ export interface Answer {
 
 export function answerTo(question: Question, check: CheckTranscript): Answer {
   const obstacle = question.obstacle?.(check);
-  if (obstacle !== undefined) return { options: [], obstacle };
+  if (obstacle) return { options: [], obstacle };
   if (!('values' in question)) {
     const replies = check.all(...(question.by ?? question.from ?? []));
     return { options: matching(question.options, (it) => replies.every((r) => it(r, check))) };
