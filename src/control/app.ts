@@ -8,7 +8,6 @@ import { failed, writeReply } from '../http/write.ts';
 import { NotSavedError } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
-import { isReal, timeOf } from '../service/clock.ts';
 import { readBody } from './body.ts';
 import { type ControlReply, type Endpoint, ofService, refuse, refuseMethod } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -144,11 +143,7 @@ async function answer(
     if (!endpoint.open) await sandbox.current();
     return endpoint.handle(call);
   };
-  const reply = await run().catch(refuseUnsaved);
-  const { clock } = sandbox.state;
-  if (isReal(clock)) return reply;
-  const date = new Date(timeOf(clock)).toUTCString();
-  return { ...reply, headers: { Date: date, ...reply.headers } };
+  return run().catch(refuseUnsaved);
 }
 
 /** @throws any other error */

@@ -37,13 +37,10 @@ function wrongHost(header: string | undefined, own: string | undefined): string 
   return `Host: expected a loopback name such as localhost or 127.0.0.1, found ${describe(header)}`;
 }
 
-/** A host with or without a port; brackets around an IPv6 address. */
-const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d{0,5})?$/i;
-
-/** The name or address in a `Host` header, in lower case; undefined if it is malformed. */
+/** The name or address in a `Host` header; undefined if it is malformed. */
 function nameIn(header: string): string | undefined {
-  const [, address, name] = HOST.exec(header) ?? [];
-  return (address ?? name)?.toLowerCase();
+  const url = `http://${header}`;
+  return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '') : undefined;
 }
 
 /** Says whether a browser marked a request as coming from another website. */

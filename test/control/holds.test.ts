@@ -6,7 +6,7 @@ import express from 'express';
 import request from 'supertest';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createExpressApp } from '../../src/control/app.ts';
-import { countWhen } from '../../src/control/journal/waiting.ts';
+import { countWhen } from '../../src/control/journal/hold-endpoints.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import type { Hold } from '../../src/scenario/hold.ts';

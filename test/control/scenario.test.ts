@@ -185,7 +185,6 @@ describeServer('the clock in the control API', (open) => {
     expect((await advance('P30D')).json).toEqual({ ...set, now: '2031-01-05T00:00:00.000Z' });
     const back = await advance('-P30D');
     expect(back.json).toEqual(set);
-    expect(back.headers.date).toBe('Fri, 06 Dec 2030 00:00:00 GMT');
     expect((await send('GET', '/v1/pets/1')).headers.date).toBe('Fri, 06 Dec 2030 00:00:00 GMT');
     const running = await send('PUT', '/__mock/clock', { body: { frozen: false } });
     expect(running.json).toMatchObject({ frozen: false, real: false });

@@ -35,7 +35,7 @@ import {
 } from '../endpoint.ts';
 import { openStream, STREAM_PACE } from './exchange-stream.ts';
 import { exchangeText, harEntry, harHead } from './exchange-text.ts';
-import { countWhen } from './waiting.ts';
+import { countWhen } from './hold-endpoints.ts';
 
 /** A filter of exchanges, all members of which must match, and how long to wait for how many. */
 const AWAITED_FILTER = named(
