@@ -26,8 +26,8 @@ export type {
   RecordControl,
   StateChanges,
   StoreState,
-} from './library/records.ts';
-export type { Latch, LatchOptions, RequestFilter } from './library/requests.ts';
+} from './library/record-control.ts';
+export type { Latch, LatchOptions, RequestFilter } from './library/request-control.ts';
 export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
 export { globalSetup, startPetstoreMock } from './library/start-mock.ts';
 export { ScenarioError } from './scenario/sandbox-start.ts';

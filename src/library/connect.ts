@@ -11,7 +11,7 @@ import {
 import { STAGING_KEY } from '../service/keyring.ts';
 import { ControlClient, fetchTrusting, queryOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
-import type { RecordQuery } from './records.ts';
+import type { RecordQuery } from './record-control.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {

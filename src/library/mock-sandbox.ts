@@ -21,8 +21,8 @@ import {
   recordControl,
   type StateChanges,
   type StoreState,
-} from './records.ts';
-import { type Latch, type LatchOptions, requestControl, setLatch } from './requests.ts';
+} from './record-control.ts';
+import { type Latch, type LatchOptions, requestControl, setLatch } from './request-control.ts';
 import type { AnyScenarioName, RuleDefinition, ScenarioDefinition } from './scenario-definition.ts';
 
 /** One sandbox of a server: where a client finds it, and its control API. */

@@ -2,7 +2,7 @@ import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
-import type { Animal, CollectionChanges, Int64, InventoryEntry, Order } from './records.ts';
+import type { Animal, CollectionChanges, Int64, InventoryEntry, Order } from './record-control.ts';
 
 /** The name of a shipped scenario, or of one that the sandbox knows. */
 export type AnyScenarioName = ScenarioName | (string & Record<never, never>);
