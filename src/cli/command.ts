@@ -14,11 +14,6 @@ export class Failure extends Error {
   override readonly name = 'Failure';
 }
 
-/** Whether an error came from writing to standard output, such as a full disk. */
-export function isOfOutput(error: Error): boolean {
-  return 'syscall' in error && error.syscall === 'write' && !('path' in error);
-}
-
 /** The flags that a command was given, from all places. */
 export interface Settings {
   readonly flags: Flags;

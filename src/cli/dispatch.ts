@@ -4,14 +4,7 @@ import { writeJson } from '../contract/json.ts';
 import { codeOf } from '../error-code.ts';
 import { packageVersion } from '../package.ts';
 import { describe } from '../words.ts';
-import {
-  type Command,
-  Failure,
-  isOfOutput,
-  refusal,
-  type Settings,
-  UsageError,
-} from './command.ts';
+import { type Command, Failure, refusal, type Settings, UsageError } from './command.ts';
 import { readCommandLine } from './command-line.ts';
 import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
@@ -76,15 +69,17 @@ function print(text: string, { output }: Terminal): number {
 
 /** The lines that explain an error, and the exit code for it. */
 export function whatWentWrong(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
-  const text = `petstore-mock: ${escapedLines(messageOf(error))}\n`;
-  return { text, code: error instanceof UsageError ? 2 : 1 };
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (isOfOutput(error)) return `standard output cannot be written (${codeOf(error)})`;
-  const expected = error instanceof UsageError || error instanceof Failure;
-  return expected ? error.message : (error.stack ?? error.message);
+  const isUsage = error instanceof UsageError;
+  let message = String(error);
+  if (isUsage || error instanceof Failure) message = error.message;
+  else if (error instanceof Error) {
+    // Only writing to standard output fails without a path: a full disk.
+    const isOfOutput = 'syscall' in error && error.syscall === 'write' && !('path' in error);
+    message = isOfOutput
+      ? `standard output cannot be written (${codeOf(error)})`
+      : (error.stack ?? error.message);
+  }
+  return { text: `petstore-mock: ${escapedLines(message)}\n`, code: isUsage ? 2 : 1 };
 }
 
 /**
@@ -107,11 +102,11 @@ function requireWritable(command: CommandName, { flags, originOf }: Settings): v
 
 /** Why a file cannot be written, checked without creating it or its folders. */
 function obstacleTo(file: string): string | undefined {
-  const state = existsSync(file) ? statSync(file) : undefined;
-  if (state?.isDirectory()) return 'it is a folder';
-  let place = state === undefined ? dirname(file) : file;
+  let place = file;
   while (!existsSync(place)) place = dirname(place);
-  if (place !== file && !statSync(place).isDirectory()) return `${place} is not a folder`;
+  const isFolder = statSync(place).isDirectory();
+  if (place === file && isFolder) return 'it is a folder';
+  if (place !== file && !isFolder) return `${place} is not a folder`;
   try {
     accessSync(place, constants.W_OK);
     return undefined;

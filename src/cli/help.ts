@@ -48,9 +48,8 @@ async function printedFor(words: readonly string[], width: number): Promise<stri
 
 function spellingsOf(name: CommandName): string[] {
   const { aliases = [], positional } = commandShape(name);
-  const word =
-    positional && (positional.many ? ` [${positional.name}..]` : ` [${positional.name}]`);
-  return [`${name}${word ?? ''}`, ...aliases, ...(name === 'serve' ? ['$0'] : [])];
+  const word = positional ? ` [${positional.name}${positional.many ? '..' : ''}]` : '';
+  return [`${name}${word}`, ...aliases, ...(name === 'serve' ? ['$0'] : [])];
 }
 
 /** Adds what the help and the completion of a command show. */

@@ -72,50 +72,39 @@ export function flagInput(name: FlagName, texts: readonly string[], origin: stri
 }
 
 /**
- * The flags of a command from the command line, the environment and a config file, in this order.
+ * The flags of a command from the command line, the environment and a config file. A place wins over
+ * those after it, flag by flag; assumptions are merged, one by one, and `--rate-limit` wins over the
+ * same in `--assume`.
  *
  * @throws UsageError for a wrong value
  */
 export async function settingsOf(
-  { command, flags }: Invocation,
+  { command, flags: given }: Invocation,
   variables: Variables,
 ): Promise<Settings> {
-  const layers = [flags, fromEnvironment(command, variables)];
+  const layers = [given, fromEnvironment(command, variables)];
   const config = flagsOf(command).includes('config')
     ? layers.map((layer) => layer.get('config')).find((it) => it !== undefined)
     : undefined;
-  if (typeof config?.value !== 'string') return readSettings(command, layers);
-  const { layer, checked } = await fromConfigFile(config.value, config.origin);
-  return { ...readSettings(command, [...layers, layer]), checked };
-}
-
-/**
- * Reads the flags of a command. A place wins over those after it, flag by flag; assumptions are
- * merged, one by one, and `--rate-limit` wins over the same in `--assume`.
- *
- * @throws UsageError for a wrong value
- */
-function readSettings(command: CommandName, layers: readonly Layer[]): Settings {
+  const file =
+    typeof config?.value === 'string'
+      ? await fromConfigFile(config.value, config.origin)
+      : undefined;
+  if (file !== undefined) layers.push(file.layer);
   const origins = new Map<FlagName, string>();
   let flags: Flags = {};
   for (const layer of layers.toReversed()) {
-    const own = new Map([...layer].filter(([name]) => flagsOf(command).includes(name)));
-    const read = flagsIn(own);
-    flags = {
-      ...flags,
-      ...read,
-      assume: { ...flags.assume, ...read.assume, ...read.rateLimit },
-    };
+    const own = [...layer].filter(([name]) => flagsOf(command).includes(name));
+    const values = own.map(([name, { value }]) => [name, value]);
+    const reading = readAs(FLAG_VALUES, Object.fromEntries(values));
+    if (!reading.ok) throw wrongValue(layer, reading.problems);
+    const read = reading.value;
+    const assume = { ...flags.assume, ...read.assume, ...read.rateLimit };
+    flags = { ...flags, ...read, assume };
     for (const [name, { origin }] of own) origins.set(name, origin);
   }
-  return { flags, originOf: (name) => origins.get(name) ?? `--${spellingOf(name)}` };
-}
-
-function flagsIn(layer: Layer): Flags {
-  const values = [...layer].map(([name, { value }]) => [name, value]);
-  const reading = readAs(FLAG_VALUES, Object.fromEntries(values));
-  if (!reading.ok) throw wrongValue(layer, reading.problems);
-  return reading.value;
+  const originOf = (name: FlagName) => origins.get(name) ?? `--${spellingOf(name)}`;
+  return { flags, checked: file?.checked, originOf };
 }
 
 function wrongValue(layer: Layer, [problem]: readonly ShapeProblem[]): Error {
@@ -170,12 +159,8 @@ function fromEnvironment(command: CommandName, variables: Variables): Layer {
     if (flag === 'port' && SERVICE_LINK.test(text)) continue;
     layer.set(flag, flagInput(flag, textsOf(flag, text), `environment variable ${name}`));
   }
-  if (!isCtl) {
-    refuseNearMisses(
-      variables,
-      known.map(([name]) => name),
-    );
-  }
+  const names = known.map(([name]) => name);
+  if (!isCtl) refuseNearMisses(variables, names);
   return layer;
 }
 

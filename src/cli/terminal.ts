@@ -40,12 +40,6 @@ export function terminalOf(
   };
 }
 
-/** The style of notices, whose stream may differ from the output's. */
-export function noticesTerminal({ notices, style }: Terminal): Pick<Terminal, 'notices' | 'style'> {
-  const interactive = 'isTTY' in notices && notices.isTTY === true;
-  return { notices, style: { ...style, colour: style.colour && interactive } };
-}
-
 export function bold(text: string, { colour }: Style): string {
   return colour ? `\u001B[1m${text}\u001B[22m` : text;
 }

@@ -3,7 +3,7 @@ import { endingText, exitCodeOf, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { AssumptionTracker, judge, renderEvidence } from '../evidence.ts';
 import { openLog, renderNotice } from '../log.ts';
-import { notice, noticesTerminal } from '../terminal.ts';
+import { notice } from '../terminal.ts';
 import { writeCoverageFiles } from '../write-files.ts';
 import { askToForward, reloadNotice } from './serve.ts';
 
@@ -15,8 +15,10 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
     else if (signal === 'SIGHUP' || !onTerminal()) command.send(signal);
   });
   await askToForward({ flags, originOf }, terminal);
-  const { notices, style } = noticesTerminal(terminal);
-  const log = openLog({ ...terminal, output: notices, style }, flags.log ?? 'off');
+  const { notices } = terminal;
+  const isScreen = 'isTTY' in notices && notices.isTTY === true;
+  const style = { ...terminal.style, colour: terminal.style.colour && isScreen };
+  const log = openLog({ output: notices, style }, flags.log ?? 'off');
   const tracker = new AssumptionTracker();
   const notify = (text: string) => {
     notices.write(renderNotice(text, 'pretty'));

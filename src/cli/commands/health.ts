@@ -36,23 +36,18 @@ function serverOf({ flags, originOf }: Settings): string {
 const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
 
 /** @param verified whether to verify the certificate; the request carries no secret */
-async function statusOf(
-  url: URL,
-  milliseconds: number,
-  verified: boolean,
-): Promise<number | undefined> {
+async function statusOf(url: URL, milliseconds: number, verified: boolean) {
   const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(milliseconds);
-    const options = { agent: false, signal, rejectUnauthorized: verified } as const;
-    const request = get(url, options, (reply) => {
+  const signal = AbortSignal.timeout(milliseconds);
+  return new Promise<number | undefined>((resolve, reject) => {
+    const request = get(url, { agent: false, signal, rejectUnauthorized: verified }, (reply) => {
       reply.resume();
       resolve(reply.statusCode);
     });
     request.on('error', (error) => {
-      const why = signal.aborted
-        ? `within ${milliseconds} ms`
-        : `(${codeOf(error) ?? error.message})${NO_TLS.test(codeOf(error) ?? '') ? '; does it speak plain HTTP?' : ''}`;
+      const code = codeOf(error) ?? error.message;
+      const hint = NO_TLS.test(code) ? '; does it speak plain HTTP?' : '';
+      const why = signal.aborted ? `within ${milliseconds} ms` : `(${code})${hint}`;
       reject(new Failure(`no answer from ${url} ${why}`, { cause: error }));
     });
   });

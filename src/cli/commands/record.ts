@@ -44,8 +44,19 @@ export const record: Command = async ({ positionals: [url], terminal, ...setting
   const store = anonymise ? anonymised(exact, key) : exact;
   await writeStore(store, file);
   const changes = earlier && compareStores(earlier, store);
-  const recorded = { file, store, gaps, changes };
-  return { text: renderRecording(recorded), json: recordingJson(recorded), exitCode: 0 };
+  const { animals, inventory, orders } = store;
+  const counts = [
+    countText(animals.size, 'animal'),
+    countText(inventory.size, 'inventory entry', 'inventory entries'),
+    countText(orders.size, 'order'),
+  ];
+  const lines = [`${file}: ${joinWords(counts, 'and')}`];
+  if (gaps.length > 0) lines.push('May be missing or different:', ...gaps.map((gap) => `  ${gap}`));
+  if (changes?.length === 0) lines.push('No changes.');
+  else if (changes !== undefined) lines.push('Changes:', ...changes.map(changeLine));
+  const sizes = Object.fromEntries(COLLECTIONS.map((name) => [name, store[name].size]));
+  const text = `${lines.map(escaped).join('\n')}\n`;
+  return { text, json: { file, ...sizes, gaps, changes }, exitCode: 0 };
 };
 
 /** The earlier recording in a file. A bare name is a path too, not a shipped fixture. */
@@ -57,37 +68,6 @@ async function earlierIn(file: string): Promise<Store> {
     const why = `--diff: ${file} is not an earlier recording\n${error.message}`;
     throw new UsageError(why, { cause: error });
   }
-}
-
-/** What was written to a fixture. */
-export interface RecordingResult {
-  readonly file: string;
-  readonly store: Store;
-  readonly gaps: readonly string[];
-  /** What differs from an earlier recording, if there was one. */
-  readonly changes: readonly RecordChange[] | undefined;
-}
-
-/** What was recorded, what may be missing and what changed, for `--json`. */
-export function recordingJson({ file, store, gaps, changes }: RecordingResult): object {
-  const counts = Object.fromEntries(COLLECTIONS.map((name) => [name, store[name].size]));
-  return { file, ...counts, gaps, changes };
-}
-
-/** The same as text. */
-export function renderRecording({ file, store, gaps, changes }: RecordingResult): string {
-  const { animals, inventory, orders } = store;
-  const counts = [
-    countText(animals.size, 'animal'),
-    countText(inventory.size, 'inventory entry', 'inventory entries'),
-    countText(orders.size, 'order'),
-  ];
-  const lines = [`${file}: ${joinWords(counts, 'and')}`];
-  if (gaps.length > 0) lines.push('May be missing or different:', ...gaps.map((gap) => `  ${gap}`));
-  if (changes !== undefined) {
-    lines.push(changes.length === 0 ? 'No changes.' : 'Changes:', ...changes.map(changeLine));
-  }
-  return `${lines.map(escaped).join('\n')}\n`;
 }
 
 function changeLine(change: RecordChange): string {

@@ -51,13 +51,13 @@ function originOf(url = DEFAULT_URL): string {
   throw refusal('--server-url', `a URL that ends in ${BASE_PATH}`, describe(url));
 }
 
+/** A reply for `--json`. */
 function entry(recipe: ReplyRecipe): object {
   const { operation, status, ground } = recipe;
   const words = waysInWords(recipe);
-  const ways = WAY_NAMES.map((way) => [
-    way,
-    { summary: words[way], requests: repeatable(recipe, way).map(request) },
-  ]);
+  const ways = WAY_NAMES.map((way) => {
+    return [way, { summary: words[way], requests: repeatable(recipe, way).map(request) }];
+  });
   return { operation, status, ground, ways: Object.fromEntries(ways) };
 }
 
@@ -84,25 +84,25 @@ const STATUS_COLUMN = 6;
 const WAY_COLUMN = 8;
 
 /** Every reply and the ways to get it, grouped by operation. */
-export function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
+function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
   const layout = { width: style.width, columns: [STATUS_COLUMN, WAY_COLUMN] };
   const tables = OPERATION_IDS.flatMap((id) => {
-    const rows = replies.filter(({ operation }) => operation === id).flatMap(rowsOf);
-    if (rows.length === 0) return [];
+    const rows = replies
+      .filter(({ operation }) => operation === id)
+      .flatMap((recipe) => {
+        const words = waysInWords(recipe);
+        const ways = WAY_NAMES.map((way) => ['', way, words[way]]);
+        return [[`${recipe.status}`, '', recipe.ground], ...ways];
+      });
     const { method, path } = operationShape(id);
-    return [`${bold(`${id}: ${method} ${path}`, style)}\n${renderTable(rows, layout)}`];
+    const title = bold(`${id}: ${method} ${path}`, style);
+    return rows.length === 0 ? [] : [`${title}\n${renderTable(rows, layout)}`];
   });
-  const more = '--curl prints commands to copy, --check requests every reply.\n';
-  return `${tables.join('\n')}\n${more}`;
-}
-
-function rowsOf(recipe: ReplyRecipe): string[][] {
-  const ways = waysInWords(recipe);
-  return [[`${recipe.status}`, '', recipe.ground], ...WAY_NAMES.map((way) => ['', way, ways[way]])];
+  return `${tables.join('\n')}\n--curl prints commands to copy, --check requests every reply.\n`;
 }
 
 /** The ways to get a reply, one line each. */
-export function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
+function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
   const { operation, status, way, assume } = recipe;
   const flags = Object.entries(assume).map(([id, option]) => `--assume ${id}=${option}`);
   // Flags replace the first step, which chooses assumptions or a scenario.

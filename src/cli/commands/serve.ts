@@ -1,7 +1,6 @@
 import { isLoopbackName } from '../../control/loopback.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
 import { workingKey } from '../../library/mock-variables.ts';
-import type { RunningServer } from '../../server.ts';
 import type { KeyLists } from '../../service/keyring.ts';
 import { type Command, type Settings, UsageError } from '../command.ts';
 import { openLog, renderNotice } from '../log.ts';
@@ -89,7 +88,9 @@ export const serve: Command = async ({ terminal, ...given }) => {
   const closed = server.close().then(() => 0);
   const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
   log?.flush();
-  const problems = await coverageProblems(given, server);
+  if (given.flags.coverage === undefined) return { exitCode };
+  const { writeCoverageFiles } = await import('../write-files.ts');
+  const problems = writeCoverageFiles(given.flags, server);
   problems.forEach(notify);
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };
@@ -106,12 +107,6 @@ export async function askToForward({ flags }: Settings, terminal: Terminal): Pro
   if (upstream === undefined) return;
   const { askConsent } = await import('../connection.ts');
   await askConsent(upstream, "every request of this server's clients", yes, terminal);
-}
-
-/** Writes the files of `--coverage`; loads the formats of reports only for them. */
-async function coverageProblems({ flags }: Settings, server: RunningServer): Promise<string[]> {
-  if (flags.coverage === undefined) return [];
-  return (await import('../write-files.ts')).writeCoverageFiles(flags, server);
 }
 
 /** The notice after a watched file changed. */
