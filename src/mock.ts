@@ -3,11 +3,8 @@ import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { type Observer, observedExchange } from './evidence/exchange.ts';
 import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service-handler.ts';
-import type { Fleet, Keeper } from './sandbox/keeper.ts';
-import { removeIdle } from './sandbox/remove-idle.ts';
-import type { SandboxLimits } from './sandbox/sandbox-limits.ts';
-import { Sandboxes } from './sandbox/sandboxes.ts';
-import type { Upstream } from './sandbox/upstream.ts';
+import { removeIdle, type SandboxLimits } from './sandbox/sandbox-limits.ts';
+import { Sandboxes, type SandboxParts } from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 
 /** How a mock answers, whatever it starts from. */
@@ -19,15 +16,11 @@ export interface MockOptions extends SandboxLimits, ControlOptions {
 }
 
 /** The parts of a mock. */
-export interface MockParts extends Pick<ControlParts, 'starter' | 'guard' | 'certificate'> {
+export interface MockParts
+  extends SandboxParts,
+    Pick<ControlParts, 'starter' | 'guard' | 'certificate'> {
   readonly start: Start;
-  /** Keeps the default sandbox; only memory does by default. */
-  readonly keeper?: Keeper | undefined;
-  /** The servers that share all sandboxes with this one. */
-  readonly fleet?: Fleet | undefined;
   readonly upstreams?: Upstreams | undefined;
-  /** The deployment that answers in place of the mock. */
-  readonly upstream?: Upstream | undefined;
 }
 
 /** Assembles a mock without a listener. */

@@ -7,8 +7,11 @@ import { isLoopbackName } from './control/loopback.ts';
 import { DEFAULTS } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { asError } from './error-code.ts';
+import { coverageOf } from './evidence/coverage.ts';
 import type { FindingsReport } from './evidence/findings.ts';
+import { findingsOf } from './evidence/findings.ts';
 import type { CoverageReport } from './evidence/report-shapes.ts';
+import { totalsOf } from './evidence/sandbox-evidence.ts';
 import { createListener, type Timeouts } from './http/listener.ts';
 import {
   type Certificate,
@@ -180,8 +183,8 @@ export async function startServer(
     port: bound.port,
     controlToken,
     certificate: certificate?.cert,
-    coverage: () => sandboxes.coverage(),
-    findings: () => sandboxes.findings(),
+    coverage: () => coverageOf(totalsOf(sandboxes)),
+    findings: () => findingsOf(totalsOf(sandboxes)),
     close,
   };
 }

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { NotSavedError } from '../sandbox/keeper.ts';
+import { NotSavedError, SandboxLimitError } from '../sandbox/keeper.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import { type Answer, Sandbox } from '../sandbox/sandbox.ts';
-import { SandboxLimitError } from '../sandbox/sandbox-limits.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { step } from '../sandbox/step.ts';

@@ -60,6 +60,18 @@ export class KeeperError extends Error {
   }
 }
 
+/** The limit of sandboxes is reached. */
+export class SandboxLimitError extends KeeperError {
+  override readonly name = 'SandboxLimitError';
+  override readonly code = 'too_many_sandboxes';
+
+  constructor(most: number, sandbox: string) {
+    super(
+      `sandbox limit (${most}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
+    );
+  }
+}
+
 /** What a log or a fleet does, or a NotSavedError. */
 export async function saved<T>(done: Promise<T>): Promise<T> {
   try {

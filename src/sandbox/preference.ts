@@ -1,9 +1,10 @@
+import type { KnownScenarios } from '../scenario/load-scenario.ts';
 import { type RuleBook, ruleBook } from '../scenario/rules.ts';
-import { ScenarioError } from '../scenario/sandbox-start.ts';
+import { ScenarioError, type Start } from '../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from '../scenario/scenario-names.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import { describe, suggest } from '../words.ts';
-import { knownScenarios, type ScenarioHolder } from './known-scenarios.ts';
+import type { State } from './state.ts';
 
 /** What a request asks of the mock with `Prefer` (RFC 7240). */
 export type Preference =
@@ -88,4 +89,31 @@ function misnamed(name: string): string[] {
   if (NAMES.includes(name)) return [];
   const hint = /status/.test(name) ? ' (did you mean code?)' : suggest(name, NAMES);
   return hint === '' ? [] : [`Prefer: the mock knows no preference ${describe(name)}${hint}`];
+}
+
+/** A sandbox, as far as its scenarios matter. */
+export interface ScenarioHolder {
+  /** What it started with. */
+  readonly origin: Start;
+  readonly state: State;
+  /** Resolves when the state has what other servers did. */
+  current(): Promise<void> | undefined;
+}
+
+/**
+ * The scenarios that a sandbox knows besides those that ship: those that it started with, those that
+ * are active, and its own. The later win.
+ */
+export function knownScenarios({
+  origin,
+  state: { settings, scenarios },
+}: ScenarioHolder): KnownScenarios {
+  const loaded = [...origin.scenarios, ...settings.start.scenarios];
+  const known = new Map<string, () => Scenario | Promise<Scenario>>();
+  for (const scenario of loaded) known.set(scenario.name, () => scenario);
+  for (const [name, saved] of scenarios) {
+    // Imported here, since most starts have no scenario.
+    known.set(name, async () => (await import('../scenario/scenario-text.ts')).readSaved(saved));
+  }
+  return known;
 }

@@ -1,6 +1,5 @@
 import type { OnFinding } from '../evidence/totals.ts';
-import { type Fleet, type Keeper, KeeperError } from './keeper.ts';
-import type { Upstream } from './upstream.ts';
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
 
 /** What sandboxes may take, and what is noted of them. */
 export interface SandboxLimits {
@@ -28,24 +27,40 @@ export function checkTimes({ maxHold, sandboxIdle }: SandboxLimits): void {
   }
 }
 
-/** What keeps sandboxes, and what answers in them. */
-export interface SandboxParts {
-  /** Keeps the default sandbox. */
-  readonly keeper?: Keeper | undefined;
-  /** Keeps all sandboxes. */
-  readonly fleet?: Fleet | undefined;
-  /** The deployment that answers in place of the mock. */
-  readonly upstream?: Upstream | undefined;
+/** All sandboxes, as far as they can be removed. */
+interface RemovableSandboxes {
+  unused(): Promise<ReadonlyMap<string, number>>;
+  remove(name: string, unusedFor: number): Promise<boolean>;
 }
 
-/** The limit of sandboxes is reached. */
-export class SandboxLimitError extends KeeperError {
-  override readonly name = 'SandboxLimitError';
-  override readonly code = 'too_many_sandboxes';
+/** The longest pause between two looks, in milliseconds: an hour. */
+const LONGEST_PAUSE = 3_600_000;
 
-  constructor(most: number, sandbox: string) {
-    super(
-      `sandbox limit (${most}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
-    );
-  }
+/**
+ * Removes sandboxes that were not used for some time, but never the default one and staging.
+ *
+ * @param idle in milliseconds
+ * @param onRemoved called with the name of each, by the server that removed it
+ * @returns stops
+ */
+export function removeIdle(
+  sandboxes: RemovableSandboxes,
+  idle: number,
+  onRemoved: (name: string) => void,
+): () => void {
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    // What fails while Redis is away, the next look tries again.
+    const all = await sandboxes.unused().catch(() => new Map<string, number>());
+    for (const [name, unused] of all) {
+      if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX || unused < idle) continue;
+      const isRemoved = await sandboxes.remove(name, idle).catch(() => false);
+      if (isRemoved) onRemoved(name);
+    }
+    isLooking = false;
+  };
+  const timer = setInterval(() => void look(), Math.min(idle / 4, LONGEST_PAUSE)).unref();
+  return () => clearInterval(timer);
 }

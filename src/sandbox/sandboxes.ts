@@ -1,24 +1,42 @@
 import { setImmediate } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
-import { coverageOf } from '../evidence/coverage.ts';
-import { type FindingsReport, findingsOf } from '../evidence/findings.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
 import { LogMeter, Meter } from '../evidence/meter.ts';
-import type { CoverageReport } from '../evidence/report-shapes.ts';
 import { totalsOf } from '../evidence/sandbox-evidence.ts';
 import { type Start, stagingOf } from '../scenario/sandbox-start.ts';
 import { thisInstant } from '../service/clock.ts';
 import { checkKey, type Keyring } from '../service/keyring.ts';
-import { type Fleet, KeeperError, NotSavedError, type Opening, saved } from './keeper.ts';
+import {
+  type Fleet,
+  type Keeper,
+  KeeperError,
+  NotSavedError,
+  type Opening,
+  saved,
+} from './keeper.ts';
 import type { SandboxShare } from './recorder.ts';
 import { Sandbox } from './sandbox.ts';
-import type { SandboxLimits, SandboxParts } from './sandbox-limits.ts';
+import type { SandboxLimits } from './sandbox-limits.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
 import { initialState, restarted } from './state.ts';
 import { worldOf } from './step.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What keeps sandboxes, and what answers in them. */
+export interface SandboxParts {
+  /** Keeps the default sandbox. */
+  readonly keeper?: Keeper | undefined;
+  /** Keeps all sandboxes. */
+  readonly fleet?: Fleet | undefined;
+  /** The deployment that answers in place of the mock. */
+  readonly upstream?: Upstream | undefined;
+}
 
 /** Sandboxes of a fleet that a server holds in memory, besides the default one. */
 const MOST_HELD = 10_000;
+
+/** They always exist, in this order. */
+const PERMANENT: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
 /** All sandboxes of a server, each created at its first use. */
 export class Sandboxes {
@@ -29,6 +47,7 @@ export class Sandboxes {
   readonly observers = new Set<ExchangeListener>();
   readonly logMeter = new LogMeter();
   readonly #share: SandboxShare;
+  /** By name, the permanent ones first. */
   readonly #named = new Map<string, Sandbox>();
   readonly #fleet: Fleet | undefined;
   #start: Start;
@@ -64,6 +83,8 @@ export class Sandboxes {
       keeper === undefined
         ? this.#open(DEFAULT_SANDBOX)
         : new Sandbox(DEFAULT_SANDBOX, start, this.#share, keeper);
+    this.#named.set(DEFAULT_SANDBOX, this.default);
+    this.#named.set(STAGING_SANDBOX, this.#open(STAGING_SANDBOX));
   }
 
   /** @param mayCreate whether the first use creates the sandbox, if the fleet has none of this name */
@@ -93,18 +114,16 @@ export class Sandboxes {
    * @returns undefined if the limit of sandboxes is reached
    */
   find(name: string): Sandbox | undefined {
-    if (name === DEFAULT_SANDBOX) return this.default;
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    // Staging always exists, used or not. The sandboxes of a fleet are counted elsewhere.
-    const others = this.#named.size - (this.#named.has(STAGING_SANDBOX) ? 1 : 0);
-    const isFull = this.#fleet === undefined && others >= this.most;
-    if (name !== STAGING_SANDBOX && isFull) return undefined;
+    // The sandboxes of a fleet are counted elsewhere.
+    const isFull = this.#named.size >= this.most + PERMANENT.length;
+    if (isFull && this.#fleet === undefined) return undefined;
     const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
     if (this.#fleet !== undefined && this.#named.size > MOST_HELD) {
       // Drops the one opened first. Its next use reads it again.
-      const [oldest = name] = this.#named.keys();
+      const [, , oldest = name] = this.#named.keys();
       this.#named.delete(oldest);
     }
     return sandbox;
@@ -117,7 +136,8 @@ export class Sandboxes {
    * @returns undefined if the limit of sandboxes is reached
    */
   enter(name: string, authorization: string | undefined): Sandbox | undefined {
-    if (this.has(name)) return this.find(name);
+    const known = this.#named.get(name);
+    if (known !== undefined) return known;
     const start = this.startOf(name);
     const world = worldOf(initialState(start, undefined, thisInstant().wall));
     // Which keys are valid, only the deployment knows.
@@ -131,21 +151,12 @@ export class Sandboxes {
   }
 
   /** Every sandbox, the default one and staging first. */
-  *[Symbol.iterator](): Generator<Sandbox> {
-    yield this.default;
-    const staging = this.#look(STAGING_SANDBOX);
-    yield staging;
-    for (const sandbox of this.#named.values()) if (sandbox !== staging) yield sandbox;
-  }
-
-  /** A sandbox for somebody who looks at it, which is no use of it. */
-  #look(name: string): Sandbox {
-    if (name === DEFAULT_SANDBOX) return this.default;
-    return this.#named.get(name) ?? this.#open(name, false);
+  [Symbol.iterator](): Iterator<Sandbox> {
+    return this.#named.values();
   }
 
   has(name: string): boolean {
-    return name === DEFAULT_SANDBOX || name === STAGING_SANDBOX || this.#named.has(name);
+    return this.#named.has(name);
   }
 
   /**
@@ -155,9 +166,7 @@ export class Sandboxes {
    * @throws NotSavedError
    */
   async reserve(name: string): Promise<boolean> {
-    if (this.#fleet === undefined || name === DEFAULT_SANDBOX || name === STAGING_SANDBOX) {
-      return !this.has(name);
-    }
+    if (this.#fleet === undefined || PERMANENT.includes(name)) return !this.has(name);
     return saved(this.#fleet.create(this.#opening(name)));
   }
 
@@ -170,41 +179,36 @@ export class Sandboxes {
    * @throws NotSavedError
    */
   async remove(name: string, unusedFor = 0): Promise<boolean> {
-    if (this.#fleet === undefined) {
-      const { unused = 0 } = this.#named.get(name)?.evidence ?? {};
-      const sandbox = unused < unusedFor ? undefined : this.#forget(name);
-      if (sandbox === undefined) return false;
-      await this.#keepTotals(sandbox);
-      // It may be one of many: requests go on between them.
-      await setImmediate();
-      return true;
-    }
-    // Not the one in memory, which would be created again.
-    const sandbox = this.#open(name, false);
+    const fleet = this.#fleet;
+    // Of a fleet, not the one in memory, which would be created again.
+    const sandbox = fleet === undefined ? this.#named.get(name) : this.#open(name, false);
+    if (sandbox === undefined || PERMANENT.includes(name)) return false;
     await sandbox.current();
-    if (unusedFor > 0 && sandbox.evidence.isHolding) return false;
-    const isFirst = await saved(this.#fleet.delete(name, () => sandbox.current(), unusedFor));
+    const { isHolding, unused } = sandbox.evidence;
+    // How long a fleet has not used it, only Redis knows.
+    const isUsed = isHolding || (fleet === undefined && unused < unusedFor);
+    if (unusedFor > 0 && isUsed) return false;
+    const isFirst =
+      fleet === undefined
+        ? this.#named.get(name) === sandbox
+        : await saved(fleet.delete(name, () => sandbox.current(), unusedFor));
     if (isFirst || unusedFor === 0) this.#forget(name);
     if (!isFirst) return false;
-    await this.#keepTotals(sandbox).catch((cause) => {
+    const past = totalsOf([sandbox]).toJSON();
+    const change = this.default.change((state) => ({ state, result: undefined, past }));
+    await change.catch((cause) => {
       const message = 'the sandbox is deleted, but its coverage and findings could not be kept';
       throw new NotSavedError(new KeeperError(message, { cause, isMaybeDone: true }));
     });
+    // It may be one of many: requests go on between them.
+    await setImmediate();
     return true;
   }
 
-  /** Adds the totals of a sandbox that is gone to those of the default one. */
-  #keepTotals(sandbox: Sandbox): Promise<void> {
-    const past = totalsOf([sandbox]).toJSON();
-    return this.default.change((state) => ({ state, result: undefined, past }));
-  }
-
-  #forget(name: string): Sandbox | undefined {
-    const sandbox = name === STAGING_SANDBOX ? undefined : this.#named.get(name);
-    if (sandbox === undefined) return undefined;
+  #forget(name: string): void {
+    if (PERMANENT.includes(name)) return;
+    this.#named.get(name)?.end();
     this.#named.delete(name);
-    sandbox.end();
-    return sandbox;
   }
 
   /**
@@ -213,39 +217,25 @@ export class Sandboxes {
    * @throws NotSavedError
    */
   async unused(): Promise<ReadonlyMap<string, number>> {
-    const unused =
-      this.#fleet === undefined
-        ? new Map(
-            [this.default, ...this.#named.values()].map((it) => [it.name, it.evidence.unused]),
-          )
-        : await saved(this.#fleet.unused());
+    if (this.#fleet === undefined) {
+      return new Map(Array.from(this, ({ name, evidence }) => [name, evidence.unused]));
+    }
+    const unused = await saved(this.#fleet.unused());
     for (const name of [...this.#named.keys()]) if (!unused.has(name)) this.#forget(name);
-    const names = new Set([DEFAULT_SANDBOX, STAGING_SANDBOX, ...unused.keys()]);
-    // Staging exists before its first use.
-    return new Map(Array.from(names, (name) => [name, unused.get(name) ?? performance.now()]));
+    // These exist before their first use.
+    const permanent = PERMANENT.map((name) => [name, performance.now()] as const);
+    return new Map([...permanent, ...unused]);
   }
 
-  /** Sandboxes as they are now, without those that are gone. */
-  async load(names: Iterable<string>): Promise<readonly Sandbox[]> {
-    const isGone = (name: string) => this.#fleet === undefined && !this.has(name);
-    const sandboxes = [...names].flatMap((name) => (isGone(name) ? [] : this.#look(name)));
+  /** Sandboxes as they are now, all by default, without those that are gone. */
+  async load(names?: Iterable<string>): Promise<readonly Sandbox[]> {
+    const sandboxes = [...(names ?? (await this.unused()).keys())].flatMap((name) => {
+      // To look at a sandbox is no use of it.
+      const other = this.#fleet === undefined ? [] : this.#open(name, false);
+      return this.#named.get(name) ?? other;
+    });
     await Promise.all(sandboxes.map((sandbox) => sandbox.current()));
     return sandboxes;
-  }
-
-  /** Every sandbox as it is now, the default one and staging first. */
-  async all(): Promise<Iterable<Sandbox>> {
-    return this.#fleet === undefined ? this : this.load((await this.unused()).keys());
-  }
-
-  /** What clients were shown in all sandboxes, including deleted and reset ones. */
-  coverage(all: Iterable<Sandbox> = this): CoverageReport {
-    return coverageOf(totalsOf(all));
-  }
-
-  /** What clients did in all sandboxes, including deleted and reset ones. */
-  findings(all: Iterable<Sandbox> = this): FindingsReport {
-    return findingsOf(totalsOf(all));
   }
 
   /** Counts of what this server has answered since its start, or since this was first read. */
@@ -256,14 +246,14 @@ export class Sandboxes {
 
   /** Sandboxes in memory. */
   get size(): number {
-    return 1 + this.#named.size;
+    return this.#named.size;
   }
 
   /** Ends everything that lasts as long as a sandbox, so that a server can close. */
   async end(): Promise<void> {
     this.#share.isStopping = true;
     const ended = Promise.all([...this.#share.held].map((held) => held.end('stopped')));
-    for (const sandbox of [this.default, ...this.#named.values()]) sandbox.end();
+    for (const sandbox of this) sandbox.end();
     await ended;
   }
 
@@ -289,7 +279,6 @@ export class Sandboxes {
 
   /** The keys of the sandbox of a name, which need not exist yet. */
   keysOf(name: string): Keyring {
-    const sandbox = this.has(name) ? this.find(name) : undefined;
-    return (sandbox?.state.settings.start ?? this.#start).keys;
+    return (this.#named.get(name)?.state.settings.start ?? this.#start).keys;
   }
 }

@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { coverageOf } from '../../src/evidence/coverage.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
+import { findingsOf } from '../../src/evidence/findings.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
+import { totalsOf } from '../../src/evidence/sandbox-evidence.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { loadStore, startOf } from '../../src/scenario/sandbox-start.ts';
 import { startServer } from '../../src/server.ts';
@@ -106,12 +109,12 @@ test('thousands of deleted sandboxes leave their counts and at most 1,000 findin
     void performIn(sandbox, call);
     expect(await sandboxes.remove(`s${count}`)).toBe(true);
   }
-  const { documented, cases } = sandboxes.coverage();
+  const { documented, cases } = coverageOf(totalsOf(sandboxes));
   expect(documented.filter(({ count }) => count > 0)).toMatchObject([
     { operation: 'getPet', count: 3000, first: { sandbox: 's1', exchange: 1 } },
   ]);
   expect(cases.find(({ id }) => id === 'pet-available')).toMatchObject({ count: 3000 });
-  const { total, counts, findings } = sandboxes.findings();
+  const { total, counts, findings } = findingsOf(totalsOf(sandboxes));
   expect({ total, counts }).toEqual({ total: 3000, counts: { deprecated: 3000 } });
   expect(findings).toHaveLength(1000);
   expect([...sandboxes]).toHaveLength(2);

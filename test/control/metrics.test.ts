@@ -42,7 +42,7 @@ describeServer('metrics in the control API', (open) => {
     );
     expect(metrics.get(`${exchanges}{operation="getPet",status="400",basis="assumed"}`)).toBe(1);
     expect(metrics.get(`${exchanges}{operation="none",status="404",basis="assumed"}`)).toBe(1);
-    expect(metrics.get('petstore_mock_sandboxes')).toBe(2);
+    expect(metrics.get('petstore_mock_sandboxes')).toBe(3);
   });
 
   test('put durations into classes that count up to all of them', async () => {

@@ -8,6 +8,7 @@ import {
   FILTER_MEMBERS,
   type ReplyCoverage,
 } from '../../evidence/report-shapes.ts';
+import { totalsOf } from '../../evidence/sandbox-evidence.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { PATIENCE } from '../../scenario/time-shapes.ts';
 import { object, optional } from '../../shape/objects.ts';
@@ -158,7 +159,7 @@ export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
     replies: { 200: ['The coverage of documented replies, cases and assumed replies.', COVERAGE] },
     handle: async ({ parts: { sandboxes, plain }, sandbox, query: { all }, url }) => {
       const report = all
-        ? sandboxes.coverage(await sandboxes.all())
+        ? coverageOf(totalsOf(await sandboxes.load()))
         : coverageOf(sandbox.evidence.totals);
       const [key] = sandbox.state.settings.start.keys.valid;
       // Under --plain the server ignores `Prefer`.
@@ -182,7 +183,7 @@ export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
     },
     handle: async ({ parts: { sandboxes }, sandbox, query: { all } }) =>
       json<Findings>(
-        all ? sandboxes.findings(await sandboxes.all()) : findingsOf(sandbox.evidence.totals),
+        all ? findingsOf(totalsOf(await sandboxes.load())) : findingsOf(sandbox.evidence.totals),
       ),
   }),
 ];

@@ -1,5 +1,5 @@
 import { ContentError } from '../../read-text.ts';
-import { knownScenarios } from '../../sandbox/known-scenarios.ts';
+import { knownScenarios } from '../../sandbox/preference.ts';
 import type { EditResult, Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
 import { restarted, type State } from '../../sandbox/state.ts';

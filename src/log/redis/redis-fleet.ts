@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Entry, Fleet, Keeper, MissedEntries, Opening } from '../../sandbox/keeper.ts';
-import { KeeperError } from '../../sandbox/keeper.ts';
-import { SandboxLimitError } from '../../sandbox/sandbox-limits.ts';
+import { KeeperError, SandboxLimitError } from '../../sandbox/keeper.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';

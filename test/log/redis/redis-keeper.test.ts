@@ -10,9 +10,9 @@ import {
   type Keeper,
   KeeperError,
   type Opening,
+  SandboxLimitError,
 } from '../../../src/sandbox/keeper.ts';
 import { latchFrom } from '../../../src/sandbox/read-latch.ts';
-import { SandboxLimitError } from '../../../src/sandbox/sandbox-limits.ts';
 import { initialState, type State, withChoices } from '../../../src/sandbox/state.ts';
 import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
 import { loadScenarios } from '../../../src/scenario/load-scenario.ts';
