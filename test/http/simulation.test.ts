@@ -1,41 +1,42 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
-import { asker } from '../helpers/ask.ts';
+import { type Ask, asker } from '../helpers/ask.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 
-const closers: (() => Promise<void>)[] = [];
+const servers: RunningServer[] = [];
 
 afterEach(async () => {
   closeRaw();
-  await Promise.all(closers.splice(0).map((close) => close()));
+  await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
 async function start(options: ServerOptions = {}): Promise<RunningServer> {
   const server = await startServer({ ...options, port: 0 });
-  closers.push(() => server.close());
+  servers.push(server);
   return server;
 }
 
-/** Writes a scenario called `test` for the running test and returns its path. */
-function scenario(content: object): string {
-  const folder = mkdtempSync(join(tmpdir(), 'scenario-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'test.json');
-  writeFileSync(path, JSON.stringify(content));
-  return path;
+async function startAsking(options: ServerOptions = {}): Promise<Ask> {
+  return asker((await start(options)).port);
 }
 
-const withRules = (...rules: object[]): ServerOptions => ({ scenarios: [scenario({ rules })] });
+const folder = temporaryFolder();
+
+/** Options with a scenario called `test` that has these rules, each as JSON. */
+function withRules(...rules: readonly string[]): ServerOptions {
+  const path = join(folder, 'test.json');
+  writeFileSync(path, `{"rules":[${rules}]}`);
+  return { scenarios: [path] };
+}
 
 describe('a rule', () => {
   test('for calls 1 and 2 fires exactly twice when 100 requests arrive at once', async () => {
-    const { port } = await start(
-      withRules({ on: 'createPet', calls: '1-2', reply: { status: 503 } }),
+    const ask = await startAsking(
+      withRules('{"on":"createPet","calls":"1-2","reply":{"status":503}}'),
     );
-    const ask = asker(port);
     const body = { name: 'Rex', categoryId: 1 };
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => ask('POST', '/pets', { body })),
@@ -45,10 +46,9 @@ describe('a rule', () => {
   });
 
   test('sends the documented body of a status, and is named in Mock-Basis', async () => {
-    const { port } = await start(
-      withRules({ on: 'cancelOrder', where: { orderId: 3 }, reply: { status: 404 } }),
+    const ask = await startAsking(
+      withRules('{"on":"cancelOrder","where":{"orderId":3},"reply":{"status":404}}'),
     );
-    const ask = asker(port);
     const answer = await ask('DELETE', '/store/orders/3');
     expect(answer).toMatchObject({ status: 404, json: { code: 'order_not_found', status: 404 } });
     expect(answer.headers['mock-basis']).toBe('forced;by="test#1"');
@@ -56,55 +56,41 @@ describe('a rule', () => {
   });
 
   test('sends any body, even an invalid one, with its exact digits', async () => {
-    const body =
-      '{"rules":[{"on":"createPet","reply":{"status":201,"body":{"id":9007199254740993}}}]}';
-    const path = scenario({});
-    writeFileSync(path, body);
-    const { port } = await start({ scenarios: [path] });
-    const { text } = await asker(port)('POST', '/pets', { body: { name: 'Rex' } });
-    expect(text).toBe('{"id":9007199254740993}');
+    const body = '{"id":9007199254740993}';
+    const ask = await startAsking(
+      withRules(`{"on":"createPet","reply":{"status":201,"body":${body}}}`),
+    );
+    expect((await ask('POST', '/pets', { body: { name: 'Rex' } })).text).toBe(body);
   });
 
   test('decides before the key is checked', async () => {
-    const { port } = await start(withRules({ on: '*', reply: { status: 500 } }));
-    expect((await asker(port)('GET', '/pets', { key: null })).status).toBe(500);
+    const ask = await startAsking(withRules('{"on":"*","reply":{"status":500}}'));
+    expect((await ask('GET', '/pets', { key: null })).status).toBe(500);
   });
 
   test('can make the change and lose the reply', async () => {
-    const { port } = await start(
-      withRules({ on: 'cancelOrder', apply: true, fault: 'close', calls: 1 }),
-    );
-    const ask = asker(port);
+    const rule = '{"on":"cancelOrder","apply":true,"fault":"close","calls":1}';
+    const ask = await startAsking(withRules(rule));
     await expect(ask('DELETE', '/store/orders/1')).rejects.toThrow('socket hang up');
     expect((await ask('DELETE', '/store/orders/1')).status).toBe(409);
   });
 
-  test('that only delays does not change the reply or its basis', async () => {
-    const { port } = await start(withRules({ on: 'getPet', delay: 30 }));
-    const started = performance.now();
-    const { status, headers } = await asker(port)('GET', '/pets/1');
-    expect([status, headers['mock-basis']]).toEqual([200, 'documented']);
-    expect(performance.now() - started).toBeGreaterThan(28);
-  });
-
-  test('for --delay delays what no other rule decides, and survives a reset', async () => {
-    const { port } = await start({
-      delay: 30,
-      ...withRules({ on: 'getPet', reply: { status: 503 } }),
-    });
-    const ask = asker(port);
+  test.each<[string, () => ServerOptions]>([
+    ['that only delays', () => withRules('{"on":"listInventory","delay":30}')],
+    ['of --delay', () => ({ delay: 30 })],
+  ])('%s does not change the reply or its basis, also after a reset', async (_what, options) => {
+    const { port } = await start(options());
     for (const _time of ['before', 'after']) {
       const started = performance.now();
-      const { status, headers } = await ask('GET', '/inventory');
+      const { status, headers } = await asker(port)('GET', '/inventory');
       expect([status, headers['mock-basis']]).toEqual([200, 'documented']);
       expect(performance.now() - started).toBeGreaterThan(28);
-      await fetch(`http://127.0.0.1:${port}/__mock/reset`, { method: 'POST' });
+      await asker(port, '/__mock')('POST', '/reset');
     }
-    expect((await ask('GET', '/pets/1')).status).toBe(503);
   });
 
   test('counts separately in each sandbox', async () => {
-    const { port } = await start(withRules({ on: '*', calls: 1, reply: { status: 503 } }));
+    const { port } = await start(withRules('{"on":"*","calls":1,"reply":{"status":503}}'));
     for (const base of ['/v1', '/~one/v1', '/~two/v1']) {
       const ask = asker(port, base);
       expect((await ask('GET', '/pets')).status).toBe(503);
@@ -113,45 +99,31 @@ describe('a rule', () => {
   });
 });
 
-describe('Prefer', () => {
-  test('gets a status, and is told so', async () => {
-    const { port } = await start();
-    const answer = await asker(port)('DELETE', '/store/orders/1', {
-      headers: { Prefer: 'code=409' },
-    });
-    expect(answer).toMatchObject({ status: 409, json: { status: 409 } });
-    expect(answer.headers['preference-applied']).toBe('code=409');
-  });
+const preferring = (Prefer: string) => ({ headers: { Prefer } });
 
-  test('changes nothing', async () => {
-    const { port } = await start();
-    const ask = asker(port);
-    const preferring = { headers: { Prefer: 'code=204' } };
-    expect((await ask('DELETE', '/store/orders/1', preferring)).status).toBe(204);
+describe('Prefer', () => {
+  test.each([
+    ['code=409', 409],
+    ['scenario=outage', 503],
+  ])('%s gets a %i, is told so, and changes nothing', async (preference, status) => {
+    const ask = await startAsking();
+    const answer = await ask('DELETE', '/store/orders/1', preferring(preference));
+    expect(answer).toMatchObject({ status, json: { status } });
+    expect(answer.headers['preference-applied']).toBe(preference);
+    expect((await ask('DELETE', '/store/orders/1', preferring('code=204'))).status).toBe(204);
     expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
   });
 
-  test('applies the rules of a scenario to this request only', async () => {
-    const { port } = await start();
-    const ask = asker(port);
-    const answer = await ask('GET', '/pets', { headers: { Prefer: 'scenario=outage' } });
-    expect(answer.status).toBe(503);
-    expect(answer.headers['preference-applied']).toBe('scenario=outage');
-    expect((await ask('GET', '/pets')).status).toBe(200);
-  });
-
-  test.each([
-    'return=minimal',
-    'wait=10, respond-async; x="code=409"',
-    'code=abc',
-    'code=999',
-    'scenario=nothing',
-    'scenario=../../etc/passwd',
-  ])('%s is ignored', async (preference) => {
-    const { port } = await start();
-    const answer = await asker(port)('GET', '/pets', { headers: { Prefer: preference } });
-    expect(answer.status).toBe(200);
-    expect(answer.headers['preference-applied']).toBeUndefined();
+  test.each<[string, ServerOptions]>([
+    ['return=minimal', {}],
+    ['wait=10, respond-async; x="code=409"', {}],
+    ['code=abc', {}],
+    ['scenario=../../etc/passwd', {}],
+    ['code=401', { plain: true }],
+  ])('%s is ignored (%o)', async (preference, options) => {
+    const ask = await startAsking(options);
+    const { status, headers } = await ask('GET', '/pets', preferring(preference));
+    expect([status, headers['preference-applied']]).toEqual([200, undefined]);
   });
 
   test.each([
@@ -165,76 +137,61 @@ describe('Prefer', () => {
     async (preference, why) => {
       const { port } = await start();
       const ask = asker(port);
-      await ask('GET', '/pets', { headers: { Prefer: preference } });
+      const lenient = await ask('GET', '/pets', preferring(preference));
+      expect([lenient.status, lenient.headers['preference-applied']]).toEqual([200, undefined]);
       const { json } = await asker(port, '/__mock')('GET', '/requests');
       const finding = { code: 'unknown-preference', message: expect.stringContaining(why) };
       const explained = { why: [expect.stringContaining(why)], findings: [finding] };
       expect(json).toMatchObject({ exchanges: [explained] });
-      const strict = await ask('GET', '/pets', {
-        headers: { Prefer: `handling=strict, ${preference}` },
-      });
+      const strict = await ask('GET', '/pets', preferring(`handling=strict, ${preference}`));
       expect(strict).toMatchObject({
         status: 400,
         json: { code: 'invalid_input', message: expect.stringContaining(why) },
       });
-      const right = await ask('GET', '/pets', { headers: { Prefer: 'code=401; handling=strict' } });
+      const right = await ask('GET', '/pets', preferring('code=401; handling=strict'));
       expect(right.status).toBe(401);
     },
   );
-
-  test('is ignored under --plain', async () => {
-    const { port } = await start({ plain: true });
-    const answer = await asker(port)('GET', '/pets', { headers: { Prefer: 'code=401' } });
-    expect(answer.status).toBe(200);
-    expect(answer.headers['preference-applied']).toBeUndefined();
-  });
 });
 
-describe('a frozen clock', () => {
-  test('produces the same bytes in every run', async () => {
-    const requests = [
-      rawRequest('GET', '/v1/pets?limit=3'),
-      rawRequest('GET', '/v1/pets/1'),
-      rawRequest('DELETE', '/v1/store/orders/1'),
-      rawRequest('DELETE', '/v1/store/orders/1'),
-    ];
-    const body = '{"name":"Rex","categoryId":1}';
-    const created = rawRequest('POST', '/v1/pets', {
-      'Content-Type': 'application/json',
-      'Content-Length': String(body.length),
-    });
-    const journal = rawRequest('GET', '/__mock/requests', { Connection: 'close' });
-    const run = async (): Promise<string> => {
-      const { port } = await start({ clock: Date.UTC(2030, 0, 1), frozen: true });
-      const connection = await openRaw(port);
-      connection.send(requests.join('') + created);
-      const replies = await connection.replies(requests.length);
-      // It comes later than its request, by a time that differs from run to run.
-      connection.send(body + journal);
-      return JSON.stringify(replies) + (await connection.rest());
-    };
-    const first = await run();
-    expect(first).toContain('Date: Tue, 01 Jan 2030 00:00:00 GMT');
-    expect(first).toContain('"number":5');
-    expect(await run()).toBe(first);
+test('with a frozen clock, every run has the same bytes', async () => {
+  const requests = [
+    rawRequest('GET', '/v1/pets?limit=3'),
+    rawRequest('GET', '/v1/pets/1'),
+    rawRequest('DELETE', '/v1/store/orders/1'),
+    rawRequest('DELETE', '/v1/store/orders/1'),
+  ];
+  const body = '{"name":"Rex","categoryId":1}';
+  const created = rawRequest('POST', '/v1/pets', {
+    'Content-Type': 'application/json',
+    'Content-Length': String(body.length),
   });
+  const journal = rawRequest('GET', '/__mock/requests', { Connection: 'close' });
+  const run = async (): Promise<string> => {
+    const { port } = await start({ clock: Date.UTC(2030, 0, 1), frozen: true });
+    const connection = await openRaw(port);
+    connection.send(requests.join('') + created);
+    const replies = await connection.replies(requests.length);
+    // It comes later than its request, by a time that differs from run to run.
+    connection.send(body);
+    replies.push(await connection.reply());
+    connection.send(journal);
+    return JSON.stringify(replies) + (await connection.rest());
+  };
+  const first = await run();
+  expect(first).toContain('Date: Tue, 01 Jan 2030 00:00:00 GMT');
+  expect(first).toContain('"number":5');
+  expect(await run()).toBe(first);
 });
 
-describe('a delay', () => {
-  test('does not keep a server from closing', async () => {
-    const server = await start(withRules({ on: 'getPet', delay: 300_000 }));
-    const answer = asker(server.port)('GET', '/pets/1');
-    await asker(server.port)('GET', '/pets');
-    await server.close();
-    expect((await answer).status).toBe(200);
-  });
-
-  test('ends when the client disconnects', async () => {
-    const server = await start(withRules({ on: 'getPet', delay: 300_000 }));
-    const connection = await openRaw(server.port);
-    connection.send(rawRequest('GET', '/v1/pets') + rawRequest('GET', '/v1/pets/1'));
-    expect((await connection.reply()).status).toBe(200);
-    closeRaw();
-    await server.close();
-  });
+test('a delay neither keeps a server from closing nor outlasts its client', async () => {
+  const server = await start({ delay: 300_000 });
+  const left = await openRaw(server.port);
+  left.send(rawRequest('GET', '/v1/pets/1'));
+  const answer = asker(server.port)('GET', '/pets/1');
+  const journal = asker(server.port, '/__mock');
+  await journal('POST', '/requests/count', { body: { atLeast: 2, within: 'PT5S' } });
+  closeRaw();
+  await server.close();
+  expect((await answer).status).toBe(200);
 });
