@@ -181,20 +181,6 @@ describe('the grounds of a reply', () => {
       { numRuns: 500, seed: 1 },
     );
   });
-
-  test('name the chosen option', () => {
-    fc.assert(
-      fc.property(request, now, (asked, instant) => {
-        const choices: Readonly<Record<string, string>> = chooseOptions();
-        const { basis } = answer(asked, instant, chooseOptions());
-        for (const ground of basis.kind === 'assumed' ? basis.by : []) {
-          const [id = '', option] = ground.split('=');
-          expect(choices[id]).toBe(option);
-        }
-      }),
-      { numRuns: 500, seed: 1 },
-    );
-  });
 });
 
 describe('if both the key and the input are bad', () => {
@@ -245,28 +231,4 @@ describe('if both the key and the input are bad', () => {
     const by = ['read-only-keys=403', 'unknown-query=ignore'];
     expect(reply).toMatchObject({ status: 403, basis: { kind: 'assumed', by } });
   });
-});
-
-test.each([
-  ['next', 507],
-  ['int64', 201],
-] as const)('above the highest int64, assigned-ids=%s decides the %i', (option, status) => {
-  const store = storeOf({
-    animals: [{ id: 2n ** 63n - 1n, name: 'Rex', categoryId: 7n }],
-    inventory: [],
-    orders: [],
-  });
-  const world = worldWith(store, BEFORE_SUNSET, { 'assigned-ids': option });
-  const { reply } = SERVICE.createPet(world, {
-    operation: 'createPet',
-    path: '/v1/pets',
-    headers: {},
-    pathId: undefined,
-    query: [],
-    authorization: 'Bearer demo-key',
-    contentType: 'application/json',
-    contentEncoding: undefined,
-    body: new BodyBytes(Buffer.from('{"name":"Bo","categoryId":7}')),
-  });
-  expect(reply).toMatchObject({ status, basis: { by: [`assigned-ids=${option}`] } });
 });

@@ -26,28 +26,20 @@ describeBothWays('the service', (open) => {
     expect((await client.send('GET', '/v1/pets?limit=100')).json).toContainEqual(created.json);
   });
 
-  test('lists 20 animals by default, and 1 to 100 on request', async () => {
+  test('lists 20 animals by default, 1 to 100 on request, and those of a status', async () => {
     const client = await open();
-
-    for (const [query, length] of [
-      ['', 20],
-      ['?limit=1', 1],
-      ['?limit=100', 64],
-    ] as const) {
-      expect((await client.send('GET', `/v1/pets${query}`)).json).toHaveLength(length);
-    }
-  });
-
-  test.each(['available', 'pending', 'sold'])(
-    'lists only %s animals when asked',
-    async (status) => {
-      const { json } = await (await open()).send('GET', `/v1/pets?limit=100&status=${status}`);
-      const animals: readonly unknown[] = Array.isArray(json) ? json : [];
-
+    const listed = async (query: string): Promise<unknown[]> => {
+      const { json } = await client.send('GET', `/v1/pets${query}`);
+      return Array.isArray(json) ? json : [];
+    };
+    const lengths = await Promise.all(['', '?limit=1', '?limit=100'].map(listed));
+    expect(lengths.map(({ length }) => length)).toEqual([20, 1, 64]);
+    for (const status of ['available', 'pending', 'sold']) {
+      const animals = await listed(`?limit=100&status=${status}`);
       expect(animals).not.toHaveLength(0);
       for (const animal of animals) expect(animal).toMatchObject({ status });
-    },
-  );
+    }
+  });
 
   test('keeps the quantity that an update sets', async () => {
     const client = await open();
@@ -69,14 +61,6 @@ describeBothWays('the service', (open) => {
 
     expect(reply.status).toBe(status);
     expect(reply.headers['mock-basis']).toBe(basis);
-  });
-
-  test('cancels an order only once', async () => {
-    const client = await open();
-
-    expect((await client.send('DELETE', '/v1/store/orders/1')).status).toBe(204);
-    const again = await client.send('DELETE', '/v1/store/orders/1');
-    expect(again).toMatchObject({ status: 409, json: { code: 'order_already_cancelled' } });
   });
 
   test('does not change a shipped order', async () => {
