@@ -66,17 +66,16 @@ export function firstProblems<P>(
   return more > 0 ? [...first, `and ${more} more`] : first;
 }
 
-interface ProblemParts {
-  /** The file, and the line and column in it. */
-  readonly place?: string | undefined;
+/** A problem with a value: its place, what was expected and what was found. */
+export interface Problem {
   readonly path: string;
   readonly expected: string;
   readonly found: string;
 }
 
-/** A problem as messages show it: `PLACE: PATH: expected …, found …`. */
-export function problemText({ place, path, expected, found }: ProblemParts): string {
-  return `${place === undefined ? '' : `${place}: `}${path}: expected ${expected}, found ${found}`;
+/** A problem as messages show it. */
+export function problemText({ path, expected, found }: Problem): string {
+  return `${path}: expected ${expected}, found ${found}`;
 }
 
 /** A count with its noun. */

@@ -1,4 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
+import type { Problem } from '../words.ts';
 import { toInt64 } from './int64.ts';
 
 /** The statuses that the document has seen. It does not exclude others. */
@@ -92,21 +93,13 @@ export type RecordOf<F extends Fields> = {
   >;
 };
 
-type SeenValues = Pick<Field, 'seen'>;
-
 /** A required field. */
-const required = <const Type extends FieldType>(
-  type: Type,
-  description: string,
-  more: SeenValues = {},
-) => ({ type, required: true, description, ...more }) as const;
+const required = <const Type extends FieldType>(type: Type, description: string) =>
+  ({ type, required: true, description }) as const;
 
 /** An optional field. */
-const optional = <const Type extends FieldType>(
-  type: Type,
-  description: string,
-  more: SeenValues = {},
-) => ({ type, required: false, description, ...more }) as const;
+const optional = <const Type extends FieldType>(type: Type, description: string) =>
+  ({ type, required: false, description }) as const;
 
 /** The fields of the four records, in the order of replies. */
 export const RECORDS = {
@@ -114,18 +107,18 @@ export const RECORDS = {
     id: required('int64', 'Assigned by the service on creation.'),
     name: required('string', "The animal's name."),
     categoryId: required('int64', 'The category the animal belongs to; a bare identifier.'),
-    status: optional('string', 'Availability. The complete list of values is not documented.', {
+    status: {
+      ...optional('string', 'Availability. The complete list of values is not documented.'),
       seen: SEEN_ANIMAL_STATUSES,
-    }),
+    },
   },
   InventoryEntry: {
     petId: required('int64', 'The animal the entry tracks.'),
     quantity: required('integer', 'Current stock count.'),
-    status: required(
-      'string',
-      'Status of the entry. The complete list of values is not documented.',
-      { seen: SEEN_INVENTORY_STATUSES },
-    ),
+    status: {
+      ...required('string', 'Status of the entry. The complete list of values is not documented.'),
+      seen: SEEN_INVENTORY_STATUSES,
+    },
   },
   Order: {
     id: optional('int64', 'Unique order identifier.'),
@@ -170,13 +163,6 @@ export type ErrorBody = RecordOf<typeof RECORDS.Error>;
 
 /** A record of any collection, as members by name. */
 export type AnyRecord = Readonly<Record<string, unknown>>;
-
-/** A problem with a value: its place, what was expected and what was found. */
-export interface Problem {
-  readonly path: string;
-  readonly expected: string;
-  readonly found: string;
-}
 
 export type Reading<T, P extends Problem = Problem> =
   | { readonly ok: true; readonly value: T }

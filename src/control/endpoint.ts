@@ -4,12 +4,12 @@ import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { isIntegerText } from '../contract/int64.ts';
 import { type Json, writeJson } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
-import { isObject, type Problem, type Reading } from '../contract/records.ts';
+import { isObject, type Reading } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { readAs } from '../shape/read-as.ts';
 import type { Shape } from '../shape/shapes.ts';
-import { firstProblems, joinWords, problemText } from '../words.ts';
+import { firstProblems, joinWords, type Problem, problemText } from '../words.ts';
 import type { ControlParts } from './parts.ts';
 
 /** The media type of YAML (RFC 9512). */

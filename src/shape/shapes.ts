@@ -1,7 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { Json } from '../contract/json.ts';
-import { isObject, type Problem } from '../contract/records.ts';
-import { describe, joinWords, suggest } from '../words.ts';
+import { isObject } from '../contract/records.ts';
+import { describe, joinWords, type Problem, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];

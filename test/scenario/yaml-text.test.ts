@@ -1,7 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { readYaml } from '../../src/scenario/yaml-text.ts';
 import { readJson } from '../../src/shape/json-text.ts';
-import { describe as tell } from '../../src/words.ts';
 
 function parsed(format: 'json' | 'yaml', text: string): unknown {
   const reading = format === 'json' ? readJson(text) : readYaml(text);
@@ -24,15 +23,3 @@ test.each([
 test('numbers that JSON does not have are read as YAML defines them', () => {
   expect(parsed('yaml', '[0x10, +1, 007, .5, 1., "1e3"]')).toEqual([16, 1, 7, 0.5, 1, '1e3']);
 });
-
-test.each(['yaml', 'json'] as const)(
-  'a number of 100,000 digits does not become a bigint in %s',
-  (format) => {
-    const made = vi.spyOn(globalThis, 'BigInt');
-    const digits = '9'.repeat(100_000);
-    const value = parsed(format, `[${digits}]`);
-    expect(made).not.toHaveBeenCalled();
-    made.mockRestore();
-    expect(Array.isArray(value) ? value.map(tell) : value).toEqual([`${'9'.repeat(57)}…`]);
-  },
-);

@@ -19,33 +19,6 @@ const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ),
 ];
 
-/** What a reader checks beyond the schema, which neither compares two values nor looks for files. */
-const BEYOND_THE_SCHEMA: readonly RegExp[] = [
-  /^`reply`, `fault`, `delay` or `hold`$/,
-  /^`delay` or `hold`$/,
-  /^`body` or `empty`$/,
-  /^a `reply` or a `fault` beside it/,
-  /^a reply with a body beside /,
-  /^no body beside the status /,
-  /^fixture or generate, /,
-  /^(?:\w+, )*\w+ or status$/,
-  /^an integer from -/,
-  /^an ISO 8601 date-time /,
-  /^an RFC 3339 instant /,
-  /^a duration after the start /,
-  /^the id of an animal$/,
-  /^an id that no other record of \w+ has$/,
-  /^at least `min`/,
-  /^the lower number first$/,
-  /^an input of /,
-  /^headers or key, since /,
-  /^one Content-Type$/,
-  /^a base URL such as /,
-  /^an ISO 8601 duration (?:up to|from) "/,
-  /^a `body` beside Content-Type$/,
-  /^a header that does not frame the message/,
-];
-
 const ODD = fc.constantFrom<unknown>(
   ...['', 'a', 'all', '*', '1-2', '404', 'PT1S', '2/s', 'a b', 'a\nb', '2030-12-06T00:00:00Z'],
   ...[-1, 0, 0.5, 1, 204, 404, 2 ** 53, 1e300, true, false, null],
@@ -123,26 +96,22 @@ function nearly(schema: unknown): fc.Arbitrary<unknown> {
   return fc.oneof(sample(schema), spoilt);
 }
 
-describe('the reader and the JSON Schema agree on', () => {
+describe('the JSON Schema accepts what the reader accepts as', () => {
   test.each(SHAPES)('%s', (_, shape) => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     const validate = ajv.compile(shape.schema);
+    const texts = nearly(shape.schema).map((value) => JSON.stringify(value));
+    let accepted = 0;
     fc.assert(
-      fc.property(
-        nearly(shape.schema).map((value) => JSON.stringify(value)),
-        (text) => {
-          const reading = readAs(shape, parseJson(text));
-          const valid = validate(JSON.parse(text));
-          if (reading.ok) expect(validate.errors).toBeNull();
-          if (!valid || reading.ok) return;
-          const unexplained = reading.problems.filter(
-            ({ expected }) => !BEYOND_THE_SCHEMA.some((known) => known.test(expected)),
-          );
-          expect(unexplained).toEqual([]);
-        },
-      ),
+      fc.property(texts, (text) => {
+        if (!readAs(shape, parseJson(text)).ok) return;
+        accepted += 1;
+        validate(JSON.parse(text));
+        expect(validate.errors).toBeNull();
+      }),
       { numRuns: 500 },
     );
+    expect(accepted).toBeGreaterThan(0);
   });
 });

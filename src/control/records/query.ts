@@ -4,12 +4,11 @@ import {
   FIELD_TYPES,
   type Field,
   type Fields,
-  type Problem,
   type Reading,
 } from '../../contract/records.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, integer, type ValueOf } from '../../shape/shapes.ts';
-import { describe, joinWords, suggest } from '../../words.ts';
+import { describe, joinWords, type Problem, suggest } from '../../words.ts';
 import { readQueryAs } from '../endpoint.ts';
 
 /*
