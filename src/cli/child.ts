@@ -7,8 +7,7 @@ import { withOverrides } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
 import type { KeyLists } from '../service/keyring.ts';
-import { type Settings, UsageError } from './command.ts';
-import type { CommandName } from './command-table.ts';
+import type { Settings } from './command.ts';
 import {
   load,
   type PassedSignal,
@@ -162,6 +161,7 @@ export interface FinishedRun {
   readonly ending: CommandEnding;
   readonly seconds: number;
   readonly server: RunningServer;
+  readonly scenarios: readonly Scenario[];
 }
 
 /** Runs a command beside a new server each time, until a signal comes. */
@@ -173,21 +173,12 @@ export class Runner {
   readonly #running = new Set<RunningCommand>();
   #files: Promise<LoadedFiles | undefined> | undefined;
 
-  /**
-   * @param pass passes a signal on to a running command
-   * @throws UsageError if there is no command to run
-   */
+  /** @param pass passes a signal on to a running command */
   constructor(
-    runner: CommandName,
     words: readonly string[],
     given: Settings,
     pass: (signal: PassedSignal, command: RunningCommand) => void,
   ) {
-    if (!words[0]) {
-      throw new UsageError(
-        `${runner} needs -- and a command, as in petstore-mock ${runner} -- npm test`,
-      );
-    }
     this.#words = words;
     this.#given = given;
     this.settings = { ...serveSettings(given), port: given.flags.port ?? 0 };
@@ -196,18 +187,14 @@ export class Runner {
     });
   }
 
-  /** What each server starts from; undefined if a signal came first. Loading can wait for a pipe. */
-  files(): Promise<LoadedFiles | undefined> {
-    this.#files ??= Promise.race([load(this.settings, this.#given), this.signals.first]);
-    return this.#files;
-  }
-
   /** @returns undefined if a signal came before the command could start */
   async run(
     settings: Omit<ServerOptions, 'host' | 'port'>,
     options: Omit<CommandOptions, 'environment'>,
   ): Promise<FinishedRun | undefined> {
-    const files = await this.files();
+    // Once, since a pipe can be read only once. Loading can wait for one.
+    this.#files ??= Promise.race([load(this.settings, this.#given), this.signals.first]);
+    const files = await this.#files;
     if (files === undefined) return undefined;
     const own = { ...this.settings, ...settings };
     const server = await Promise.race([start(own, this.#given, files), this.signals.first]);
@@ -220,7 +207,7 @@ export class Runner {
     this.#running.delete(command);
     const seconds = (performance.now() - startedAt) / 1000;
     await Promise.race([server.close(), sleep(LAST_REPLIES)]);
-    return { ending, seconds, server };
+    return { ending, seconds, server, scenarios: files.scenarios };
   }
 }
 

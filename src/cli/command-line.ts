@@ -107,11 +107,13 @@ function requireExpected(
   toRun: readonly string[],
 ): void {
   const { runs } = commandShape(command);
-  const takes = runs
-    ? `flags, then -- and a command: petstore-mock ${command} -- npm test`
-    : 'flags';
+  const example = `petstore-mock ${command} -- npm test`;
   if (surplus !== undefined) {
+    const takes = runs ? `flags, then -- and a command: ${example}` : 'flags';
     throw new UsageError(`${command} takes only ${takes}; found ${describe(surplus)}`);
+  }
+  if (runs && !toRun[0]) {
+    throw new UsageError(`${command} needs -- and a command, as in ${example}`);
   }
   if (!runs && toRun.length > 0) {
     const meant = `petstore-mock exec -- ${escaped(toRun.join(' '))}`;

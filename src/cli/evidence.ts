@@ -35,32 +35,39 @@ export function findingText({ count, example }: FindingSummary): string {
 /** What a command was shown of the service, and what it did wrong. */
 export function renderEvidence(
   { coverage, findings }: CoverageEvidence,
-  { calls, assumptions }: AssumptionTracker,
+  { calls, assumptions: { length: questions } }: AssumptionTracker,
   style: Style,
 ): string {
   const { shown, total, percent } = coverage.totals.documented;
-  const questions = assumptions.length;
   const missing = missingReplies(coverage);
   const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
   const assumed = assumedReplies(coverage);
   const found = summarizeFindings(findings);
   const share = `${shown} of ${total} documented replies (${percent}%)`;
-  const replies = countText(assumed.count, 'reply', 'replies');
-  const row = (isShown: boolean, ...cells: string[]) => (isShown ? [cells] : []);
-  const rows = [
-    ['shown', `${share} in ${countText(calls, 'call')}`],
-    ...row(ofUpstream > 0, 'by upstream', `${ofUpstream} of them by the deployment itself`),
-    ...row(missing.length > 0, 'not shown', byOperation(missing)),
-    ...row(assumed.count > 0, 'assumed', `${replies}: ${assumed.by}`),
-    ...row(found.length === 0, 'findings', 'none'),
-    ...found.map((it) => [it.code, findingText(it)]),
-    ...row(
+  const operations = [...new Set(missing.map(({ operation }) => operation))];
+  // `listPets 200, listPets 401` as `listPets 200 401`.
+  const notShown = operations.map((id) =>
+    [id, ...missing.flatMap((it) => (it.operation === id ? it.status : []))].join(' '),
+  );
+  const rows: readonly (readonly [isShown: boolean, label: string, text: string])[] = [
+    [true, 'shown', `${share} in ${countText(calls, 'call')}`],
+    [ofUpstream > 0, 'by upstream', `${ofUpstream} of them by the deployment itself`],
+    [missing.length > 0, 'not shown', notShown.join(', ')],
+    [
+      assumed.count > 0,
+      'assumed',
+      `${countText(assumed.count, 'reply', 'replies')}: ${assumed.reason}`,
+    ],
+    [found.length === 0, 'findings', 'none'],
+    ...found.map((it) => [true, it.code, findingText(it)] as const),
+    [
       questions > 0,
       'open questions',
       `${questions} touched; petstore-mock sweep tries other answers`,
-    ),
+    ],
   ];
-  const table = renderTable(rows, { width: style.width, columns: [LABEL_COLUMN] });
+  const cells = rows.flatMap(([isShown, ...row]) => (isShown ? [row] : []));
+  const table = renderTable(cells, { width: style.width, columns: [LABEL_COLUMN] });
   const hint = calls === 0 ? `  ${NEVER_CALLED}\n` : '';
   return `${bold('petstore-mock', style)}\n${table}${hint}`;
 }
@@ -70,48 +77,28 @@ export function judge(
   { requireCoverage: required = 0, failOn = [] }: Flags,
   { coverage, findings }: CoverageEvidence,
 ): string[] {
-  const reasons: string[] = [];
   const { shown, total, percent } = coverage.totals.documented;
-  if ((100 * shown) / total < required) {
-    const missing = missingReplies(coverage).map((it) => `${it.operation} ${it.status}`);
-    reasons.push(
-      `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`,
-    );
-  }
-  const { count, by } = assumedReplies(coverage);
+  const missing = missingReplies(coverage).map((it) => `${it.operation} ${it.status}`);
+  const gap = `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
-    ...(count > 0 ? [{ code: 'assumed', count, reason: by }] : []),
-    ...summarizeFindings(findings).map(({ code, count, example }) => ({
-      code,
-      count,
-      reason: example,
-    })),
+    assumedReplies(coverage),
+    ...summarizeFindings(findings).map((it) => ({ ...it, reason: it.example })),
+  ].filter(({ code, count }) => count > 0 && failOn.some((it) => it === code));
+  return [
+    ...((100 * shown) / total < required ? [gap] : []),
+    ...kinds.map((it) => `--fail-on ${it.code}: ${countText(it.count, 'time')}: ${it.reason}`),
   ];
-  for (const { code, count, reason } of kinds) {
-    if (failOn.some((it) => it === code)) {
-      reasons.push(`--fail-on ${code}: ${countText(count, 'time')}: ${reason}`);
-    }
-  }
-  return reasons;
 }
 
 function missingReplies({ documented }: CoverageEvidence['coverage']) {
   return documented.filter(({ count }) => count === 0);
 }
 
-function assumedReplies({ assumed }: CoverageEvidence['coverage']): { count: number; by: string } {
+function assumedReplies({ assumed }: CoverageEvidence['coverage']) {
   const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
   // What a deployment answers is no assumption.
   const count = assumed.reduce((sum, it) => sum + it.count - (it.upstream ?? 0), 0);
-  return { count, by: [...by].join(', ') };
-}
-
-/** `listPets 200, listPets 401` as `listPets 200 401`. */
-function byOperation(replies: ReturnType<typeof missingReplies>): string {
-  const operations = [...new Set(replies.map(({ operation }) => operation))];
-  const statusesOf = (id: string) =>
-    replies.flatMap((it) => (it.operation === id ? it.status : []));
-  return operations.map((id) => `${id} ${statusesOf(id).join(' ')}`).join(', ');
+  return { code: 'assumed', count, reason: [...by].join(', ') };
 }
 
 /** Which assumptions could have changed what a run was shown. */

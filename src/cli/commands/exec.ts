@@ -9,7 +9,7 @@ import { askToForward, reloadNotice } from './serve.ts';
 
 /** Runs a command beside a server of its own and reports what the command was shown. */
 export const exec: Command = async ({ flags, originOf, positionals: words, terminal }) => {
-  const runner = new Runner('exec', words, { flags, originOf }, (signal, command) => {
+  const runner = new Runner(words, { flags, originOf }, (signal, command) => {
     if (signal === 'SIGTERM') command.stop();
     // The command got Ctrl-C from the terminal already.
     else if (signal === 'SIGHUP' || !onTerminal()) command.send(signal);

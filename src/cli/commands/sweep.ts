@@ -1,10 +1,8 @@
 import { availableParallelism } from 'node:os';
 import {
   ASSUMPTION_IDS,
-  type AssumptionId,
   type Choices,
   chooseOptions,
-  isAssumptionId,
   optionNames,
 } from '../../contract/assumption-table.ts';
 import type { ServerOptions } from '../../server.ts';
@@ -39,7 +37,7 @@ interface SweepRun extends Omit<FinishedRun, 'server'> {
 /** Runs a command once for each other option of each assumption that it touches. */
 export const sweep: Command = async ({ flags, originOf, positionals: command, terminal }) => {
   const { notices } = terminal;
-  const runner = new Runner('sweep', command, { flags, originOf }, (_, child) => child.stop());
+  const runner = new Runner(command, { flags, originOf }, (_, child) => child.stop());
   const progress = progressOn(notices, 'sweep');
   const run = running(runner, flags.timeout, (message) => {
     progress('');
@@ -55,23 +53,32 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
     return { exitCode: exitCodeOf(baseline.ending) };
   }
   const { assume } = runner.settings;
-  const scenarios = (await runner.files())?.scenarios ?? [];
-  const decided: Partial<Choices> = Object.assign({}, ...scenarios.map((it) => it.assume));
-  const plan = planSweep(assume, decided, flags.all ? ASSUMPTION_IDS : tracker.assumptions);
+  const byScenarios: Partial<Choices> = Object.assign(
+    {},
+    ...baseline.scenarios.map((it) => it.assume),
+  );
+  const chosen = chooseOptions({ ...assume, ...byScenarios });
+  const decided = ASSUMPTION_IDS.filter((id) => id in byScenarios);
+  const free = ASSUMPTION_IDS.filter((id) => !decided.includes(id));
+  const { assumptions } = tracker;
+  const touched = flags.all ? free : free.filter((id) => assumptions.includes(id));
+  const variants = touched
+    .flatMap((assumption) => optionNames(assumption).map((option) => ({ assumption, option })))
+    .filter(({ assumption, option }) => option !== chosen[assumption]);
   const timeout = Math.max(PATIENCE.atLeast, Math.ceil(baseline.seconds * PATIENCE.times) * 1000);
   const judged = async (variant: Variant): Promise<VariantRun | undefined> => {
     const options = { assume: { ...assume, [variant.assumption]: variant.option } };
     const finished = await run(options, timeout);
     return finished && judge(variant, finished, baseline, flags.allow);
   };
-  const results = await runAll(plan.variants, flags.jobs, judged, progress);
+  const results = await runAll(variants, flags.jobs, judged, progress);
   const result = {
     command,
     baselineSeconds: baseline.seconds,
     runs: results.filter((it) => it !== undefined),
-    untouched: plan.untouched,
-    decided: plan.decided,
-    notRun: plan.variants.filter((_, index) => results[index] === undefined),
+    untouched: free.filter((id) => !touched.includes(id)),
+    decided,
+    notRun: variants.filter((_, index) => results[index] === undefined),
   };
   const report = sweepReport(result);
   writeReports(report, flags);
@@ -97,27 +104,6 @@ function running(runner: Runner, limit: number | undefined, notify: (message: st
     if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
     return { ...finished, output, findings: summarizeFindings(finished.server.findings()) };
   };
-}
-
-/**
- * Plans a run for each other option of each assumption that the baseline touched.
- *
- * @param assume the options of the baseline
- * @param byScenarios what scenarios decide, whatever is chosen
- */
-export function planSweep(
-  assume: Partial<Choices> | undefined,
-  byScenarios: Partial<Choices>,
-  touched: readonly AssumptionId[],
-) {
-  const chosen = chooseOptions({ ...assume, ...byScenarios });
-  const decided = Object.keys(byScenarios).filter(isAssumptionId);
-  const free = ASSUMPTION_IDS.filter((id) => !decided.includes(id));
-  const variants = free
-    .filter((id) => touched.includes(id))
-    .flatMap((assumption) => optionNames(assumption).map((option) => ({ assumption, option })))
-    .filter(({ assumption, option }) => option !== chosen[assumption]);
-  return { variants, untouched: free.filter((id) => !touched.includes(id)), decided };
 }
 
 /** Runs each variant, several at a time. The result of a run that a signal stopped is undefined. */
