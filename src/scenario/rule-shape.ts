@@ -1,5 +1,5 @@
-import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
-import { object, optional, required } from '../shape/objects.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import { type Member, object, optional, required } from '../shape/objects.ts';
 import {
   choice,
   convert,
@@ -9,17 +9,18 @@ import {
   list,
   number,
   oneOrMore,
+  type ReportMisfit,
   type Shape,
   scalar,
   text,
   type ValueOf,
+  type ValuePath,
 } from '../shape/shapes.ts';
-import { describe, joinWords } from '../words.ts';
+import { describe, joinWords, suggest } from '../words.ts';
 import { FAULT_NAMES, FAULTS, type Fault } from './fault-table.ts';
 import { HOLD } from './hold.ts';
-import { BODILESS, REPLY, type RuleReply } from './reply-shape.ts';
+import { BODILESS, headersOf, REPLY, type RuleReply } from './reply-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
-import { reportForeignInputs, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;
 
@@ -28,6 +29,100 @@ const ON: Shape<readonly OperationId[]> = either(
   list(choice(OPERATION_IDS), { min: 1 }),
   `${joinWords([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
 );
+
+/** A scalar in a scenario. Integers that a double cannot represent are bigints. */
+type WhereValue = string | number | bigint | boolean | null;
+
+/** One condition of a rule on a call. */
+export interface Condition {
+  /** An input is a path or query parameter, or a field of the body. */
+  readonly of: 'input' | 'header' | 'key';
+  /** The name of the input or the header, a header in lower case. */
+  readonly name: string;
+  /** Any of these matches; null matches an absent value. */
+  readonly values: readonly WhereValue[];
+}
+
+const VALUES = oneOrMore<WhereValue>(
+  scalar(
+    'a string, a number, true, false or null',
+    { type: ['string', 'number', 'boolean', 'null'] },
+    (value) => (isScalar(value) ? value : undefined),
+  ),
+);
+
+function isScalar(value: unknown): value is WhereValue {
+  return value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
+}
+
+/** Undocumented inputs that an option of an assumption reads. */
+const ASSUMED_INPUTS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
+  listPets: ['cursor', 'offset'],
+  createPet: ['id'],
+};
+
+function inputsOf(id: OperationId): readonly string[] {
+  const { parameters, body } = operationShape(id);
+  const documented = [...parameters.map(({ name }) => name), ...Object.keys(body?.fields ?? {})];
+  return [...documented, ...(ASSUMED_INPUTS[id] ?? [])];
+}
+
+type ConditionsMember = Member<readonly Condition[]>;
+
+function inputMember(name: string): ConditionsMember {
+  const owners = OPERATION_IDS.filter((id) => inputsOf(id).includes(name));
+  return optional(
+    convert(VALUES, (values) => [{ of: 'input', name, values }]),
+    `\`${name}\` of ${joinWords(owners, 'and')}. \`null\` matches an absent one.`,
+  );
+}
+
+const INPUTS = [...new Set(OPERATION_IDS.flatMap(inputsOf))].sort();
+
+/** The conditions of a rule on a call. All must match. */
+const WHERE: Shape<readonly Condition[]> = convert(
+  object<Readonly<Record<string, ConditionsMember>>>(
+    {
+      ...Object.fromEntries(INPUTS.map((name) => [name, inputMember(name)])),
+      headers: optional(
+        convert(headersOf(VALUES), (headers) =>
+          [...headers].map(([name, values]) => ({
+            of: 'header',
+            name: name.toLowerCase(),
+            values,
+          })),
+        ),
+        'Headers by name; the case does not matter. `null` matches an absent header.',
+      ),
+      key: optional(
+        convert(oneOrMore(text()), (values) => [{ of: 'key', name: 'key', values }]),
+        'API keys, without `Bearer` and without the sandbox name.',
+      ),
+    },
+    { expected: 'an object of parameters and fields, `headers` and `key`' },
+  ),
+  (members) => Object.values(members).flatMap((conditions) => conditions ?? []),
+);
+
+/** Reports inputs that no operation of the rule has: such a rule could never match. */
+function reportForeignInputs(
+  where: readonly Condition[],
+  on: readonly OperationId[],
+  at: ValuePath,
+  report: ReportMisfit,
+): boolean {
+  const known = [...new Set(on.flatMap(inputsOf))];
+  const foreign = where.filter(({ of, name }) => of === 'input' && !known.includes(name));
+  for (const { name } of foreign) {
+    const expected =
+      known.length === 0
+        ? `headers or key, since ${joinWords(on, 'and')} has no input`
+        : `an input of ${joinWords(on, 'or')}: ${joinWords(known, 'or')}`;
+    const hint = (): string => suggest(name, known);
+    report({ at: [...at, name], ofName: true, expected, found: `"${name}"`, hint });
+  }
+  return foreign.length === 0;
+}
 
 const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?)*$/;
 
@@ -61,15 +156,8 @@ const CHANCE = scalar(
 
 const MILLISECONDS = number(0, LONGEST_DELAY, `milliseconds from 0 to ${LONGEST_DELAY}`);
 
-/** The delay of a reply, in milliseconds. */
-export type Delay =
-  | { readonly kind: 'fixed'; readonly milliseconds: number }
-  | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
-  /** A log-normal distribution, typical of the latency of services. */
-  | { readonly kind: 'log-normal'; readonly median: number; readonly sigma: number };
-
-const DELAY: Shape<Delay> = either(
-  convert(MILLISECONDS, (milliseconds) => ({ kind: 'fixed', milliseconds })),
+const DELAY = either(
+  convert(MILLISECONDS, (milliseconds) => ({ kind: 'fixed' as const, milliseconds })),
   either(
     convert(
       object({
@@ -77,7 +165,7 @@ const DELAY: Shape<Delay> = either(
         max: required(MILLISECONDS, 'The longest delay, in milliseconds.'),
       }),
       ({ min, max }, at, report) => {
-        if (min <= max) return { kind: 'uniform', min, max };
+        if (min <= max) return { kind: 'uniform' as const, min, max };
         const expected = `at least \`min\`, which is ${min}`;
         return report({ at: [...at, 'max'], expected, found: String(max) });
       },
@@ -90,11 +178,14 @@ const DELAY: Shape<Delay> = either(
           'The spread of the delays: 0 is none, 0.4 is typical of a service, 1 is wide.',
         ),
       }),
-      (spread) => ({ kind: 'log-normal', ...spread }),
+      (spread) => ({ kind: 'log-normal' as const, ...spread }),
     ),
   ),
   `milliseconds from 0 to ${LONGEST_DELAY}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
 );
+
+/** The delay of a reply, in milliseconds. A log-normal one is typical of the latency of services. */
+export type Delay = ValueOf<typeof DELAY>;
 
 const SLOW = { kind: 'slow-body', chunks: 10, over: 2000 } as const;
 

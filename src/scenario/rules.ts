@@ -6,9 +6,8 @@ import type { Reply } from '../service/reply.ts';
 import { draw } from '../store/draw.ts';
 import type { Fault } from './fault-table.ts';
 import type { Hold } from './hold.ts';
-import type { Delay, Rule } from './rule-shape.ts';
+import type { Condition, Delay, Rule } from './rule-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
-import type { Condition } from './where-shape.ts';
 
 /** The decision of a rule, or of a header, about a call. */
 export interface Decision {

@@ -15,17 +15,13 @@ export function readJson(content: string): ParsedText {
   }
 }
 
-/** Characters kept at each end of a long reason: it repeats a wrong number, which can be as long as the text. */
-const END = 80;
-
 /** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
 function whyNotJson(text: string, error: unknown): readonly [offset: number, message: string] {
   if (error instanceof RangeError)
     return [0, 'expected JSON, found JSON that is nested too deeply'];
   const [, why = String(error), offset = '0'] =
     /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
-  const reason = why.length <= 2 * END ? why : `${why.slice(0, END)}…${why.slice(-END)}`;
-  return [Number(offset), `expected JSON: ${reason}`];
+  return [Number(offset), `expected JSON: ${why}`];
 }
 
 function firstError(text: string): string {
