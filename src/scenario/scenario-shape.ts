@@ -1,9 +1,16 @@
 import type { Json } from '../contract/json.ts';
-import type { Reading } from '../contract/records.ts';
+import {
+  type CollectionName,
+  type Fields,
+  type Reading,
+  type RecordOf,
+  STORED_RECORDS,
+} from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { KEY, VISIBLE } from '../shape/deployment-shapes.ts';
 import { mapOf, object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/read-as.ts';
+import { eachShape, ID, membersShape } from '../shape/record-shapes.ts';
 import {
   choice,
   convert,
@@ -19,10 +26,11 @@ import {
   type ValueOf,
 } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
+import type { CollectionChanges, StoreChanges } from '../store/merge.ts';
+import { ID_NAME } from '../store/store.ts';
 import { problemText } from '../words.ts';
 import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
-import { CHANGES, UNCHANGED } from './state-shape.ts';
 import { EXPIRY, INSTANT } from './time-shapes.ts';
 
 const KEY_LIST = list(KEY, { expected: 'an array of API keys' });
@@ -55,6 +63,68 @@ const KEYS = convert(
       ? { ...keys, allReadOnly: true }
       : { ...keys, readOnly, allReadOnly: false };
   },
+);
+
+const REMOVED: Shape<readonly bigint[] | 'all'> = either(
+  choice(['all']),
+  list(ID),
+  'all, or an array of ids',
+);
+
+const NO_CHANGES = { set: [], each: [], remove: [] };
+
+/** Changes to a collection; an array of records is short for `set`. */
+function changesShape<const F extends Fields>(
+  name: CollectionName,
+  fields: F,
+): Shape<CollectionChanges<RecordOf<F>>> {
+  const id = ID_NAME[name];
+  const records = list(membersShape(fields, [id]));
+  return either(
+    convert(records, (set) => ({ ...NO_CHANGES, set })),
+    convert(
+      object({
+        set: optional(
+          records,
+          `Records, merged by \`${id}\`: members that one leaves out stay. A new one must be whole.`,
+        ),
+        remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
+        each: optional(
+          oneOrMore(eachShape(fields, id)),
+          'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
+        ),
+      }),
+      ({ set = [], each = [], remove = [] }) => ({ set, each, remove }),
+    ),
+    'an array of records, or an object with `set`, `each` or `remove`',
+  );
+}
+
+/** No changes to the store. */
+const UNCHANGED: StoreChanges = {
+  animals: NO_CHANGES,
+  inventory: NO_CHANGES,
+  orders: NO_CHANGES,
+};
+
+/** Changes to the store. */
+export const CHANGES: Shape<StoreChanges> = convert(
+  object({
+    animals: optional(
+      changesShape('animals', STORED_RECORDS.animals),
+      'Removing an animal also removes its inventory entry and orders.',
+    ),
+    inventory: optional(changesShape('inventory', STORED_RECORDS.inventory), 'Inventory entries.'),
+    orders: optional(
+      changesShape('orders', STORED_RECORDS.orders),
+      'Orders, with their internal `status`.',
+    ),
+  }),
+  ({ animals = NO_CHANGES, inventory = NO_CHANGES, orders = NO_CHANGES }) => ({
+    animals,
+    inventory,
+    orders,
+  }),
 );
 
 const COUNT = integer(0, MOST_RECORDS);

@@ -8,7 +8,7 @@ import {
   restarted,
   type State,
 } from '../../sandbox/state.ts';
-import { CHANGES } from '../../scenario/state-shape.ts';
+import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { choice, list, named } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
