@@ -11,7 +11,7 @@ import type { Call } from '../service/input.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { corsHeaders } from './cors.ts';
 import { carryOut, mayHaveContent, type WireReply } from './faults.ts';
-import { endAfterRequest } from './linger.ts';
+import { LINGER } from './linger.ts';
 import { passOn, whenLeft } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
 import { without } from './raw-headers.ts';
@@ -188,6 +188,23 @@ function endWith(
   response.write(text, encoding);
   socket?.uncork();
   endAfterRequest(response);
+}
+
+/**
+ * Ends a response whose content is written, once its request is read: otherwise a reset can overtake
+ * the reply (RFC 9112, section 9.6).
+ */
+function endAfterRequest(response: ServerResponse): void {
+  const { req } = response;
+  const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
+  // Without a body a request is complete, but Node says so only later.
+  if (req.complete || (length === undefined && coding === undefined)) {
+    response.end();
+    return;
+  }
+  const end = (): void => void response.end();
+  setTimeout(end, LINGER).unref();
+  req.once('end', end).once('close', end).resume();
 }
 
 /** A reply for a fault to break. Of a long one, only the start is held. */

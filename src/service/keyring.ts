@@ -59,7 +59,7 @@ export function keyring(lists: KeyLists): Keyring {
   for (const key of [...keys.valid, ...keys.readOnly]) {
     if (expiryOf(keys, key) !== undefined) continue;
     const authorization = `Bearer ${key}`;
-    const check = readKey(keys, authorization, TIMELESS);
+    const check = checkKey(keys, authorization, TIMELESS);
     if (check.ok) checkOfHeader.set(authorization, check);
   }
   return { ...keys, checkOfHeader };
@@ -73,21 +73,13 @@ export type KeyCheck =
   /** `tokenGiven`: the challenge has an error code only if there was a token (RFC 6750). */
   | { readonly ok: false; readonly reason: string; readonly tokenGiven: boolean };
 
-/** Checks an `Authorization` header (RFC 6750, section 2.1). */
+/** Checks an `Authorization` header (RFC 6750, section 2.1) that is not in `checkOfHeader`. */
 export function checkKey(
-  keys: Keyring,
+  keys: Omit<Keyring, 'checkOfHeader'>,
   authorization: string | undefined,
   time: KeyTime,
 ): KeyCheck {
   if (authorization === undefined) return refusal('the Authorization header is missing');
-  return keys.checkOfHeader.get(authorization) ?? readKey(keys, authorization, time);
-}
-
-function readKey(
-  keys: Omit<Keyring, 'checkOfHeader'>,
-  authorization: string,
-  time: KeyTime,
-): KeyCheck {
   const key = bearerToken(authorization);
   if (key === undefined) return refusal('the Authorization scheme is not Bearer');
   if (key === '') return refusal('the token after Bearer is empty');

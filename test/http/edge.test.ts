@@ -307,7 +307,7 @@ describe('a client', () => {
     const { port } = await start();
     const { socket, reply } = await openRaw(port);
     socket.pause();
-    const size = 16 * MIB;
+    const size = 4 * MIB;
     const head = post('', { 'Content-Length': String(size), Connection: 'close' });
     const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(size, ' ')]);
     expect(await new Promise((resolve) => socket.write(bytes, resolve))).toBeFalsy();
