@@ -104,7 +104,6 @@ describeServer('exchanges as HAR', (open) => {
     expect(isHar(json), JSON.stringify(isHar.errors)).toBe(true);
     const latest = await send('GET', '/__mock/requests.har?operation=getPet&limit=1&order=desc');
     expect(Object(latest.json).log.entries).toEqual(Object(json).log.entries.slice(-1));
-    expect(await send('GET', '/__mock/requests.har?sort=1')).toMatchObject({ status: 400 });
     const [long, cut, head, broken] = Object(json).log.entries;
     expect(long.request).toMatchObject({ bodySize: -1, postData: { comment: expect.any(String) } });
     expect(cut.response).toMatchObject({ bodySize: -1, content: { comment: expect.any(String) } });

@@ -6,7 +6,12 @@ import fc from 'fast-check';
 import jsonServer from 'json-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeJson } from '../../src/contract/json.ts';
-import { type CollectionName, STORED_RECORDS } from '../../src/contract/records.ts';
+import {
+  type AnyRecord,
+  type CollectionName,
+  type Fields,
+  STORED_RECORDS,
+} from '../../src/contract/records.ts';
 import { queryRecords } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/package.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
@@ -33,15 +38,8 @@ afterAll(() => {
 });
 
 function ask(collection: CollectionName, query: string) {
-  const parameters = new URLSearchParams(query);
-  switch (collection) {
-    case 'animals':
-      return queryRecords(STORED_RECORDS.animals, store.animals, parameters);
-    case 'inventory':
-      return queryRecords(STORED_RECORDS.inventory, store.inventory, parameters);
-    case 'orders':
-      return queryRecords(STORED_RECORDS.orders, store.orders, parameters);
-  }
+  const fields: Fields = STORED_RECORDS[collection];
+  return queryRecords<AnyRecord>(fields, store[collection], new URLSearchParams(query));
 }
 
 function problemsOf(collection: CollectionName, query: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeServer } from '../helpers/wire.ts';
 
 const REX = { name: 'Rex', categoryId: 1 };
@@ -68,43 +68,6 @@ describeServer('the records of the control API', (open) => {
     expect(await send('GET', '/__mock/animals?nmae=Rex')).toMatchObject({
       status: 400,
       json: { code: 'invalid_input', message: expect.stringContaining('did you mean name?') },
-    });
-  });
-
-  describe('a refused change changes nothing', () => {
-    test.each([
-      ['POST', '/__mock/animals', { name: 'Rex' }, 400, '$.categoryId: expected an integer'],
-      ['POST', '/__mock/animals', { ...REX, staus: 'sold' }, 400, 'did you mean status?'],
-      ['POST', '/__mock/animals', { ...REX, id: 1 }, 409, 'an animal with the id 1 exists'],
-      ['POST', '/__mock/animals', [REX], 400, 'expected an object, found an array'],
-      [
-        'POST',
-        '/__mock/animals',
-        '{"__proto__":{"a":1},"name":"a","categoryId":1}',
-        400,
-        '__proto__',
-      ],
-      ['POST', '/__mock/inventory', { quantity: 1, status: 'sold' }, 400, '$.petId'],
-      ['POST', '/__mock/orders', { petId: 999999 }, 400, 'which no animal has'],
-      ['POST', '/__mock/orders', { status: 'sent' }, 400, 'one of pending, shipped, cancelled'],
-      ['PUT', '/__mock/animals/1', { ...REX, id: 2 }, 400, '1, as in the path, found 2'],
-      ['PUT', '/__mock/inventory/999999', { quantity: 1, status: 'sold' }, 400, 'no animal has'],
-      ['PATCH', '/__mock/animals/1', { name: null }, 400, '$.name: expected a string'],
-      ['PATCH', '/__mock/animals/1', { id: 5 }, 400, '1, as in the path'],
-      ['PATCH', '/__mock/orders/1', { satus: 'shipped' }, 400, 'did you mean status?'],
-      ['PATCH', '/__mock/animals/999999', { name: 'x' }, 404, 'no animal with the id 999999'],
-      ['DELETE', '/__mock/orders/999999', undefined, 404, 'no order with the id 999999'],
-      ['GET', '/__mock/animals/one', undefined, 400, 'an integer from -9223372036854775808'],
-      ['DELETE', '/__mock/animals/9223372036854775808', undefined, 400, 'id in the path'],
-      ['GET', '/__mock/animals/__proto__', undefined, 400, 'id in the path'],
-    ] as const)('%s %s %j is answered with %i', async (method, path, body, status, told) => {
-      const { send } = await open();
-      const before = (await send('GET', '/__mock/state')).text;
-      const sent = body === undefined ? {} : { body };
-      const reply = await send(method, path, sent);
-      expect(reply).toMatchObject({ status, json: { status, code: expect.any(String) } });
-      expect(Object(reply.json).message).toContain(told);
-      expect((await send('GET', '/__mock/state')).text).toBe(before);
     });
   });
 });

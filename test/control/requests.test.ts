@@ -247,25 +247,6 @@ describeServer('the journal in the control API', (open) => {
     expect(await count({ from: '2030-01-01T00:00:02Z' })).toEqual({ count: 1, complete: true });
   });
 
-  test.each([
-    ['GET', '/__mock/requests?operation=getpet', undefined, 'did you mean getPet?'],
-    ['GET', '/__mock/requests?status=ok', undefined, 'an HTTP status'],
-    ['GET', '/__mock/requests?stauts=404', undefined, 'did you mean status?'],
-    ['GET', '/__mock/requests?limit=-1', undefined, 'an integer from 0'],
-    ['GET', '/__mock/requests?order=newest', undefined, 'asc or desc'],
-    ['GET', '/__mock/requests?from=now', undefined, 'an RFC 3339 instant'],
-    ['GET', '/__mock/requests?status=404&status=409', undefined, 'one value'],
-    ['GET', '/__mock/requests/stream?bases=assumed', undefined, 'did you mean basis?'],
-    ['POST', '/__mock/requests/count', { status: '404' }, 'an HTTP status'],
-    ['POST', '/__mock/requests/count', { limit: 1 }, 'operation, status'],
-    ['POST', '/__mock/requests/count', [], 'an object'],
-  ] as const)('%s %s %j is refused', async (method, path, body, told) => {
-    const { send } = await open();
-    const reply = await send(method, path, body === undefined ? {} : { body });
-    expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
-    expect(Object(reply.json).message).toContain(told);
-  });
-
   test('every exchange has its findings, including those that the report lists once', async () => {
     const { send } = await open();
     await send('GET', '/v1/pets/1');

@@ -68,9 +68,6 @@ describeServer('sandboxes in the control API', (open) => {
     const uses = Object(json).map((it: { lastUsed: string }) => it.lastUsed);
     expect(uses).toEqual(uses.toSorted());
     const remove = (query: string) => send('DELETE', `/__mock/sandboxes?${query}`);
-    for (const query of ['', '_limit=1', 'q=', 'nmae=a', 'requests=x']) {
-      expect(await remove(query)).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
-    }
     expect((await remove('name=mine&name=default&name=nobody')).json).toEqual({
       deleted: ['mine'],
     });
@@ -79,14 +76,6 @@ describeServer('sandboxes in the control API', (open) => {
   });
 
   test.each([
-    ['POST', '/__mock/sandboxes', { name: 'staging' }, 409, 'already_exists'],
-    ['POST', '/__mock/sandboxes', { name: 'a b' }, 400, 'invalid_input'],
-    ['POST', '/__mock/sandboxes', { name: 5 }, 400, 'invalid_input'],
-    ['POST', '/__mock/sandboxes', { nmae: 'a' }, 400, 'invalid_input'],
-    ['DELETE', '/__mock/sandboxes/default', undefined, 409, 'cannot_be_deleted'],
-    ['DELETE', '/__mock/sandboxes/staging', undefined, 409, 'cannot_be_deleted'],
-    ['DELETE', '/__mock/sandboxes/nobody', undefined, 404, 'not_found'],
-    ['DELETE', '/__mock/sandboxes/__proto__', undefined, 404, 'not_found'],
     ['GET', '/~a/__mock/sandboxes', undefined, 404, 'route_not_found'],
     ['POST', '/~a/__mock/sandboxes', {}, 404, 'route_not_found'],
     ['GET', '/~a%20b/__mock/state', undefined, 400, 'sandbox_name_invalid'],

@@ -144,12 +144,13 @@ async function selectSandboxes(
   mount: string,
 ): Promise<Reading<Page<Use>>> {
   const query = new URLSearchParams(given);
-  const texts = query.getAll('q').map((text) => text.toLowerCase());
+  const text = query.get('q');
   query.delete('q');
+  if (text !== null) query.append('name_like', text);
   const now = Date.now();
-  const uses = [...(await sandboxes.unused())]
-    .filter(([name]) => texts.every((text) => name.toLowerCase().includes(text)))
-    .map(([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }));
+  const uses = [...(await sandboxes.unused())].map(
+    ([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }),
+  );
   const fields = [...query.keys(), ...(query.get('_sort')?.split(',') ?? [])];
   const isKnown = fields.every((field) => field.startsWith('_') || KNOWN.test(field));
   const rows = isKnown ? uses : await sandboxViews(sandboxes, uses, mount);
