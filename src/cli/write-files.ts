@@ -18,21 +18,21 @@ export function jsonText(value: unknown): string {
 
 /** Writes a report to the files of `--junit` and `--html`. */
 export function writeReports(report: Report, { junit, html }: Flags): void {
-  if (junit !== undefined) writeReport('--junit', junit, renderJunit(report));
-  if (html !== undefined) writeReport('--html', html, renderPage(report));
+  if (junit !== undefined) writeText(junit, renderJunit(report));
+  if (html !== undefined) writeText(html, renderPage(report));
 }
 
 /** @throws Failure if the file cannot be written */
-export function writeReport(flag: string, file: string, text: string): void {
+export function writeText(file: string, text: string): void {
   try {
     writeWithFolders(file, text);
   } catch (error) {
-    throw new Failure(`${flag}: ${cannotWrite(file, error)}`, { cause: error });
+    throw cannotWrite(file, error);
   }
 }
 
-function cannotWrite(file: string, error: unknown): string {
-  return `cannot write ${file}: ${asError(error).message}`;
+function cannotWrite(file: string, cause: unknown): Failure {
+  return new Failure(`cannot write ${file}: ${asError(cause).message}`, { cause });
 }
 
 /** @throws UsageError if the file of `--output` exists */
@@ -50,7 +50,7 @@ export async function writeStore(store: Store, file: string): Promise<void> {
     mkdirSync(dirname(file), { recursive: true });
     await writeFixture(store, file);
   } catch (error) {
-    throw new Failure(cannotWrite(file, error), { cause: error });
+    throw cannotWrite(file, error);
   }
 }
 
@@ -66,7 +66,7 @@ export function writeCoverageFiles(
       writeCoverage(file, report, (100 * shown) / total < required);
       return [];
     } catch (error) {
-      return [cannotWrite(file, error)];
+      return [cannotWrite(file, error).message];
     }
   });
 }

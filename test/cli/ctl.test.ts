@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import {
   createApp,
   type MockSandbox,
@@ -169,17 +168,6 @@ describe('ctl', () => {
     }
   });
 
-  test('controls an HTTPS server with its certificate', async () => {
-    const own = await startPetstoreMock({ tls: true });
-    onTestFinished(() => own.stop());
-    const file = join(folder, 'ca.pem');
-    writeFileSync(file, own.ca ?? '');
-    const env = { PETSTORE_MOCK_URL: own.url };
-    expect((await runInProcess(['ctl', 'ship', '1'], env)).code).toBe(1);
-    expect((await runInProcess(['ctl', 'ship', '1', '--ca', file], env)).code).toBe(0);
-    expect((await own.orders.get(1)).status).toBe('shipped');
-  });
-
   test.each([
     [[], 2, 'ctl needs an action; petstore-mock ctl --help lists them'],
     [['shipp', '1'], 2, 'ctl: expected an action, found "shipp" (did you mean ship?)'],
@@ -203,29 +191,24 @@ describe('ctl', () => {
     else expect(said).toMatch(reason);
   });
 
-  test('says which protocol the server speaks', async () => {
+  test('controls an HTTPS server with its certificate, and says which protocol a server speaks', async () => {
     const { mock } = sandbox();
-    const url = mock.url.replace('http:', 'https:');
-    const { code, stderr } = await runInProcess(['ctl', 'use', '--url', url]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('use a base URL with http://')]);
-    const health = await runInProcess(['health', '--url', url]);
-    expect(health.stderr).toContain('does it speak plain HTTP?');
     const secure = await startPetstoreMock({ tls: true });
     onTestFinished(() => secure.stop());
-    const plain = secure.url.replace('https:', 'http:');
-    const refused = await runInProcess(['ctl', 'use', '--url', plain]);
-    expect(refused.stderr).toContain('use a base URL with https://');
-  });
-
-  test('reports that no server is running', async () => {
-    const own = await startPetstoreMock();
-    await own.stop();
-    const { code, stderr } = await runInProcess(['ctl', 'coverage', '--url', own.url]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/no petstore-mock answers at http/)]);
-  });
-
-  test('lists every action in its help', async () => {
-    const { stdout } = await runInProcess(['ctl', '--help']);
-    for (const name of ACTION_NAMES) expect(stdout).toMatch(new RegExp(`^- ${name}\\b.*: `, 'm'));
+    const file = join(folder, 'ca.pem');
+    writeFileSync(file, secure.ca ?? '');
+    const shipAt = (url: string, ...flags: readonly string[]) =>
+      runInProcess(['ctl', 'ship', '1', '--url', url, ...flags]);
+    expect((await shipAt(secure.url)).code).toBe(1);
+    expect((await shipAt(secure.url, '--ca', file)).code).toBe(0);
+    expect((await secure.orders.get(1)).status).toBe('shipped');
+    const plain = await shipAt(secure.url.replace('https:', 'http:'));
+    expect(plain.stderr).toContain('use a base URL with https://');
+    const url = mock.url.replace('http:', 'https:');
+    expect((await shipAt(url)).stderr).toContain('use a base URL with http://');
+    const health = await runInProcess(['health', '--url', url]);
+    expect(health.stderr).toContain('does it speak plain HTTP?');
+    await secure.stop();
+    expect((await shipAt(secure.url)).stderr).toMatch(/no petstore-mock answers at http/);
   });
 });

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
+import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import { renderAssumption, renderAssumptions } from '../../src/cli/commands/lists.ts';
 import { type BannerContent, renderBanner } from '../../src/cli/commands/serve.ts';
 import { flagsOf, spellingOf } from '../../src/cli/flags.ts';
@@ -19,10 +20,10 @@ describe('the help', () => {
     expect(text).toMatch(/^Examples:\n {2}# .*\n {2}petstore-mock /m);
   });
 
-  test('of the program names every command and every flag of serve', async () => {
-    const text = await helpOf('serve', PLAIN.width);
-    for (const name of COMMAND_NAMES) expect(text).toMatch(`  petstore-mock ${name}`);
-    for (const flag of flagsOf('serve')) expect(text).toMatch(`--${spellingOf(flag)} `);
+  test('names every command and every action of ctl', async () => {
+    const [program, ctl] = [await helpOf('serve', 80), await helpOf('ctl', 80)];
+    for (const name of COMMAND_NAMES) expect(program).toMatch(`  petstore-mock ${name}`);
+    for (const name of ACTION_NAMES) expect(ctl).toMatch(new RegExp(`^- ${name}\\b.*: `, 'm'));
   });
 
   test.each([

@@ -31,7 +31,7 @@ import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.
 import { askConsent, connect, workWith } from '../connection.ts';
 import type { Flags } from '../flags.ts';
 import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
-import { jsonText, writeReport, writeReports } from '../write-files.ts';
+import { jsonText, writeReports, writeText } from '../write-files.ts';
 
 /** Checks a deployment: what the document leaves open, and what it prescribes. */
 export const check: Command = async ({ positionals: [url], terminal, ...settings }) => {
@@ -57,7 +57,7 @@ export const check: Command = async ({ positionals: [url], terminal, ...settings
   writeReports(result, flags);
   if (flags.json) for (const it of changes ?? []) terminal.notices.write(notice(changeText(it)));
   if (flags.save !== undefined) {
-    writeReport('--save', flags.save, jsonText(savedConfig(report, transcript, href)));
+    writeText(flags.save, jsonText(savedConfig(report, transcript, href)));
   }
   const failed = isBroken(report) || changes?.some(({ fails }) => fails) === true;
   const exitCode = failed ? EXIT_GATE_FAILED : 0;

@@ -15,16 +15,16 @@ import { curlLines, httpFile, postmanCollection } from '../../responses/request-
 import { describe } from '../../words.ts';
 import { type Command, oneOf, refusal } from '../command.ts';
 import { bold, renderTable, type Style } from '../terminal.ts';
-import { jsonText, writeReport } from '../write-files.ts';
+import { jsonText, writeText } from '../write-files.ts';
 
 /** Lists every reply and how to get it; writes the requests to files, or checks them. */
 export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
   const replies = repliesOf(operation);
   const origin = originOf(flags.serverUrl);
   const { http, postman } = flags;
-  if (http !== undefined) writeReport('--http', http, httpFile(replies, origin));
+  if (http !== undefined) writeText(http, httpFile(replies, origin));
   if (postman !== undefined) {
-    writeReport('--postman', postman, jsonText(postmanCollection(replies, origin)));
+    writeText(postman, jsonText(postmanCollection(replies, origin)));
   }
   if (flags.check) {
     const checked = await checkReplies(replies);
