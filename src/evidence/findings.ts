@@ -8,7 +8,7 @@ import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
-import { cut } from '../words.ts';
+import { describe, firstProblems, MOST_LISTED } from '../words.ts';
 import type { FindingCode, FindingText } from './finding-codes.ts';
 import { isFinal } from './retries.ts';
 import type { TotalsState } from './totals.ts';
@@ -64,7 +64,7 @@ export function findingsOfCall(
   if (hasBody) add('unexpected-body', 'A DELETE was sent with a body.');
   add('unknown-preference', preference && `${preference}.`);
   if (!isPlain) {
-    for (const input of unknownInputs(call, world).slice(0, MOST_INPUTS)) {
+    for (const input of unknownInputs(call, world).slice(0, MOST_LISTED)) {
       add('unknown-input', `The ${input} is unknown to ${call.operation}.`);
     }
     add('drift', driftMessage(reply));
@@ -91,10 +91,6 @@ function placeholderKey(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
 }
 
-/** Unknown inputs named for one exchange, and characters shown of a name. */
-const MOST_INPUTS = 20;
-const LONGEST_NAME = 100;
-
 /** The query parameters and body fields of a call that the document does not name. */
 function unknownInputs({ operation, query, body }: Call, { choices }: World): string[] {
   const shape = operationShape(operation);
@@ -105,23 +101,17 @@ function unknownInputs({ operation, query, body }: Call, { choices }: World): st
   const { fields } = shape.body ?? {};
   const members = fields !== undefined && isObject(value) ? Object.keys(value) : [];
   return [
-    ...parameters.map((name) => `query parameter \`${cut(name, LONGEST_NAME)}\``),
+    ...parameters.map((name) => `query parameter ${describe(name)}`),
     ...members
       .filter((name) => !Object.hasOwn(fields ?? {}, name))
-      .map((name) => `body field \`${cut(name, LONGEST_NAME)}\``),
+      .map((name) => `body field ${describe(name)}`),
   ];
 }
-
-/** Differences named in one message. */
-const MOST_DIFFERENCES = 3;
 
 /** How a deployment's reply differs from the mock's. */
 function driftMessage(reply: Reply | undefined): string | undefined {
   const drift = reply?.comparison?.drift ?? [];
-  if (drift.length === 0) return undefined;
-  const rest = drift.length - MOST_DIFFERENCES;
-  const more = rest > 0 ? `; and ${rest} more` : '';
-  return `${drift.slice(0, MOST_DIFFERENCES).join('; ')}${more}.`;
+  return drift.length === 0 ? undefined : `${firstProblems(drift, String).join('; ')}.`;
 }
 
 /** The largest distance of an int64 from its double, shortened digits included. */

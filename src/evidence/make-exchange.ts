@@ -11,12 +11,8 @@ import type { ExpectedReply } from './report-shapes.ts';
 import { attemptOf } from './retries.ts';
 import type { Evidence } from './sandbox-evidence.ts';
 
-/** Kept characters of a reply's body, and kept bytes of a request's body. */
-const KEPT_BODY = 4096;
-
-/** Kept characters of the headers of a request or a reply, and their number: each takes memory. */
-const KEPT_HEADERS = 4096;
-const MOST_HEADERS = 100;
+/** Kept characters of a reply's body and of all headers, and kept bytes of a request's body. */
+const KEPT = 4096;
 
 /** What an exchange is made of, besides the request and the outcome. */
 export interface ExchangeContext {
@@ -44,7 +40,7 @@ export function exchangeOf(
   const duration = delay + (frozen ? 0 : now.steady - request.receivedAt);
   const body = call?.body.kind === 'bytes' ? call.body.bytes : undefined;
   const text = reply?.body.kind === 'json' ? reply.body.text : undefined;
-  const isKept = text !== undefined && text.length <= KEPT_BODY;
+  const isKept = text !== undefined && text.length <= KEPT;
   const basis = reply?.basis ?? (decision ? { kind: 'forced', by: decision.by } : DOCUMENTED);
   const { mayRetry, totals, journal } = evidence;
   const isRefusal = shown !== undefined && shown.status >= 400;
@@ -79,12 +75,12 @@ export function exchangeOf(
         ? previous?.authorization
         : authorization && cut(authorization, KEPT_TEXT),
     requestHeaders: shared(firstHeaders(headers), previous?.requestHeaders),
-    requestBody: body?.toString('latin1', 0, KEPT_BODY),
-    requestCut: body !== undefined && body.length > KEPT_BODY,
+    requestBody: body?.toString('latin1', 0, KEPT),
+    requestCut: body !== undefined && body.length > KEPT,
     replyHeaders: shared(firstHeaders(keptHeaders(reply, request, world)), previous?.replyHeaders),
     replyBody: isKept ? text.toString() : undefined,
     replyCut: reply !== undefined && reply.body.kind !== 'none' && !isKept,
-    expected: basis.kind === 'upstream' ? expectedOf(reply) : undefined,
+    expected: expectedOf(reply),
     decision: decision && decisionText(decision),
     reason: reply?.reason && cut(reply.reason, KEPT_TEXT),
   };
@@ -132,7 +128,7 @@ function firstHeaders(headers: readonly string[]): readonly string[] {
   for (let at = 0; at < headers.length; at += 1) {
     length += headers[at]?.length ?? 0;
     // Whole pairs of a name and a value.
-    if (length > KEPT_HEADERS || at >= 2 * MOST_HEADERS) return headers.slice(0, at - (at % 2));
+    if (length > KEPT) return headers.slice(0, at - (at % 2));
   }
   return headers;
 }

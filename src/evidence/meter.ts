@@ -15,8 +15,8 @@ export class Durations {
   /** @param milliseconds a duration */
   add(milliseconds: number): void {
     const seconds = milliseconds / 1000;
-    let at = 0;
-    while (at < DURATION_BOUNDS.length && seconds > (DURATION_BOUNDS[at] ?? 0)) at += 1;
+    const first = DURATION_BOUNDS.findIndex((bound) => seconds <= bound);
+    const at = first < 0 ? DURATION_BOUNDS.length : first;
     this.counts[at] = (this.counts[at] ?? 0) + 1;
     this.sum += seconds;
   }
@@ -42,24 +42,13 @@ export class Meter {
   readonly operations = new Map<OperationId | undefined, OperationMeter>();
 
   add({ operation, status, basis: { kind }, duration }: Exchange): void {
-    const meter = this.#of(operation);
+    const meter = this.operations.get(operation) ?? { durations: new Durations(), endings: [] };
+    this.operations.set(operation, meter);
     meter.durations.add(duration);
     const basis = status === undefined ? undefined : kind;
-    for (const ending of meter.endings) {
-      if (ending.status !== status || ending.basis !== basis) continue;
-      ending.count += 1;
-      return;
-    }
-    meter.endings.push({ status, basis, count: 1 });
-  }
-
-  #of(operation: OperationId | undefined): OperationMeter {
-    let meter = this.operations.get(operation);
-    if (meter === undefined) {
-      meter = { durations: new Durations(), endings: [] };
-      this.operations.set(operation, meter);
-    }
-    return meter;
+    const known = meter.endings.find((it) => it.status === status && it.basis === basis);
+    if (known === undefined) meter.endings.push({ status, basis, count: 1 });
+    else known.count += 1;
   }
 }
 
@@ -75,22 +64,10 @@ export class LogMeter {
   /** The number of changes that the latest append or read was behind. */
   behind = 0;
 
-  /** Counts an append. One that is kept was not behind. */
-  take(milliseconds: number, changes: number, kept: boolean): void {
-    if (!kept) {
-      this.conflicts += 1;
-      return;
-    }
+  /** Counts an append, which was not behind. */
+  take(milliseconds: number, changes: number): void {
     this.appends.add(milliseconds);
     this.changes += changes;
     this.behind = 0;
-  }
-
-  follow(behind: number): void {
-    this.behind = behind;
-  }
-
-  fail(): void {
-    this.failures += 1;
   }
 }

@@ -105,7 +105,7 @@ export class Commits {
       try {
         await this.#keep(keeper, jobs);
       } catch (error) {
-        this.#meter?.fail();
+        if (this.#meter) this.#meter.failures += 1;
         const refusal = new NotSavedError(error);
         for (const { run, fail } of jobs) {
           // Without other servers, a job that leaves nothing to keep does not depend on the log.
@@ -153,12 +153,16 @@ export class Commits {
 
   /** Appends entries; or takes over what other servers did, if they were faster. */
   async #append(keeper: Keeper, entries: readonly Entry[], state: State): Promise<boolean> {
+    const meter = this.#meter;
     const startedAt = performance.now();
     const answer = await keeper.append(entries, state);
-    const isKept = answer === 'kept';
-    this.#meter?.take(performance.now() - startedAt, entries.length, isKept);
-    if (answer !== 'kept') this.#follow(keeper, answer);
-    return isKept;
+    if (answer !== 'kept') {
+      if (meter) meter.conflicts += 1;
+      this.#follow(keeper, answer);
+      return false;
+    }
+    if (meter) meter.take(performance.now() - startedAt, entries.length);
+    return true;
   }
 
   /** Takes over what other servers did. */
@@ -171,7 +175,7 @@ export class Commits {
       if (change !== undefined) this.#state = apply(this.#state, change);
       this.#recorder.follow(entry);
     }
-    this.#meter?.follow(entries.length);
+    if (this.#meter) this.#meter.behind = entries.length;
     if (entries.length > 0) keeper.settled?.(this.#state, this.#recorder.evidence);
   }
 }

@@ -109,23 +109,23 @@ const FOUND: Readonly<Record<string, readonly Case[]>> = {
     {
       does: 'asks for a page of orders',
       steps: [step('GET /store/orders?page=2')],
-      message: /The query parameter `page` is unknown to listOrders/,
+      message: /The query parameter "page" is unknown to listOrders/,
     },
     {
       does: 'adds an animal with a tag',
       steps: [step('POST /pets {"name":"Rex","categoryId":1,"tag":"new"}')],
-      message: /The body field `tag` is unknown to createPet/,
+      message: /The body field "tag" is unknown to createPet/,
     },
     {
       does: 'sends an id of its own',
       steps: [step('POST /pets {"name":"Rex","categoryId":1,"id":7}')],
-      message: /The body field `id`/,
+      message: /The body field "id"/,
     },
     {
       does: 'asks for a page where there are none',
       with: { assume: { 'unknown-query': 'reject' } },
       steps: [step('GET /pets?cursor=2')],
-      message: /The query parameter `cursor`/,
+      message: /The query parameter "cursor"/,
     },
   ],
   'rounded-id': [
