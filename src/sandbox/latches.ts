@@ -1,34 +1,30 @@
-import { type Decision, decide, type LatchRule, type RuleCounts } from '../scenario/rules.ts';
-import type { Call } from '../service/input.ts';
+import { parseJson, writeJson } from '../contract/json.ts';
+import { RULE_SHAPE } from '../scenario/rule-shape.ts';
+import { type LatchRule, ruleBook, withoutPreferred } from '../scenario/rules.ts';
+import { readAs } from '../shape/read-as.ts';
+import type { Shape } from '../shape/shapes.ts';
 import type { State } from './state.ts';
 
-/** A decision about a call, and the counts after it. */
-interface LatchRuling {
-  readonly latched: Decision | undefined;
-  readonly counts: RuleCounts;
-}
+/** A rule as a latch, under the name of its hold. */
+export const LATCH: Shape<readonly [name: string, latch: LatchRule]> = {
+  ...RULE_SHAPE,
+  read(value, at, report) {
+    const rule = RULE_SHAPE.read(value, at, report);
+    if (rule === undefined) return undefined;
+    const { hold } = rule;
+    if (hold === undefined) {
+      return report({ at: [...at, 'hold'], expected: 'true, or a name', found: 'nothing' });
+    }
+    const book = ruleBook([{ ...rule, scenario: 'latch', number: 1 }]);
+    return [hold, { json: writeJson(Object(value)), book }];
+  },
+};
 
-/** Finds the first latch that holds a call back. */
-export function decideLatches(
-  { latches, settings: { start }, counters }: State,
-  call: Call,
-): LatchRuling {
-  let counts = counters.rules;
-  let latched: Decision | undefined;
-  for (const [name, { book }] of latches) {
-    const context = { seed: start.seed, preferred: `latch ${name}` };
-    const ruling = decide(book, counts, call, context);
-    latched ??= ruling.decision;
-    counts = ruling.counts;
-  }
-  return { latched, counts };
-}
-
-/** What a latch makes of a decision: unless it replies itself, only the hold is its own. */
-export function underLatch(latched: Decision, decision: Decision | undefined): Decision {
-  const { reply, fault } = latched.rule ?? {};
-  if (reply !== undefined || fault !== undefined || decision?.rule === undefined) return latched;
-  return { ...decision, delay: 0, hold: latched.hold };
+/** Reads a latch that was read before. */
+export function latchFrom(json: string): LatchRule {
+  const reading = readAs(LATCH, parseJson(json));
+  if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);
+  return reading.value[1];
 }
 
 /** Sets a latch in place of one of this name, and counts its calls anew; undefined removes it. */
@@ -36,7 +32,6 @@ export function withLatch(state: State, name: string, latch: LatchRule | undefin
   const latches = new Map(state.latches);
   latches.delete(name);
   if (latch !== undefined) latches.set(name, latch);
-  const rules = new Map(state.counters.rules);
-  rules.delete(`latch ${name} 0`);
+  const rules = withoutPreferred(state.counters.rules, `latch ${name}`);
   return { ...state, latches, counters: { ...state.counters, rules } };
 }

@@ -11,7 +11,6 @@ import { cancelOrder, listOrders } from '../service/orders.ts';
 import { createPet, getPet, listPets } from '../service/pets.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { knownReply } from './known-reply.ts';
-import { decideLatches, underLatch } from './latches.ts';
 import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
 
@@ -86,7 +85,11 @@ export function plan(
   let { rules } = state.counters;
   let decision: Decision | undefined;
   let latched: Decision | undefined;
-  if (state.latches.size > 0) ({ latched, counts: rules } = decideLatches(state, call));
+  for (const [name, latch] of state.latches) {
+    const ruling = decide(latch.book, rules, call, { seed, preferred: `latch ${name}` });
+    latched ??= ruling.decision;
+    rules = ruling.counts;
+  }
   if (preferred !== undefined && 'book' in preferred) {
     const context = { seed, preferred: preferred.scenario };
     ({ decision, counts: rules } = decide(preferred.book, rules, call, context));
@@ -103,6 +106,13 @@ export function plan(
       ? undefined
       : outcomeOf(world, call, decision, undefined, preferred),
   };
+}
+
+/** What a latch makes of a decision: unless it replies itself, only the hold is its own. */
+function underLatch(latched: Decision, decision: Decision | undefined): Decision {
+  const { reply, fault } = latched.rule ?? {};
+  if (reply !== undefined || fault !== undefined || decision?.rule === undefined) return latched;
+  return { ...decision, delay: 0, hold: latched.hold };
 }
 
 /** The outcome that a preference alone decides. */

@@ -7,8 +7,7 @@ import {
   INSTANT_TEXT,
   OPERATION,
 } from '../../evidence/report-shapes.ts';
-import { withLatch } from '../../sandbox/latches.ts';
-import { LATCH } from '../../sandbox/read-latch.ts';
+import { LATCH, withLatch } from '../../sandbox/latches.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/hold.ts';
 import { object, optional, required } from '../../shape/objects.ts';

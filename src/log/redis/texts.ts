@@ -88,7 +88,7 @@ async function changeFrom(
 
 async function latchesFrom({ remove, set }: NonNullable<ChangeJson['latches']>) {
   // Imported here: it loads the reader of scenarios.
-  const { latchFrom } = await import('../../sandbox/read-latch.ts');
+  const { latchFrom } = await import('../../sandbox/latches.ts');
   return { remove, set: set.map(([name, json]) => [name, latchFrom(json)] as const) };
 }
 

@@ -12,7 +12,7 @@ import {
   type Opening,
   SandboxLimitError,
 } from '../../../src/sandbox/keeper.ts';
-import { latchFrom } from '../../../src/sandbox/read-latch.ts';
+import { latchFrom } from '../../../src/sandbox/latches.ts';
 import { initialState, type State, withChoices } from '../../../src/sandbox/state.ts';
 import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
 import { loadScenarios } from '../../../src/scenario/load-scenario.ts';
