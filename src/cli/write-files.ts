@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, extname } from 'node:path';
 import { asError } from '../error-code.ts';
+import { coverageReport, REPORT_FORMATS } from '../report/coverage-report.ts';
 import { renderJunit } from '../report/junit.ts';
 import { renderPage } from '../report/page.ts';
 import type { Report } from '../report/report.ts';
-import { writeCoverage, writeWithFolders } from '../report/report-files.ts';
 import type { RunningServer } from '../server.ts';
 import { writeFixture } from '../store/fixture/load-fixture.ts';
 import type { Store } from '../store/store.ts';
@@ -20,6 +20,11 @@ export function jsonText(value: unknown): string {
 export function writeReports(report: Report, { junit, html }: Flags): void {
   if (junit !== undefined) writeText(junit, renderJunit(report));
   if (html !== undefined) writeText(html, renderPage(report));
+}
+
+function writeWithFolders(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
 }
 
 /** @throws Failure if the file cannot be written */
@@ -59,11 +64,13 @@ export function writeCoverageFiles(
   { coverage: files = [], requireCoverage: required = 0 }: Flags,
   server: Pick<RunningServer, 'coverage' | 'findings'>,
 ): string[] {
-  const report = { coverage: server.coverage(), findings: server.findings() };
-  const { shown, total } = report.coverage.totals.documented;
+  const coverage = server.coverage();
+  const { shown, total } = coverage.totals.documented;
+  const missed = (100 * shown) / total < required;
+  const report = coverageReport({ coverage, findings: server.findings() }, missed);
   return files.flatMap((file) => {
     try {
-      writeCoverage(file, report, (100 * shown) / total < required);
+      writeWithFolders(file, REPORT_FORMATS[extname(file)]?.(report) ?? '');
       return [];
     } catch (error) {
       return [cannotWrite(file, error).message];

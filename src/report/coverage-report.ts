@@ -1,14 +1,11 @@
-import { DOCUMENTED_REPLIES, type PossibleReply } from '../contract/cases.ts';
+import type { PossibleReply } from '../contract/cases.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { howToGet } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
-import type {
-  CoverageReport,
-  Finding,
-  ReplyCoverage,
-  ShownCount,
-} from '../evidence/report-shapes.ts';
+import type { CoverageReport, ReplyCoverage, ShownCount } from '../evidence/report-shapes.ts';
 import { packageVersion } from '../package.ts';
+import { renderJunit } from './junit.ts';
+import { renderPage } from './page.ts';
 import type { Grid, Report, Row } from './report.ts';
 
 /** What clients were shown, and what they did wrong. */
@@ -56,17 +53,12 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
         title: 'Cases within documented replies',
         layout: 'table',
         columns: ['Case', 'Shown', 'What the document says'],
-        rows: cases.map(
-          (it): Row => ({
-            title: it.id,
-            ...countCells(it.id, it, `${nameOf(it)}: ${it.sentence}`),
-            test: {
-              group: it.operation,
-              name: `${it.status} ${it.id}: ${it.sentence}`,
-              ...verdictOf(it, 'skipped'),
-            },
-          }),
-        ),
+        rows: cases.map((it): Row => {
+          const cells = countCells(it.id, it, `${nameOf(it)}: ${it.sentence}`);
+          const name = `${it.status} ${it.id}: ${it.sentence}`;
+          const test = { group: it.operation, name, ...verdictOf(it, 'skipped') };
+          return { title: it.id, ...cells, test };
+        }),
         suite: 'documented cases',
       },
       {
@@ -85,16 +77,15 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
   };
 }
 
-/** All findings of one kind. */
-interface FindingKind {
-  readonly code: string;
-  /** Includes findings that were not kept. */
-  readonly count: number;
-  readonly kept: readonly Finding[];
-}
+/** The formats of a coverage report, by the extension of its file. */
+export const REPORT_FORMATS: Readonly<Record<string, (report: Report) => string>> = {
+  '.json': ({ document }) => `${JSON.stringify(document, undefined, 2)}\n`,
+  '.html': renderPage,
+  '.xml': renderJunit,
+};
 
-/** The findings by kind, the most frequent first. */
-export function findingKinds({ counts, findings }: FindingsReport): FindingKind[] {
+/** The findings by kind, the most frequent first. Counts include findings that were not kept. */
+export function findingKinds({ counts, findings }: FindingsReport) {
   return Object.entries(counts)
     .map(([code, count]) => ({ code, count, kept: findings.filter((it) => it.code === code) }))
     .sort((a, b) => b.count - a.count);
@@ -103,7 +94,7 @@ export function findingKinds({ counts, findings }: FindingsReport): FindingKind[
 /** Findings listed of each kind on the page. */
 const FINDINGS_PER_CARD = 5;
 
-function findingRow({ code, count, kept }: FindingKind): Row {
+function findingRow({ code, count, kept }: ReturnType<typeof findingKinds>[number]): Row {
   const lines = kept.map(
     ({ message, sandbox, exchange, method, target }) =>
       `${message}\n  ${sandbox} #${exchange}: ${method} ${target}`,
@@ -122,17 +113,9 @@ function findingRow({ code, count, kept }: FindingKind): Row {
 function replyRow(reply: ReplyCoverage, missing: 'failure' | 'skipped'): Row {
   const { operation, status, description, count } = reply;
   const output = count > 0 ? {} : { output: [howToGet(reply)] };
-  return {
-    title: nameOf(reply),
-    about: [description],
-    ...output,
-    test: {
-      group: operation,
-      name: `${status} ${description}`,
-      ...verdictOf(reply, missing),
-      ...output,
-    },
-  };
+  const test = { group: operation, name: `${status} ${description}`, ...verdictOf(reply, missing) };
+  const title = nameOf(reply);
+  return { title, about: [description], ...output, test: { ...test, ...output } };
 }
 
 function verdictOf({ count }: ShownCount, missing: 'failure' | 'skipped') {
@@ -152,22 +135,19 @@ function nameOf({ operation, status }: Pick<PossibleReply, 'operation' | 'status
   return `${operation} ${status}`;
 }
 
-const DOCUMENTED: ReadonlySet<string> = new Set(DOCUMENTED_REPLIES.map(nameOf));
-
 /** Every operation with every status: the whole interface at a glance. */
 function gridOf({ documented, assumed }: CoverageReport): Grid {
   const all = [...documented, ...assumed];
   const columns = [...new Set(all.map(({ status }) => status))].sort((a, b) => a - b);
-  const cellOf = (reply: ReplyCoverage | undefined) => {
-    if (reply === undefined) return undefined;
-    const { count, description } = reply;
-    const row = nameOf(reply);
-    return { count, wanted: DOCUMENTED.has(row), title: `${row}: ${description}`, row };
-  };
   const rows = OPERATION_IDS.map((id) => {
     const { method, path } = operationShape(id);
-    const own = all.filter(({ operation }) => operation === id);
-    const cells = columns.map((status) => cellOf(own.find((it) => it.status === status)));
+    const cells = columns.map((status) => {
+      const reply = all.find((it) => it.operation === id && it.status === status);
+      if (reply === undefined) return undefined;
+      const row = nameOf(reply);
+      const title = `${row}: ${reply.description}`;
+      return { count: reply.count, wanted: documented.includes(reply), title, row };
+    });
     return { name: id, detail: `${method} ${path}`, cells };
   });
   return { caption: 'Replies by operation and status', columns, rows };

@@ -29,14 +29,7 @@ function countsOf(tests: readonly TestResult[]): Markup {
   return markup` tests="${tests.length}" failures="${count('failure')}" errors="0" skipped="${count('skipped')}"${timeOf(seconds)}`;
 }
 
-function caseOf({
-  group,
-  name,
-  verdict,
-  message = '',
-  output = [],
-  seconds = 0,
-}: TestResult): Markup {
+function caseOf({ group, name, verdict, message = '', output = [], seconds }: TestResult): Markup {
   const passed = verdict === 'passed';
   const tag = passed ? 'system-out' : verdict;
   const reason = passed ? '' : markup` message="${message}"`;
@@ -45,6 +38,6 @@ function caseOf({
   return markup`<testcase classname="${group}" name="${name}"${timeOf(seconds)}>${content}</testcase>`;
 }
 
-function timeOf(seconds: number): Markup {
+function timeOf(seconds = 0): Markup {
   return seconds === 0 ? markup`` : markup` time="${seconds.toFixed(3)}"`;
 }

@@ -8,14 +8,13 @@ import {
   isOption,
   optionNames,
 } from '../../src/contract/assumption-table.ts';
-import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
+import { runCheck } from '../../src/deployment/check/run-check.ts';
 import {
   type CheckReport,
   checkReport,
   isBroken,
   savedConfig,
 } from '../../src/deployment/check/verdicts.ts';
-import { DeploymentError } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { EMPTY_STORE, storeOf } from '../../src/store/store.ts';
 import { BREAKING, breaking, OTHERWISE } from '../helpers/breaking.ts';
@@ -229,20 +228,4 @@ test('animals with consecutive ids beyond 2^53 are not taken for rounded ones', 
     deployment.close();
     expect(checkReport(seen).replies.filter(({ verdict }) => verdict === 'different')).toEqual([]);
   }
-});
-
-test('a deployment that gives no reply to one operation is judged by the others', async () => {
-  const deployment = await deploy({});
-  const sender: Sender = {
-    rest: () => {},
-    send: async (request, patient) => {
-      if (request.method === 'POST') throw new DeploymentError('POST /pets: reset');
-      return deployment.client.send(request, patient);
-    },
-  };
-  const { replies } = checkReport(await runCheck(sender, WHOLE_CHECK));
-  deployment.close();
-  expect(replies.filter(({ verdict }) => verdict === 'different')).toEqual([]);
-  const created = replies.find((it) => it.operation === 'createPet' && it.status === 201);
-  expect(created).toMatchObject({ verdict: 'not-tried', why: 'POST /pets: reset' });
 });

@@ -24,7 +24,7 @@ import { observedExchange } from '../../src/evidence/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
-import { REPORT_FORMATS } from '../../src/report/report-files.ts';
+import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
 import { SCENARIO } from '../../src/scenario/scenario-shape.ts';

@@ -149,14 +149,10 @@ describe('a reply', () => {
 });
 
 describe('a rule of a scenario', () => {
-  const LIST =
-    'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n[{"id":1,"categoryId":123}]'.slice(
-      0,
-      -1,
-    );
+  const LIST = 'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n[{"id":1,"categoryId":12}]';
 
-  async function under(rule: object, answer: Parameters<typeof rawDeployment>[0] = LIST) {
-    const all = await inFrontOf(answer);
+  async function under(rule: object) {
+    const all = await inFrontOf(LIST);
     const scenario = { rules: [{ on: 'listPets', ...rule }] };
     expect((await all.control('PUT', '/scenario', { body: { scenario } })).status).toBe(200);
     return all;
@@ -189,7 +185,7 @@ describe('a rule of a scenario', () => {
       'bad-chunk',
       (text: string) => expect(text).toMatch(/chunked\r\n.*\r\n\r\nd\r\n.{13}\r\nxyz/s),
     ],
-    ['slow-body', (text: string) => expect(text).toMatch(/"categoryId":123}$/)],
+    ['slow-body', (text: string) => expect(text).toMatch(/"categoryId":12}]$/)],
   ] as const)('spoils the reply by %s', async (kind, check) => {
     const fault = kind === 'slow-body' ? { kind: 'slow-body', chunks: 2, over: 10 } : kind;
     const { server } = await under({ fault });
@@ -205,15 +201,6 @@ describe('a rule of a scenario', () => {
     expect((await ask('GET', '/pets')).headers['mock-basis']).toBe('upstream');
     expect(await exchange()).toMatchObject({ delay: 20, basis: 'upstream' });
   });
-
-  test.each(['slow-body', 'malformed-json'])(
-    'that cannot spoil a 204 by %s leaves it its Content-Length',
-    async (fault) => {
-      const { ask } = await under({ fault }, 'HTTP/1.1 204 Gone\r\nContent-Length: 0\r\n\r\n');
-      const { status, headers } = await ask('GET', '/pets');
-      expect([status, headers['content-length']]).toEqual([204, '0']);
-    },
-  );
 });
 
 describe('a body', () => {
@@ -372,13 +359,4 @@ test('an upstream that switches protocols gets 502: no reply of HTTP follows', a
     502,
     expect.stringContaining('its status is 101'),
   ]);
-});
-
-test('a proxy that speaks neither http nor https is a reason for 502', async () => {
-  const { port } = await serverFor({
-    upstream: 'http://staging.example/v1',
-    proxyVariables: { HTTP_PROXY: 'socks5://127.0.0.1:1' },
-  });
-  const { status, json } = await asker(port)('GET', '/pets');
-  expect([status, Object(json).message]).toEqual([502, expect.stringContaining('"socks5:"')]);
 });

@@ -55,18 +55,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('the sweep page lists what was run, then what was not', () => {
-  const titles = [...renderPage(sweepReport(SWEEP)).matchAll(/<h2>(.*?)<\/h2>/g)].map(
-    ([, title]) => title,
-  );
-  expect(titles).toEqual([
-    'Other options',
-    'Not run because the command did not touch it (--all includes it)',
-    'Not run because a scenario decides it',
-    'Not run because the sweep was interrupted',
-  ]);
-});
-
 describeInChromium('in Chromium', (browser) => {
   describe.each(['coverage', 'sweep'] as const)('the %s page', (name) => {
     test.each(['light', 'dark'] as const)(

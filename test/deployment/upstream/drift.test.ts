@@ -5,53 +5,15 @@ import {
   chooseOptions,
   optionNames,
 } from '../../../src/contract/assumption-table.ts';
-import { parseJson } from '../../../src/contract/json.ts';
+import { baseUrlOf } from '../../../src/contract/base-url.ts';
+import { DeploymentClient } from '../../../src/deployment/deployment-client.ts';
+import { jsonOf } from '../../../src/deployment/deployment-reply.ts';
 import { compareReply } from '../../../src/deployment/upstream/drift.ts';
 import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
+import { drawRequests } from '../../helpers/drawn-requests.ts';
 import { worldWith } from '../../helpers/world.ts';
-
-const GOOD = '{"name":"Rex","categoryId":1}';
-
-/** Requests of every operation, with good and bad input, good and bad keys. */
-const REQUESTS: readonly [
-  method: string,
-  path: string,
-  body?: string | undefined,
-  key?: string | null,
-][] = [
-  ...[
-    '',
-    '?limit=2',
-    '?limit=0',
-    '?limit=101',
-    '?limit=x',
-    '?status=sold',
-    '?status=odd',
-    '?odd=1',
-  ].map((query): [string, string] => ['GET', `/pets${query}`]),
-  ['GET', '/pets', undefined, null],
-  ['GET', '/pets', undefined, 'odd'],
-  ['HEAD', '/inventory'],
-  ['POST', '/pets', GOOD],
-  ['POST', '/pets', GOOD, null],
-  ['POST', '/pets', '{"name":"","categoryId":1,"status":"odd"}'],
-  ['POST', '/pets', '{"name":"Rex","categoryId":1,"id":7,"odd":1}'],
-  ['POST', '/pets', '{"name":1}', null],
-  ['POST', '/pets', 'nonsense'],
-  ['POST', '/pets', `{"name":"${'x'.repeat(20_000)}","categoryId":1}`],
-  ['GET', '/pets/1'],
-  ['GET', '/pets/999'],
-  ['GET', '/pets/x'],
-  ['GET', '/inventory'],
-  ['PATCH', '/inventory/1', '{"quantity":3}'],
-  ['PATCH', '/inventory/1', '{"quantity":-3}'],
-  ['PATCH', '/inventory/999', '{"quantity":3}'],
-  ['GET', '/store/orders'],
-  ...['1', '1', '2', '999', 'x'].map((id): [string, string] => ['DELETE', `/store/orders/${id}`]),
-  ['DELETE', '/store/orders/3', undefined, 'demo-read-only-key'],
-];
 
 /** Options drawn for each assumption, the same for the same number. */
 function drawn(number: number): Choices {
@@ -69,11 +31,10 @@ test.each([0, 1, 2, 3, 4])(
     const assume = drawn(number);
     const deployment = await serverFor({ assume });
     const server = await serverFor({ assume, upstream: deployment.url });
-    for (const [method, path, body, key = 'demo-key'] of REQUESTS) {
-      const headers = new Headers(key === null ? {} : { Authorization: `Bearer ${key}` });
-      if (body !== undefined) headers.set('Content-Type', 'application/json');
-      await (await fetch(server.url + path, { method, body: body ?? null, headers })).text();
-    }
+    const url = baseUrlOf(server.url);
+    const client = new DeploymentClient({ url: url!, key: 'demo-key', rate: 1e6 });
+    for (const request of drawRequests(number, 60)) await client.send(request, false);
+    client.close();
     const drift = server.findings().findings.filter(({ code }) => code === 'drift');
     expect(drift).toEqual([]);
   },
@@ -125,14 +86,7 @@ test.each<[what: string, status: number, headers: string[], body: string, drift:
   ],
 ])('%s is reported', (_what, status, headers, body, drift) => {
   const call = { ...callOf('listPets'), authorization: 'Bearer any' };
-  const reply = { status, headers, body: Buffer.from(body), json: jsonOf(body) };
+  const bytes = Buffer.from(body);
+  const reply = { status, headers, body: bytes, json: jsonOf(bytes) };
   expect(compareReply(world, call, reply).drift).toEqual(drift);
 });
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
