@@ -213,7 +213,7 @@ function isExcepted(url: URL, list: string): boolean {
 }
 
 /** The value of `Proxy-Authorization` for the user in a proxy's URL. */
-export function proxyAuthorization(proxy: URL): Record<string, string> {
+function proxyAuthorization(proxy: URL): Record<string, string> {
   const { username, password } = credentialsOf(proxy);
   if (username === '') return {};
   const user = Buffer.from(`${username}:${password}`);
