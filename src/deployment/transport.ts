@@ -187,7 +187,7 @@ export function reasonOf(error: unknown): string {
  */
 export function proxyFor(url: URL, variables: Variables): URL | undefined {
   const host = hostOf(url);
-  if (isLoopbackName(host) || isExcepted(url, read(variables, 'no_proxy'))) return undefined;
+  if (isLoopbackName(host) || isExcepted(host, read(variables, 'no_proxy'))) return undefined;
   const proxy = read(variables, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
   if (proxy === '') return undefined;
   const full = proxy.includes('://') ? proxy : `http://${proxy}`;
@@ -200,16 +200,9 @@ function read(variables: Variables, name: string): string {
 }
 
 /** Whether `NO_PROXY` names the host, a domain that it is in, or all hosts. */
-function isExcepted(url: URL, list: string): boolean {
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-  const host = hostOf(url).toLowerCase();
-  return list.split(/[\s,]+/).some((entry) => {
-    if (entry === '*') return true;
-    const [, name = '', only] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
-    if (name === '' || (only !== undefined && only !== port)) return false;
-    const domain = name.replace(/^\*?\./, '');
-    return host === domain || host.endsWith(`.${domain}`);
-  });
+function isExcepted(host: string, list: string): boolean {
+  const names = list.split(/[\s,]+/).map((name) => name.replace(/^\*?\.|:\d+$/g, '').toLowerCase());
+  return names.some((name) => name === '*' || (name !== '' && `.${host}`.endsWith(`.${name}`)));
 }
 
 /** The value of `Proxy-Authorization` for the user in a proxy's URL. */

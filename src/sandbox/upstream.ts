@@ -16,7 +16,7 @@ export interface UpstreamRequest {
 }
 
 /** The head of a deployment's reply. Its body follows. */
-export interface UpstreamReply {
+interface UpstreamReply {
   readonly status: number;
   /** The reason phrase of the status line. */
   readonly phrase: string;

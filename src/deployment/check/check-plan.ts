@@ -46,32 +46,24 @@ export interface CheckOptions {
 }
 
 /** A request that a check sends, before what it depends on is known. */
-export interface PlannedRequest extends Pick<CheckRequest, 'method' | 'key' | 'why'> {
-  readonly name: RequestName;
-  /** With descriptions in braces for what only the deployment can tell. */
-  readonly path: string;
-  /** Spaces at its end are counted instead of shown. */
-  readonly body: string | undefined;
-  readonly times: number;
-  /** The assumptions and documented replies that it is for. */
-  readonly purposes: readonly string[];
-}
+export type PlannedRequest = ReturnType<typeof planCheck>[number];
 
 /** The requests that a check sends, in order. Requests whose needs stay unknown are left out. */
-export function planCheck(options: CheckOptions): PlannedRequest[] {
+export function planCheck(options: CheckOptions) {
   return REQUEST_NAMES.filter((name) => missing(name, options).length === 0).flatMap((name) => {
     const { method, path, body, key, times = 1, why, each, needs } = REQUESTS[name];
+    // Descriptions in braces stand for what only the deployment can tell.
     const values = each === undefined ? [`{${needs?.description}}`] : options.orders[each];
-    const sent = {
+    return values.map((value) => ({
       name,
       method,
+      path: path.replace('{}', `${value}`),
       body: body?.replace(/ +$/, ({ length }) => ` and ${length} spaces`),
-      ...(key && { key }),
+      key,
       times,
       why,
       purposes: purposesOf(name),
-    };
-    return values.map((value) => ({ ...sent, path: path.replace('{}', `${value}`) }));
+    }));
   });
 }
 

@@ -186,34 +186,22 @@ function wrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
   return [{ where: 'status', expected: `${prescribed}`, found: `${status}` }];
 }
 
-/** The flags with which a mock answers as a deployment does. */
-export interface SavedConfig {
-  readonly assume: Partial<Choices>;
-  /** Present if the deployment's replies carry no `Mock-Basis`. */
-  readonly plain?: true;
-  /** The deployment's time, if it differs from real time. */
-  readonly clock?: string;
-  /** What the dashboard shows beside the assumptions. */
-  readonly checked: SavedVerdicts;
-}
-
 /** Clocks that differ by less than this, in milliseconds, count as equal. */
 const SAME_TIME = 10 * 60 * 1000;
 
-/** The config file for what was settled. */
+/** The config file with which a mock answers as the deployment does, as far as that was settled. */
 export function savedConfig(
   { assumptions }: CheckReport,
   check: CheckTranscript,
   deployment: string,
   now = Date.now(),
-): SavedConfig {
-  const settled = assumptions.flatMap(({ id, option }) =>
-    option === undefined ? [] : [[id, option] as const],
-  );
+) {
+  const settled = assumptions.flatMap(({ id, option }) => (option ? [[id, option]] : []));
+  const assume: Partial<Choices> = Object.fromEntries(settled);
   const isMock = check.get('pets100')?.header('mock-basis') !== undefined;
   const clock = check.clock ?? now;
   return {
-    assume: Object.fromEntries(settled),
+    assume,
     ...(isMock ? {} : { plain: true }),
     ...(Math.abs(clock - now) < SAME_TIME ? {} : { clock: new Date(clock).toISOString() }),
     checked: { deployment, at: new Date(now).toISOString(), assumptions },

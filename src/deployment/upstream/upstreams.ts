@@ -1,21 +1,20 @@
-import type { OpenUpstream } from '../../sandbox/upstream.ts';
+import type { OpenUpstream, Upstream } from '../../sandbox/upstream.ts';
 import type { TransportOptions } from '../transport.ts';
-import type { UpstreamClient } from './upstream-client.ts';
 
 /** The upstreams of one server. Loads their client with the first one. */
 export class Upstreams {
   readonly #settings: TransportOptions;
   /** By URL and key: a test may set the same one before each of its cases. */
-  readonly #opened = new Map<string, UpstreamClient>();
+  readonly #opened = new Map<string, Upstream>();
 
   constructor(settings: TransportOptions = {}) {
     this.#settings = settings;
   }
 
   readonly open: OpenUpstream = async (url, key) => {
-    const { UpstreamClient } = await import('./upstream-client.ts');
+    const { upstreamAt } = await import('./upstream-client.ts');
     const name = JSON.stringify([url, key]);
-    const upstream = this.#opened.get(name) ?? new UpstreamClient(url, key, this.#settings);
+    const upstream = this.#opened.get(name) ?? upstreamAt(url, key, this.#settings);
     this.#opened.set(name, upstream);
     return upstream;
   };
