@@ -54,8 +54,8 @@ export async function buildDashboard() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const { path, contents } of outputFiles) write(basename(path), contents);
-  for (const page of ['index.html', 'reference.html']) {
-    write(page, Buffer.from(linked(page, Object.entries(metafile.outputs))));
+  for (const page of ['dashboard', 'reference']) {
+    write(`${page}.html`, Buffer.from(linked(page, Object.entries(metafile.outputs))));
   }
   return metafile;
 }
@@ -82,8 +82,9 @@ function refuseServerCode({ inputs }) {
  * @param {[string, { entryPoint?: string }][]} outputs
  */
 function linked(page, outputs) {
-  const html = readFileSync(join(root, sources, page), 'utf8');
-  return html.replaceAll(/(?<=")\w+\.(?:tsx|css)(?=")/g, (name) => {
+  const html = readFileSync(join(root, sources, 'page.html'), 'utf8');
+  return html.replaceAll(/(?<=")page\.(tsx|css)(?=")/g, (_name, type) => {
+    const name = `${page}.${type}`;
     const [path] = outputs.find(([, it]) => it.entryPoint === `${sources}/${name}`) ?? [];
     if (path === undefined) throw new Error(`${page} loads ${name}, which was not built.`);
     return `dashboard/${basename(path)}`;

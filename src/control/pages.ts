@@ -12,7 +12,7 @@ const FOLDER = join(packageRoot, 'dist/dashboard');
 
 /** Each page has one address only, since it loads its files relative to it. */
 const PAGES = [
-  { pattern: /^\/*$/, path: '/', file: 'index.html' },
+  { pattern: /^\/*$/, path: '/', file: 'dashboard.html' },
   { pattern: /^\/docs\/*$/, path: '/docs', file: 'reference.html' },
 ];
 

@@ -1,4 +1,43 @@
-import { render } from 'preact';
-import { Shell } from './shell.tsx';
+import { type ComponentType, render } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Frame } from './parts/frame.tsx';
+import { place, titleOf, type ViewName } from './state/place.ts';
+import { AssumptionsView } from './views/assumptions-view.tsx';
+import { ClockView } from './views/clock-view.tsx';
+import { CoverageView } from './views/coverage-view.tsx';
+import { ExchangesView } from './views/exchanges-view.tsx';
+import { SandboxesView } from './views/sandboxes-view.tsx';
+import { ScenariosView } from './views/scenarios-view.tsx';
+import { StoreView } from './views/store-view.tsx';
+
+const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
+  exchanges: ExchangesView,
+  scenarios: ScenariosView,
+  store: StoreView,
+  assumptions: AssumptionsView,
+  clock: ClockView,
+  coverage: CoverageView,
+  sandboxes: SandboxesView,
+};
+
+/** The dashboard: a view under its heading, which gets the focus when the view changes. */
+function Shell() {
+  const { view } = place.value;
+  const heading = useRef<HTMLHeadingElement>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    if (!first.current) heading.current?.focus();
+    first.current = false;
+  }, [view]);
+  const Component = COMPONENTS[view];
+  return (
+    <Frame current={view} title={titleOf(view)}>
+      <h1 class="unseen" ref={heading} tabIndex={-1}>
+        {titleOf(view)}
+      </h1>
+      <Component />
+    </Frame>
+  );
+}
 
 render(<Shell />, document.body);

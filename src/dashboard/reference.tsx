@@ -1,8 +1,9 @@
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+import SwaggerUI, { type Component, type System } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+import { writeJson } from '../contract/json.ts';
 import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
-import { exactReplies } from './exact-replies.ts';
+import { valueIn } from './client/control-calls.ts';
 import { Frame } from './parts/frame.tsx';
 import { Loading } from './parts/loading.tsx';
 import { useResource } from './state/resource.ts';
@@ -30,17 +31,21 @@ function Reference() {
   return (
     <Frame current="docs" title="API reference">
       <nav aria-label="References">
-        <a href="docs" aria-current={shown === 'service' ? 'page' : undefined}>
-          {APIS.service.title}
-        </a>
-        <a href="docs?api=control" aria-current={shown === 'control' ? 'page' : undefined}>
-          {APIS.control.title}
-        </a>
+        {(['service', 'control'] as const).map((name) => (
+          <a
+            key={name}
+            href={name === 'service' ? 'docs' : `docs?api=${name}`}
+            aria-current={shown === name ? 'page' : undefined}
+          >
+            {APIS[name].title}
+          </a>
+        ))}
       </nav>
       <Operations />
     </Frame>
   );
 }
+
 /** The operations of the document, each with a form to try it. */
 function Operations() {
   const { document: path, scheme, key } = APIS[shown];
@@ -52,7 +57,7 @@ function Operations() {
     const ui = SwaggerUI({
       domNode: place.current,
       spec: withoutBigints(spec),
-      plugins: [exactReplies],
+      plugins: [{ wrapComponents: { responseBody: exactReply } }],
       deepLinking: true,
       tryItOutEnabled: true,
       displayRequestDuration: true,
@@ -75,13 +80,24 @@ function withoutBigints(spec: object): object {
   return JSON.parse(text);
 }
 
-/** A class turns on Swagger UI's dark colours. */
-function followColorScheme(): void {
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-  dark.addEventListener('change', follow);
-  follow();
+/** Shows JSON replies with their exact digits: Swagger UI rounds integers beyond 2^53. */
+function exactReply(original: Component, { React, getComponent }: System): Component {
+  return (props) => {
+    const { content } = props;
+    try {
+      // Other replies are no JSON, or none that can be read.
+      const code = { language: 'json', downloadable: true, fileName: 'reply.json', canCopy: true };
+      const text = writeJson(valueIn(String(content)), 2);
+      return React.createElement(getComponent('HighlightCode', true), code, text);
+    } catch {
+      return React.createElement(original, props);
+    }
+  };
 }
 
-followColorScheme();
+// A class turns on Swagger UI's dark colours.
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
 render(<Reference />, document.body);

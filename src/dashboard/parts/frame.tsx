@@ -1,14 +1,22 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { SandboxStatus } from '../../control/control-shapes.ts';
-import { hrefOf, titleOf, VIEWS, type ViewName } from '../state/place.ts';
-import { OFTEN, useResource } from '../state/resource.ts';
-import { connection, needsToken, sandbox } from '../state/session.ts';
-import { Button } from './buttons.tsx';
-import { Notices } from './notices.tsx';
+import { call } from '../client/control-calls.ts';
+import { hrefOf, place, titleOf, VIEWS, type ViewName } from '../state/place.ts';
+import { OFTEN, perform, useResource } from '../state/resource.ts';
+import {
+  connection,
+  enterToken,
+  needsToken,
+  notice,
+  reconnected,
+  sandbox,
+  serviceUrl,
+} from '../state/session.ts';
+import { Button, ConfirmButton, CopyButton } from './buttons.tsx';
+import { Field, Form } from './form.tsx';
 import { SandboxSwitcher } from './sandbox-switcher.tsx';
-import { StateStrip } from './state-strip.tsx';
-import { TokenForm } from './token-form.tsx';
+import { plural, timeText, visible } from './texts.tsx';
 
 interface FrameProps {
   readonly current: ViewName | 'docs';
@@ -40,7 +48,7 @@ export function Frame({ current, title, children }: FrameProps) {
         <Button class="menu" popovertarget="views">
           {title} <span aria-hidden="true">▾</span>
         </Button>
-        <nav id="views" popover="auto" aria-label="Views" ref={menu}>
+        <nav id="views" class="card" popover="auto" aria-label="Views" ref={menu}>
           {VIEWS.map((name) => (
             <a
               key={name}
@@ -58,7 +66,7 @@ export function Frame({ current, title, children }: FrameProps) {
       </header>
       {status.value !== undefined && <StateStrip status={status.value} />}
       {connection.value === 'lost' && (
-        <p class="banner" role="alert">
+        <p class="notice failed" role="alert">
           The server does not answer. This page tries again every second.
         </p>
       )}
@@ -75,4 +83,112 @@ function useUnseen(latest: number): number {
   const seen = useRef(latest);
   if (!document.hidden) seen.current = latest;
   return Math.max(0, latest - seen.current);
+}
+
+/** Asks for the control token, which the server requires of callers from other machines. */
+function TokenForm() {
+  const problem = connection.value === 'wrong-token' ? 'The server refused this token.' : undefined;
+  return (
+    <Form class="card form" onSubmit={(texts) => enterToken(texts.get('token')?.trim() ?? '')}>
+      <h1>Control token</h1>
+      <p>
+        The server listens beyond this machine, so its control API needs a token. The server prints
+        it when it starts, unless <code>--control-token</code> sets it.
+      </p>
+      <Field name="token" label="Token" type="password" required problem={problem} />
+      <p class="quiet">This tab keeps the token until you close it.</p>
+      <button type="submit">Use this token</button>
+    </Form>
+  );
+}
+
+const HELD = hrefOf('exchanges', undefined, { held: 'true' });
+
+/** What a client meets in this sandbox: each part leads to where it is set. */
+function StateStrip({ status }: { readonly status: SandboxStatus }) {
+  const { scenarios, assumptions, clock, held, latches, upstream } = status;
+  const count = (list: readonly string[], one: string, many?: string) =>
+    list.length > 0 && plural(list.length, one, many);
+  const parts: readonly [kind: string, text: string | false, href: string, title?: string][] = [
+    [
+      'forced',
+      scenarios.length > 0 && `${count(scenarios, 'scenario')}: ${visible(scenarios.join(', '))}`,
+      hrefOf('scenarios'),
+    ],
+    [
+      'assumed',
+      count(assumptions, 'changed assumption'),
+      hrefOf('assumptions', undefined, { changed: 'true' }),
+      assumptions.join(', '),
+    ],
+    [
+      'assumed',
+      !clock.real &&
+        `Clock ${clock.frozen ? 'frozen at' : 'moved to'} ${timeText(clock.now).slice(0, 16)}`,
+      hrefOf('clock'),
+    ],
+    ['forced', count(latches, 'latch', 'latches'), HELD, latches.join(', ')],
+    ['failed', held > 0 && plural(held, 'reply waits', 'replies wait'), HELD],
+    [
+      'upstream',
+      upstream !== undefined && `Upstream ${visible(upstream)}`,
+      hrefOf('exchanges', undefined, { basis: 'upstream' }),
+    ],
+  ];
+  const changed = parts.filter(([, text]) => text);
+  return (
+    <section class="strip" aria-label="State of this sandbox">
+      <span class="address">
+        <code>{serviceUrl}</code>{' '}
+        <CopyButton label="Copy" name="Copy the base URL" text={() => serviceUrl} />
+      </span>
+      {changed.length === 0 && <span class="quiet">Nothing changed</span>}
+      {changed.map(([kind, text, href, title]) => (
+        <a key={text} class={`badge ${kind}`} href={href} title={title}>
+          {text}
+        </a>
+      ))}
+      <ConfirmButton label="Reset" name={`Reset sandbox ${sandbox}`} onConfirm={reset} />
+    </section>
+  );
+}
+
+async function reset(): Promise<void> {
+  const done = 'Reset: store, scenarios, assumptions, clock and journal are as at the start.';
+  if (await perform(done, () => call('POST', '/reset', { body: {} }))) reconnected();
+}
+
+/** Milliseconds for which a success is shown. */
+const LASTING = 10_000;
+
+function dismiss(): void {
+  notice.value = undefined;
+}
+
+/** The result of the last action: announced to screen readers, a failure until it is dismissed. */
+function Notices() {
+  const { view } = place.value;
+  const { kind, text = '' } = notice.value ?? {};
+  useEffect(() => {
+    if (notice.value?.kind === 'failed') notice.value = undefined;
+  }, [view]);
+  useEffect(() => {
+    if (kind !== 'done') return undefined;
+    const timer = setTimeout(dismiss, LASTING);
+    return () => clearTimeout(timer);
+  }, [notice.value]);
+  const shown = (
+    <p class={`notice ${kind}`}>
+      {visible(text)}{' '}
+      <Button class="link" onClick={dismiss}>
+        Dismiss
+      </Button>
+    </p>
+  );
+  return (
+    <div class="notices">
+      <div role="status">{kind === 'done' && shown}</div>
+      <div role="alert">{kind === 'failed' && shown}</div>
+    </div>
+  );
 }

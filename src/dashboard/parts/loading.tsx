@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '../state/resource.ts';
-import { visible } from './visible-text.ts';
+import { visible } from './texts.tsx';
 
 /** What a view shows until its value is loaded. */
 export function Loading({ resource: { error } }: { readonly resource: Resource<unknown> }) {

@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { useResource } from '../state/resource.ts';
@@ -7,12 +6,9 @@ import { controlPath, sandbox } from '../state/session.ts';
 import { Button } from './buttons.tsx';
 import { Loading } from './loading.tsx';
 
-/** Links that the switcher shows at once; searching finds the others. */
-const MOST_OFFERED = 12;
-
 /** Opens a list of the other sandboxes, with a search. */
 export function SandboxSwitcher() {
-  const opened = useSignal(false);
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Button class="switcher" popovertarget="sandboxes" aria-label={`Sandbox ${sandbox}`}>
@@ -22,19 +18,17 @@ export function SandboxSwitcher() {
         id="sandboxes"
         popover="auto"
         class="card"
-        onToggle={({ newState }) => {
-          opened.value = newState === 'open';
-        }}
+        onToggle={({ newState }) => setOpen(newState === 'open')}
       >
-        {opened.value && <Offered />}
+        {isOpen && <Offered />}
       </div>
     </>
   );
 }
 
 function Offered() {
-  const text = useSignal('');
-  const query = new URLSearchParams({ q: text.value.trim(), _limit: `${MOST_OFFERED}` });
+  const [text, setText] = useState('');
+  const query = new URLSearchParams({ q: text.trim(), _limit: '12' });
   const path = `/sandboxes?${query}`;
   const list = useResource<readonly SandboxSummary[]>(path, 0, DEFAULT_SANDBOX);
   const input = useRef<HTMLInputElement>(null);
@@ -48,10 +42,8 @@ function Offered() {
         <input
           ref={input}
           type="search"
-          value={text.value}
-          onInput={({ currentTarget }) => {
-            text.value = currentTarget.value;
-          }}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </label>
       <ul class="rows">

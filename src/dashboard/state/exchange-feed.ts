@@ -75,7 +75,8 @@ export class ExchangeFeed {
       if (stream.body === null) return;
       for await (const { type, data } of eventsOf(stream.body)) {
         if (type === 'exchange') this.#take(valueIn<RecordedExchange>(data));
-        if (type === 'hold') this.#replace(valueIn<RecordedExchange>(data));
+        // A reply that a rule held back has left.
+        if (type === 'hold') await this.load();
         if (type === 'dropped') {
           this.#count(valueIn<{ count: number }>(data).count);
           this.#skippedAt = performance.now();
@@ -105,16 +106,6 @@ export class ExchangeFeed {
 
   #count(more: number, exchanges = this.#latest.exchanges): void {
     this.#latest = { ...this.#latest, exchanges, total: this.#latest.total + more };
-  }
-
-  /** A reply that a rule held back has left. */
-  #replace(exchange: RecordedExchange): void {
-    const replaced = ({ exchanges, ...others }: JournalPage) => ({
-      ...others,
-      exchanges: exchanges.map((it) => (it.number === exchange.number ? exchange : it)),
-    });
-    this.#latest = replaced(this.#latest);
-    this.shown.value = replaced(this.shown.value);
   }
 
   #draw(): void {

@@ -25,17 +25,11 @@ export interface Place {
 
 function placeIn(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  const [name, item] = path.split('/');
+  const [name, encoded = ''] = path.split('/');
   const view = VIEWS.find((it) => it === name) ?? 'exchanges';
-  return { view, item: item ? decoded(item) : undefined, query: new URLSearchParams(query) };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  // Unlike decodeURIComponent, this reads any text.
+  const item = new URLSearchParams(`item=${encoded}`).get('item') || undefined;
+  return { view, item, query: new URLSearchParams(query) };
 }
 
 export const place = signal(placeIn(location.hash));
@@ -63,14 +57,17 @@ addEventListener('beforeunload', (event) => {
   if (unsaved.value !== undefined) event.preventDefault();
 });
 
+type Query = URLSearchParams | Record<string, string>;
+
 /** The address of a place in this sandbox, for links. */
-export function hrefOf(view: ViewName, item?: string, query?: URLSearchParams): string {
+export function hrefOf(view: ViewName, item?: string, members?: Query): string {
   const path = item === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(item)}`;
-  return query === undefined || query.size === 0 ? path : `${path}?${query}`;
+  const query = new URLSearchParams(members);
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** Goes to a place, with an entry in the history. */
-export function go(view: ViewName, item?: string, query?: URLSearchParams): void {
+export function go(view: ViewName, item?: string, query?: Query): void {
   location.hash = hrefOf(view, item, query);
   arrive();
 }

@@ -42,33 +42,32 @@ const KNOWN_KEYS: Readonly<Record<string, string>> = {
 const LEFT_OUT =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|sec-.*)$/;
 
-/** The journal cuts longer targets. */
-const LONGEST_TARGET = 2_047;
-
 /** Why the request of an exchange cannot be sent again; undefined if it can. */
 export function whyNotAgain({ target, request }: RecordedExchange): string | undefined {
   const { headers, body, cut } = request;
   if (!target.startsWith('/')) return 'The target of the request is not a path.';
-  if (target.length > LONGEST_TARGET) return 'The journal has only the start of the path.';
+  // The journal cuts longer ones.
+  if (target.length > 2_047) return 'The journal has only the start of the path.';
   if (cut) return 'The journal has only the start of the body.';
   const hadBody = 'transfer-encoding' in headers || (headers['content-length'] ?? '0') !== '0';
   return hadBody && body === undefined ? 'The journal does not have the body.' : undefined;
 }
 
-/**
- * The request of an exchange.
- *
- * @param placeholder stands for a key of which the journal has only the start
- */
-export function requestOf(
-  { method, target, key, request }: RecordedExchange,
-  placeholder = (_start: string): string => '',
-): Request {
+/** Stands before the start of a key that the journal does not have in full. */
+const LOST_KEY = 'KEY_THAT_STARTS_WITH_';
+
+/** Whether a request lacks its key. It would get another reply without it. */
+export function isKeyLost({ key }: Request): boolean {
+  return key.startsWith(LOST_KEY);
+}
+
+/** The request of an exchange. */
+export function requestOf({ method, target, key, request }: RecordedExchange): Request {
   const { headers, body } = request;
   return {
     method,
     target,
-    key: key === undefined ? '' : (knownKey(key, target, headers) ?? placeholder(key)),
+    key: key === undefined ? '' : (knownKey(key, target, headers) ?? LOST_KEY + key),
     headers: Object.entries(headers).filter(([name]) => !LEFT_OUT.test(name)),
     body: body === undefined ? body : textOfBody(body),
   };

@@ -3,7 +3,7 @@ import { parseJson } from '../../contract/json.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import type { Texts } from '../parts/form.tsx';
-import { headersIn, requestOf, textOfBody } from './requests.ts';
+import { headersIn, isKeyLost, requestOf, textOfBody } from './requests.ts';
 
 /** A rule as a person edits it. */
 export interface RuleDraft {
@@ -54,8 +54,9 @@ function matchesOf(exchange: RecordedExchange, operation: OperationId): Map<stri
     const value = sent[name];
     if (value !== undefined && typeof value !== 'object') found.set(name, `${stringify(value)}`);
   }
-  const [key = ''] = requestOf(exchange).key.split('~');
-  if (key !== '') found.set('key', JSON.stringify(key));
+  const request = requestOf(exchange);
+  const [key = ''] = request.key.split('~');
+  if (key !== '' && !isKeyLost(request)) found.set('key', JSON.stringify(key));
   return found;
 }
 
@@ -96,11 +97,15 @@ export function sentenceOf({ operation, texts }: RuleDraft): string {
   return `${method} ${path} ${parts.join('')}.`;
 }
 
+/** The names of conditions whose fields begin with a prefix. */
+export function namesOf(texts: Texts, prefix: string): string[] {
+  const fields = [...texts.keys()].filter((it) => it.startsWith(prefix));
+  return fields.map((it) => it.slice(prefix.length));
+}
+
 /** The ticked conditions, with their values. */
 function matchedIn(texts: Texts): (readonly [name: string, value: string])[] {
-  const ticked = [...texts.keys()].filter((it) => it.startsWith(TICK));
-  const names = ticked.map((it) => it.slice(TICK.length));
-  return names.map((name) => [name, texts.get(VALUE + name)?.trim() ?? '']);
+  return namesOf(texts, TICK).map((name) => [name, texts.get(VALUE + name)?.trim() ?? '']);
 }
 
 /** JSON, or else the text itself. */

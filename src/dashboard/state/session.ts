@@ -16,10 +16,8 @@ export function controlPath(name: string): string {
 /** The base URL that clients of this sandbox use. */
 export const serviceUrl = location.origin + controlPath(sandbox).replace(/\/__mock$/, BASE_PATH);
 
-export type ConnectionStatus = 'ok' | 'lost' | 'no-token' | 'wrong-token';
-
 /** Whether the control API answers this page. */
-export const connection = signal<ConnectionStatus>('ok');
+export const connection = signal<'ok' | 'lost' | 'no-token' | 'wrong-token'>('ok');
 
 /** Whether the page needs a token, or another one, before it can show anything. */
 export const needsToken = computed(
@@ -50,10 +48,5 @@ export function reconnected(): void {
   epoch.value += 1;
 }
 
-export interface Notice {
-  readonly kind: 'done' | 'failed';
-  readonly text: string;
-}
-
 /** The result of the last action. */
-export const notice = signal<Notice | undefined>(undefined);
+export const notice = signal<{ kind: 'done' | 'failed'; text: string } | undefined>(undefined);

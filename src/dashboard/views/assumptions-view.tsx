@@ -1,13 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
 import { Loading } from '../parts/loading.tsx';
-import { Prose } from '../parts/prose.tsx';
-import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
-import { plural } from '../parts/visible-text.ts';
+import { QueryChip, QueryInput } from '../parts/query-inputs.tsx';
+import { Prose, plural, shortened, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { act, OFTEN, useResource } from '../state/resource.ts';
-import { type AssumptionDrift, DeploymentAnswers, drifts } from './deployment-answers.tsx';
-import type { Finding } from './finding-list.tsx';
+import { type Finding, FindingItems } from './coverage-view.tsx';
 
 /** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {
@@ -32,7 +30,7 @@ export function AssumptionsView() {
         a client that works under every option is safe from all of them.
       </p>
       <search class="bar">
-        <QuerySearch name="text" label="Search" placeholder="Search questions and options" />
+        <QueryInput name="text" label="Search" placeholder="Search questions and options" />
         <QueryChip name="changed" label="Only changed" />
         {asked.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
           <QueryChip name="drift" label="Only drift" />
@@ -76,6 +74,30 @@ function passes(asked: AssumptionDrift): boolean {
     .includes(query.get('text')?.toLowerCase() ?? '');
 }
 
+/** An assumption, and the replies of the deployment that contradict its option. */
+interface AssumptionDrift {
+  readonly of: AssumptionState;
+  readonly drift: readonly Finding[];
+}
+
+/** Whether the deployment answers otherwise, by the check or by its replies. */
+function drifts({ of: { checked, chosen }, drift }: AssumptionDrift): boolean {
+  const isOther = checked !== undefined && checked.verdict !== 'open' && checked.option !== chosen;
+  return isOther || drift.length > 0;
+}
+
+/** What a check of a deployment found out. */
+function Verdict({ checked }: { readonly checked: NonNullable<AssumptionState['checked']> }) {
+  const { deployment, at, verdict, option, why } = checked;
+  const answer = option ?? verdict.replaceAll('-', ' ');
+  return (
+    <p>
+      {visible(deployment)}: <code>{visible(answer)}</code>, checked on {at.slice(0, 10)}
+      {why !== undefined && <span class="quiet"> ({shortened(visible(why), 500)})</span>}
+    </p>
+  );
+}
+
 interface AssumptionProps extends AssumptionDrift {
   readonly opened: boolean;
   readonly onChoose: (id: string, option: string) => void;
@@ -94,7 +116,9 @@ function Assumption({ of, drift, opened, onChoose }: AssumptionProps) {
         {topic} · <code>{id}</code> · changes {operations.join(', ')}
         {chosen !== of.default && <span class="badge assumed">changed</span>}
       </p>
-      <DeploymentAnswers of={of} drift={drift} />
+      {drifts({ of, drift }) && <span class="badge failed">drift</span>}
+      {of.checked !== undefined && <Verdict checked={of.checked} />}
+      <FindingItems of={drift} />
       {options.map(({ name, meaning }) => (
         <label key={name} class="option">
           <input

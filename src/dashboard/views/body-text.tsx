@@ -1,7 +1,6 @@
 import type { RecordedMessage } from '../../control/control-shapes.ts';
-import { Button } from '../parts/buttons.tsx';
-import { save } from '../parts/save.ts';
-import { visible } from '../parts/visible-text.ts';
+import { Button, save } from '../parts/buttons.tsx';
+import { visible } from '../parts/texts.tsx';
 import { textOfBody } from '../state/requests.ts';
 
 /** Characters that are shown: browsers stall on megabytes. */

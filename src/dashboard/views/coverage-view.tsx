@@ -1,10 +1,11 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
-import type { Coverage } from '../../control/control-shapes.ts';
+import type { Coverage, Findings } from '../../control/control-shapes.ts';
 import { CopyButton } from '../parts/buttons.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Prose, plural, shortened, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
-import { FindingList } from './finding-list.tsx';
 
 type ReplyCoverage = Coverage['documented'][number];
 type CaseCoverage = Coverage['cases'][number];
@@ -14,138 +15,102 @@ export function CoverageView() {
   const coverage = useResource<Coverage>('/coverage', OFTEN);
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
-  const cells = cellsOf(documented, assumed);
-  const opened = cells.find(({ id }) => id === place.value.item);
+  const opened = [...documented, ...assumed].filter((it) => idOf(it) === place.value.item);
   return (
     <>
       <div class="tiles">
-        <Share label="documented replies" share={totals.documented} />
-        <Share label="cases within them" share={totals.cases} />
-        <Share label="assumed replies" share={totals.assumed} />
+        {(
+          [
+            ['documented replies', totals.documented],
+            ['cases within them', totals.cases],
+            ['assumed replies', totals.assumed],
+          ] as const
+        ).map(([label, { shown, total }]) => (
+          <p key={label} class="card tile">
+            <b>{shown}</b> of {total} {label}
+            <progress value={shown} max={total} aria-label={label} />
+          </p>
+        ))}
       </div>
-      <Matrix cells={cells} />
+      <Matrix {...{ documented, assumed }} />
       <div aria-live="polite">
-        {opened === undefined ? (
+        {opened.length === 0 && (
           <p class="quiet">Choose a reply in the table to see how to get it.</p>
-        ) : (
-          opened.replies.map((reply) => (
-            <ReplyCard
-              key={reply.grounds.join()}
-              of={reply}
-              cases={reply === opened.documented ? cases : []}
-            />
-          ))
         )}
+        {opened.map((reply) => (
+          <ReplyCard
+            key={reply.grounds.join()}
+            of={reply}
+            cases={documented.includes(reply) ? cases : []}
+          />
+        ))}
       </div>
       <FindingList />
     </>
   );
 }
 
-interface ShareProps {
-  readonly label: string;
-  readonly share: Coverage['totals']['documented'];
-}
-
-function Share({ label, share: { shown, total } }: ShareProps) {
-  return (
-    <p class="card tile">
-      <b>{shown}</b> of {total} {label}
-      <progress value={shown} max={total} aria-label={label} />
-    </p>
-  );
-}
-
-/** The replies of an operation with one status. */
-interface Cell {
-  /** Its place in the page's address. */
-  readonly id: string;
-  readonly operation: OperationId;
-  readonly status: number;
-  readonly documented: ReplyCoverage | undefined;
-  readonly replies: readonly ReplyCoverage[];
-  readonly count: number;
-}
-
-function cellsOf(documented: readonly ReplyCoverage[], assumed: readonly ReplyCoverage[]): Cell[] {
-  const ids = new Map<string, ReplyCoverage[]>();
-  for (const reply of [...documented, ...assumed]) {
-    const id = `${reply.operation}-${reply.status}`;
-    ids.set(id, [...(ids.get(id) ?? []), reply]);
-  }
-  return [...ids].flatMap(([id, replies]) =>
-    replies.slice(0, 1).map(({ operation, status }) => ({
-      id,
-      operation,
-      status,
-      documented: replies.find((it) => documented.includes(it)),
-      replies,
-      count: replies.reduce((sum, { count }) => sum + count, 0),
-    })),
-  );
+/** What stands for the replies of an operation with one status in the page's address. */
+function idOf({ operation, status }: Pick<ReplyCoverage, 'operation' | 'status'>): string {
+  return `${operation}-${status}`;
 }
 
 /** The operations by the statuses of their replies, with how often each was shown. */
-function Matrix({ cells }: { readonly cells: readonly Cell[] }) {
-  const statuses = [...new Set(cells.map(({ status }) => status))].sort((a, b) => a - b);
+function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'>) {
+  const replies = [...documented, ...assumed];
+  const statuses = [...new Set(replies.map(({ status }) => status))].sort((a, b) => a - b);
+  const cellOf = (operation: OperationId, status: number) => {
+    const id = idOf({ operation, status });
+    const own = replies.filter((it) => idOf(it) === id);
+    if (own.length === 0) return null;
+    const prescribed = documented.find((it) => own.includes(it));
+    const count = own.reduce((sum, it) => sum + it.count, 0);
+    const missing = prescribed === undefined ? 'quiet' : 'failed';
+    const shown = (prescribed?.count ?? 0) === 0 ? 'assumed' : 'documented';
+    return (
+      <a
+        class={`cell ${count === 0 ? missing : shown}`}
+        href={hrefOf('coverage', id)}
+        aria-current={place.value.item === id ? 'true' : undefined}
+        aria-label={`${operation} ${status}: shown ${count.toLocaleString('en')} times`}
+      >
+        {count.toLocaleString('en')}
+      </a>
+    );
+  };
+  const columns: readonly Column<OperationId>[] = [
+    {
+      name: 'Operation',
+      cell: (operation) => (
+        <>
+          {operation}
+          <div class="quiet mono">
+            {operationShape(operation).method} {operationShape(operation).path}
+          </div>
+        </>
+      ),
+    },
+    ...statuses.map((status) => ({
+      name: String(status),
+      cell: (operation: OperationId) => cellOf(operation, status),
+    })),
+  ];
   return (
-    <div class="wide">
-      <table class="matrix">
-        <caption class="unseen">How often each reply was shown</caption>
-        <thead>
-          <tr>
-            <th scope="col">Operation</th>
-            {statuses.map((status) => (
-              <th key={status} scope="col">
-                {status}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {OPERATION_IDS.map((operation) => (
-            <tr key={operation}>
-              <th scope="row">
-                {operation}
-                <div class="quiet mono">
-                  {operationShape(operation).method} {operationShape(operation).path}
-                </div>
-              </th>
-              {statuses.map((status) => (
-                <td key={status}>
-                  <CellLink
-                    of={cells.find((it) => it.operation === operation && it.status === status)}
-                  />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p class="legend quiet">
+    <>
+      <Table
+        class="matrix"
+        caption="How often each reply was shown"
+        columns={columns}
+        rows={OPERATION_IDS}
+        keyOf={(operation) => operation}
+      />
+      <p class="bar quiet">
         <span class="cell documented">3</span> documented, shown 3 times
         <span class="cell failed">0</span> documented, never shown
         <span class="cell assumed">3</span> assumed, shown 3 times
         <span class="cell">0</span> assumed, never shown
       </p>
-    </div>
-  );
-}
-
-function CellLink({ of }: { readonly of: Cell | undefined }) {
-  if (of === undefined) return null;
-  const { id, documented, count, operation, status } = of;
-  const missing = documented === undefined ? 'quiet' : 'failed';
-  const shown = documented === undefined || documented.count === 0 ? 'assumed' : 'documented';
-  return (
-    <a
-      class={`cell ${count === 0 ? missing : shown}`}
-      href={hrefOf('coverage', id)}
-      aria-current={place.value.item === id ? 'true' : undefined}
-      aria-label={`${operation} ${status}: shown ${count.toLocaleString('en')} times`}
-    >
-      {count.toLocaleString('en')}
-    </a>
+    </>
   );
 }
 
@@ -156,7 +121,7 @@ interface CardProps {
 
 function ReplyCard({ of, cases }: CardProps) {
   const { operation, status, description, grounds, curl } = of;
-  const own = cases.filter((it) => it.operation === operation && it.status === status);
+  const own = cases.filter((it) => idOf(it) === idOf(of));
   return (
     <article class="card" aria-label={`${operation} ${status}`}>
       <h2>
@@ -177,26 +142,16 @@ function ReplyCard({ of, cases }: CardProps) {
       )}
       <div class="bar">
         {curl !== undefined && <CopyButton label="Copy as curl" text={() => curl} />}
-        <a
-          href={hrefOf(
-            'exchanges',
-            'rule',
-            new URLSearchParams({ operation, status: `${status}` }),
-          )}
-        >
-          Draft a rule
-        </a>
+        <a href={hrefOf('exchanges', 'rule', { operation, status: `${status}` })}>Draft a rule</a>
       </div>
-      {own.length > 0 && (
-        <ul class="rows">
-          {own.map((it) => (
-            <li key={it.id}>
-              <Shown of={it} />
-              <span>{it.sentence}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul class="rows">
+        {own.map((it) => (
+          <li key={it.id}>
+            <Shown of={it} />
+            <span>{it.sentence}</span>
+          </li>
+        ))}
+      </ul>
     </article>
   );
 }
@@ -211,5 +166,51 @@ function Shown({ of: { count, first } }: { readonly of: ReplyCoverage | CaseCove
         <a href={hrefOf('exchanges', String(first.exchange))}>first in exchange {first.exchange}</a>
       )}
     </>
+  );
+}
+
+export type Finding = Findings['findings'][number];
+
+/** What the client did that it should not do against the real service, by kind. */
+function FindingList() {
+  const list = useResource<Findings>('/findings', OFTEN);
+  if (list.value === undefined) return <Loading resource={list} />;
+  const { findings, counts, total } = list.value;
+  return (
+    <section aria-label="Findings">
+      <h2>Findings</h2>
+      {total === 0 && (
+        <p class="empty">
+          None so far. They name what a client should not do against the real service, such as to
+          send unknown fields or to retry too fast, and come with its calls.
+        </p>
+      )}
+      {Object.entries(counts).map(([code, count = 0]) => {
+        const ofKind = findings.filter((it) => it.code === code);
+        return (
+          <article key={code} class="card">
+            <h3>
+              {code} <span class="quiet">({plural(count, 'time')})</span>
+            </h3>
+            <p>{visible(ofKind[0]?.advice ?? '')}</p>
+            <FindingItems of={ofKind} />
+          </article>
+        );
+      })}
+    </section>
+  );
+}
+
+/** The last findings of a kind, with links to their exchanges; the others are much the same. */
+export function FindingItems({ of }: { readonly of: readonly Finding[] }) {
+  return (
+    <ul>
+      {of.slice(-5).map(({ exchange, message }) => (
+        <li key={exchange}>
+          <a href={hrefOf('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
+          <Prose text={shortened(visible(message), 300)} />
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -3,13 +3,13 @@ import { call } from '../client/control-calls.ts';
 import { Button, CopyButton } from '../parts/buttons.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { Prose } from '../parts/prose.tsx';
-import { milliseconds, timeText, visible } from '../parts/visible-text.ts';
+import { milliseconds, Prose, timeText, visible } from '../parts/texts.tsx';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import {
   curlOf,
   fetchOf,
   httpieOf,
+  isKeyLost,
   requestOf,
   sendAndOpen,
   textOfBody,
@@ -91,7 +91,7 @@ interface ContentProps {
 }
 
 function Content({ exchange, other, isPinned = false }: ContentProps) {
-  const { number, method, target, duration, request, reply } = exchange;
+  const { number, method, target, operation, key, at, delay, duration, request, reply } = exchange;
   return (
     <>
       <p class="mono">
@@ -109,7 +109,15 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
       <BodyText of={reply} name={`reply-${number}`} other={other?.reply.body} />
       <h3>Request body</h3>
       <BodyText of={request} name={`request-${number}`} other={other?.request.body} />
-      <Facts exchange={exchange} />
+      <Pairs
+        of={[
+          ['Time', `${timeText(at)} UTC`],
+          ['Operation', operation],
+          ['API key', key],
+          ['The mock', mocksAnswer(exchange)],
+          ['Duration', milliseconds(duration) + (delay > 0 ? `, ${delay} ms of it delay` : '')],
+        ]}
+      />
       <details>
         <summary>Headers</summary>
         <h3>Reply headers</h3>
@@ -129,7 +137,7 @@ const COPIES = [
 
 /** What can be done with an exchange. */
 function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
-  const { number, key, operation } = exchange;
+  const { number, operation } = exchange;
   const whyNot = whyNotAgain(exchange);
   const request = requestOf(exchange);
   const leadTo = (form: string) => {
@@ -138,16 +146,13 @@ function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
     go('exchanges', form, query);
   };
   const edit = () => leadTo('new');
-  // Without its key, the request would get another reply.
-  const isKeyLost = key !== undefined && request.key === '';
-  const placed = () => requestOf(exchange, (start) => `KEY_THAT_STARTS_WITH_${start}`);
   return (
     <>
       <div class="bar">
         <Button
           class="main"
           disabled={whyNot !== undefined}
-          onClick={() => (isKeyLost ? edit() : sendAndOpen(request, number))}
+          onClick={() => (isKeyLost(request) ? edit() : sendAndOpen(request, number))}
         >
           Send again
         </Button>
@@ -160,7 +165,7 @@ function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
           <CopyButton
             key={name}
             label={`Copy as ${name}`}
-            text={() => textOf(placed())}
+            text={() => textOf(request)}
             isOff={whyNot !== undefined}
           />
         ))}
@@ -226,18 +231,6 @@ function Why({ exchange: { why, by, basis, findings } }: { readonly exchange: Re
       )}
     </>
   );
-}
-
-function Facts({ exchange }: { readonly exchange: RecordedExchange }) {
-  const { at, operation, key, delay, duration } = exchange;
-  const facts = [
-    ['Time', `${timeText(at)} UTC`],
-    ['Operation', operation],
-    ['API key', key],
-    ['The mock', mocksAnswer(exchange)],
-    ['Duration', `${milliseconds(duration)}${delay > 0 ? `, including ${delay} ms of delay` : ''}`],
-  ];
-  return <Pairs of={facts} />;
 }
 
 /** Names with their values, without those that have none. */

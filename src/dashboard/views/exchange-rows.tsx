@@ -1,41 +1,21 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call } from '../client/control-calls.ts';
 import { Button } from '../parts/buttons.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { milliseconds, plural, shortened, timeText, visible } from '../parts/visible-text.ts';
-import { go, hrefOf, place } from '../state/place.ts';
+import type { Column } from '../parts/table.tsx';
+import { milliseconds, plural, shortened, timeText, visible } from '../parts/texts.tsx';
+import { hrefOf, place } from '../state/place.ts';
 import { perform } from '../state/resource.ts';
 
-interface Rows {
-  readonly exchanges: readonly RecordedExchange[];
-  /** The number of the exchange that is shown in detail. */
-  readonly opened: number;
-}
-
-/** Exchanges as a table, the newest first. */
-export function ExchangeRows({ exchanges, opened }: Rows) {
-  return (
-    <Table
-      class="exchanges"
-      caption="Exchanges, the newest first"
-      columns={COLUMNS}
-      rows={exchanges}
-      keyOf={({ number }) => number}
-      opened={opened}
-    />
-  );
-}
-
-const COLUMNS: readonly Column<RecordedExchange>[] = [
+/** The columns of a list of exchanges. */
+export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
   {
     name: 'No.',
     class: 'place',
     cell: ({ number }) => (
       <a
-        href={hrefOf('exchanges', String(number))}
+        href={hrefOf('exchanges', String(number), place.value.query)}
         aria-label={`Exchange ${number}`}
         aria-current={place.value.item === String(number) ? 'true' : undefined}
-        onClick={keepFilters}
       >
         {number}
       </a>
@@ -47,14 +27,14 @@ const COLUMNS: readonly Column<RecordedExchange>[] = [
     class: 'request',
     cell: (exchange) => (
       <>
-        <b>{visible(exchange.method)}</b> <bdi>{shortened(visible(exchange.target))}</bdi>
+        <b>{visible(exchange.method)}</b>{' '}
+        <bdi title={visible(exchange.target)}>{shortened(visible(exchange.target))}</bdi>
         <ReleaseButton of={exchange} />
         <span class="brief quiet">
           <Reason of={exchange} />
         </span>
       </>
     ),
-    title: ({ target }) => shortened(visible(target), 2_000),
   },
   {
     name: 'Status',
@@ -92,13 +72,6 @@ function Reason({ of: { why, findings } }: { readonly of: RecordedExchange }) {
 function shortTime(at: string): string {
   const isToday = at.slice(0, 10) === new Date().toISOString().slice(0, 10);
   return isToday ? at.slice(11, 23) : timeText(at);
-}
-
-/** Opens the exchange under the filters of the list. */
-function keepFilters(event: MouseEvent & { readonly currentTarget: HTMLAnchorElement }): void {
-  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  go('exchanges', event.currentTarget.hash.split('/').at(-1), place.value.query);
 }
 
 const MEANINGS: Readonly<Record<RecordedExchange['basis'], string>> = {

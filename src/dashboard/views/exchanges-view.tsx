@@ -2,10 +2,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call, open } from '../client/control-calls.ts';
-import { Button, CopyButton } from '../parts/buttons.tsx';
-import { QueryChip, QueryChoice, QuerySearch } from '../parts/query-inputs.tsx';
-import { save } from '../parts/save.ts';
-import { plural } from '../parts/visible-text.ts';
+import { Button, CopyButton, save } from '../parts/buttons.tsx';
+import { QueryChip, QueryInput } from '../parts/query-inputs.tsx';
+import { Table } from '../parts/table.tsx';
+import { plural } from '../parts/texts.tsx';
 import {
   ExchangeFeed,
   journalPage,
@@ -18,7 +18,7 @@ import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
 import { perform, useLoaded } from '../state/resource.ts';
 import { epoch, notice } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
-import { ExchangeRows } from './exchange-rows.tsx';
+import { EXCHANGE_COLUMNS } from './exchange-rows.tsx';
 import { RequestForm } from './request-form.tsx';
 import { RuleForm } from './rule-form.tsx';
 
@@ -60,7 +60,16 @@ export function ExchangesView() {
             <Button onClick={() => clear(feed)}>Clear</Button>
           </span>
         </div>
-        {exchanges.length > 0 && <ExchangeRows exchanges={exchanges} opened={Number(item)} />}
+        {exchanges.length > 0 && (
+          <Table
+            class="exchanges"
+            caption="Exchanges, the newest first"
+            columns={EXCHANGE_COLUMNS}
+            rows={exchanges}
+            keyOf={({ number }) => number}
+            opened={Number(item)}
+          />
+        )}
         {exchanges.length === 0 && feed.loaded.value && isLive && (
           <Nothing filtered={filter !== ''} />
         )}
@@ -80,41 +89,43 @@ export function ExchangesView() {
   );
 }
 
-const FILTERS = ['text', 'statusClass', 'basis', 'findings', 'unmatched', 'held'] as const;
-const MORE_FILTERS = ['operation', 'status', 'key'] as const;
+/** The filters with one press: each has a member of the query, its value, and a label. */
+const CHIPS = [
+  ['statusClass', '2xx', '2xx'],
+  ['statusClass', '4xx', '4xx'],
+  ['statusClass', '5xx', '5xx'],
+  ['basis', 'assumed', 'assumed'],
+  ['basis', 'forced', 'forced'],
+  ['findings', 'true', 'with findings'],
+  ['unmatched', 'true', 'unmatched'],
+] as const;
+const MORE_FILTERS = ['operation', 'status', 'key'];
+const FILTERS = new Set(['text', 'held', ...CHIPS.map(([name]) => name), ...MORE_FILTERS]);
 
 /** The part of the page's address that filters exchanges, as a query of the control API. */
 function filterIn(query: URLSearchParams): string {
-  const filter = new URLSearchParams();
-  for (const name of [...FILTERS, ...MORE_FILTERS]) {
-    const value = query.get(name)?.trim() ?? '';
-    if (value !== '' && (name !== 'status' || /^\d{3}$/.test(value))) filter.set(name, value);
-  }
-  return filter.toString();
+  const members = [...query].filter(([name, value]) =>
+    name === 'status' ? /^\d{3}$/.test(value) : FILTERS.has(name) && value.trim() !== '',
+  );
+  return new URLSearchParams(members).toString();
 }
 
 /** The filters, kept in the page's address. */
 function ExchangeFilters() {
   const { query } = place.value;
-  const isMore = MORE_FILTERS.some((name) => query.has(name));
   return (
     <search class="bar">
-      <QuerySearch name="text" label="Search" placeholder="Search paths, reasons and bodies" />
-      {['2xx', '4xx', '5xx'].map((value) => (
-        <QueryChip key={value} name="statusClass" value={value} label={value} />
+      <QueryInput name="text" label="Search" placeholder="Search paths, reasons and bodies" />
+      {CHIPS.map(([name, value, label]) => (
+        <QueryChip key={label} {...{ name, value, label }} />
       ))}
-      {['assumed', 'forced'].map((value) => (
-        <QueryChip key={value} name="basis" value={value} label={value} />
-      ))}
-      <QueryChip name="findings" value="true" label="with findings" />
-      <QueryChip name="unmatched" value="true" label="unmatched" />
-      {query.has('held') && <QueryChip name="held" value="true" label="held" />}
-      <details class="more" open={isMore}>
+      {query.has('held') && <QueryChip name="held" label="held" />}
+      <details class="more" open={MORE_FILTERS.some((name) => query.has(name))}>
         <summary>More filters</summary>
         <div class="bar fields">
-          <QueryChoice name="operation" label="Operation" options={OPERATION_IDS} />
-          <QuerySearch name="status" label="Status" digits={3} />
-          <QuerySearch name="key" label="API key" />
+          <QueryInput name="operation" label="Operation" options={OPERATION_IDS} />
+          <QueryInput name="status" label="Status" />
+          <QueryInput name="key" label="API key" />
         </div>
       </details>
     </search>

@@ -10,6 +10,7 @@ import { go, place } from '../state/place.ts';
 import { perform, useLoaded } from '../state/resource.ts';
 import {
   draftOf,
+  namesOf,
   type RuleDraft,
   ruleIn,
   sentenceOf,
@@ -87,7 +88,7 @@ function Fields({ own, draft, onDone }: FieldsProps) {
   const shown = (field: FieldProps) => (
     <Field key={field.name} value={draft.texts.get(field.name)} {...field} />
   );
-  const conditions = [...draft.texts.keys()].filter((it) => it.startsWith(VALUE));
+  const conditions = namesOf(draft.texts, VALUE);
   return (
     <Form
       class="form"
@@ -115,8 +116,23 @@ function Fields({ own, draft, onDone }: FieldsProps) {
       {conditions.length > 0 && (
         <fieldset class="plain">
           <legend>Only for calls with</legend>
-          {conditions.map((it) => (
-            <Condition key={it} name={it.slice(VALUE.length)} texts={draft.texts} />
+          {conditions.map((name) => (
+            <div key={name} class="bar">
+              <label>
+                <input
+                  type="checkbox"
+                  name={TICK + name}
+                  defaultChecked={draft.texts.has(TICK + name)}
+                />{' '}
+                {name}
+              </label>
+              <input
+                name={VALUE + name}
+                class="mono"
+                aria-label={`Value of ${name}`}
+                defaultValue={draft.texts.get(VALUE + name)}
+              />
+            </div>
           ))}
         </fieldset>
       )}
@@ -129,21 +145,5 @@ function Fields({ own, draft, onDone }: FieldsProps) {
         </label>
       </div>
     </Form>
-  );
-}
-
-function Condition({ name, texts }: { readonly name: string; readonly texts: Texts }) {
-  return (
-    <div class="bar">
-      <label>
-        <input type="checkbox" name={TICK + name} defaultChecked={texts.has(TICK + name)} /> {name}
-      </label>
-      <input
-        name={VALUE + name}
-        class="mono"
-        aria-label={`Value of ${name}`}
-        defaultValue={texts.get(VALUE + name)}
-      />
-    </div>
   );
 }

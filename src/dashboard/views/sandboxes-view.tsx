@@ -1,17 +1,14 @@
-import { useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import type { SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { Pager, sortedHead, usePagedList } from '../parts/paged-list.tsx';
-import { QuerySearch } from '../parts/query-inputs.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { plural, timeText } from '../parts/visible-text.ts';
+import { QueryInput } from '../parts/query-inputs.tsx';
+import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
+import { plural, timeText } from '../parts/texts.tsx';
 import { act } from '../state/resource.ts';
 import { controlPath, sandbox } from '../state/session.ts';
-
-const OF_DEFAULT = { of: DEFAULT_SANDBOX } as const;
 
 /** These two always exist. */
 const LASTING = [DEFAULT_SANDBOX, STAGING_SANDBOX];
@@ -23,81 +20,32 @@ const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 /** Every sandbox of the server. */
 export function SandboxesView() {
   const { list, q, sort, page } = usePagedList<SandboxSummary>(
-    ...(['/sandboxes', PAGE_SIZE, DEFAULT_SANDBOX] as const),
+    '/sandboxes',
+    PAGE_SIZE,
+    DEFAULT_SANDBOX,
   );
-  const selected = useSignal<ReadonlySet<string>>(new Set());
+  const [selected, select] = useState<readonly string[]>([]);
   if (list.value === undefined) return <Loading resource={list} />;
   const { records, total } = list.value;
-  const remove = async (query: URLSearchParams, what: string) => {
-    const done = `Deleted ${what}.`;
-    await act(done, 'DELETE', `/sandboxes?${query}`, OF_DEFAULT);
-    selected.value = new Set();
+  const create = (name: string) => {
+    const options = { body: { name }, of: DEFAULT_SANDBOX };
+    return act(`Created sandbox ${name}.`, 'POST', '/sandboxes', options);
   };
-  const create = (name: string) =>
-    act(`Created sandbox ${name}.`, 'POST', '/sandboxes', { body: { name }, ...OF_DEFAULT });
-  const names = [...selected.value];
-  const columns = columnsOf(sort, selected.value, (name, isOn) => {
-    const next = new Set(names);
-    if (isOn) next.add(name);
-    else next.delete(name);
-    selected.value = next;
-  });
-  return (
-    <>
-      <p class="quiet">
-        Each sandbox has its own store, keys, clock, scenarios and journal. The first call to{' '}
-        <code>/~NAME/v1</code> creates one; <code>--sandbox-idle</code> removes those that nobody
-        uses.
-      </p>
-      <search class="bar">
-        <QuerySearch name="q" label="Search" placeholder="Search names" />
-        {names.length > 0 && (
-          <ConfirmButton
-            label={`Delete ${plural(names.length, ...SANDBOXES)}`}
-            onConfirm={() =>
-              remove(
-                new URLSearchParams(names.map((name) => ['name', name])),
-                plural(names.length, ...SANDBOXES),
-              )
-            }
-          />
-        )}
-        {names.length === 0 && q !== '' && total > 0 && (
-          <ConfirmButton
-            label={`Delete all ${total.toLocaleString('en')} found`}
-            onConfirm={() => remove(new URLSearchParams({ q }), `those with “${q}” in their name`)}
-          />
-        )}
-      </search>
-      {records.length === 0 && <p class="empty">No sandbox has “{q}” in its name.</p>}
-      {records.length > 0 && (
-        <Table
-          caption="Sandboxes"
-          class="records"
-          columns={columns}
-          rows={records}
-          keyOf={({ name }) => name}
-          opened={sandbox}
-        />
-      )}
-      <Pager size={PAGE_SIZE} noun={SANDBOXES} {...{ page, total }} />
-      <NameForm label="Name of a new sandbox" action="Create" onName={create} />
-    </>
-  );
-}
-
-function columnsOf(
-  sort: string,
-  selected: ReadonlySet<string>,
-  onSelect: (name: string, isOn: boolean) => void,
-): readonly Column<SandboxSummary>[] {
+  const found = total > 0 && q !== '' ? `all ${total.toLocaleString('en')} found` : '';
+  const what = selected.length > 0 ? plural(selected.length, ...SANDBOXES) : found;
+  const remove = async () => {
+    const names = selected.map((name) => ['name', name]);
+    const query = new URLSearchParams(names.length > 0 ? names : { q });
+    await act(`Deleted ${what}.`, 'DELETE', `/sandboxes?${query}`, { of: DEFAULT_SANDBOX });
+    select([]);
+  };
   const count = (name: string, of: keyof SandboxSummary): Column<SandboxSummary> => ({
     name,
     class: 'number',
     cell: (it) => it[of]?.toLocaleString('en'),
     ...sortedHead(of, sort, name),
   });
-  return [
+  const columns: readonly Column<SandboxSummary>[] = [
     {
       name: 'Selected',
       class: 'tick',
@@ -107,8 +55,10 @@ function columnsOf(
           <input
             type="checkbox"
             aria-label={`Select ${name}`}
-            checked={selected.has(name)}
-            onChange={({ currentTarget }) => onSelect(name, currentTarget.checked)}
+            checked={selected.includes(name)}
+            onChange={({ currentTarget: { checked } }) =>
+              select(checked ? [...selected, name] : selected.filter((it) => it !== name))
+            }
           />
         ),
     },
@@ -131,4 +81,30 @@ function columnsOf(
     count('Animals', 'animals'),
     count('Orders', 'orders'),
   ];
+  return (
+    <>
+      <p class="quiet">
+        Each sandbox has its own store, keys, clock, scenarios and journal. The first call to{' '}
+        <code>/~NAME/v1</code> creates one; <code>--sandbox-idle</code> removes those that nobody
+        uses.
+      </p>
+      <search class="bar">
+        <QueryInput name="q" label="Search" placeholder="Search names" />
+        {what !== '' && <ConfirmButton label={`Delete ${what}`} onConfirm={remove} />}
+      </search>
+      {records.length === 0 && <p class="empty">No sandbox has “{q}” in its name.</p>}
+      {records.length > 0 && (
+        <Table
+          caption="Sandboxes"
+          class="records"
+          columns={columns}
+          rows={records}
+          keyOf={({ name }) => name}
+          opened={sandbox}
+        />
+      )}
+      <Pager size={PAGE_SIZE} noun={SANDBOXES} {...{ page, total }} />
+      <NameForm label="Name of a new sandbox" action="Create" onName={create} />
+    </>
+  );
 }

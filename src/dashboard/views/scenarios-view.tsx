@@ -4,7 +4,7 @@ import type { ScenarioSummary } from '../../control/control-shapes.ts';
 import { Button } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { visible } from '../parts/visible-text.ts';
+import { visible } from '../parts/texts.tsx';
 import { go, hrefOf, place } from '../state/place.ts';
 import { act, OFTEN, perform, useResource } from '../state/resource.ts';
 import { activeNames, addScenario, EXAMPLE, scenarioText } from '../state/scenarios.ts';

@@ -2,7 +2,7 @@ import { COLLECTIONS } from '../../contract/records.ts';
 import type { Snapshot } from '../../control/control-shapes.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
-import { plural } from '../parts/visible-text.ts';
+import { plural } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { TABLES } from '../state/record-tables.ts';
 import { act, useResource } from '../state/resource.ts';

@@ -33,3 +33,8 @@ export function milliseconds(duration: number): string {
 export function timeText(at: string): string {
   return at.slice(0, 19).replace('T', ' ');
 }
+
+/** A sentence from the server, in which backquotes mark code. */
+export function Prose({ text }: { readonly text: string }) {
+  return text.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
+}
