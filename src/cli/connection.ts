@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import type { Readable } from 'node:stream';
 import { baseUrlOf, hostOf } from '../contract/base-url.ts';
 import { isLoopbackName } from '../control/loopback.ts';
 import { DeploymentClient, DeploymentError } from '../deployment/deployment-client.ts';
@@ -68,17 +67,16 @@ export async function askConsent(
   url: URL,
   requests: string,
   yes: boolean | undefined,
-  { notices }: Pick<Terminal, 'notices'>,
-  input: Readable & { readonly isTTY?: boolean } = process.stdin,
+  { notices }: Terminal,
 ): Promise<void> {
   notices.write(notice(`${url.host} will get ${requests}`));
   if (yes || isLoopbackName(hostOf(url))) return;
-  if (input.isTTY !== true) {
+  if (!process.stdin.isTTY) {
     throw new UsageError(
       `--yes is required to send requests to ${url.host}, since there is no terminal to ask on`,
     );
   }
-  const prompt = createInterface({ input, output: notices });
+  const prompt = createInterface({ input: process.stdin, output: notices });
   const answer = await prompt.question('Continue? [y/N] ');
   prompt.close();
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new UsageError('nothing was sent');

@@ -29,7 +29,7 @@ const LOAD = {
   record: async () => (await import('./commands/record.ts')).record,
   health: async () => (await import('./commands/health.ts')).health,
   ctl: async () => (await import('./commands/ctl.ts')).ctl,
-  completion: async () => (await import('./commands/completion.ts')).completion,
+  completion: async () => (await import('./help.ts')).completion,
 } as const satisfies Record<CommandName, () => Promise<Command>>;
 
 /** Milliseconds that a stopped server waits for the reader of its log. */

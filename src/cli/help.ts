@@ -5,6 +5,7 @@ import { OPERATION_IDS } from '../contract/operations.ts';
 import { COLLECTIONS } from '../contract/records.ts';
 import { packageRoot } from '../package.ts';
 import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
+import { type Command, oneOf } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { ACTION_NAMES, actionShape } from './commands/ctl-actions.ts';
 import { type FlagName, flagOn, flagShape, flagsOf, groupOf, spellingOf } from './flags.ts';
@@ -136,3 +137,17 @@ function optionsOf(id: string): string[] {
 function assignments(id: string): string[] {
   return optionsOf(id).map((option) => `${id}=${option}`);
 }
+
+/** The shells that yargs has a script for. */
+const SHELLS = ['bash', 'zsh', 'fish'];
+
+/** Prints the script with which a shell completes commands and flags. */
+export const completion: Command = ({ positionals: [shell] }) => {
+  if (shell !== undefined) {
+    // yargs reads these variables. This process does nothing else.
+    process.env.SHELL = oneOf(SHELLS, shell, 'completion');
+    process.env.ZSH_NAME = '';
+  }
+  yargs().scriptName('petstore-mock').showCompletionScript();
+  return { exitCode: 0 };
+};
