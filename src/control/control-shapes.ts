@@ -7,7 +7,6 @@ import {
   coverageShape,
   EXPECTED_REPLY,
   FINDING,
-  INSTANT_TEXT,
   NOTED_MEMBERS,
   OPERATION,
   REPLY_MEMBERS,
@@ -15,6 +14,7 @@ import {
 } from '../evidence/report-shapes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { HOLD_ENDS } from '../scenario/hold.ts';
+import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { ASSUMPTION_VERDICT } from '../scenario/verdict-shapes.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';

@@ -11,7 +11,8 @@ import {
   unknownMembers,
 } from '../contract/records.ts';
 import { headerOf } from '../http/raw-headers.ts';
-import { readStore } from '../store/fixture/parse-fixture.ts';
+import { readAs } from '../shape/read-as.ts';
+import { STORE } from '../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';
 import { countText, describe, firstProblems, joinWords, problemText } from '../words.ts';
 import { DeploymentError } from './deployment-client.ts';
@@ -49,7 +50,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
   const lost = [...named].filter((id) => !listed.has(id));
   const isLost = (it: JsonRecord) => lost.includes(idIn(it, 'petId') ?? 0n);
   const withId = orders.filter(({ id }) => id !== undefined);
-  const reading = readStore({
+  const reading = readAs(STORE, {
     animals: animals.map((it) => storable('animals', it)),
     inventory: inventory.filter((it) => !isLost(it)).map((it) => storable('inventory', it)),
     orders: withId.map((it) => ({

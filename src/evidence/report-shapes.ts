@@ -1,6 +1,5 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { DATE_TIME, FIELD_TYPES } from '../contract/records.ts';
-import { INSTANT } from '../scenario/time-shapes.ts';
+import { INSTANT, INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { BASIS_KINDS } from '../service/reply.ts';
 import { object, optional, required } from '../shape/objects.ts';
 import {
@@ -10,7 +9,6 @@ import {
   integer,
   list,
   type Shape,
-  text,
   type ValueOf,
 } from '../shape/shapes.ts';
 import { FINDING_CODE_NAMES } from './finding-codes.ts';
@@ -21,11 +19,6 @@ export const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
 export const OPERATION = choice(OPERATION_IDS);
 export const BASIS_KIND = choice(BASIS_KINDS);
 export const TEXTS = list(ANY_TEXT);
-export const INSTANT_TEXT = text(
-  FIELD_TYPES.dateTime.expected,
-  DATE_TIME,
-  FIELD_TYPES.dateTime.schema,
-);
 
 const SHARE = object({
   shown: required(COUNT, 'How many were shown.'),

@@ -3,7 +3,6 @@ import {
   type AssumptionId,
   assumptionShape,
   type Choices,
-  isAssumptionId,
   isOption,
   optionNames,
   optionPattern,
@@ -44,10 +43,7 @@ export const ASSUME: Shape<Partial<Choices>> = convert(
   (assume) => (isAssumed(assume) ? assume : undefined),
 );
 
-function isAssumed(
-  assume: Readonly<Record<string, string | undefined>>,
-): assume is Partial<Choices> {
-  return Object.entries(assume).every(
-    ([id, option]) => isAssumptionId(id) && option !== undefined && isOption(id, option),
-  );
+/** Each option was read by its own member, which the compiler cannot follow. */
+function isAssumed(_assume: object): _assume is Partial<Choices> {
+  return true;
 }

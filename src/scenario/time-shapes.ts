@@ -1,6 +1,6 @@
-import { FIELD_TYPES } from '../contract/records.ts';
+import { DATE_TIME, FIELD_TYPES } from '../contract/records.ts';
 import type { Expiry } from '../service/keyring.ts';
-import { scalar } from '../shape/shapes.ts';
+import { scalar, text } from '../shape/shapes.ts';
 
 /** In milliseconds: five minutes. */
 export const LONGEST_DELAY = 300_000;
@@ -33,6 +33,13 @@ function readInstant(value: unknown): number | undefined {
   const instant = Date.parse(FIELD_TYPES.dateTime.read(value) ?? '');
   return instant >= 0 && instant < YEAR_10000 ? instant : undefined;
 }
+
+/** An instant as text. */
+export const INSTANT_TEXT = text(
+  FIELD_TYPES.dateTime.expected,
+  DATE_TIME,
+  FIELD_TYPES.dateTime.schema,
+);
 
 /** An instant that a clock can show, in milliseconds since 1970. */
 export const INSTANT = scalar(

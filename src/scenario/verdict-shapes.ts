@@ -1,14 +1,11 @@
 import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
-import { DATE_TIME, FIELD_TYPES } from '../contract/records.ts';
 import { object, optional, required } from '../shape/objects.ts';
-import { ANY_TEXT, choice, list, text, type ValueOf } from '../shape/shapes.ts';
+import { ANY_TEXT, choice, list, type ValueOf } from '../shape/shapes.ts';
+import { INSTANT_TEXT } from './time-shapes.ts';
 
 const OF_DEPLOYMENT = {
   deployment: required(ANY_TEXT, 'The base URL of the deployment.'),
-  at: required(
-    text(FIELD_TYPES.dateTime.expected, DATE_TIME, FIELD_TYPES.dateTime.schema),
-    'When it was checked.',
-  ),
+  at: required(INSTANT_TEXT, 'When it was checked.'),
 };
 
 /** The verdicts of a check about an assumption. */

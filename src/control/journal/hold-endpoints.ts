@@ -1,15 +1,11 @@
 import type { Exchange } from '../../evidence/exchange.ts';
 import type { HeldExchange } from '../../evidence/holds.ts';
 import { passes } from '../../evidence/journal.ts';
-import {
-  COUNT,
-  type ExchangeFilter,
-  INSTANT_TEXT,
-  OPERATION,
-} from '../../evidence/report-shapes.ts';
+import { COUNT, type ExchangeFilter, OPERATION } from '../../evidence/report-shapes.ts';
 import { LATCH, withLatch } from '../../sandbox/latches.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/hold.ts';
+import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, named, type ValueOf } from '../../shape/shapes.ts';
 import {
