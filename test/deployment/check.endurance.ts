@@ -16,7 +16,6 @@ import {
   savedConfig,
 } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { EMPTY_STORE, storeOf } from '../../src/store/store.ts';
 import { BREAKING, breaking, OTHERWISE } from '../helpers/breaking.ts';
 import {
   checked,
@@ -193,39 +192,3 @@ test.each(Object.entries(OTHERWISE))(
     expect(isBroken(report)).toBe(false);
   },
 );
-
-test('without an animal to read, a check does not know whether its deprecation is announced', async () => {
-  const store = EMPTY_STORE;
-  const deployment = await deploy({}, { store });
-  const change = (reply: DeploymentReply) =>
-    reply.status === 404 ? { ...reply, headers: [] } : reply;
-  const seen = await runCheck(breaking(deployment.client, change), {
-    ...WHOLE_CHECK,
-    writes: false,
-  });
-  deployment.close();
-  const { assumptions } = checkReport(seen);
-  expect(assumptions.find(({ id }) => id === 'deprecation-headers')?.verdict).toBe('open');
-});
-
-test('animals with consecutive ids beyond 2^53 are not taken for rounded ones', async () => {
-  const first = 2n ** 53n + 1n;
-  const animals = Array.from({ length: 150 }, (_, at) => ({
-    id: first + BigInt(at),
-    name: 'Rex',
-    categoryId: 1n,
-    status: 'sold',
-  }));
-  const inventory = animals.map(({ id }) => ({ petId: id, quantity: 0, status: 'sold' }));
-  for (const order of ['id', 'newest', 'shuffled'] as const) {
-    const store = storeOf({ animals, inventory, orders: [] });
-    const deployment = await deploy(
-      { 'pets-order': order, 'inventory-on-create': 'none' },
-      { store },
-    );
-    const orders = { cancel: [], shipped: [], cancelled: [] };
-    const seen = await runCheck(deployment.client, { ...WHOLE_CHECK, orders });
-    deployment.close();
-    expect(checkReport(seen).replies.filter(({ verdict }) => verdict === 'different')).toEqual([]);
-  }
-});

@@ -45,11 +45,11 @@ async function deploymentStore(): Promise<Store> {
 
 export async function deploy(
   assume: Partial<Choices>,
-  { now = DEPLOYED_AT, plain = true, store }: { now?: number; plain?: boolean; store?: Store } = {},
+  { now = DEPLOYED_AT, plain = true }: { now?: number; plain?: boolean } = {},
 ): Promise<TestDeployment> {
   const start = startOf(
     { assume: chooseOptions(assume), clock: now, frozen: true },
-    store ?? (await deploymentStore()),
+    await deploymentStore(),
     [],
   );
   const guard = { loopback: true, token: undefined, host: '127.0.0.1' };
