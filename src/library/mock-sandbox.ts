@@ -34,11 +34,6 @@ interface ReportScope {
   readonly all?: boolean | undefined;
 }
 
-interface ResetOptions {
-  /** What to keep; by default `own-scenarios`. `journal` includes coverage and findings. */
-  readonly keep?: readonly ResetPart[] | undefined;
-}
-
 /** How to set a clock. Members left out do not change. */
 interface ClockSetting {
   readonly now?: string | Date | undefined;
@@ -162,8 +157,12 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     /** What clients did in this sandbox, or in all of them, that they should not do. */
     findings: (scope: ReportScope = {}) =>
       control.call<FindingsReport>('GET', `/findings${queryOf(scope)}`),
-    /** Returns the sandbox to its start, except for what `keep` names. */
-    reset: (options?: ResetOptions) => control.call<void>('POST', '/reset', options),
+    /**
+     * Returns the sandbox to its start, except for what `keep` names; by default `own-scenarios`.
+     * `journal` includes coverage and findings.
+     */
+    reset: (options?: { readonly keep?: readonly ResetPart[] | undefined }) =>
+      control.call<void>('POST', '/reset', options),
   };
 }
 
