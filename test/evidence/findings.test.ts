@@ -300,20 +300,6 @@ describe('there is no finding if a client', () => {
     },
   );
 
-  test.each<[what: string, call: Step, options: ServerOptions]>([
-    ['were refused', step('GET /pets?limit=0'), {}],
-    ['were too many', step('GET /pets'), { assume: { 'rate-limit': '1/m' } }],
-  ])('makes equal calls in parallel, which %s', async (_what, call, options) => {
-    const { total } = await withServer(options, async (server) => {
-      const agents = Array.from({ length: 8 }, oneConnection);
-      // Every connection is open before the calls are made.
-      await Promise.all(agents.map((agent) => send(server, step('GET /inventory'), agent)));
-      await Promise.all(agents.map((agent) => send(server, call, agent)));
-      return server.findings();
-    });
-    expect(total).toBe(0);
-  });
-
   test('makes 1,000 correct calls of all kinds', async () => {
     const { findings, replies } = await withServer({}, async (server) => {
       const agent = oneConnection();

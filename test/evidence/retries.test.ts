@@ -1,20 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/evidence/exchange.ts';
-import { exchangeOf } from '../../src/evidence/make-exchange.ts';
 import { attemptOf, findingsOfRetry, NO_RETRIES, remembered } from '../../src/evidence/retries.ts';
-import { Evidence } from '../../src/evidence/sandbox-evidence.ts';
-import { initialState } from '../../src/sandbox/state.ts';
-import { worldOf } from '../../src/sandbox/step.ts';
-import { BodyBytes } from '../../src/service/input.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
-import { origin } from '../helpers/histories.ts';
 
 interface Sent {
-  readonly method?: string;
   readonly target?: string;
   readonly key?: string;
-  readonly body?: Buffer;
   /** The port of its connection. */
   readonly port?: number;
   /** When it is received, in milliseconds. */
@@ -30,14 +22,12 @@ const REFUSAL: Reply = {
 
 /** A call that is answered, by default with a 404, a millisecond after it was received. */
 function attempt(
-  { method = 'POST', target = '/v1/pets', key = 'a', body, port = 1, at = 0 }: Sent,
+  { target = '/v1/pets', key = 'a', port = 1, at = 0 }: Sent,
   reply = REFUSAL,
 ): Attempt {
   const authorization = `Bearer ${key}`;
-  const received = body === undefined ? {} : { body: new BodyBytes(body) };
-  const call = { ...callOf('createPet'), authorization, ...received };
+  const call = { ...callOf('createPet'), authorization };
   const request = requestOf(call, {
-    method,
     target,
     receivedAt: at,
     connection: { remotePort: port },
@@ -48,28 +38,6 @@ function attempt(
     at: at + 1,
   });
 }
-
-const LONG = Buffer.alloc(1_000_000, 'y');
-
-test('any byte of a call distinguishes it from another, by a short hash', () => {
-  const changed = Buffer.from(LONG);
-  changed[999_999] = 'z'.charCodeAt(0);
-  const hashes = [
-    {},
-    { method: 'GET' },
-    { target: '/v1/pet' },
-    { target: '/v1/pets?' },
-    { key: 'b' },
-    { body: Buffer.from('{}') },
-    { body: Buffer.from('{ }') },
-    { body: LONG },
-    { body: LONG.subarray(1) },
-    { body: changed },
-  ].map((sent) => attempt(sent).callHash);
-  expect(new Set(hashes).size).toBe(hashes.length);
-  expect(attempt({ body: Buffer.from(LONG) }).callHash).toBe(attempt({ body: LONG }).callHash);
-  expect(Math.max(...hashes.map(({ length }) => length))).toBeLessThan(32);
-});
 
 test('the same call is a retry if it was received after its refusal had left, within a minute', () => {
   const retries = remembered(NO_RETRIES, attempt({ at: 0 }));
@@ -84,25 +52,6 @@ test('the same call is a retry if it was received after its refusal had left, wi
   expect(isPointless({ at: 2, key: 'b' })).toBe(false);
   // On another connection, it may have been sent in parallel.
   expect([50, 52].map((at) => isPointless({ at, port: 2 }))).toEqual([false, true]);
-});
-
-test('evidence that was restored expects a retry only if there was a refusal', () => {
-  const evidence = new Evidence('default', { journal: 10, maxHold: 1000 });
-  const restored = () =>
-    new Evidence(
-      'default',
-      { journal: 10, maxHold: 1000 },
-      JSON.parse(JSON.stringify(evidence.state)),
-    );
-  expect(restored().mayRetry).toBe(false);
-  const call = callOf('getPet');
-  const world = worldOf(initialState(origin, undefined, 0));
-  const context = { world, now: { wall: 0, steady: 0 }, frozen: true, evidence, isNext: true };
-  const outcome = { kind: 'reply', reply: REFUSAL, delay: 0 } as const;
-  evidence.take({ exchange: exchangeOf(requestOf(call), outcome, context) });
-  expect(restored().mayRetry).toBe(true);
-  evidence.take({});
-  expect(restored().mayRetry).toBe(false);
 });
 
 test('a pause that a reply asks for is remembered over other calls, until either clock has waited', () => {
