@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { loadStore } from '../../src/scenario/sandbox-start.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Answer, type Ask, asker } from '../helpers/ask.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { openRaw, rawRequest } from '../helpers/raw.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -15,9 +15,7 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'presets-'));
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function fixture(name: string, text: string): string {
   const path = join(folder, `${name}.json`);
@@ -43,13 +41,6 @@ const OTHER_IDS = `{
   ]
 }`;
 
-const STORES: Readonly<Record<string, ServerOptions>> = {
-  'the default fixture': {},
-  'a fixture with other ids': { fixture: fixture('other-ids', OTHER_IDS) },
-  'a generated store': { animals: 150, orders: 120, seed: 7 },
-  'an empty store': { fixture: fixture('empty', '{}') },
-};
-
 interface Access {
   readonly options: ServerOptions;
   readonly base: string;
@@ -57,15 +48,24 @@ interface Access {
   readonly keys: readonly [string, ...string[]];
 }
 
-const ACCESSES: Readonly<Record<string, Access>> = {
-  'the default keys': { options: {}, base: '/v1', keys: ['demo-key', 'demo-read-only-key'] },
-  'other keys': {
-    options: { keys: { valid: ['alpha'], readOnly: ['beta'] } },
-    base: '/v1',
-    keys: ['alpha', 'beta'],
-  },
-  'any key': { options: { keys: { any: true } }, base: '/v1', keys: ['one', 'another', 'all'] },
-  'the key of staging': { options: {}, base: '/~staging/v1', keys: ['staging-key'] },
+const DEFAULT_KEYS: Access = {
+  options: {},
+  base: '/v1',
+  keys: ['demo-key', 'demo-read-only-key'],
+};
+const OTHER_KEYS: Access = {
+  options: { keys: { valid: ['alpha'], readOnly: ['beta'] } },
+  base: '/v1',
+  keys: ['alpha', 'beta'],
+};
+const ANY_KEY: Access = { options: { keys: { any: true } }, base: '/v1', keys: ['one', 'another'] };
+const STAGING: Access = { options: {}, base: '/~staging/v1', keys: ['staging-key'] };
+
+const SETUPS: Readonly<Record<string, readonly [ServerOptions, Access]>> = {
+  'the default fixture with the default keys': [{}, DEFAULT_KEYS],
+  'other ids with other keys': [{ fixture: fixture('other-ids', OTHER_IDS) }, OTHER_KEYS],
+  'a generated store with any key': [{ animals: 150, orders: 120, seed: 7 }, ANY_KEY],
+  'an empty store with the key of staging': [{ fixture: fixture('empty', '{}') }, STAGING],
 };
 
 /** A server with a preset, and the store that it would have without. */
@@ -384,14 +384,7 @@ async function startWith(
   return new Started(server.port, access, before);
 }
 
-/** Each store and each kind of key once. */
-const PAIRS = Object.entries(STORES).map(([over, store], index) => {
-  const [keys, access] = Object.entries(ACCESSES)[index] ?? [];
-  if (access === undefined) throw new Error(`No keys for ${over}.`);
-  return { over, store, keys, access };
-});
-
-describe.each(PAIRS)('over $over with $keys', ({ store, access }) => {
+describe.each(Object.entries(SETUPS))('over %s', (_setup, [store, access]) => {
   test.each(Object.entries(SHOWS))('%s does what its description says', async (name, show) => {
     await show(await startWith([name], store, access));
   });
@@ -403,8 +396,8 @@ describe('a preset', () => {
   });
 
   test('can be combined with another, and the later one wins', async () => {
-    const access = { options: {}, base: '/v1', keys: ['demo-key'] } as const;
-    const { ask } = await startWith(['shipped-orders', 'conflict-without-body'], {}, access);
+    const presets = ['shipped-orders', 'conflict-without-body'];
+    const { ask } = await startWith(presets, {}, DEFAULT_KEYS);
     const { status, text } = await ask('DELETE', '/store/orders/1');
     expect([status, text]).toEqual([409, '']);
   });
