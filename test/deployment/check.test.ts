@@ -15,7 +15,7 @@ import {
   earlierCheck,
   isBroken,
 } from '../../src/deployment/check/verdicts.ts';
-import type { DeploymentRequest } from '../../src/deployment/deployment-client.ts';
+import { DeploymentError, type DeploymentRequest } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { SAFE } from '../../src/deployment/transport.ts';
 import { breaking } from '../helpers/breaking.ts';
@@ -148,11 +148,27 @@ test('a used-up quota ends the check, unless it answered before, and then fails 
   const report = await checkedBehind((reply) => (left-- > 0 ? reply : quota));
   expect(isBroken(report)).toBe(false);
   expect(about(report, 'invalid-input')?.option).toBe('400');
-  const why = 'GET /pets?limit=1: 429, Retry-After 86400';
+  const why = 'GET /pets?limit=100: 429, Retry-After 86400';
   const earlier = earlierCheck({ assume: { 'invalid-input': '400', cors: 'allowed' } })!;
   const unsettled = { subject: 'cors', before: 'allowed', after: 'open', why };
   expect(changesSince(earlier, report, false)).toMatchObject([{ ...unsettled, fails: true }]);
   expect(changesSince(earlier, report, true)).toMatchObject([{ ...unsettled, fails: false }]);
+});
+
+test('a deployment that is gone in the middle ends the check, one that answers some requests does not', async () => {
+  const gone = new DeploymentError('no connection');
+  let left = 20;
+  const dying = (reply: DeploymentReply): DeploymentReply => {
+    if (left-- > 0) return reply;
+    throw gone;
+  };
+  await expect(checkedBehind(dying)).rejects.toThrow('no connection');
+  const report = await checkedBehind((reply, { method }) => {
+    if (method === 'POST') throw gone;
+    return reply;
+  });
+  expect(about(report, 'created-status')).toMatchObject({ verdict: 'open', why: 'no connection' });
+  expect(isBroken(report)).toBe(false);
 });
 
 test.each([401, 403, 405])(

@@ -86,8 +86,8 @@ class CheckRun {
     if (name === REQUEST_NAMES[0]) requireAccess(reply);
     this.#failures = reply === undefined ? this.#failures + 1 : 0;
     if (this.#failures > 0 && this.#failures % FAILURES_IN_A_ROW === 0) {
-      // Whether only some operations fail, or the deployment answers no more.
-      const found = await this.#exchange('pets1');
+      // Whether only some operations fail, or the deployment answers no more; throws if it is gone.
+      const found = await this.#exchange(REQUEST_NAMES[0]);
       if (typeof found === 'string') this.#end = found;
     }
   }
