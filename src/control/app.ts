@@ -5,7 +5,7 @@ import { whenLeft } from '../http/pass-on.ts';
 import { locateByName, type ServiceHandler } from '../http/service-handler.ts';
 import { parseTarget, ROOT } from '../http/target.ts';
 import { failed, writeReply } from '../http/write.ts';
-import { NotSavedError } from '../sandbox/keeper.ts';
+import { KeeperError } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
@@ -148,7 +148,7 @@ async function answer(
 
 /** @throws any other error */
 function refuseUnsaved(error: unknown): ControlReply {
-  if (error instanceof NotSavedError) return refuse(error.code, 503, error.message);
+  if (error instanceof KeeperError) return refuse(error.code, 503, error.refusal);
   throw error;
 }
 

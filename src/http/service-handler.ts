@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { NotSavedError, SandboxLimitError } from '../sandbox/keeper.ts';
+import { KeeperError, SandboxLimitError } from '../sandbox/keeper.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import { type Answer, Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
@@ -124,8 +124,8 @@ function guarded<T>(request: ServiceRequest, act: (value: T) => void): (value: T
 function answerFailure(request: ServiceRequest, error: unknown): void {
   const { state } = request.sandbox;
   const reply =
-    error instanceof NotSavedError
-      ? errorReply(new Grounds(state.settings.choices), error.code, 503, error.message)
+    error instanceof KeeperError
+      ? errorReply(new Grounds(state.settings.choices), error.code, 503, error.refusal)
       : failed(state, error);
   guarded(request, settle.bind(undefined, request))(outcomeOf(reply));
 }

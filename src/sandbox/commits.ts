@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
 import type { EvidenceEntry } from '../evidence/sandbox-evidence.ts';
 import { apply, diff } from './change.ts';
-import { type Entry, type Keeper, type MissedEntries, NotSavedError } from './keeper.ts';
+import { type Entry, type Keeper, keeperErrorOf, type MissedEntries } from './keeper.ts';
 import type { Recorder } from './recorder.ts';
 import type { State } from './state.ts';
 
@@ -64,7 +64,7 @@ export class Commits {
    * Does a job: at once if no other server can be faster and it leaves nothing to keep, else when what
    * it did is kept.
    *
-   * @param refuse answers if it cannot be kept, given a NotSavedError or what the job threw; else that
+   * @param refuse answers if it cannot be kept, given a KeeperError or what the job threw; else that
    *   is thrown
    */
   add<T>(job: Job<T>, refuse?: (error: unknown) => T): T | Promise<T> {
@@ -106,7 +106,7 @@ export class Commits {
         await this.#keep(keeper, jobs);
       } catch (error) {
         if (this.#meter) this.#meter.failures += 1;
-        const refusal = new NotSavedError(error);
+        const refusal = keeperErrorOf(error);
         for (const { run, fail } of jobs) {
           // Without other servers, a job that leaves nothing to keep does not depend on the log.
           const made = keeper.isShared ? undefined : run(this.#state);

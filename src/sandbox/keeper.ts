@@ -1,3 +1,4 @@
+import { asError } from '../error-code.ts';
 import type { Evidence, EvidenceEntry, EvidenceState } from '../evidence/sandbox-evidence.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { Change } from './change.ts';
@@ -58,6 +59,12 @@ export class KeeperError extends Error {
     super(message, options);
     this.isMaybeDone = options.isMaybeDone ?? false;
   }
+
+  /** What the reply says to the request that made the change. */
+  get refusal(): string {
+    const isPlain = this.code === 'not_saved' && !this.isMaybeDone;
+    return isPlain ? `the change was not made: ${this.message}` : this.message;
+  }
 }
 
 /** The limit of sandboxes is reached. */
@@ -72,28 +79,10 @@ export class SandboxLimitError extends KeeperError {
   }
 }
 
-/** What a log or a fleet does, or a NotSavedError. */
-export async function saved<T>(done: Promise<T>): Promise<T> {
-  try {
-    return await done;
-  } catch (error) {
-    throw new NotSavedError(error);
-  }
-}
-
-/** A change that could not be kept, and was not made. */
-export class NotSavedError extends Error {
-  override readonly name = 'NotSavedError';
-  /** The code of the reply to the request for the change. */
-  readonly code: KeeperError['code'];
-
-  constructor(cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const { code, isMaybeDone } = cause instanceof KeeperError ? cause : new KeeperError(why);
-    const isPlain = code === 'not_saved' && !isMaybeDone;
-    super(isPlain ? `the change was not made: ${why}` : why, { cause });
-    this.code = code;
-  }
+/** Whatever a keeper has thrown, as one of its errors. */
+export function keeperErrorOf(error: unknown): KeeperError {
+  if (error instanceof KeeperError) return error;
+  return new KeeperError(asError(error).message, { cause: error });
 }
 
 /** A sandbox of a fleet, as a server starts it. */

@@ -29,7 +29,7 @@ const BOOKS = new Map<string, Promise<RuleBook>>();
  * Reads a `Prefer` header. Other preferences are ignored, as HTTP requires.
  *
  * @param sandbox whose own scenarios can be named
- * @throws NotSavedError if other servers know these, and cannot be asked
+ * @throws KeeperError if other servers know these, and cannot be asked
  */
 export async function readPrefer(
   header: string,

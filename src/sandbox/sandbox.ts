@@ -9,7 +9,7 @@ import { type Instant, thisInstant } from '../service/clock.ts';
 import { errorReply, Grounds } from '../service/reply.ts';
 import { Commits, type JobResult } from './commits.ts';
 import { HeldReplies, type HoldEndings, type ReadyReply } from './held-replies.ts';
-import { type Keeper, NotSavedError } from './keeper.ts';
+import { type Keeper, keeperErrorOf } from './keeper.ts';
 import { type ArrivalListener, Recorder, type SandboxShare } from './recorder.ts';
 import { initialState, type State } from './state.ts';
 import { type Step, worldOf } from './step.ts';
@@ -102,9 +102,9 @@ export class Sandbox {
 
   /** Answers a request whose change could not be kept. */
   #refuse(request: RequestRecord, error: unknown): Outcome {
-    const { code, message } = error instanceof NotSavedError ? error : new NotSavedError(error);
+    const { code, refusal } = keeperErrorOf(error);
     const { state } = this;
-    const reply = errorReply(new Grounds(state.settings.choices), code, 503, message);
+    const reply = errorReply(new Grounds(state.settings.choices), code, 503, refusal);
     const outcome: Outcome = { kind: 'reply', reply, delay: 0 };
     // A journal that servers share has only what its log has.
     if (this.#commits.keeper?.isShared !== true) {
@@ -119,7 +119,7 @@ export class Sandbox {
    *
    * @param edit pure; may run again, from another state
    * @returns the edit's result, once the change is kept
-   * @throws NotSavedError if it cannot be kept; it is then not made
+   * @throws KeeperError if it cannot be kept; it is then not made
    */
   change<T>(edit: (state: State, now: Instant) => EditResult<T>): Promise<T> {
     const changed = this.#commits.add((before) => {
@@ -135,7 +135,7 @@ export class Sandbox {
    * Lets replies go that are held back. Their servers send them as soon as they hear of it.
    *
    * @returns the exchanges, in the order in which their replies go
-   * @throws NotSavedError
+   * @throws KeeperError
    */
   release(which: Release): Promise<readonly HeldExchange[]> {
     return this.change((state) => {
@@ -175,7 +175,7 @@ export class Sandbox {
    * Resolves when the state is what is kept, the changes of other servers included. Undefined where
    * only memory keeps the state.
    *
-   * @throws NotSavedError if the log cannot be read
+   * @throws KeeperError if the log cannot be read
    */
   current(): Promise<void> | undefined {
     if (!this.hasKeeper) return undefined;

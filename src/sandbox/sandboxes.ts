@@ -6,14 +6,7 @@ import { totalsOf } from '../evidence/sandbox-evidence.ts';
 import { type Start, stagingOf } from '../scenario/sandbox-start.ts';
 import { thisInstant } from '../service/clock.ts';
 import { checkKey, type Keyring } from '../service/keyring.ts';
-import {
-  type Fleet,
-  type Keeper,
-  KeeperError,
-  NotSavedError,
-  type Opening,
-  saved,
-} from './keeper.ts';
+import { type Fleet, type Keeper, KeeperError, type Opening } from './keeper.ts';
 import type { SandboxShare } from './recorder.ts';
 import { Sandbox } from './sandbox.ts';
 import type { SandboxLimits } from './sandbox-limits.ts';
@@ -163,11 +156,11 @@ export class Sandboxes {
    * Checks that a name is free, so that `find` creates its sandbox. In a fleet, creates the
    * sandbox, since another server could be faster.
    *
-   * @throws NotSavedError
+   * @throws KeeperError
    */
   async reserve(name: string): Promise<boolean> {
     if (this.#fleet === undefined || PERMANENT.includes(name)) return !this.has(name);
-    return saved(this.#fleet.create(this.#opening(name)));
+    return this.#fleet.create(this.#opening(name));
   }
 
   /**
@@ -176,7 +169,7 @@ export class Sandboxes {
    *
    * @param unusedFor how long it must not have been used, in milliseconds
    * @returns false if there is none, or if it was used too lately
-   * @throws NotSavedError
+   * @throws KeeperError
    */
   async remove(name: string, unusedFor = 0): Promise<boolean> {
     const fleet = this.#fleet;
@@ -191,14 +184,14 @@ export class Sandboxes {
     const isFirst =
       fleet === undefined
         ? this.#named.get(name) === sandbox
-        : await saved(fleet.delete(name, () => sandbox.current(), unusedFor));
+        : await fleet.delete(name, () => sandbox.current(), unusedFor);
     if (isFirst || unusedFor === 0) this.#forget(name);
     if (!isFirst) return false;
     const past = totalsOf([sandbox]).toJSON();
     const change = this.default.change((state) => ({ state, result: undefined, past }));
     await change.catch((cause) => {
       const message = 'the sandbox is deleted, but its coverage and findings could not be kept';
-      throw new NotSavedError(new KeeperError(message, { cause, isMaybeDone: true }));
+      throw new KeeperError(message, { cause, isMaybeDone: true });
     });
     // It may be one of many: requests go on between them.
     await setImmediate();
@@ -214,13 +207,13 @@ export class Sandboxes {
   /**
    * Milliseconds since each sandbox was used, by name, the default one and staging first.
    *
-   * @throws NotSavedError
+   * @throws KeeperError
    */
   async unused(): Promise<ReadonlyMap<string, number>> {
     if (this.#fleet === undefined) {
       return new Map(Array.from(this, ({ name, evidence }) => [name, evidence.unused]));
     }
-    const unused = await saved(this.#fleet.unused());
+    const unused = await this.#fleet.unused();
     for (const name of [...this.#named.keys()]) if (!unused.has(name)) this.#forget(name);
     // These exist before their first use.
     const permanent = PERMANENT.map((name) => [name, performance.now()] as const);

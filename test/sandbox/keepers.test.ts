@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openFile } from '../../src/log/file/open-file.ts';
 import { joinFleet } from '../../src/log/redis/redis-fleet.ts';
 import type { HeldReplies } from '../../src/sandbox/held-replies.ts';
-import { type Keeper, NotSavedError } from '../../src/sandbox/keeper.ts';
+import { type Keeper, KeeperError } from '../../src/sandbox/keeper.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { initialState } from '../../src/sandbox/state.ts';
 import { step } from '../../src/sandbox/step.ts';
@@ -69,7 +69,7 @@ async function happen(sandbox: Sandbox, event: Event): Promise<End> {
       await sandbox.change(event.edit);
       return { event, isRefused: false };
     } catch (error) {
-      expect(error).toBeInstanceOf(NotSavedError);
+      expect(error).toBeInstanceOf(KeeperError);
       return { event, isRefused: true };
     }
   }
