@@ -114,6 +114,8 @@ export class ProbeReply {
   readonly status: number;
   /** Its body; undefined if it has none or that is not JSON. */
   readonly json: unknown;
+  /** In milliseconds; only differences count. */
+  readonly receivedAt = performance.now();
 
   constructor(sending: Sending, reply: DeploymentReply) {
     this.name = sending.name;

@@ -143,9 +143,15 @@ export const WIRE_QUESTIONS: Questions<keyof typeof WIRE> = {
   },
   'rate-limit': {
     by: ['burst'],
-    obstacle: (check) =>
-      waitIn(check) > 1 &&
-      `the limit counts more than the burst: 429 with Retry-After ${waitIn(check)}`,
+    obstacle: (check) => {
+      const wait = waitIn(check);
+      if (wait > 1) return `the limit counts more than the burst: 429 with Retry-After ${wait}`;
+      const rate = rateIn(check);
+      const times = check.all('burst').map(({ receivedAt }) => receivedAt);
+      const seconds = (Math.max(...times) - Math.min(...times)) / 1000;
+      const isSlow = rate !== '10/s' && seconds * Number.parseInt(rate, 10) >= 1;
+      return isSlow && `the replies took ${seconds} s, too long to count a rate of ${rate}`;
+    },
     values: (check) => [rateIn(check)],
     what: `${BURST} requests at once:`,
     options: { none: /^no limit$/, '10/s': /^10\/s$/ },
@@ -225,7 +231,7 @@ function waitIn(check: CheckTranscript): number {
 function rateIn(check: CheckTranscript): string {
   const [passed, refused] = [200, 429].map((it) => check.all('burst').filter(status(it)).length);
   if (passed === BURST) return 'no limit';
-  return refused && waitIn(check) <= 1
+  return passed && refused && waitIn(check) <= 1
     ? `${passed}/s`
     : `${passed} were let through; Retry-After ${waitIn(check)}`;
 }
