@@ -57,7 +57,8 @@ export function readCommandLine(words: readonly string[]): Invocation {
   const command = COMMAND_BY_SPELLING.get(first);
   if (command === undefined) {
     // The word may be the value of a misspelt flag.
-    const misspelt = given.find(({ name }) => flagSpelled(name) === undefined);
+    const isKnown = (name: string) => flagSpelled(name) ?? flagSpelled(name.replace(/^no-/, ''));
+    const misspelt = given.find(({ name }) => isKnown(name) === undefined);
     throw misspelt ? unknownFlag('serve', misspelt.name) : unknownCommand(first);
   }
   const texts = new Map<FlagName, string[]>();

@@ -14,7 +14,7 @@ import { runInProcess } from '../helpers/invocation.ts';
 const PLAIN = { width: 100, colour: false };
 
 /** Sets a terminal's title, changes the colour, forges a line and reverses the rest. */
-const HOSTILE = '\u001B]0;owned\u0007\u001B[31mRED\n  findings         none\u202E\u009Blive';
+const HOSTILE = '\u001B]0;x\u0007\u001B[31mRED\nfindings  none\u202E\u009B';
 
 /** Characters that control a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for these.
