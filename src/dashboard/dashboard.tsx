@@ -24,10 +24,8 @@ const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
 function Shell() {
   const { view } = place.value;
   const heading = useRef<HTMLHeadingElement>(null);
-  const first = useRef(true);
   useEffect(() => {
-    if (!first.current) heading.current?.focus();
-    first.current = false;
+    if (document.activeElement !== document.body) heading.current?.focus();
   }, [view]);
   const Component = COMPONENTS[view];
   return (

@@ -74,8 +74,7 @@ describeDashboard('a tester', (open, browser) => {
 
   test('keeps scenarios of their own, which a colleague sees', async () => {
     const { page, service, press } = await open('scenarios');
-    await press('New scenario');
-    await page.getByLabel('Name of the new scenario').fill('checkout');
+    await page.getByLabel('New scenario').fill('checkout');
     await press('Create');
     await editorOf(page).waitFor();
     await editorOf(page).press('Control+End');
@@ -106,9 +105,8 @@ describeDashboard('a tester', (open, browser) => {
     await colleague.getByRole('checkbox', { name: 'checkout' }).click();
     await colleague.getByText('Turned off checkout.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(200);
+    await colleague.getByLabel('Name', { exact: true }).fill('basket');
     await colleague.getByRole('button', { name: 'Rename' }).click();
-    await colleague.getByLabel('New name').fill('basket');
-    await colleague.getByRole('button', { name: 'Rename it' }).click();
     await colleague.getByText('Renamed checkout to basket.').waitFor();
     await colleague.getByRole('button', { name: 'Duplicate' }).click();
     await colleague.getByRole('heading', { name: 'my-basket' }).waitFor();

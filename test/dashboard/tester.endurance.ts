@@ -131,10 +131,10 @@ describeDashboard('a tester', (open, browser) => {
     expect(await about('cors').textContent()).toContain('none of the options');
     await press('Only drift');
     await about('conflict-body').waitFor({ state: 'detached' });
-    expect(await page.locator('fieldset').count()).toBe(2);
+    expect(await page.getByRole('radiogroup').count()).toBe(2);
     await about(id).getByRole('radio', { name: /^404/ }).click();
     await about(id).waitFor({ state: 'detached' });
-    expect(await page.locator('fieldset').count()).toBe(1);
+    expect(await page.getByRole('radiogroup').count()).toBe(1);
   });
 
   test('sees which replies of a deployment contradict the option of an assumption', async () => {
@@ -147,7 +147,7 @@ describeDashboard('a tester', (open, browser) => {
     await question.getByText('(invalid-input=400), found 422').waitFor();
     await press('Only drift');
     await page.locator('#assumption-cors').waitFor({ state: 'detached' });
-    expect(await page.locator('fieldset').count()).toBe(1);
+    expect(await page.getByRole('radiogroup').count()).toBe(1);
     await question.getByRole('link', { name: 'Exchange 1' }).click();
     await page.getByRole('article').getByText('drift').first().waitFor();
   });

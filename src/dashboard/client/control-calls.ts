@@ -1,9 +1,6 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { connection, controlPath, controlToken, reconnected, sandbox } from '../state/session.ts';
 
-/** In milliseconds. */
-const RETRY_AFTER = 1_000;
-
 /** A refusal of the control API, in the words of the server. */
 export class Refusal extends Error {}
 
@@ -49,7 +46,7 @@ export async function open(
       method,
       headers,
       signal: signal ?? null,
-      ...(text !== undefined && { body: text }),
+      body: text ?? null,
     });
   } catch (error) {
     if (signal?.aborted !== true) lost();
@@ -73,7 +70,7 @@ async function messageOf(response: Response): Promise<string> {
   }
 }
 
-/** Marks the server as lost, and polls it until it is back. */
+/** Marks the server as lost, and polls it every second until it is back. */
 export function lost(): void {
   if (connection.value === 'lost') return;
   connection.value = 'lost';
@@ -82,5 +79,5 @@ export function lost(): void {
     if (health?.ok !== true || connection.value !== 'lost') return;
     clearInterval(timer);
     reconnected();
-  }, RETRY_AFTER);
+  }, 1_000);
 }

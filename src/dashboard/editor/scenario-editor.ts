@@ -20,18 +20,13 @@ export interface EditorOptions {
 }
 
 /** An open editor. */
-export interface Editor {
-  readonly close: () => void;
-  /** Puts the cursor to a place, both counted from 1. */
-  readonly show: (line: number, column: number) => void;
-}
+export type Editor = ReturnType<typeof openEditor>;
 
 /** Milliseconds without a keystroke before the text is checked. */
 const CHECK_AFTER = 300;
 
 const COLOURS = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--link)' },
-  { tag: [tags.string, tags.number, tags.content], color: 'var(--ink)' },
   { tag: tags.comment, color: 'var(--quiet)' },
   { tag: [tags.punctuation, tags.separator, tags.bracket], color: 'var(--quiet)' },
 ]);
@@ -39,7 +34,6 @@ const COLOURS = HighlightStyle.define([
 const THEME = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: '13px' },
   '.cm-scroller': { fontFamily: 'ui-monospace, monospace', minHeight: '16rem' },
-  '.cm-content': { caretColor: 'var(--ink)' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '&.cm-focused': { outline: '2px solid var(--link)' },
   '.cm-gutters': { backgroundColor: 'var(--card)', color: 'var(--quiet)', border: 'none' },
@@ -59,7 +53,7 @@ const THEME = EditorView.theme({
 });
 
 /** Opens an editor with completion and inline errors. */
-export function openEditor({ parent, text, schema, ...options }: EditorOptions): Editor {
+export function openEditor({ parent, text, schema, ...options }: EditorOptions) {
   // In a shadow tree, CodeMirror adopts its style sheets. Elsewhere it writes a <style> element,
   // which the page's policy forbids.
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
@@ -67,6 +61,8 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions):
     options.onApply();
     return true;
   };
+  const check = async ({ state: { doc } }: EditorView) =>
+    diagnosticsOf(doc, await options.check(doc.toString()));
   const state = EditorState.create({
     doc: text,
     extensions: [
@@ -77,12 +73,7 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions):
       yaml(),
       syntaxHighlighting(COLOURS),
       autocompletion({ override: [completeFrom(schema)] }),
-      linter(
-        async ({ state: { doc } }) => diagnosticsOf(doc, await options.check(doc.toString())),
-        {
-          delay: CHECK_AFTER,
-        },
-      ),
+      linter(check, { delay: CHECK_AFTER }),
       lintGutter(),
       // Tab leaves the editor, as everywhere on the page.
       keymap.of([
@@ -105,7 +96,8 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions):
   view.focus();
   return {
     close: () => view.destroy(),
-    show: (line, column) => {
+    /** Puts the cursor to a place, both counted from 1. */
+    show: (line: number, column: number) => {
       view.dispatch({
         selection: { anchor: offsetOf(view.state.doc, line, column) },
         scrollIntoView: true,

@@ -87,11 +87,8 @@ function valuesOf(schemas: readonly Schema[]): Completion[] {
     ...(it.examples ?? []),
     ...(it.type === 'boolean' ? [true, false] : []),
   ]);
-  const labels = new Set(values.filter((value) => typeof value !== 'object').map(labelOf));
+  const scalars = values.filter((value) => typeof value !== 'object');
+  // In YAML, `*` alone would be an alias.
+  const labels = new Set(scalars.map((value) => (value === '*' ? '"*"' : String(value))));
   return [...labels].map((label) => ({ label, type: 'constant' }));
-}
-
-/** A value as YAML writes it: `*` alone would be an alias. */
-function labelOf(value: unknown): string {
-  return value === '*' ? '"*"' : String(value);
 }

@@ -1,5 +1,5 @@
 import type { ButtonHTMLAttributes } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { notice } from '../state/session.ts';
 
 /** A button that submits no form. */
@@ -7,13 +7,10 @@ export function Button(attributes: ButtonHTMLAttributes) {
   return <button type="button" {...attributes} />;
 }
 
-interface ActionProps {
+interface ConfirmProps {
   readonly label: string;
   /** The full action for screen readers, if the label alone is ambiguous. */
   readonly name?: string;
-}
-
-interface ConfirmProps extends ActionProps {
   readonly onConfirm: () => void;
 }
 
@@ -39,7 +36,7 @@ export function ConfirmButton({ label, name = label, onConfirm }: ConfirmProps) 
   );
 }
 
-interface CopyProps extends ActionProps {
+interface CopyProps extends Omit<ConfirmProps, 'onConfirm'> {
   readonly text: () => string;
   /** Whether there is nothing to copy. */
   readonly isOff?: boolean;
@@ -47,27 +44,19 @@ interface CopyProps extends ActionProps {
 
 /** Copies a text. If the browser does not allow that, shows it selected instead. */
 export function CopyButton({ label, name = label, text, isOff = false }: CopyProps) {
-  const [shown, show] = useState<string | undefined>(undefined);
-  const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.select(), [shown]);
   const copy = async () => {
     try {
       // Browsers have no clipboard for a page over plain HTTP from another machine.
       await navigator.clipboard.writeText(text());
       notice.value = { kind: 'done', text: 'Copied.' };
     } catch {
-      show(text());
+      prompt(name, text());
     }
   };
   return (
-    <>
-      <Button aria-label={name} disabled={isOff} onClick={copy}>
-        {label}
-      </Button>
-      {shown !== undefined && (
-        <textarea ref={area} readOnly rows={4} aria-label={name} value={shown} />
-      )}
-    </>
+    <Button aria-label={name} disabled={isOff} onClick={copy}>
+      {label}
+    </Button>
   );
 }
 

@@ -57,23 +57,16 @@ export function Field({ label, value, rows, options, empty, ...others }: FieldPr
             </option>
           ))}
         </select>
-      ) : rows !== undefined ? (
-        <textarea
-          id={id}
-          name={input.name}
-          rows={rows}
-          placeholder={input.placeholder}
-          defaultValue={value}
-        />
       ) : (
         // A spread type does not pass the types of <input>, which has one for each.
-        createElement('input', {
+        createElement(rows === undefined ? 'input' : 'textarea', {
           id,
           class: 'mono',
           autocomplete: 'off',
           'aria-invalid': problem !== undefined,
           'aria-describedby': problem && `${id}-problem`,
           list: suggested && `${id}-list`,
+          rows,
           defaultValue: value,
           ...input,
         })

@@ -27,7 +27,10 @@ interface FrameProps {
 /** What surrounds every view: the way to the others, the sandbox, and what is not as at the start. */
 export function Frame({ current, title, children }: FrameProps) {
   const status = useResource<SandboxStatus>('/status', OFTEN);
-  const unseen = useUnseen(status.value?.latestExchange ?? 0);
+  const latest = status.value?.latestExchange ?? 0;
+  const seen = useRef(latest);
+  if (!document.hidden) seen.current = latest;
+  const unseen = Math.max(0, latest - seen.current);
   useEffect(() => {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';
     document.title = `${count}${title} · ${sandbox} · petstore-mock`;
@@ -44,7 +47,7 @@ export function Frame({ current, title, children }: FrameProps) {
         Skip to content
       </a>
       <header class="top">
-        <span class="brand">petstore-mock</span>
+        <b class="brand">petstore-mock</b>
         <Button class="menu" popovertarget="views">
           {title} <span aria-hidden="true">▾</span>
         </Button>
@@ -76,13 +79,6 @@ export function Frame({ current, title, children }: FrameProps) {
       <Notices />
     </>
   );
-}
-
-/** How many exchanges came since the page was last visible. */
-function useUnseen(latest: number): number {
-  const seen = useRef(latest);
-  if (!document.hidden) seen.current = latest;
-  return Math.max(0, latest - seen.current);
 }
 
 /** Asks for the control token, which the server requires of callers from other machines. */
@@ -158,9 +154,6 @@ async function reset(): Promise<void> {
   if (await perform(done, () => call('POST', '/reset', { body: {} }))) reconnected();
 }
 
-/** Milliseconds for which a success is shown. */
-const LASTING = 10_000;
-
 function dismiss(): void {
   notice.value = undefined;
 }
@@ -174,7 +167,7 @@ function Notices() {
   }, [view]);
   useEffect(() => {
     if (kind !== 'done') return undefined;
-    const timer = setTimeout(dismiss, LASTING);
+    const timer = setTimeout(dismiss, 10_000);
     return () => clearTimeout(timer);
   }, [notice.value]);
   const shown = (

@@ -11,13 +11,15 @@ export function Loading({ resource: { error } }: { readonly resource: Resource<u
   );
 }
 
-interface LoadedProps<T> {
+/** Shows a value once it is loaded. */
+export function Loaded<T>(props: {
   readonly of: Resource<T>;
   readonly children: (value: NonNullable<T>) => ComponentChildren;
-}
-
-/** Shows a value once it is loaded. */
-export function Loaded<T>({ of, children }: LoadedProps<T>) {
-  const { value } = of;
-  return value === undefined || value === null ? <Loading resource={of} /> : children(value);
+}) {
+  const { value } = props.of;
+  return value === undefined || value === null ? (
+    <Loading resource={props.of} />
+  ) : (
+    props.children(value)
+  );
 }

@@ -1,56 +1,34 @@
 import { place, refine } from '../state/place.ts';
 import { Button } from './buttons.tsx';
 
-const FIRST_PAGE = { page: '', before: '' };
-
-interface InputProps {
-  /** The member of the query in the page's address. */
-  readonly name: string;
-  readonly label: string;
-  /** What can be found; the label is for screen readers only then. */
-  readonly placeholder?: string;
-  /** What it chooses from; otherwise it takes a text. */
-  readonly options?: readonly string[];
-}
-
-/** A field that is kept in the page's address. Its results start at their first page. */
-export function QueryInput({ name, label, placeholder, options }: InputProps) {
-  const input = {
-    value: place.value.query.get(name) ?? '',
-    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
-      refine({ [name]: currentTarget.value, ...FIRST_PAGE }),
-  };
+/** A search in the page's address, as the member `name` of its query. It begins at the first page. */
+export function QuerySearch({ name, what }: { readonly name: string; readonly what: string }) {
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: one of the two is in it
-    <label class={placeholder === undefined ? 'field' : 'search'}>
-      <span class={placeholder && 'unseen'}>{label}</span>
-      {options === undefined ? (
-        <input type="search" placeholder={placeholder} size={12} maxLength={200} {...input} />
-      ) : (
-        <select {...input}>
-          <option value="">all</option>
-          {options.map((option) => (
-            <option key={option} value={option}>
-              {option}
-            </option>
-          ))}
-        </select>
-      )}
-    </label>
+    <input
+      type="search"
+      class="search"
+      aria-label="Search"
+      placeholder={`Search ${what}`}
+      maxLength={200}
+      value={place.value.query.get(name) ?? ''}
+      onInput={({ currentTarget: { value } }) => refine({ [name]: value, page: '', before: '' })}
+    />
   );
 }
 
-interface ChipProps extends Pick<InputProps, 'name' | 'label'> {
+interface ChipProps {
+  readonly name: string;
+  readonly label: string;
   readonly value?: string;
 }
 
-/** A switch that is kept in the page's address. Of those with the same name, one can be on. */
+/** A switch in the page's address. Of those with the same name, one can be on. */
 export function QueryChip({ name, label, value = 'true' }: ChipProps) {
   const isOn = place.value.query.get(name) === value;
   return (
     <Button
       aria-pressed={isOn}
-      onClick={() => refine({ [name]: isOn ? '' : value, ...FIRST_PAGE })}
+      onClick={() => refine({ [name]: isOn ? '' : value, page: '', before: '' })}
     >
       {label}
     </Button>

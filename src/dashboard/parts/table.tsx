@@ -29,10 +29,13 @@ interface TableProps<Of> {
   readonly opened?: string | number | undefined;
   /** Stands in place of the cells of the marked row. */
   readonly children?: ComponentChildren;
+  /** Stands in place of a table without rows. */
+  readonly empty?: string;
 }
 
 /** A table that scrolls on its own if there is too little room for it. */
 export function Table<Of>({ columns, rows, keyOf, opened, children, ...table }: TableProps<Of>) {
+  if (rows.length === 0) return <p class="empty">{table.empty}</p>;
   const cellsOf = (row: Of) =>
     columns.map(({ name, class: style, cell }) => (
       <td

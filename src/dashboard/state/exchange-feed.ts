@@ -15,9 +15,6 @@ const PACE = 250;
 /** Milliseconds without a skipped exchange after which a flood is over. */
 const CALM = 1_500;
 
-/** Milliseconds until the page reopens a stream that ended. */
-const RETRY_AFTER = 1_000;
-
 const NONE: JournalPage = { exchanges: [], total: 0, dropped: 0 };
 
 /** The latest exchanges that match a filter, as they arrive. */
@@ -82,19 +79,13 @@ export class ExchangeFeed {
           this.#skippedAt = performance.now();
         }
       }
-      if (!ended.aborted) this.#retry(ended);
     } catch (error) {
-      if (ended.aborted) return;
-      if (error instanceof TypeError) lost();
-      else this.#retry(ended);
+      if (error instanceof TypeError && !ended.aborted) return lost();
     }
-  }
-
-  /** The sandbox was deleted, or the server has no stream to give. */
-  #retry(ended: AbortSignal): void {
+    // The sandbox was deleted, or the server has no stream to give.
     setTimeout(() => {
       if (!ended.aborted) void this.#connect();
-    }, RETRY_AFTER);
+    }, 1_000);
   }
 
   #take(exchange: RecordedExchange): void {

@@ -15,18 +15,14 @@ export function titleOf(name: ViewName): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** What the page shows, from its address after `#`: `#/exchanges/17?status=409`. */
-export interface Place {
-  readonly view: ViewName;
-  /** What the view shows in detail, such as the number of an exchange. */
-  readonly item: string | undefined;
-  readonly query: URLSearchParams;
-}
-
-function placeIn(hash: string): Place {
+/**
+ * What the page shows, from its address after `#`: in `#/exchanges/17?status=409`, a view, the item
+ * that it shows in detail, and a query.
+ */
+function placeIn(hash: string) {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const [name, encoded = ''] = path.split('/');
-  const view = VIEWS.find((it) => it === name) ?? 'exchanges';
+  const view: ViewName = VIEWS.find((it) => it === name) ?? 'exchanges';
   // Unlike decodeURIComponent, this reads any text.
   const item = new URLSearchParams(`item=${encoded}`).get('item') || undefined;
   return { view, item, query: new URLSearchParams(query) };

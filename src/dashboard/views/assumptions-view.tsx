@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
 import { Loading } from '../parts/loading.tsx';
-import { QueryChip, QueryInput } from '../parts/query-inputs.tsx';
-import { Prose, plural, shortened, visible } from '../parts/texts.tsx';
-import { hrefOf, place } from '../state/place.ts';
+import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
+import { Prose, shortened, visible } from '../parts/texts.tsx';
+import { place } from '../state/place.ts';
 import { act, OFTEN, useResource } from '../state/resource.ts';
 import { type Finding, FindingItems } from './coverage-view.tsx';
 
@@ -22,7 +22,6 @@ export function AssumptionsView() {
     act(doneWith(id, option), 'PATCH', '/assumptions', { body: { [id]: option } });
   const asked = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
   const shown = asked.filter(passes);
-  const others = drift.filter((it) => !list.value?.some(({ id }) => names(it, id)));
   return (
     <>
       <p class="quiet">
@@ -30,18 +29,12 @@ export function AssumptionsView() {
         a client that works under every option is safe from all of them.
       </p>
       <search class="bar">
-        <QueryInput name="text" label="Search" placeholder="Search questions and options" />
+        <QuerySearch name="text" what="questions and options" />
         <QueryChip name="changed" label="Only changed" />
         {asked.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
           <QueryChip name="drift" label="Only drift" />
         )}
       </search>
-      {others.length > 0 && (
-        <p>
-          {plural(others.length, 'reply', 'replies')} of the deployment drifted for other reasons:
-          see <a href={hrefOf('coverage')}>Findings</a>.
-        </p>
-      )}
       {shown.length === 0 && <p class="empty">No assumption passes this filter.</p>}
       {shown.map((it) => (
         <Assumption key={it.of.id} {...it} opened={it.of.id === item} onChoose={choose} />
@@ -106,12 +99,16 @@ interface AssumptionProps extends AssumptionDrift {
 function Assumption({ of, drift, opened, onChoose }: AssumptionProps) {
   const { id, topic, question, operations, options, chosen } = of;
   return (
-    <fieldset id={`assumption-${id}`} tabIndex={-1} class={opened ? 'card opened' : 'card'}>
-      <legend>
-        <b>
-          <Prose text={question} />
-        </b>
-      </legend>
+    <div
+      id={`assumption-${id}`}
+      role="radiogroup"
+      aria-labelledby={`question-${id}`}
+      tabIndex={-1}
+      class={opened ? 'card opened' : 'card'}
+    >
+      <h2 id={`question-${id}`}>
+        <Prose text={question} />
+      </h2>
       <p class="quiet">
         {topic} · <code>{id}</code> · changes {operations.join(', ')}
         {chosen !== of.default && <span class="badge assumed">changed</span>}
@@ -133,6 +130,6 @@ function Assumption({ of, drift, opened, onChoose }: AssumptionProps) {
           </span>
         </label>
       ))}
-    </fieldset>
+    </div>
   );
 }

@@ -18,14 +18,12 @@ export function CoverageView() {
   const opened = [...documented, ...assumed].filter((it) => idOf(it) === place.value.item);
   return (
     <>
-      <div class="tiles">
-        {(
-          [
-            ['documented replies', totals.documented],
-            ['cases within them', totals.cases],
-            ['assumed replies', totals.assumed],
-          ] as const
-        ).map(([label, { shown, total }]) => (
+      <div class="bar">
+        {Object.entries({
+          'documented replies': totals.documented,
+          'cases within them': totals.cases,
+          'assumed replies': totals.assumed,
+        }).map(([label, { shown, total }]) => (
           <p key={label} class="card tile">
             <b>{shown}</b> of {total} {label}
             <progress value={shown} max={total} aria-label={label} />
@@ -105,10 +103,10 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
         keyOf={(operation) => operation}
       />
       <p class="bar quiet">
-        <span class="cell documented">3</span> documented, shown 3 times
-        <span class="cell failed">0</span> documented, never shown
-        <span class="cell assumed">3</span> assumed, shown 3 times
-        <span class="cell">0</span> assumed, never shown
+        <span class="cell documented">documented, shown</span>
+        <span class="cell failed">documented, never shown</span>
+        <span class="cell assumed">assumed, shown</span>
+        <span class="cell">assumed, never shown</span>
       </p>
     </>
   );
@@ -158,10 +156,10 @@ function ReplyCard({ of, cases }: CardProps) {
 
 /** How often something was shown, with a link to the first time if that was in this sandbox. */
 function Shown({ of: { count, first } }: { readonly of: ReplyCoverage | CaseCoverage }) {
-  if (count === 0) return <span class="status failed">never</span>;
+  if (count === 0) return <b class="status failed">never</b>;
   return (
     <>
-      <span class="status done">{count}×</span>{' '}
+      <b class="status done">{count}×</b>{' '}
       {first !== undefined && (
         <a href={hrefOf('exchanges', String(first.exchange))}>first in exchange {first.exchange}</a>
       )}

@@ -203,20 +203,15 @@ function Why({ exchange: { why, by, basis, findings } }: { readonly exchange: Re
           <li key={reason}>{visible(reason)}</li>
         ))}
       </ul>
-      {basis === 'assumed' && (
-        <p>
-          {by.map((choice) => (
+      <p class="bar">
+        {basis === 'assumed' &&
+          by.map((choice) => (
             <a key={choice} href={hrefOf('assumptions', choice.split('=', 1)[0])}>
               Assumption {choice}
             </a>
           ))}
-        </p>
-      )}
-      {basis === 'forced' && (
-        <p>
-          <a href={hrefOf('scenarios')}>Forced by {visible(by.join(', '))}</a>
-        </p>
-      )}
+        {basis === 'forced' && <a href={hrefOf('scenarios')}>Forced by {visible(by.join(', '))}</a>}
+      </p>
       {findings.length > 0 && (
         <>
           <h3>Findings</h3>

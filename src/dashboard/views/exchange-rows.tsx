@@ -93,7 +93,7 @@ export function BasisBadge({ basis }: Pick<RecordedExchange, 'basis'>) {
 /** The status of a reply, or the fault in its place. */
 export function StatusBadge({ status, fault }: Pick<RecordedExchange, 'status' | 'fault'>) {
   const kind = status === undefined || status >= 400 ? 'failed' : 'done';
-  return <span class={`status ${kind}`}>{status ?? fault ?? 'none'}</span>;
+  return <b class={`status ${kind}`}>{status ?? fault ?? 'none'}</b>;
 }
 
 /** Lets a reply go that a rule holds back. */

@@ -1,9 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { OPERATION_IDS } from '../../contract/operations.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { call, open } from '../client/control-calls.ts';
 import { Button, CopyButton, save } from '../parts/buttons.tsx';
-import { QueryChip, QueryInput } from '../parts/query-inputs.tsx';
+import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
 import {
@@ -99,35 +98,23 @@ const CHIPS = [
   ['findings', 'true', 'with findings'],
   ['unmatched', 'true', 'unmatched'],
 ] as const;
-const MORE_FILTERS = ['operation', 'status', 'key'];
-const FILTERS = new Set(['text', 'held', ...CHIPS.map(([name]) => name), ...MORE_FILTERS]);
+const FILTERS = /^(?:text|statusClass|basis|findings|unmatched|held|operation|status|key)$/;
 
 /** The part of the page's address that filters exchanges, as a query of the control API. */
 function filterIn(query: URLSearchParams): string {
-  const members = [...query].filter(([name, value]) =>
-    name === 'status' ? /^\d{3}$/.test(value) : FILTERS.has(name) && value.trim() !== '',
-  );
+  const members = [...query].filter(([name, value]) => FILTERS.test(name) && value.trim() !== '');
   return new URLSearchParams(members).toString();
 }
 
 /** The filters, kept in the page's address. */
 function ExchangeFilters() {
-  const { query } = place.value;
   return (
     <search class="bar">
-      <QueryInput name="text" label="Search" placeholder="Search paths, reasons and bodies" />
+      <QuerySearch name="text" what="paths, reasons and bodies" />
       {CHIPS.map(([name, value, label]) => (
         <QueryChip key={label} {...{ name, value, label }} />
       ))}
-      {query.has('held') && <QueryChip name="held" label="held" />}
-      <details class="more" open={MORE_FILTERS.some((name) => query.has(name))}>
-        <summary>More filters</summary>
-        <div class="bar fields">
-          <QueryInput name="operation" label="Operation" options={OPERATION_IDS} />
-          <QueryInput name="status" label="Status" />
-          <QueryInput name="key" label="API key" />
-        </div>
-      </details>
+      {place.value.query.has('held') && <QueryChip name="held" label="held" />}
     </search>
   );
 }
@@ -142,8 +129,7 @@ async function clear(feed: ExchangeFeed): Promise<void> {
 /** Saves the exchanges that match, for the developer tools of browsers. */
 async function exportHar(filter: string): Promise<void> {
   await perform('Saved exchanges.har.', async () => {
-    const reply = await open('GET', `/requests.har?${filter}`);
-    save('exchanges.har', await reply.text());
+    save('exchanges.har', await (await open('GET', `/requests.har?${filter}`)).text());
   });
 }
 

@@ -3,7 +3,7 @@ import type { CollectionName } from '../../contract/records.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Field, Form, type Texts } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { QueryInput } from '../parts/query-inputs.tsx';
+import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
 import { shortened, visible } from '../parts/texts.tsx';
 import {
@@ -99,7 +99,7 @@ export function RecordTable({ name }: { readonly name: CollectionName }) {
   return (
     <section aria-label={title}>
       <search class="bar">
-        <QueryInput name="q" label="Search" placeholder={`Search ${name}`} />
+        <QuerySearch name="q" what={name} />
         <Button
           id="edit-"
           aria-expanded={edited === ''}
@@ -112,29 +112,23 @@ export function RecordTable({ name }: { readonly name: CollectionName }) {
       {list.value === undefined || list.error !== undefined ? (
         <Loading resource={list} />
       ) : (
-        <>
-          {records.length === 0 && (
-            <p class="empty">
-              {q === ''
-                ? `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`
-                : `No ${noun} has “${q}” in it.`}
-            </p>
-          )}
-          {records.length > 0 && (
-            <Table
-              caption={title}
-              class="records"
-              columns={columns}
-              rows={records}
-              keyOf={idOf}
-              opened={edited}
-            >
-              {form}
-            </Table>
-          )}
-          <Pager size={PAGE_SIZE} noun={['record', 'records']} {...{ page, total }} />
-        </>
+        <Table
+          caption={title}
+          class="records"
+          columns={columns}
+          rows={records}
+          keyOf={idOf}
+          opened={edited}
+          empty={
+            q === ''
+              ? `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`
+              : `No ${noun} has “${q}” in it.`
+          }
+        >
+          {form}
+        </Table>
       )}
+      <Pager size={PAGE_SIZE} noun={['record', 'records']} {...{ page, total }} />
     </section>
   );
 }

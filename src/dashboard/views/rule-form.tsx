@@ -114,8 +114,8 @@ function Fields({ own, draft, onDone }: FieldsProps) {
         />
       )}
       {conditions.length > 0 && (
-        <fieldset class="plain">
-          <legend>Only for calls with</legend>
+        <section aria-label="Conditions">
+          Only for calls with
           {conditions.map((name) => (
             <div key={name} class="bar">
               <label>
@@ -134,7 +134,7 @@ function Fields({ own, draft, onDone }: FieldsProps) {
               />
             </div>
           ))}
-        </fieldset>
+        </section>
       )}
       <div class="bar fields">{EFFECT.map(shown)}</div>
       {REPLY.map(shown)}

@@ -4,7 +4,7 @@ import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts
 import { ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { QueryInput } from '../parts/query-inputs.tsx';
+import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
 import { plural, timeText } from '../parts/texts.tsx';
 import { act } from '../state/resource.ts';
@@ -89,20 +89,18 @@ export function SandboxesView() {
         uses.
       </p>
       <search class="bar">
-        <QueryInput name="q" label="Search" placeholder="Search names" />
+        <QuerySearch name="q" what="names" />
         {what !== '' && <ConfirmButton label={`Delete ${what}`} onConfirm={remove} />}
       </search>
-      {records.length === 0 && <p class="empty">No sandbox has “{q}” in its name.</p>}
-      {records.length > 0 && (
-        <Table
-          caption="Sandboxes"
-          class="records"
-          columns={columns}
-          rows={records}
-          keyOf={({ name }) => name}
-          opened={sandbox}
-        />
-      )}
+      <Table
+        caption="Sandboxes"
+        class="records"
+        columns={columns}
+        rows={records}
+        keyOf={({ name }) => name}
+        opened={sandbox}
+        empty={`No sandbox has “${q}” in its name.`}
+      />
       <Pager size={PAGE_SIZE} noun={SANDBOXES} {...{ page, total }} />
       <NameForm label="Name of a new sandbox" action="Create" onName={create} />
     </>

@@ -22,7 +22,6 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: PanelProps) {
   const [text, saved] = [useRef(''), useRef('')];
   const [problems, setProblems] = useState<readonly ScenarioProblem[]>([]);
   const [isFailed, setFailed] = useState(false);
-  const [isRenaming, setRenaming] = useState(false);
   const compare = () => {
     unsaved.value = text.current === saved.current ? undefined : `scenario ${name}`;
   };
@@ -111,14 +110,11 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: PanelProps) {
         {!isActive && <Button onClick={() => store(true)}>Save and turn on</Button>}
       </div>
       <div class="bar">
-        <Button aria-expanded={isRenaming} onClick={() => setRenaming(!isRenaming)}>
-          Rename
-        </Button>
         <Button onClick={() => onDuplicate(text.current)}>Duplicate</Button>
         <Button onClick={() => save(`${name}.yaml`, text.current)}>Download YAML</Button>
         <ConfirmButton label="Delete" name={`Delete ${name}`} onConfirm={remove} />
       </div>
-      {isRenaming && <NameForm label="New name" action="Rename it" value={name} onName={rename} />}
+      <NameForm label="Name" action="Rename" value={name} onName={rename} />
       <p class="quiet">
         Ctrl+Space completes, Ctrl+Enter saves and turns on. The file works with{' '}
         <code>--scenario</code>.

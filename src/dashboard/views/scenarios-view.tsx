@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ScenarioSummary } from '../../control/control-shapes.ts';
 import { Button } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
@@ -14,7 +14,6 @@ import { ScenarioPanel } from './scenario-panel.tsx';
 export function ScenariosView() {
   const { item } = place.value;
   const list = useResource<readonly ScenarioSummary[]>('/scenarios', OFTEN);
-  const [isNaming, setNaming] = useState(false);
   const switched = useRef('');
   useEffect(() => {
     // A switched scenario moves to the other list, and the focus with it.
@@ -36,10 +35,7 @@ export function ScenariosView() {
   };
   const create = async (name: string, text: string | Promise<string>) => {
     const isDone = await perform(`Created ${name}.`, async () => addScenario(name, await text));
-    if (isDone) {
-      setNaming(false);
-      go('scenarios', name);
-    }
+    if (isDone) go('scenarios', name);
     return isDone;
   };
   const rowsOf = (title: string, rows: readonly ScenarioSummary[], empty: ComponentChildren) => (
@@ -90,18 +86,7 @@ export function ScenariosView() {
   return (
     <div class={opened === undefined ? '' : 'split'}>
       <div>
-        <div class="bar">
-          <Button aria-expanded={isNaming} onClick={() => setNaming(!isNaming)}>
-            New scenario
-          </Button>
-        </div>
-        {isNaming && (
-          <NameForm
-            label="Name of the new scenario"
-            action="Create"
-            onName={(name) => create(name, EXAMPLE)}
-          />
-        )}
+        <NameForm label="New scenario" action="Create" onName={(name) => create(name, EXAMPLE)} />
         {rowsOf(
           'Active',
           names.flatMap((name) => all.filter((it) => it.name === name)),
