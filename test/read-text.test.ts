@@ -16,10 +16,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { validateFile } from '../src/cli/commands/validate.ts';
 import { fromConfigFile } from '../src/cli/settings.ts';
-import { openFile } from '../src/log/file/open-file.ts';
 import { packageRoot } from '../src/package.ts';
 import { readText, readTextSync } from '../src/read-text.ts';
-import { KeeperError } from '../src/sandbox/keeper.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
 import { loadFixture } from '../src/store/fixture/load-fixture.ts';
 import { runCommand } from './helpers/command.ts';
@@ -87,13 +85,6 @@ describe.runIf(existsSync('/dev/zero'))('a device', () => {
     await expect(loadScenarios([path])).rejects.toThrow(found);
     await expect(fromConfigFile(path, '--config')).rejects.toThrow(found);
     expect(await validateFile(path)).toEqual([expect.stringMatching(found)]);
-  });
-
-  test('keeps no store', async () => {
-    const path = linkTo('/dev/full');
-    const opening = openFile(path, await loadFixture('default'));
-    await expect(opening).rejects.toThrow(KeeperError);
-    await expect(opening).rejects.toThrow(`${path}: it is a device or a pipe`);
   });
 });
 

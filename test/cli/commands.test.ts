@@ -227,12 +227,6 @@ describe('validate', () => {
   });
 });
 
-test('openapi prints the document for the given server URL', async () => {
-  const serverUrl = 'https://mock.example/v1';
-  const { stdout } = await runInProcess(['openapi', '--server-url', serverUrl]);
-  expect(JSON.parse(stdout)).toHaveProperty('servers.0.url', serverUrl);
-});
-
 describe('completion', () => {
   test('refuses an unknown shell, and completes commands, flags and assumptions', async () => {
     const { code, stderr } = await runInProcess(['completion', 'fsh']);

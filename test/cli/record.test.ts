@@ -66,21 +66,6 @@ test('a server that starts from the recording answers as the deployment does', a
   }
 });
 
-test('orders without a visible status get that of --unknown-status, unless they were fulfilled', async () => {
-  const { url } = await serve({});
-  const file = join(folder, 'hidden.json');
-  const { stdout } = await record(url, file, '--unknown-status', 'cancelled');
-  expect(stdout).toMatch(
-    /orders: \d+ of 14 have an unknown status \(found .*nothing\); recorded as cancelled/,
-  );
-  const { orders } = storeIn(file);
-  const { orders: shipped } = storeIn(join(packageRoot, 'fixtures/default.json'));
-  for (const [index, { complete, status }] of orders.entries()) {
-    expect(status).toBe(complete === true ? 'shipped' : 'cancelled');
-    expect(complete).toBe(shipped[index].complete);
-  }
-});
-
 test('--anonymise keeps equal names equal, across recordings', async () => {
   const { url } = await serve({ fixture: withInt64() });
   const files = ['one.json', 'two.json'].map((name) => join(folder, name));

@@ -139,22 +139,6 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
   });
 });
 
-test('a server reads flags, variables and a config file', async () => {
-  const config = join(folder, 'mock.json');
-  writeFileSync(config, JSON.stringify({ animals: 3, plain: false, key: ['from-file'] }));
-  const server = await startCommand([...FREE, '--key', 'from-flag'], {
-    PETSTORE_MOCK_CONFIG: config,
-    PETSTORE_MOCK_PLAIN: '1',
-  });
-  const reply = await fetch(`${server.url}/pets`, {
-    headers: { Authorization: 'Bearer from-flag' },
-  });
-  expect(reply.status).toBe(200);
-  expect(reply.headers.has('Mock-Basis')).toBe(false);
-  expect(await reply.json()).toHaveLength(3);
-  await server.stop();
-});
-
 describe('an invalid file', () => {
   test('as a scenario is reported with line, column and what was expected', async () => {
     const file = join(folder, 'broken.yaml');

@@ -1,21 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  type SweepResult,
-  sweepReport,
-  Tail,
-  type VariantRun,
-} from '../../src/cli/commands/sweep-report.ts';
+import { Tail } from '../../src/cli/commands/sweep-report.ts';
 import { AssumptionTracker } from '../../src/cli/evidence.ts';
-import { renderReport } from '../../src/cli/terminal.ts';
 import {
   ASSUMPTION_IDS,
   assumptionShape,
   type Choices,
   chooseOptions,
 } from '../../src/contract/assumption-table.ts';
-import { renderJunit } from '../../src/report/junit.ts';
 import { startServer } from '../../src/server.ts';
 import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -138,38 +131,6 @@ test('a run that fails only beside another run passes', async () => {
   expect(runs.map(({ verdict }) => verdict)).toEqual(['passed', 'passed']);
   expect(runs.map(({ passedAlone }) => passedAlone).sort()).toEqual([false, true]);
   expect(finished.code).toBe(0);
-});
-
-test('every report lists new findings, also of passed runs', () => {
-  const example = 'GET /v1/pets/9007199254740992: <it> is unknown.';
-  const run: VariantRun = {
-    assumption: 'assigned-ids',
-    option: 'int64',
-    verdict: 'passed',
-    ending: { kind: 'exited', code: 0 },
-    seconds: 1,
-    lastLines: [],
-    findings: [{ code: 'rounded-id', count: 2, example }],
-    passedAlone: false,
-  };
-  const ending = { kind: 'exited', code: 1 } as const;
-  const failed: VariantRun = { ...run, verdict: 'failed', ending, lastLines: ['no such animal'] };
-  const result: SweepResult = {
-    command: ['test'],
-    baselineSeconds: 1,
-    runs: [run, failed],
-    untouched: [],
-    decided: [],
-    notRun: [],
-  };
-  const report = sweepReport(result);
-  const text = renderReport(report, { width: 200, colour: false });
-  const found = `found rounded-id: ${example} (and 1 more)`;
-  expect(text).toContain(`int64  passed; ${found}\n`);
-  expect(text).toContain(`assigned-ids=int64\n  ${found}\n  no such animal\n`);
-  expect(renderJunit(report)).toContain(
-    `${found.replace('<it>', '&lt;it&gt;')}\nno such animal</failure>`,
-  );
 });
 
 describe.concurrent('the sweep stops', () => {

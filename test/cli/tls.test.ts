@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { runInProcess } from '../helpers/invocation.ts';
 
 const folder = temporaryFolder();
 
@@ -57,18 +56,6 @@ describe('a server under --tls', () => {
     expect(stdout).toMatch(
       /^-----BEGIN CERTIFICATE-----\n[^-]+-----END CERTIFICATE-----\n# certif/,
     );
-  });
-
-  test('does not start without a usable certificate', async () => {
-    const { code, stderr } = await runInProcess(['--port', '0', '--tls-cert', 'nowhere.pem']);
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: 'petstore-mock: the certificate cannot be used\n--tls-cert requires --tls\n',
-    });
-    const pair = ['--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'];
-    const missing = await runInProcess(['--port', '0', '--tls', ...pair]);
-    expect(missing.code).toBe(2);
-    expect(missing.stderr).toContain('nowhere.pem: expected a file in PEM, found nothing');
   });
 });
 

@@ -46,24 +46,6 @@ describeServer('scenarios as text in the control API', (open) => {
     });
   });
 
-  test.each(['rules: [', '{"rules": 1}', '', 'a: 1\na: 2', '%'])(
-    '%j has a problem',
-    async (text) => {
-      const { send } = await open();
-      const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
-      expect(Object(json).problems).not.toEqual([]);
-    },
-  );
-
-  test('a text with very many problems has the first 20 and a count', async () => {
-    const { send } = await open();
-    const text = `keys: { valid: [${'1,'.repeat(5000)}] }`;
-    const { json } = await send('POST', '/__mock/scenario/check', { body: { text } });
-    const { problems } = Object(json);
-    expect(problems).toHaveLength(21);
-    expect(problems[20].message).toBe('and 4980 more');
-  });
-
   test('every shipped scenario can be read, and its text is valid', async () => {
     const { send } = await open();
     const { json: shipped } = await send('GET', '/__mock/scenarios');

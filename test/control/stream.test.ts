@@ -49,8 +49,6 @@ function record({ evidence }: Sandbox, count: number, target = '/v1/pets'): void
   for (let left = count; left > 0; left -= 1) evidence.take({ exchange: exchangeWith({ target }) });
 }
 
-const upTo = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);
-
 test.each([
   [100, 2000, 2000],
   [1000, 20_000, 2900],
@@ -95,14 +93,4 @@ test('a stream of a deleted sandbox gets its last exchanges, and nothing from a 
   record(sandboxes.find('a') ?? sandboxes.default, 2);
   vi.advanceTimersByTime(50);
   expect([sent(), vi.getTimerCount()]).toEqual([[1], 0]);
-});
-
-test('a stream resumes after the last exchange that its client has read', () => {
-  const { default: sandbox } = createSandboxes();
-  record(sandbox, 5);
-  const streams = [3, undefined, 1000, -5].map((after) => slowStream(sandbox, after));
-  record(sandbox, 1);
-  vi.advanceTimersByTime(50);
-  expect(streams.map(({ sent }) => sent())).toEqual([[4, 5, 6], [6], upTo(6), upTo(6)]);
-  expect(streams.map(({ dropped }) => dropped())).toEqual([0, 0, 0, 0]);
 });

@@ -107,13 +107,6 @@ describeInChromium('the API reference', (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  test('knows the key of staging', async () => {
-    const { page } = await openPage(browser(), `${mock.sandbox('staging').controlUrl}/docs`);
-    expect(await executed(await opened(page, 'Inventory', 'listInventory'))).toMatchObject({
-      status: '200',
-    });
-  });
-
   test.each(['light', 'dark'] as const)(
     'is accessible as far as its component is, when %s',
     async (colorScheme) => {
@@ -154,16 +147,3 @@ async function listening(server: Server): Promise<Server> {
   await once(server, 'listening');
   return server;
 }
-
-test('the page has a strict policy, needs no token, and disappears with the control API', async () => {
-  const reply = await fetch(`${mock.controlUrl}/docs`);
-  expect(reply.status).toBe(200);
-  const policy = reply.headers.get('content-security-policy') ?? '';
-  expect(policy).toContain("default-src 'none'");
-  expect(policy).not.toMatch(/unsafe|https?:|\*/);
-  const server = await listening(createServer(createApp({ noControl: true })));
-  const gone = await fetch(`http://127.0.0.1:${Object(server.address()).port}/__mock/docs`);
-  expect(gone.status).toBe(404);
-  server.closeAllConnections();
-  server.close();
-});

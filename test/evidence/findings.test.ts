@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
@@ -325,37 +325,5 @@ describe('there is no finding if a client', () => {
     expect(findings).toEqual({ total: 0, counts: {}, findings: [] });
     expect([...replies.values()].reduce((sum, count) => sum + count)).toBe(1000);
     expect([...replies.keys()].sort()).toEqual([200, 201, 204, 401, 404, 409]);
-  });
-});
-
-describe('each sandbox', () => {
-  let server: RunningServer;
-
-  beforeAll(async () => {
-    server = await startServer({ port: 0 });
-  });
-
-  afterAll(() => server.close());
-
-  test('has its own findings, and the server has all of them', async () => {
-    const agent = oneConnection();
-    const origin = server.url.replace(/\/v1$/, '');
-    for (const name of ['one', 'two']) {
-      const reply = await fetch(`${origin}/~${name}/v1/store/orders?page=1`, {
-        headers: { authorization: 'Bearer demo-key' },
-      });
-      await reply.arrayBuffer();
-    }
-    const report = async (name: string) => {
-      const reply = await fetch(`${origin}/~${name}/__mock/findings`);
-      return JSON.parse(await reply.text());
-    };
-    expect((await report('one')).findings).toMatchObject([{ sandbox: 'one', exchange: 1 }]);
-    await send(server, step('GET /store/orders'), agent);
-    expect(server.findings().counts).toEqual({ 'unknown-input': 2 });
-    const reset = await fetch(`${origin}/~one/__mock/reset`, { method: 'POST' });
-    expect(reset.ok, await reset.text()).toBe(true);
-    expect((await report('one')).total).toBe(0);
-    expect((await report('two')).total).toBe(1);
   });
 });

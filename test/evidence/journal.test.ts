@@ -26,29 +26,6 @@ describe('the journal', () => {
       undefined,
     ]);
   });
-
-  test('keeps nothing with a capacity of 0', () => {
-    const journal = journalOf(0, 5);
-    expect([numbers(journal), journal.dropped]).toEqual([[], 5]);
-  });
-
-  test('keeps numbering after it is cleared, with nothing dropped', () => {
-    const journal = journalOf(3, 5);
-    journal.clear();
-    expect(journal.dropped).toBe(0);
-    journal.add(exchangeWith());
-    expect(numbers(journal)).toEqual([6]);
-  });
-
-  test('marks a count as incomplete if a dropped exchange could match', () => {
-    const journal = journalOf(3, 5);
-    expect(journal.isComplete({})).toBe(false);
-    expect(journal.isComplete({ from: 2 })).toBe(false);
-    expect(journal.isComplete({ from: 4 })).toBe(true);
-    expect(journal.isComplete({ after: 1 })).toBe(false);
-    expect(journal.isComplete({ after: 2 })).toBe(true);
-    expect(journalOf(3, 3).isComplete({})).toBe(true);
-  });
 });
 
 describe('an exchange', () => {

@@ -13,12 +13,6 @@ test('createApp works with supertest and without a port', async () => {
   await request(app).get('/__mock/health').expect(200);
 });
 
-test('two apps share no state', async () => {
-  const [one, other] = [createApp(), createApp()];
-  await request(one).delete('/v1/store/orders/1').set(KEY).expect(204);
-  await request(other).delete('/v1/store/orders/1').set(KEY).expect(204);
-});
-
 test('a mounted app keeps the mount path in its links', async () => {
   const outer = express();
   outer.use('/mock', createApp({ assume: { 'pets-paging': 'cursor' } }));

@@ -25,18 +25,6 @@ test.each([
   expect(located(new Sandboxes(startWith(key)), token, path, header)).toBe(found);
 });
 
-test('a key that contains ~ is not split in the one sandbox that has it', async () => {
-  const sandboxes = new Sandboxes(startWith('key'));
-  const start = startWith('a~b');
-  await sandboxes.find('mine')?.change((state) => ({
-    state: { ...state, settings: { ...state.settings, start } },
-    result: undefined,
-  }));
-  expect(located(sandboxes, 'a~b', 'mine')).toBe('mine Bearer a~b');
-  expect(located(sandboxes, 'a~b', undefined, 'mine')).toBe('mine Bearer a~b');
-  expect(located(sandboxes, 'a~b')).toBe('b Bearer a');
-});
-
 test('a key with many spaces is parsed in linear time', () => {
   const spaces = ' '.repeat(1_000_000);
   expect(located(new Sandboxes(startWith('key')), `${spaces}x~one`)).toMatch(/^(default|one) /);

@@ -88,15 +88,6 @@ describe('a rule', () => {
       await asker(port, '/__mock')('POST', '/reset');
     }
   });
-
-  test('counts separately in each sandbox', async () => {
-    const { port } = await start(withRules('{"on":"*","calls":1,"reply":{"status":503}}'));
-    for (const base of ['/v1', '/~one/v1', '/~two/v1']) {
-      const ask = asker(port, base);
-      expect((await ask('GET', '/pets')).status).toBe(503);
-      expect((await ask('GET', '/pets')).status).toBe(200);
-    }
-  });
 });
 
 const preferring = (Prefer: string) => ({ headers: { Prefer } });

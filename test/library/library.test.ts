@@ -115,16 +115,6 @@ describe('the store', () => {
     await animals.delete(BIG);
     await expect(inventory.get(BIG)).rejects.toThrow(ControlError);
   });
-
-  test('can be saved as a snapshot and restored', async () => {
-    const { snapshots, orders } = server.sandbox();
-    expect(await snapshots.create('before')).toMatchObject({ name: 'before', orders: 14 });
-    await orders.delete(1);
-    await snapshots.restore('before');
-    expect(await orders.count()).toBe(14);
-    await snapshots.delete('before');
-    expect(await snapshots.list()).toEqual([]);
-  });
 });
 
 describe('scenarios', () => {

@@ -13,7 +13,7 @@ import { initialState } from '../../src/sandbox/state.ts';
 import { step } from '../../src/sandbox/step.ts';
 import type { Outcome } from '../../src/scenario/rules.ts';
 import { thisInstant } from '../../src/service/clock.ts';
-import { callOf, performIn, requestOf } from '../helpers/call.ts';
+import { callOf, requestOf } from '../helpers/call.ts';
 import { anEvent, type Event, origin, shownState, starter } from '../helpers/histories.ts';
 import { MemoryLog } from '../helpers/memory-log.ts';
 import { describeWithRedis, RedisServer } from '../helpers/redis.ts';
@@ -245,14 +245,6 @@ test('a file has the store that was acknowledged', async () => {
   });
   await fc.assert(property, { numRuns: 30 });
   rmSync(folder, { recursive: true });
-});
-
-test('what a log keeps of a finding has no advice, which its code tells', async () => {
-  const log = new MemoryLog();
-  const pet = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
-  await performIn(sandboxWith(log.keeper(true)), pet);
-  const message = expect.stringContaining('getPet is deprecated');
-  expect(log.entries[0]?.exchange?.findings).toEqual([{ code: 'deprecated', message }]);
 });
 
 test('the same call is no retry of one whose reply waits for the log', async () => {

@@ -7,7 +7,6 @@ import { loadForRequest, loadScenarios } from '../../src/scenario/load-scenario.
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { parseDuration } from '../../src/scenario/time-shapes.ts';
-import type { ValuePath } from '../../src/shape/shapes.ts';
 
 let folder = '';
 
@@ -61,24 +60,6 @@ describe('scenarios are loaded in ascending precedence', () => {
     const [scenario] = await loadScenarios([file]);
     expect(scenario).toMatchObject({ file, fixture: join(folder, 'store.json') });
   });
-});
-
-test('a loaded scenario gives the place of any value in its file', async () => {
-  const text =
-    'state:\n  orders: { set: [{ id: 1 }, { id: 2, petId: 99 }] }\nassume: { cors: absent }';
-  const [scenario] = await loadScenarios([write('places.yaml', text)]);
-  const places: ValuePath[] = [
-    ['state', 'orders', 'set', 1, 'petId'],
-    ['state', 'orders', 'set', 0, 'name'],
-    ['assume', 'cors'],
-    [],
-  ];
-  const problems = places.map((at) => ({ at, path: 'it', expected: 'x', found: 'y' }));
-  expect(scenario?.linesOf(problems).map((it) => it.replace(folder, 'FOLDER'))).toEqual(
-    ['2:46', '2:19', '3:17', '1:1'].map(
-      (it) => `FOLDER/places.yaml:${it}: it: expected x, found y`,
-    ),
-  );
 });
 
 describe('scenarios that cannot be loaded are refused', () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { FixtureError } from '../../src/index.ts';
 import { describeBothWays, fixtureFile } from '../helpers/wire.ts';
 
 /** 2^53+1, which a double rounds, and both ends of an int64. */
@@ -68,25 +67,6 @@ describeBothWays('an int64', (open) => {
     expect(reply).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
     expect(reply.text).toContain('body.categoryId');
     expect((await client.send('GET', '/v1/pets/65')).status).toBe(404);
-  });
-
-  test.each(REFUSED)('%s in a fixture prevents the start', async (id) => {
-    await expect(async () => open({ fixture: fixtureFile(fixtureOf(id)) })).rejects.toThrow(
-      FixtureError,
-    );
-  });
-
-  test('the neighbours of an id that a double cannot hold are other animals', async () => {
-    const animals = [9007199254740992n, 9007199254740993n, 9007199254740994n].map((id) => ({
-      id,
-      name: `number ${id}`,
-      categoryId: 1,
-    }));
-    const client = await open({ fixture: fixtureFile({ animals }) });
-
-    for (const { id, name } of animals) {
-      expect((await client.send('GET', `/v1/pets/${id}`)).json).toMatchObject({ name });
-    }
   });
 
   test.each([

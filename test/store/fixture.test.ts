@@ -150,11 +150,6 @@ describe('a fixture', () => {
     expect([base.animals.size, base.inventory.size, base.orders.size]).toEqual([0, 0, 0]);
   });
 
-  test('can have its records in any order', () => {
-    const base = storeIn('{"orders":[{"id":10},{"id":-3},{"id":2}]}');
-    expect([...base.orders.ascending()].map(({ id }) => id)).toEqual([-3n, 2n, 10n]);
-  });
-
   test('can start with a byte order mark', () => {
     expect(storeIn('\uFEFF{"orders":[{"id":1}]}').orders.size).toBe(1);
   });

@@ -198,33 +198,6 @@ describeWithRedis('a fleet', () => {
     expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
   });
 
-  test('reports on reset and deleted sandboxes alike on every server', async () => {
-    const ask = await clients(3);
-    const everywhere = async (path: string): Promise<Answer['json']> => {
-      const replies = await times(3, () => ask('GET', path));
-      const [one = '', two, three] = replies.map(({ text }) =>
-        text.replaceAll(/127\.0\.0\.1:\d+/g, ''),
-      );
-      expect([two, three]).toEqual([one, one]);
-      return replies[0]?.json;
-    };
-    await ask('DELETE', '/v1/store/orders/1');
-    await ask('DELETE', '/v1/store/orders/1', { key: 'undefined' });
-    await ask('POST', '/__mock/reset');
-    await ask('GET', '/~mine/v1/pets?colour=red');
-    await ask('POST', '/~mine/__mock/reset');
-    await ask('GET', '/~mine/v1/pets');
-    await ask('DELETE', '/__mock/sandboxes/mine');
-    const { counts } = Object(await everywhere('/__mock/findings?all=true'));
-    expect(counts).toEqual({ 'placeholder-key': 1, 'unknown-input': 1 });
-    expect(await everywhere('/__mock/coverage?all=true')).toMatchObject({
-      documented: expect.arrayContaining([
-        expect.objectContaining({ operation: 'cancelOrder', status: 204, count: 1 }),
-        expect.objectContaining({ operation: 'listPets', status: 200, count: 1 }),
-      ]),
-    });
-  });
-
   test('keeps every acknowledged exchange of a sandbox that is deleted under load', async () => {
     const ask = await clients(2);
     const TURNS = 10;
