@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CurlRequest, curlCommand } from '../src/curl.ts';
+import { listen } from './helpers/host.ts';
 import { findProgram, runProgram } from './helpers/program.ts';
 
 let server: Server;
@@ -12,10 +11,7 @@ let received: Promise<{ request: IncomingMessage; body: string }>;
 beforeAll(async () => {
   server = createServer();
   server.on('request', (_request, response) => response.end());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  origin = `http://127.0.0.1:${port}`;
+  origin = `http://127.0.0.1:${await listen(server)}`;
 });
 afterAll(() => server.close());
 

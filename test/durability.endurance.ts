@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startCommand } from './helpers/command.ts';
+import { temporaryFolder } from './helpers/folder.ts';
 import { storeIn } from './helpers/kept-file.ts';
+
+const folder = temporaryFolder();
 
 const KILLS = 50;
 
@@ -25,8 +26,6 @@ async function send(url: URL, method: string, body: object): Promise<unknown> {
 const PADDING = 'x'.repeat(20_000);
 
 test('a server that is killed 50 times under load loses no acknowledged change', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'durability-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'killed.json');
   const created = new Set<number>();
   /** The latest version of the name of each animal, and of its latest acknowledged name. */

@@ -1,20 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../src/package.ts';
 import { startServer } from '../src/server.ts';
 import { runCommand, startCommand } from './helpers/command.ts';
+import { temporaryFolder } from './helpers/folder.ts';
 import { runProgram } from './helpers/program.ts';
 
-let folder = '';
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'durability-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 describe('--db', () => {
   test('what the file held stays the start after a reload and under a scenario', async () => {

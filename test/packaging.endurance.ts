@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { packageRoot } from '../src/package.ts';
+import { temporaryFolder } from './helpers/folder.ts';
 import { runProgram } from './helpers/program.ts';
 import { toolFile } from './helpers/tools.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'packaging-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 test('every way to resolve the types of the packed package finds them', async () => {
   // Without scripts: another build would delete the package under the running tests.

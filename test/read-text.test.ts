@@ -1,19 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { validateFile } from '../src/cli/commands/validate.ts';
 import { fromConfigFile } from '../src/cli/settings.ts';
 import { packageRoot } from '../src/package.ts';
@@ -21,15 +12,10 @@ import { readText, readTextSync } from '../src/read-text.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
 import { loadFixture } from '../src/store/fixture/load-fixture.ts';
 import { runCommand } from './helpers/command.ts';
+import { temporaryFolder } from './helpers/folder.ts';
 import { runProgram } from './helpers/program.ts';
 
-let folder = '';
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'read-text-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 let count = 0;
 function newPath(extension = '.json'): string {

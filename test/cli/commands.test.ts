@@ -10,6 +10,7 @@ import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { startServer } from '../../src/server.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { listen } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 
 const folder = temporaryFolder();
@@ -65,9 +66,7 @@ describe('health', () => {
     const other = createServer((_request, response) => {
       if (status !== undefined) response.writeHead(status).end();
     });
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const address = other.address();
-    const port = typeof address === 'object' ? String(address?.port) : '';
+    const port = String(await listen(other));
     const finished = await runInProcess(['health', '--port', port, '--timeout', timeout]);
     expect(finished).toMatchObject({ code: 1, stdout: '' });
     expect(finished.stderr).toContain(message);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import {
 } from '../../src/index.ts';
 import { killCommands, spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { listen } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 
 const folder = temporaryFolder();
@@ -154,12 +154,9 @@ describe('ctl', () => {
   });
 
   test('needs the token off loopback, and takes it from a flag or a variable', async () => {
-    const own = createServer(createApp({ controlToken: 'secret' })).listen(0, '127.0.0.1');
+    const own = createServer(createApp({ controlToken: 'secret' }));
     onTestFinished(() => void own.close());
-    await once(own, 'listening');
-    const address = own.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    const env = { PETSTORE_MOCK_URL: `http://127.0.0.1:${port}/v1` };
+    const env = { PETSTORE_MOCK_URL: `http://127.0.0.1:${await listen(own)}/v1` };
     const { code, stderr } = await runInProcess(['ctl', 'clock'], env);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/token: give it with --token/)]);
     expect((await runInProcess(['ctl', 'clock', '--token', 'secret'], env)).code).toBe(0);
@@ -170,15 +167,10 @@ describe('ctl', () => {
 
   test.each([
     [[], 2, 'ctl needs an action; petstore-mock ctl --help lists them'],
-    [['shipp', '1'], 2, 'ctl: expected an action, found "shipp" (did you mean ship?)'],
     [['ship'], 2, 'ctl ship: expected ORDER, found nothing'],
     [['clock', '30d'], 2, /expected an instant, \+DURATION such as \+P30D, or real, found "30d"/],
-    [['get', 'pets'], 2, 'ctl get: expected animals, inventory or orders, found "pets"'],
     [['ship', 'one'], 1, /^id in the path: expected an integer from .*found "one"$/],
-    [['ship', '99'], 1, 'there is no order with the id 99'],
-    [['set', 'orders', '1', 'state=shipped'], 1, /found "state" \(did you mean status\?\)/],
     [['set', 'orders', '1', 'status=gone'], 1, /expected one of pending, shipped, cancelled/],
-    [['get', 'order'], 2, /found "order" \(did you mean orders\?\)/],
     [['use', 'outtage'], 1, /did you mean outage\?/],
     [['reset', '--follow'], 2, 'ctl reset takes no --follow'],
     [['restore', 'none'], 1, 'there is no snapshot "none"'],

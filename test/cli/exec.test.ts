@@ -226,7 +226,6 @@ describe.concurrent('the report', () => {
     [['--coverage', 'coverage.txt', '--', 'touch'], 'a name that ends in .json'],
     [['--fail-on', 'assumed,rounded_id', '--', 'touch'], 'did you mean rounded-id?'],
     [['--require-coverage', '0.8', '--', 'touch'], 'a percentage from 0% to 100%'],
-    [['--require-coverage', '62.5', '--', 'touch'], 'a percentage from 0% to 100%'],
     [['--jobs', '2', '--', 'touch'], '--jobs is a flag of sweep, not of exec'],
     [['touch'], 'found "touch"'],
     [[], 'petstore-mock exec -- npm test'],

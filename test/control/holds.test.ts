@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import request from 'supertest';
@@ -12,8 +10,11 @@ import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 import { type Client, clientAt, describeBothWays } from '../helpers/wire.ts';
+
+const folder = temporaryFolder();
 
 afterEach(closeRaw);
 
@@ -195,8 +196,6 @@ describe('a held reply', () => {
   });
 
   test('is released with --db, where its change was kept before', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hold-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const { client } = await start({ db: join(folder, 'store.json') });
     const { use, arrived, release, exchange } = holdsOf(client);
     await use({ on: 'createPet', hold: true });

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import request from 'supertest';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../src/index.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { type Client, describeServer } from '../helpers/wire.ts';
+
+const folder = temporaryFolder();
 
 /** Samples by name and labels. */
 type Samples = ReadonlyMap<string, number>;
@@ -58,8 +59,6 @@ describeServer('metrics in the control API', (open) => {
 });
 
 test('metrics count changes and the appends that they share', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-metrics-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   const { url, close } = await startServer({ port: 0, db: join(folder, 'store.json') });
   onTestFinished(close);
   await request(url)

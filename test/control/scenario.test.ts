@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../src/server.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { describeServer } from '../helpers/wire.ts';
+
+const folder = temporaryFolder();
 
 describeServer('scenarios in the control API', (open) => {
   test('shipped scenarios are listed, chosen by name and combined', async () => {
@@ -94,8 +96,6 @@ describeServer('assumptions in the control API', (open) => {
 });
 
 test('scenarios from the start and from a request are listed, and can be turned off and on', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'base.yaml'), 'state: { orders: { remove: all } }\n');
   const file = join(folder, 'mine.yaml');
   writeFileSync(file, 'description: Mine.\nextends: [base.yaml]\nassume: { unknown-pet: "400" }\n');

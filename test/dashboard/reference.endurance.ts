@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { Browser, Locator, Page } from '@playwright/test';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createApp, type PetstoreMock, startPetstoreMock } from '../../src/index.ts';
 import { axeViolations, describeInChromium } from '../helpers/browser.ts';
+import { listen } from '../helpers/host.ts';
 
 const BIG_ID = 9007199254740993n;
 
@@ -124,12 +124,9 @@ describeInChromium('the API reference', (browser) => {
   );
 
   test('asks for the control token if the control API requires it, and uses it for its calls', async () => {
-    const server = await listening(createServer(createApp({ controlToken: 'secret' })));
-    const address = Object(server.address());
-    const { page } = await openPage(
-      browser(),
-      `http://127.0.0.1:${address.port}/__mock/docs?api=control`,
-    );
+    const server = createServer(createApp({ controlToken: 'secret' }));
+    const origin = `http://127.0.0.1:${await listen(server)}`;
+    const { page } = await openPage(browser(), `${origin}/__mock/docs?api=control`);
     await page.getByLabel('Token').fill('wrong');
     await page.getByRole('button', { name: 'Use this token' }).click();
     await page.getByText('The server refused this token.').waitFor();
@@ -141,9 +138,3 @@ describeInChromium('the API reference', (browser) => {
     server.close();
   });
 });
-
-async function listening(server: Server): Promise<Server> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -14,6 +13,7 @@ import { proxyFor } from '../../src/deployment/transport.ts';
 import { headerOf } from '../../src/http/raw-headers.ts';
 import { loadCertificate } from '../../src/http/tls/certificate.ts';
 import { startServer } from '../../src/server.ts';
+import { listen } from '../helpers/host.ts';
 
 /** A clock that jumps instead of waiting. */
 function jumping() {
@@ -22,12 +22,11 @@ function jumping() {
 }
 
 async function portOf(server: Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void server.close());
-  return Number(Object(server.address()).port);
+  return listen(server);
 }
 
-const listen = async (handler: http.RequestListener) =>
+const answering = async (handler: http.RequestListener) =>
   `http://127.0.0.1:${await portOf(http.createServer(handler))}/v1`;
 
 function clientOf(url: string, options: Omit<DeploymentOptions, 'url'> = {}): DeploymentClient {
@@ -37,7 +36,7 @@ function clientOf(url: string, options: Omit<DeploymentOptions, 'url'> = {}): De
 }
 
 test('a request carries the key and its own headers, and the reply arrives byte for byte', async () => {
-  const url = await listen((request, response) => {
+  const url = await answering((request, response) => {
     response.writeHead(201, ['X-Twice', 'a', 'X-Twice', 'b']);
     response.end(`${request.method} ${request.url} ${request.headers.authorization}`);
   });
@@ -64,7 +63,7 @@ test('no more requests start in a second than the rate allows', async () => {
 test('a request is sent again after a 429, no sooner than Retry-After allows', async () => {
   const times: number[] = [];
   const time = jumping();
-  const url = await listen((_request, response) => {
+  const url = await answering((_request, response) => {
     times.push(time.now());
     response.writeHead(times.length === 1 ? 429 : 200, ['Retry-After', '7']).end();
   });
@@ -76,7 +75,7 @@ test('a request is sent again after a 429, no sooner than Retry-After allows', a
 test('waiting for a quota ends: one that lasts longer than a minute is a reply at once', async () => {
   const time = jumping();
   let asked = 0;
-  const url = await listen((request, response) => {
+  const url = await answering((request, response) => {
     asked += 1;
     response.writeHead(429, ['Retry-After', request.url === '/v1/pets' ? '86400' : '5']).end();
   });
@@ -96,7 +95,7 @@ test.each([
   ['POST', [503, 200], 503, 1],
 ] as const)('%s that meets %j ends with %i after %i requests', async (method, met, last, count) => {
   let asked = 0;
-  const url = await listen((_request, response) => {
+  const url = await answering((_request, response) => {
     const status = met[asked];
     asked += 1;
     if (typeof status === 'number') response.writeHead(status, ['Retry-After', '9']).end();
@@ -112,7 +111,7 @@ test('a body that was compressed against the will of the client is read', async 
     br: brotliCompressSync('[1]'),
     deflate: deflateSync('[1]'),
   };
-  const url = await listen((request, response) => {
+  const url = await answering((request, response) => {
     const name = request.url?.slice('/v1/'.length) ?? '';
     response.writeHead(200, ['Content-Encoding', name]).end(bodies[name] ?? 'as it is');
   });
@@ -127,7 +126,7 @@ test('a body that was compressed against the will of the client is read', async 
 });
 
 test('a redirect is a reply and is not followed', async () => {
-  const url = await listen((_request, response) => {
+  const url = await answering((_request, response) => {
     response.writeHead(302, { Location: 'http://elsewhere.example/v1/pets' }).end();
   });
   const reply = await clientOf(url).send({ method: 'GET', path: '/pets' });
@@ -138,7 +137,7 @@ test('a redirect is a reply and is not followed', async () => {
 });
 
 test('a reply that is incomplete or late is an error without the key', async () => {
-  const url = await listen((request, response) => {
+  const url = await answering((request, response) => {
     if (request.url === '/v1/half') {
       response.writeHead(200, { 'Content-Length': '10' }).write('half');
       setImmediate(() => response.destroy());
@@ -163,7 +162,7 @@ test('HTTP_PROXY carries requests to every host but this machine and those in NO
     expect(proxied(direct)).toBeUndefined();
   }
   expect(proxied('https://staging.example/v1')).toBeUndefined();
-  const url = await listen((request, response) => response.end(request.url));
+  const url = await answering((request, response) => response.end(request.url));
   const { port } = new URL(url);
   const behind = clientOf('http://staging.example/v1', {
     variables: { http_proxy: `http://127.0.0.1:${port}` },
@@ -233,7 +232,7 @@ test('a proxy of another kind gets nothing, no password either', async () => {
 
 test('a key that the deployment repeats is hidden in what is read', async () => {
   const key = 'a-"secret"-key';
-  const url = await listen((request, response) => {
+  const url = await answering((request, response) => {
     const [, sent] = request.headers.authorization?.split(' ') ?? [];
     response.setHeader('X-Key', String(sent)).end(JSON.stringify({ message: `no key ${sent}` }));
   });

@@ -187,24 +187,9 @@ test.each<[string, Answers, string]>([
     'GET /inventory: expected an array of objects in JSON, found "<html>"',
   ],
   [
-    'an object',
-    { '/inventory': {} },
-    'GET /inventory: expected an array of objects in JSON, found an object',
-  ],
-  [
-    'a wrong type',
-    { '/store/orders': [{ id: '1' }] },
-    '$.orders[0].id: expected an integer from -2^63 to 2^63-1, found "1"',
-  ],
-  [
     'a missing field',
     { '/pets': () => ({ body: [animal(1)] }), '/inventory': [{ petId: 1, quantity: 2 }] },
     '$.inventory[0].status: expected a string, found nothing',
-  ],
-  [
-    'a repeated id',
-    { '/store/orders': [{ id: 1 }, { id: 1 }] },
-    '$.orders[1].id: expected an id that no other record of orders has, found 1, as in $.orders[0]',
   ],
 ])('%s is reported instead of recorded', async (_, answers, message) => {
   await expect(record(answers)).rejects.toThrow(message);

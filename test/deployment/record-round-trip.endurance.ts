@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -16,6 +15,9 @@ import { recordDeployment } from '../../src/deployment/record-deployment.ts';
 import { startServer } from '../../src/server.ts';
 import { writeFixture } from '../../src/store/fixture/load-fixture.ts';
 import { type Ask, asker } from '../helpers/ask.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const folder = temporaryFolder();
 
 /** Assumptions that only slow a recording down. */
 const SLOW: readonly AssumptionId[] = ['rate-limit'];
@@ -79,7 +81,6 @@ async function readAll(ask: Ask, ids: readonly bigint[]): Promise<object[]> {
 }
 
 test('unless it says what is missing, a recording answers as the deployment does', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'round-trip-'));
   const [source, copy] = [join(folder, 'source.json'), join(folder, 'copy.json')];
   let whole = 0;
   const property = fc.asyncProperty(assume, store, async (choices, records) => {
@@ -114,5 +115,4 @@ test('unless it says what is missing, a recording answers as the deployment does
   });
   await fc.assert(property, { numRuns: 200, seed: 13 });
   expect(whole).toBeGreaterThan(100);
-  rmSync(folder, { recursive: true });
 });

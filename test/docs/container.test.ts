@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { flagsFrom } from '../../src/cli/flags.ts';
 import { variableOf } from '../../src/cli/settings.ts';
 import { type Environment, killCommands, runCommand, startCommand } from '../helpers/command.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { blocks, readPage } from '../helpers/page.ts';
+
+const folder = temporaryFolder();
 
 // An image is an environment and a command: no Docker engine is needed to try both.
 
@@ -107,8 +109,6 @@ test('the tests of examples/github-actions.yaml run under gates, and their repor
   const lines = steps.map((step) => String(at(step, 'run') ?? ''));
   const [, flags = '', file = ''] =
     /npx petstore-mock (.*) (\S+) -- npm test/.exec(lines.join('\n')) ?? [];
-  const folder = mkdtempSync(join(tmpdir(), 'workflow-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   const words = [...flags.split(' '), join(folder, file), '--', process.execPath, '-e', ''];
   const { code, stderr } = await runCommand(words);
   expect(stderr).toMatch(/--require-coverage: .* 0% .* not 50%/);

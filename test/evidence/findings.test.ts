@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 
 interface Step {
   readonly method: string;
@@ -31,11 +31,10 @@ function oneConnection(): Agent {
   return agent;
 }
 
-const HELD = join(mkdtempSync(join(tmpdir(), 'held-')), 'held.json');
+const HELD = join(temporaryFolder(), 'held.json');
 writeFileSync(HELD, '{"rules":[{"on":"listPets","hold":true}]}');
 
 afterAll(() => {
-  rmSync(dirname(HELD), { recursive: true });
   for (const agent of agents) agent.destroy();
 });
 

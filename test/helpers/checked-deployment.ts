@@ -16,6 +16,7 @@ import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { advanceClock } from '../../src/service/clock.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import type { Store } from '../../src/store/store.ts';
+import { listen } from './host.ts';
 
 /** A deployment of the service with the given options. Its clock moves only when a client waits. */
 export interface TestDeployment {
@@ -56,10 +57,7 @@ export async function deploy(
   const starter = async () => start;
   const { service, sandboxes } = assembleMock({ start, starter, guard }, { plain });
   const server = createServer(service);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const url = baseUrlOf(`http://127.0.0.1:${port}/v1`)!;
+  const url = baseUrlOf(`http://127.0.0.1:${await listen(server)}/v1`)!;
   let passed = 0;
   const wait = async (milliseconds: number): Promise<void> => {
     passed += milliseconds;

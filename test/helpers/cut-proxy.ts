@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listen } from './host.ts';
 
 /**
  * What a proxy does with the bytes that come: cut at the next reply, which is lost; cut within the next
@@ -19,6 +19,7 @@ type Mode = (typeof MODES)[number];
 export class CutProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #port = 0;
   #mode: Mode = 'pass';
   #command = '';
   /** The port that new connections lead to. */
@@ -53,14 +54,12 @@ export class CutProxy {
 
   static async start(target: number): Promise<CutProxy> {
     const proxy = new CutProxy(target);
-    await once(proxy.#server.listen(0, '127.0.0.1'), 'listening');
+    proxy.#port = await listen(proxy.#server);
     return proxy;
   }
 
   get port(): number {
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    return address.port;
+    return this.#port;
   }
 
   /** Ends all connections. New ones pass everything on. */

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type ServerOptions, startServer } from '../../src/server.ts';
+import { listen } from './host.ts';
 
 /** A deployment that sends the given bytes. */
 export interface RawDeployment {
@@ -38,13 +38,11 @@ export async function rawDeployment(
       else answer(socket, head);
     });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const port = await listen(server);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
   return { url: `http://127.0.0.1:${port}/base/v1`, received: () => all, sockets };
 }
 

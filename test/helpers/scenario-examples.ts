@@ -11,36 +11,10 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:1:1: $.desciption: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "desciption" (did you mean description?)',
   ],
   [
-    'a misspelt input',
-    'rules:\n  - { on: getPet, where: { petid: 1 }, fault: reset }',
-    'FILE:2:28: $.rules[0].where.petid: expected categoryId, cursor, id, limit, name, offset, orderId, petId, quantity, status, headers or key, found "petid" (did you mean petId?)',
-  ],
-  [
-    'a fault with settings that has none',
-    'rules:\n  - { on: getPet, fault: { kind: reset } }',
-    'FILE:2:34: $.rules[0].fault.kind: expected slow-body, found "reset"',
-  ],
-  [
-    'a misspelt assumption',
-    'assume: { cancel-agan: 404 }',
-    'FILE:1:11: $.assume["cancel-agan"]: expected an assumption that "petstore-mock assumptions" lists, found "cancel-agan" (did you mean cancel-again?)',
-  ],
-  [
     'an option of another assumption',
     'assume: { cancel-again: 405, rate-limit: 10/h }',
     'FILE:1:25: $.assume["cancel-again"]: expected 409, 404 or 204, found 405',
     'FILE:1:42: $.assume["rate-limit"]: expected none, or a rate such as 10/s or 600/m, found "10/h" (did you mean 10/s?)',
-  ],
-  [
-    'a change of every id',
-    'state: { inventory: { each: { petId: 1 } } }',
-    'FILE:1:31: $.state.inventory.each.petId: expected quantity, status or where, found "petId"',
-  ],
-  [
-    'a misspelt word for all keys',
-    'keys: { invalid: al, readOnly: every }',
-    'FILE:1:32: $.keys.readOnly: expected all, or an array of API keys, found "every"',
-    'FILE:1:18: $.keys.invalid: expected all, or an array of API keys, found "al"',
   ],
   [
     'an id in quotes',
@@ -53,19 +27,9 @@ export const BROKEN: readonly (readonly [name: string, text: string, ...problems
     'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault, hold or apply, found "4" (inside braces, quote a value that contains a comma)',
   ],
   [
-    'a delay of more than five minutes',
-    'rules:\n  - { on: getPet, delay: 300001 }',
-    'FILE:2:26: $.rules[0].delay: expected milliseconds from 0 to 300000, or an object with `min` and `max`, or with `median` and `sigma`, found 300001',
-  ],
-  [
     'a header value with a line break',
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }',
     'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected a header value: a string without line breaks, or a number, or an array of those, found "a\\r\\nX-B: b"',
-  ],
-  [
-    'a date for an instant',
-    'clock: { now: 2030-12-06 }',
-    'FILE:1:15: $.clock.now: expected an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z", found "2030-12-06"',
   ],
   [
     'a key with a blank, and one that expires after a year of unknown length',
@@ -100,16 +64,6 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
     'FILE:2:48: $.rules[0].fault: expected a reply with a body beside `slow-body`, found the status 204',
   ],
   [
-    'a body where HTTP forbids one',
-    'rules:\n  - { on: getPet, reply: { status: 204, body: {} } }',
-    'FILE:2:41: $.rules[0].reply.body: expected no body beside the status 204, found one',
-  ],
-  [
-    'a body and `empty`',
-    'rules:\n  - { on: getPet, reply: { status: 200, body: {}, empty: true } }',
-    'FILE:2:51: $.rules[0].reply.empty: expected `body` or `empty`, found both',
-  ],
-  [
     'two stores to start from',
     'fixture: default\ngenerate: { animals: 1 }',
     'FILE:2:1: $.generate: expected fixture or generate, to start from one store, found both',
@@ -120,29 +74,9 @@ export const BROKEN_FOR_THE_READER: typeof BROKEN = [
     'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet: petId, found "orderId"',
   ],
   [
-    'an input of an operation without any',
-    'rules:\n  - { on: listOrders, where: { orderId: 1 }, fault: reset }',
-    'FILE:2:32: $.rules[0].where.orderId: expected headers or key, since listOrders has no input, found "orderId"',
-  ],
-  [
     'a range of calls with the higher number first',
     'rules:\n  - { on: getPet, delay: 1, calls: 4-2 }',
     'FILE:2:36: $.rules[0].calls: expected the lower number first, found "4-2"',
-  ],
-  [
-    'a maximum delay below the minimum',
-    'rules:\n  - { on: getPet, delay: { min: 5, max: 3 } }',
-    'FILE:2:41: $.rules[0].delay.max: expected at least `min`, which is 5, found 3',
-  ],
-  [
-    'a Content-Type without a body',
-    'rules:\n  - { on: getPet, reply: { status: 200, headers: { content-type: text/html } } }',
-    'FILE:2:41: $.rules[0].reply.headers: expected a `body` beside Content-Type, found none',
-  ],
-  [
-    'two Content-Types',
-    'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Type: [a/b, c/d] }, body: x } }',
-    'FILE:2:41: $.rules[0].reply.headers: expected one Content-Type, found a/b and c/d',
   ],
   [
     'a Content-Length',

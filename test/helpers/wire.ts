@@ -14,6 +14,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, onTestFinished } from 'vitest';
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { type AppOptions, createApp, startServer } from '../../src/index.ts';
+import { listen } from './host.ts';
 
 /** What a client sends besides a method and a path. */
 export interface Sent {
@@ -102,16 +103,14 @@ export function fixtureFile(content: string | object): string {
 async function serve(app: RequestListener): Promise<Opened> {
   // A busy machine takes longer between two requests than the 5 s that Node keeps a connection.
   const server = createServer({ keepAliveTimeout: 0 }, app);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  const port = await listen(server);
   const close = async (): Promise<void> => {
     const closed = once(server, 'close');
     server.close();
     server.closeAllConnections();
     await closed;
   };
-  return { port: address.port, close };
+  return { port, close };
 }
 
 async function exchange(

@@ -1,20 +1,10 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import { startServer } from '../../src/server.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { closeRaw, openRaw, type RawReply, rawRequest } from '../helpers/raw.ts';
 
-const closers: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  closeRaw();
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
-
-async function start(options: ServerOptions = {}): Promise<RunningServer> {
-  const server = await startServer({ ...options, port: 0 });
-  closers.push(() => server.close());
-  return server;
-}
+afterEach(closeRaw);
 
 /** Sends one request over a new connection. */
 async function ask(port: number, request: string | Buffer, method = 'GET'): Promise<RawReply> {
@@ -267,14 +257,14 @@ describe('one request', () => {
 });
 
 test('CONNECT behind a pending reply closes the connection', async () => {
-  const { port } = await start({ delay: 300_000 });
+  const { port } = await serverFor({ delay: 300_000 });
   const connection = await openRaw(port);
   connection.send(get('/v1/inventory') + CONNECT);
   await connection.rest();
 });
 
 test('an HTTP/1.0 reply has no chunks and closes the connection', async () => {
-  const { port } = await start({ animals: 5_000 });
+  const { port } = await serverFor({ animals: 5_000 });
   const connection = await openRaw(port);
   connection.send('GET /v1/inventory HTTP/1.0\r\nAuthorization: Bearer demo-key\r\n\r\n');
   await connection.rest();
@@ -293,7 +283,7 @@ test.each<[string, string, string]>([
   ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'turn HTTP/2 off'],
 ])('%s is reported once, with the remedy', async (_name, bytes, cure) => {
   const notices: string[] = [];
-  const { port } = await start({ onNotice: (message) => notices.push(message) });
+  const { port } = await serverFor({ onNotice: (message) => notices.push(message) });
   for (const _attempt of [1, 2]) {
     const connection = await openRaw(port);
     connection.send(Buffer.from(bytes, 'latin1'));
@@ -304,7 +294,7 @@ test.each<[string, string, string]>([
 
 describe('a client', () => {
   test('that sends all of its last request before it reads gets the refusal', async () => {
-    const { port } = await start();
+    const { port } = await serverFor();
     const { socket, reply } = await openRaw(port);
     socket.pause();
     const size = 4 * MIB;
@@ -322,7 +312,7 @@ describe('a client', () => {
     // The scenario holds this back for far longer than a connection may be idle.
     ['has its reply', get('/v1/pets/3')],
   ])('that %s is disconnected after a while', async (_what, bytes) => {
-    const { port } = await start({ timeouts, scenarios: ['slow'] });
+    const { port } = await serverFor({ timeouts, scenarios: ['slow'] });
     const connection = await openRaw(port);
     connection.send(bytes);
     if (bytes !== '') expect((await connection.reply()).status).toBe(200);
@@ -335,14 +325,14 @@ describe('a client', () => {
     ['its body', post('{"na', { 'Content-Length': '29' })],
     ['its chunks', `${rawRequest('POST', '/v1/pets', CHUNKED)}2\r\n{"\r\n`],
   ])('that stops in %s gets 408 and is disconnected', async (_name, bytes) => {
-    const { port } = await start({ timeouts });
+    const { port } = await serverFor({ timeouts });
     const { connection, reply } = await expectReply(port, bytes, '408 request_timeout');
     expect(reply.headers.connection).toBe('close');
     expect(await connection.rest()).toBe('');
   });
 
   test('that pipelines 50 requests gets the replies in order', async () => {
-    const { port } = await start();
+    const { port } = await serverFor();
     const ids = Array.from({ length: 50 }, (_, index) => index + 1);
     const connection = await openRaw(port);
     connection.send(ids.map((id) => get(`/v1/pets/${id}`)).join(''));
@@ -354,7 +344,7 @@ describe('a client', () => {
     ['announces', get('/v1/pets/1', { Connection: 'close' }), 200],
     ['of HTTP/1.0 sends', 'GET /v1/pets/1 HTTP/1.0\r\n\r\n', 401],
   ])('that %s its last request can send no other', async (_how, last, status) => {
-    const { port } = await start();
+    const { port } = await serverFor();
     const cancel = rawRequest('DELETE', '/v1/store/orders/1');
     for (const behind of [cancel, 'garbage\r\n\r\n']) {
       const connection = await openRaw(port);
@@ -371,7 +361,7 @@ describe('a client', () => {
     ['its body', post('', { 'Content-Length': '29', Expect: '100-continue' }), true],
     ['a long reply', get('/v1/inventory'), true],
   ])('may disconnect in the middle of %s', async (_name, bytes, isAnswered) => {
-    const { port } = await start({ animals: 100_000 });
+    const { port } = await serverFor({ animals: 100_000 });
     for (const _attempt of [1, 2, 3]) {
       const { socket, send } = await openRaw(port);
       const answered = once(socket, 'data');

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { carryOut, type WireReply } from '../../src/http/faults.ts';
 import { PendingResponses } from '../../src/http/pending-responses.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
+import { listen } from '../helpers/host.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
 
 const PETS = JSON.stringify([
@@ -50,15 +51,11 @@ async function serve(
       carryOut(fault, response, reply, pending);
     } else response.end(good);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   closers.push(async () => {
     server.close();
     server.closeAllConnections();
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  const { port } = address;
   return { port, url: `http://127.0.0.1:${port}`, server, pending };
 }
 

@@ -8,6 +8,7 @@ import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
+import { listen } from '../helpers/host.ts';
 import { closeRaw, openRaw, type RawReply, rawRequest } from '../helpers/raw.ts';
 
 afterEach(closeRaw);
@@ -37,10 +38,8 @@ async function startBroken(loadApp: () => Promise<RequestListener>): Promise<num
     sandbox: sandboxes.default,
     ...wire,
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(close);
-  const address = server.address();
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  return listen(server);
 }
 
 test('a request that fails inside gets an Error, and the next one is answered', async () => {

@@ -1,19 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { loadStore } from '../../src/scenario/sandbox-start.ts';
-import { type ServerOptions, startServer } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/server.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Answer, type Ask, asker } from '../helpers/ask.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { openRaw, rawRequest } from '../helpers/raw.ts';
-
-const closers: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
 
 const folder = temporaryFolder();
 
@@ -378,10 +373,8 @@ async function startWith(
 ): Promise<Started> {
   const before = await loadStore(store, store.seed);
   // Only the test moves the clock, however long its requests take.
-  const options = { ...store, ...access.options, scenarios, port: 0, frozen: true };
-  const server = await startServer(options);
-  closers.push(() => server.close());
-  return new Started(server.port, access, before);
+  const { port } = await serverFor({ ...store, ...access.options, scenarios, frozen: true });
+  return new Started(port, access, before);
 }
 
 describe.each(Object.entries(SETUPS))('over %s', (_setup, [store, access]) => {

@@ -1,26 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/server.ts';
 import { type Ask, asker } from '../helpers/ask.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 
-const servers: RunningServer[] = [];
-
-afterEach(async () => {
-  closeRaw();
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function start(options: ServerOptions = {}): Promise<RunningServer> {
-  const server = await startServer({ ...options, port: 0 });
-  servers.push(server);
-  return server;
-}
+afterEach(closeRaw);
 
 async function startAsking(options: ServerOptions = {}): Promise<Ask> {
-  return asker((await start(options)).port);
+  return asker((await serverFor(options)).port);
 }
 
 const folder = temporaryFolder();
@@ -79,7 +69,7 @@ describe('a rule', () => {
     ['that only delays', () => withRules('{"on":"listInventory","delay":30}')],
     ['of --delay', () => ({ delay: 30 })],
   ])('%s does not change the reply or its basis, also after a reset', async (_what, options) => {
-    const { port } = await start(options());
+    const { port } = await serverFor(options());
     for (const _time of ['before', 'after']) {
       const started = performance.now();
       const { status, headers } = await asker(port)('GET', '/inventory');
@@ -126,7 +116,7 @@ describe('Prefer', () => {
   ])(
     '%s is explained in the journal, is a finding, and gets 400 with handling=strict',
     async (preference, why) => {
-      const { port } = await start();
+      const { port } = await serverFor();
       const ask = asker(port);
       const lenient = await ask('GET', '/pets', preferring(preference));
       expect([lenient.status, lenient.headers['preference-applied']]).toEqual([200, undefined]);
@@ -159,7 +149,7 @@ test('with a frozen clock, every run has the same bytes', async () => {
   });
   const journal = rawRequest('GET', '/__mock/requests');
   const run = async (): Promise<string> => {
-    const { port } = await start({ clock: Date.UTC(2030, 0, 1), frozen: true });
+    const { port } = await serverFor({ clock: Date.UTC(2030, 0, 1), frozen: true });
     const connection = await openRaw(port);
     connection.send(requests.join('') + created);
     const replies = await connection.replies(requests.length);
@@ -177,7 +167,7 @@ test('with a frozen clock, every run has the same bytes', async () => {
 });
 
 test('a delay neither keeps a server from closing nor outlasts its client', async () => {
-  const server = await start({ delay: 300_000 });
+  const server = await serverFor({ delay: 300_000 });
   const left = await openRaw(server.port);
   left.send(rawRequest('GET', '/v1/pets/1'));
   const answer = asker(server.port)('GET', '/pets/1');

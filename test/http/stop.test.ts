@@ -1,23 +1,16 @@
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import type { RunningServer, ServerOptions } from '../../src/server.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
 
-const servers: RunningServer[] = [];
-
-afterEach(async () => {
-  closeRaw();
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+afterEach(closeRaw);
 
 /** Longer than any test: whatever waits for a client's time to be over is seen to. */
 const NEVER = 1_000_000;
 
-async function start(options: ServerOptions = {}): Promise<RunningServer> {
-  const server = await startServer({ timeouts: { stop: NEVER }, ...options, port: 0 });
-  servers.push(server);
-  return server;
-}
+const start = (options: ServerOptions = {}): Promise<RunningServer> =>
+  serverFor({ timeouts: { stop: NEVER }, ...options });
 
 /** Connects a client, and waits until it has been answered once. */
 async function openUsed(port: number): Promise<RawConnection> {

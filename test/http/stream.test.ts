@@ -3,18 +3,17 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeReply } from '../../src/http/write.ts';
+import { listen } from '../helpers/host.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
 
 /** Connects a client that has the start of a reply. */
 async function openBegun(answer: RequestListener): Promise<[RawConnection, ServerResponse]> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer(answer);
   onTestFinished(() => {
     closeRaw();
     server.close();
   });
-  const address = server.address();
-  const client = await openRaw(typeof address === 'object' ? (address?.port ?? 0) : 0);
+  const client = await openRaw(await listen(server));
   const requested = once(server, 'request');
   const begun = once(client.socket, 'data');
   client.send(rawRequest('GET', '/'));

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { parseJson } from '../../src/contract/json.ts';
 import { startServer } from '../../src/server.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tls-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const PYTHON = `
 import ssl, sys, urllib.request

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { asker } from '../helpers/ask.ts';
 import { serverFor } from '../helpers/deployment.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const folder = temporaryFolder();
 
 test('a certificate that nobody trusts is an Error; cacert trusts it', async () => {
   const deployment = await serverFor({ tls: true });
-  const folder = mkdtempSync(join(tmpdir(), 'upstream-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   const cacert = join(folder, 'ca.pem');
   writeFileSync(cacert, deployment.certificate ?? '');
   const wary = await serverFor({ upstream: deployment.url });

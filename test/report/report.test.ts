@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
@@ -11,9 +10,10 @@ import {
 import { escapeMarkup } from '../../src/report/markup.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { runCommand } from '../helpers/command.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 
 let server: RunningServer;
-let folder: string;
+const folder = temporaryFolder();
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
 const data = (): CoverageEvidence => ({ coverage: server.coverage(), findings: server.findings() });
@@ -21,16 +21,12 @@ const render = (ending: string, of: CoverageEvidence = data(), missed = false): 
   REPORT_FORMATS[ending]?.(coverageReport(of, missed)) ?? '';
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
   server = await startServer({ port: 0 });
   await ask('/pets?limit=1');
   await ask('/pets?<b>=1', {}, 'undefined');
   await ask('/pets/1');
 });
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await server.close();
-});
+afterAll(() => server.close());
 
 /** What a client can write into a target, and what no client can, but a bug could. */
 const HOSTILE = `/v1/pets?x=]]><script>alert("1")</script>&amp;'\u0000\u0007\u001b[31m\ud83d \ude00 🐕 \uffff\u202e-->`;

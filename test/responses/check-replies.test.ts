@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createApp } from '../../src/index.ts';
 import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies } from '../../src/responses/reply-recipes.ts';
+import { listen } from '../helpers/host.ts';
 
 const getPet200 = listReplies().filter(
   ({ operation, status }) => operation === 'getPet' && status === 200,
@@ -23,12 +24,9 @@ function answering(status: number, basis: string, body: string) {
 }
 
 async function serve(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const server = createServer(listener);
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `http://127.0.0.1:${await listen(server)}/v1`,
     async close() {
       server.closeAllConnections();
       server.close();

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -14,10 +12,13 @@ import { step } from '../../src/sandbox/step.ts';
 import type { Outcome } from '../../src/scenario/rules.ts';
 import { thisInstant } from '../../src/service/clock.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { anEvent, type Event, origin, shownState, starter } from '../helpers/histories.ts';
 import { MemoryLog } from '../helpers/memory-log.ts';
 import { describeWithRedis, RedisServer } from '../helpers/redis.ts';
 import { stateText } from '../helpers/state-text.ts';
+
+const folder = temporaryFolder();
 
 const JOURNAL = 7;
 const SHARE = {
@@ -228,7 +229,6 @@ test('servers that share a log show what one alone shows, late ones included', a
 });
 
 test('a file has the store that was acknowledged', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'keepers-'));
   let count = 0;
   const property = fc.asyncProperty(aHistory, async (history) => {
     count += 1;
@@ -244,7 +244,6 @@ test('a file has the store that was acknowledged', async () => {
     });
   });
   await fc.assert(property, { numRuns: 30 });
-  rmSync(folder, { recursive: true });
 });
 
 test('the same call is no retry of one whose reply waits for the log', async () => {

@@ -1,29 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import { describe, expect, test } from 'vitest';
 import { type Ask, asker } from '../helpers/ask.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { drawRequests } from '../helpers/drawn-requests.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 
-const closers: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
-
-async function start(options: ServerOptions = {}): Promise<RunningServer> {
-  const server = await startServer({ ...options, port: 0 });
-  closers.push(() => server.close());
-  return server;
-}
+const folder = temporaryFolder();
 
 /** Sends a request to a path that may name a sandbox. */
 const ask = (port: number, ...sent: Parameters<Ask>) => asker(port, '')(...sent);
 
 test('a sandbox that nobody uses is removed in the log, and its coverage stays', async () => {
   const notices: string[] = [];
-  const { port, coverage } = await start({ sandboxIdle: 100, onNotice: (it) => notices.push(it) });
+  const { port, coverage } = await serverFor({
+    sandboxIdle: 100,
+    onNotice: (it) => notices.push(it),
+  });
   await ask(port, 'GET', '/~idle/v1/store/orders');
   await ask(port, 'POST', '/__mock/sandboxes', { body: { name: 'unused' } });
   await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' });
@@ -39,12 +32,10 @@ test('a sandbox that nobody uses is removed in the log, and its coverage stays',
 });
 
 test('a sandbox whose client waits for a held reply is in use', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'held-'));
-  closers.push(async () => rmSync(folder, { recursive: true }));
   const file = join(folder, 'held.json');
   writeFileSync(file, '{"rules":[{"on":"listPets","hold":true}]}');
   const [notices, held]: [string[], string[]] = [[], []];
-  const { port } = await start({
+  const { port } = await serverFor({
     sandboxIdle: 100,
     scenarios: [file],
     onNotice: (it) => notices.push(it),
@@ -66,14 +57,14 @@ describe('a sandbox', () => {
     ['in the key', ['DELETE', '/v1/store/orders/1', { key: 'demo-key~one' }]],
     ['in a header', ['DELETE', '/v1/store/orders/1', { headers: { 'Mock-Sandbox': 'one' } }]],
   ])('is named %s', async (_where, sent) => {
-    const { port } = await start();
+    const { port } = await serverFor();
     expect((await ask(port, ...sent)).status).toBe(204);
     expect((await ask(port, 'DELETE', '/~one/v1/store/orders/1')).status).toBe(409);
     expect((await ask(port, 'DELETE', '/v1/store/orders/1')).status).toBe(204);
   });
 
   test('is taken from the path before the key, and from the key before the header', async () => {
-    const { port } = await start();
+    const { port } = await serverFor();
     const headers = { 'Mock-Sandbox': 'header' };
     const named = { key: 'demo-key~key', headers };
     expect((await ask(port, 'DELETE', '/~path/v1/store/orders/1', named)).status).toBe(204);
@@ -85,13 +76,13 @@ describe('a sandbox', () => {
   });
 
   test('named default is the one that requests without a name use', async () => {
-    const { port } = await start();
+    const { port } = await serverFor();
     expect((await ask(port, 'DELETE', '/~default/v1/store/orders/1')).status).toBe(204);
     expect((await ask(port, 'DELETE', '/v1/store/orders/1')).status).toBe(409);
   });
 
   test('accepts a key that contains a ~', async () => {
-    const { port } = await start({ keys: { valid: ['a~b'] } });
+    const { port } = await serverFor({ keys: { valid: ['a~b'] } });
     expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(204);
     expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(409);
     expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b~c' })).status).toBe(204);
@@ -100,7 +91,7 @@ describe('a sandbox', () => {
   test.each(['a b', '', 'x'.repeat(65), 'ä', '..%2f', 'a!'])(
     'cannot be named %j, in path, key or header',
     async (name) => {
-      const { port } = await start();
+      const { port } = await serverFor();
       const bytes = Buffer.from(name).toString('latin1');
       const path = `/~${encodeURI(name)}`;
       for (const answer of [
@@ -124,7 +115,7 @@ describe('a sandbox', () => {
   );
 
   test('is not created by requests without a valid key', async () => {
-    const server = await start({ maxSandboxes: 1 });
+    const server = await serverFor({ maxSandboxes: 1 });
     const { port } = server;
     for (const name of ['one', 'two', 'three']) {
       expect((await ask(port, 'GET', `/~${name}/v1/pets`, { key: 'wrong' })).status).toBe(401);
@@ -146,7 +137,7 @@ describe('a sandbox', () => {
   });
 
   test('must be named if the server requires it', async () => {
-    const { port } = await start({ sandboxRequired: true });
+    const { port } = await serverFor({ sandboxRequired: true });
     const answer = await ask(port, 'GET', '/v1/pets');
     expect(answer).toMatchObject({ status: 400, json: { code: 'sandbox_required' } });
     expect((await ask(port, 'GET', '/~one/v1/pets')).status).toBe(200);
@@ -154,7 +145,7 @@ describe('a sandbox', () => {
   });
 
   test('is not created beyond the limit, and none is dropped', async () => {
-    const { port } = await start({ maxSandboxes: 2 });
+    const { port } = await serverFor({ maxSandboxes: 2 });
     expect((await ask(port, 'DELETE', '/~one/v1/store/orders/1')).status).toBe(204);
     expect((await ask(port, 'GET', '/~two/v1/pets')).status).toBe(200);
     const answer = await ask(port, 'GET', '/~three/v1/pets');
@@ -164,7 +155,7 @@ describe('a sandbox', () => {
   });
 
   test('has its own rate limit', async () => {
-    const { port } = await start({ assume: { 'rate-limit': '10/s' }, clock: 0, frozen: true });
+    const { port } = await serverFor({ assume: { 'rate-limit': '10/s' }, clock: 0, frozen: true });
     for (let count = 0; count < 10; count += 1) await ask(port, 'GET', '/~one/v1/pets/1');
     expect((await ask(port, 'GET', '/~one/v1/pets/1')).status).toBe(429);
     expect((await ask(port, 'GET', '/~two/v1/pets/1')).status).toBe(200);
@@ -172,7 +163,7 @@ describe('a sandbox', () => {
 });
 
 test('concurrent clients in their own sandboxes get the replies that each gets alone', async () => {
-  const { port } = await start();
+  const { port } = await serverFor();
   const replies = async (client: number, sandbox: string): Promise<string[]> => {
     const all: string[] = [];
     for (const { method, path, ...sent } of drawRequests(client, 25)) {

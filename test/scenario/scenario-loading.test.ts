@@ -1,20 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { validateFile } from '../../src/cli/commands/validate.ts';
 import { loadForRequest, loadScenarios } from '../../src/scenario/load-scenario.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { parseDuration } from '../../src/scenario/time-shapes.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 
-let folder = '';
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function write(name: string, text: string): string {
   const file = join(folder, name);

@@ -65,16 +65,6 @@ test.each(['x', '\\n', '\\"'])(
 describe('a broken record is reported with its path, the expectation and what was found', () => {
   test.each([
     [
-      'an array on top',
-      '[]',
-      '$: expected an object with animals, inventory and orders, found an array',
-    ],
-    [
-      'a collection that is no array',
-      '{"animals":{}}',
-      '$.animals: expected an array, found an object',
-    ],
-    [
       'a status that is null',
       '{"animals":[{"id":1,"name":"Rex","categoryId":2,"status":null}]}',
       '$.animals[0].status: expected a string, found null',
@@ -83,11 +73,6 @@ describe('a broken record is reported with its path, the expectation and what wa
       'a day that no month has',
       '{"orders":[{"id":1,"shipDate":"2026-02-30T09:00:00Z"}]}',
       `$.orders[0].shipDate: expected ${DATE_TIME}, found "2026-02-30T09:00:00Z"`,
-    ],
-    [
-      'an unknown state of an order',
-      '{"orders":[{"id":1,"status":"placed"}]}',
-      '$.orders[0].status: expected one of pending, shipped, cancelled, found "placed"',
     ],
     [
       'a misspelt field',
