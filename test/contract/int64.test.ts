@@ -10,7 +10,6 @@ import {
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { FIELD_TYPES, isObject, RECORDS } from '../../src/contract/records.ts';
 import { readRecord } from '../../src/shape/record-shapes.ts';
-import { describe as tell } from '../../src/words.ts';
 
 /** Every int64, those near the ends of its range and of a double's more often. */
 const int64 = fc.oneof(
@@ -102,13 +101,6 @@ describe('a number with an exponent', () => {
     const text = '{"a":[1e400,{"b":-1e-400}],"isLosslessNumber":true}';
     expect(writeJson([parseJson(text)])).toBe(`[${text}]`);
   });
-});
-
-test('a message shows the start of a long text', () => {
-  expect(tell(parseJson('-0'))).toBe('-0');
-  expect(tell('x'.repeat(60))).toBe(`"${'x'.repeat(56)}…`);
-  expect(tell('x'.repeat(58))).toBe(`"${'x'.repeat(58)}"`);
-  expect(tell(`${'"'.repeat(1_000_000)}`)).toHaveLength(58);
 });
 
 describe('parseJson', () => {

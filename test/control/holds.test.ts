@@ -206,18 +206,6 @@ describe('a held reply', () => {
     expect((await created).status).toBe(201);
     expect((await exchange(1)).hold).toMatchObject({ ended: 'released' });
   });
-
-  test('is no reason to call the next equal call a retry', async () => {
-    const { client } = await start();
-    const { use, arrived, release } = holdsOf(client);
-    await use({ on: 'cancelOrder', calls: 1, hold: true });
-    const first = client.send('DELETE', '/v1/store/orders/2');
-    await arrived(1);
-    await client.send('DELETE', '/v1/store/orders/2');
-    await release();
-    expect((await first).status).toBe(409);
-    expect((await client.send('GET', '/__mock/findings')).json).toMatchObject({ total: 0 });
-  });
 });
 
 describeBothWays('a latch', (open) => {

@@ -212,15 +212,11 @@ describe('one request', () => {
 
   test.each([
     ['/pets', '/v1/pets'],
-    ['/v1/pets/', '/v1/pets'],
-    ['/v1/PETS/7', '/v1/pets/7'],
     ['/v1/orders', '/v1/store/orders'],
     ['/api/v1/pets/1', '/v1/pets/1'],
-    ['/v1/pet/7', '/v1/pets/7'],
     ['/v1/invetory', '/v1/inventory'],
     ['/~one/orders', '/~one/v1/store/orders'],
     ['/v1/customers', undefined],
-    ['/v1/1', undefined],
     [`/v1/${'pet'.repeat(2_000)}`, undefined],
   ])('for %s gets the suggestion %s', async (target, meant) => {
     const { message } = JSON.parse((await ask(port, get(target))).body);

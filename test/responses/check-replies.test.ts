@@ -48,34 +48,28 @@ test.each([
   },
 );
 
-test.each([
-  {
-    what: 'lacks a required field',
-    body: '{"id":1,"name":"Rex"}',
-    problem: /^its \$\.categoryId is wrong: expected .*, found nothing/,
-  },
-  { what: 'is cut off', body: '{"id":1,', problem: /^its body is wrong: expected JSON/ },
-  { what: 'is missing', body: '', problem: /^its body is wrong: expected one Animal/ },
-])('a documented reply whose body $what is reported', async ({ body, problem }) => {
-  const checked = await checkReplies(getPet200, () => answering(200, 'documented', body));
-  const state = checked.find(({ way }) => way === 'state');
-  expect(state?.problem).toMatch(problem);
-});
+const CHECKED = {
+  documented: { replies: getPet200, status: 200, basis: 'documented' },
+  assumed: { replies: unknownPet, status: 404, basis: 'assumed;by="unknown-pet=404"' },
+};
 
 test.each([
-  {
-    what: 'no Error',
-    body: '{}',
-    problem: /^its \$\.code is wrong: expected a string, found nothing/,
-  },
-  {
-    what: 'an Error of another status',
-    body: '{"code":"pet_not_found","message":"No.","status":400}',
-    problem: /^its \$\.status is wrong: expected 404, found 400/,
-  },
-])('an assumed reply with $what is reported', async ({ body, problem }) => {
-  const basis = 'assumed;by="unknown-pet=404"';
-  const checked = await checkReplies(unknownPet, () => answering(404, basis, body));
+  [
+    'documented',
+    '{"id":1,"name":"Rex"}',
+    /^its \$\.categoryId is wrong: expected .*, found nothing/,
+  ],
+  ['documented', '{"id":1,', /^its body is wrong: expected JSON/],
+  ['documented', '', /^its body is wrong: expected one Animal/],
+  ['assumed', '{}', /^its \$\.code is wrong: expected a string, found nothing/],
+  [
+    'assumed',
+    '{"code":"pet_not_found","message":"No.","status":400}',
+    /^its \$\.status is wrong: expected 404, found 400/,
+  ],
+] as const)('a wrong %s reply is reported: %j', async (kind, body, problem) => {
+  const { replies, status, basis } = CHECKED[kind];
+  const checked = await checkReplies(replies, () => answering(status, basis, body));
   expect(checked.find(({ way }) => way === 'state')?.problem).toMatch(problem);
 });
 

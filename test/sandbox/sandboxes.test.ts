@@ -153,13 +153,6 @@ describe('a sandbox', () => {
     expect((await ask(port, 'DELETE', '/~one/v1/store/orders/1')).status).toBe(409);
     expect((await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
   });
-
-  test('has its own rate limit', async () => {
-    const { port } = await serverFor({ assume: { 'rate-limit': '10/s' }, clock: 0, frozen: true });
-    for (let count = 0; count < 10; count += 1) await ask(port, 'GET', '/~one/v1/pets/1');
-    expect((await ask(port, 'GET', '/~one/v1/pets/1')).status).toBe(429);
-    expect((await ask(port, 'GET', '/~two/v1/pets/1')).status).toBe(200);
-  });
 });
 
 test('concurrent clients in their own sandboxes get the replies that each gets alone', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import type { Scenario } from '../../src/scenario/scenario-shape.ts';
 import { readScenarioText, type ScenarioFormat } from '../../src/scenario/scenario-text.ts';
@@ -56,26 +55,6 @@ test.each<[string, ScenarioFormat, string, string]>([
 });
 
 describe('a valid scenario', () => {
-  test('keeps int64 ids exact', async () => {
-    const { state } = await load(WHOLE);
-    expect(state.animals).toEqual({
-      remove: 'all',
-      each: [],
-      set: [{ id: -(2n ** 63n), name: 'Rex', categoryId: 1n }],
-    });
-    expect(state.inventory).toEqual({ remove: [1n, 9007199254740993n], each: [], set: [] });
-    expect(state.orders.set).toEqual([{ id: 9007199254740993n, status: 'shipped' }]);
-    const where = new Map<string, Set<unknown>>([
-      ['id', new Set([1n, 2n])],
-      ['petId', new Set([null])],
-      ['status', new Set(['pending', null])],
-    ]);
-    expect(state.orders.each).toEqual([
-      { where, change: { petId: 1n, quantity: null } },
-      { where: new Map(), change: { complete: false } },
-    ]);
-  });
-
   test('can name all keys, or a key called "all"', async () => {
     const { keys } = await load('keys: { invalid: all, readOnly: all, expires: { all: PT1M } }');
     const expires = new Map([['all', { kind: 'after', milliseconds: 60_000 }]]);
@@ -105,56 +84,6 @@ describe('a valid scenario', () => {
       'rate-limit': '3/s',
     });
     expect(clock).toEqual({ now: Date.UTC(2030, 11, 6), frozen: true });
-  });
-
-  test('has its rules in order', async () => {
-    const { rules } = await load(WHOLE);
-    expect(rules.map(({ scenario, number }) => `${scenario}#${number}`)).toEqual(
-      rules.map((_, index) => `whole#${index + 1}`),
-    );
-    expect(rules[0]).toEqual({
-      scenario: 'whole',
-      number: 1,
-      on: OPERATION_IDS,
-      where: [
-        { of: 'input', name: 'petId', values: [9007199254740993n, null] },
-        { of: 'header', name: 'x-client', values: ['a'] },
-        { of: 'key', name: 'key', values: ['a-key', 'b-key'] },
-      ],
-      calls: [
-        { from: 1, to: 1 },
-        { from: 3, to: 4 },
-        { from: 6, to: Number.POSITIVE_INFINITY },
-      ],
-      chance: 0.5,
-      delay: { kind: 'log-normal', median: 120, sigma: 0.4 },
-      reply: {
-        status: 409,
-        headers: ['Retry-After', '1', 'X-Two', 'a', 'X-Two', 'b'],
-        body: {
-          kind: 'json',
-          text: '{"id":9223372036854775807,"list":[1.5,null,true,"x"],"__proto__":1}',
-        },
-      },
-      fault: undefined,
-      apply: false,
-    });
-    expect(rules[1]).toMatchObject({
-      on: ['getPet', 'listPets'],
-      calls: [{ from: 2, to: 2 }],
-      chance: 1,
-      delay: { kind: 'fixed', milliseconds: 5 },
-      fault: { kind: 'slow-body', chunks: 10, over: 2000 },
-    });
-    expect(rules[2]).toMatchObject({
-      calls: [
-        { from: 1, to: 1 },
-        { from: 3, to: 3 },
-      ],
-      delay: { kind: 'uniform', min: 1, max: 1 },
-      fault: { kind: 'slow-body', chunks: 10, over: 7 },
-      apply: true,
-    });
   });
 
   test('can reply with JSON, with text, with no body, or with the usual one', async () => {

@@ -152,22 +152,6 @@ describeBothWays('staging', (open) => {
       expect(reply.headers['mock-basis']).toBe('documented');
     }
   });
-
-  test('shares no state with the default deployment', async () => {
-    const client = await open();
-    const created = await client.send('POST', '/v1/pets', { body: REX });
-    expect(created.json).toMatchObject({ id: 65 });
-    expect((await client.send('DELETE', '/~staging/v1/store/orders/1', STAGING)).status).toBe(204);
-    const update = { ...STAGING, body: { quantity: 77 } };
-    expect((await client.send('PATCH', '/~staging/v1/inventory/1', update)).status).toBe(200);
-
-    expect((await client.send('GET', '/~staging/v1/pets/65', STAGING)).status).toBe(404);
-    expect((await client.send('GET', '/v1/inventory')).text).not.toContain('"quantity":77');
-    expect((await client.send('DELETE', '/v1/store/orders/1')).status).toBe(204);
-    const other = { ...STAGING, body: { ...REX, name: 'Bo' } };
-    const inStaging = await client.send('POST', '/~staging/v1/pets', other);
-    expect(inStaging.json).toMatchObject({ id: 65, name: 'Bo' });
-  });
 });
 
 describeBothWays('plain replies', (open) => {
