@@ -61,17 +61,19 @@ export function readCommandLine(words: readonly string[]): Invocation {
     const misspelt = given.find(({ name }) => isKnown(name) === undefined);
     throw misspelt ? unknownFlag('serve', misspelt.name) : unknownCommand(first);
   }
+  const { positional, runs } = commandShape(command);
+  // Flags after a command that should follow -- are flags of that command.
+  const [, stray] = tokens.filter(({ kind }) => runs && kind === 'positional');
   const texts = new Map<FlagName, string[]>();
-  for (const token of given) {
+  for (const token of given.filter(({ index }) => index < (stray?.index ?? words.length))) {
     const [name, text] = flagOf(command, token);
     texts.set(name, isSwitch(name) ? [text] : [...(texts.get(name) ?? []), text]);
   }
   const flags: Layer = new Map(
     [...texts].map(([name, all]) => [name, flagInput(name, all, `--${spellingOf(name)}`)]),
   );
-  const { positional, runs } = commandShape(command);
   const taken = positional ? others.splice(0, positional.many ? others.length : 1) : [];
-  requireExpected(command, others, toRun);
+  if (!flags.has('version')) requireExpected(command, others, toRun);
   return { command, positionals: runs ? toRun : taken, flags };
 }
 

@@ -25,6 +25,7 @@ test('--version prints the version of the package', async () => {
   const expected = { code: 0, stdout: `${packageVersion()}\n`, stderr: '' };
   expect(await runCommand(['--version'])).toMatchObject(expected);
   expect(await runCommand(['-v'])).toMatchObject(expected);
+  expect(await runCommand(['exec', '--version'])).toMatchObject(expected);
 });
 
 describe('--help', () => {

@@ -220,6 +220,10 @@ describe('each error names the place, the expected value and the nearest valid w
       'serve takes only flags, no command; did you mean petstore-mock exec -- npm test?',
     ],
     [
+      { args: ['exec', 'sh', '-c', 'true'] },
+      'exec takes only flags, then -- and a command: petstore-mock exec -- npm test; found "sh"',
+    ],
+    [
       { args: ['--scenario', 'slow,flaky'] },
       '--scenario: expected one scenario, found "slow,flaky" (repeat the flag for several: --scenario slow --scenario flaky)',
     ],
