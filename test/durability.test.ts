@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../src/package.ts';
 import { startServer } from '../src/server.ts';
 import { runCommand, startCommand } from './helpers/command.ts';
+import { serverFor } from './helpers/deployment.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 import { runProgram } from './helpers/program.ts';
 
@@ -27,8 +28,7 @@ describe('--db', () => {
     const reloaded = new Promise<Error | undefined>((resolve) => {
       onReload = resolve;
     });
-    const server = await startServer({ port: 0, db: file, fixture, watch: true, onReload });
-    onTestFinished(() => server.close());
+    const server = await serverFor({ db: file, fixture, watch: true, onReload });
     const call = async (path: string, method = 'GET', body?: object) => {
       const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
       const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
-import { startServer } from '../../src/server.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 
@@ -12,12 +12,11 @@ const KEY = 'a-key-that-nobody-may-see';
 const folder = temporaryFolder();
 
 test('check prints its verdicts, saves what it found, and exits with 3 if something has changed', async () => {
-  const server = await startServer({
+  const server = await serverFor({
     port: 0,
     keys: { valid: [KEY] },
     assume: { 'unknown-pet': '400', 'pets-order': 'newest' },
   });
-  onTestFinished(() => server.close());
   const file = (name: string) => join(folder, name);
   const earlier = {
     assume: { 'unknown-pet': '404', 'pets-order': 'newest', 'cancel-again': '404' },
@@ -55,8 +54,7 @@ test('check prints its verdicts, saves what it found, and exits with 3 if someth
 });
 
 test('check fails if it leaves open what was settled, unless --allow-unsettled is given', async () => {
-  const server = await startServer({ port: 0 });
-  onTestFinished(() => server.close());
+  const server = await serverFor();
   const earlier = join(folder, 'settled.json');
   writeFileSync(earlier, JSON.stringify({ assume: { 'cancel-again': '409' } }));
   const words = ['check', server.url, '--key', 'demo-key', '--rate', '10000', '--against', earlier];
@@ -94,8 +92,7 @@ test('check asks before requests go to another machine, and a dry run sends none
 });
 
 test('check says which key or URL is wrong instead of judging anything', async () => {
-  const server = await startServer({ port: 0 });
-  onTestFinished(() => server.close());
+  const server = await serverFor();
   const wrongKey = await runInProcess(['check', server.url, '--key', KEY]);
   expect(wrongKey).toMatchObject({ code: 1, stdout: '' });
   expect(wrongKey.stderr).toContain('the key is refused');

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
-import { type ServerOptions, startServer } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/server.ts';
 import { asker } from '../helpers/ask.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 
@@ -23,8 +24,7 @@ function withInt64(): string {
 
 /** Starts a deployment, or a server from what was recorded of one. */
 async function serve(options: ServerOptions) {
-  const server = await startServer({ port: 0, ...options });
-  onTestFinished(() => server.close());
+  const server = await serverFor({ ...options });
   const ask = asker(server.port);
   const control = asker(server.port, '/__mock');
   return { url: server.url, ask, control };

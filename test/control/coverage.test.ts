@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { coverageOf } from '../../src/evidence/coverage.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
 import { findingsOf } from '../../src/evidence/findings.ts';
@@ -6,8 +6,8 @@ import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { totalsOf } from '../../src/evidence/sandbox-evidence.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { loadStore, startOf } from '../../src/scenario/sandbox-start.ts';
-import { startServer } from '../../src/server.ts';
 import { callOf, performIn } from '../helpers/call.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { type Client, describeServer } from '../helpers/wire.ts';
 
 /** What `GET coverage` and `GET findings` of a sandbox say. */
@@ -112,8 +112,7 @@ test('thousands of deleted sandboxes leave their counts and at most 1,000 findin
 
 test('coverage has a curl line for each reply, but under --plain none that needs Prefer', async () => {
   const report = async (plain: boolean) => {
-    const { url, close } = await startServer({ port: 0, plain });
-    onTestFinished(close);
+    const { url } = await serverFor({ plain });
     const { origin } = new URL(url);
     const reply = await fetch(`${origin}/~staging/__mock/coverage`);
     const { documented, assumed }: Record<string, { status: number; curl?: string }[]> = Object(

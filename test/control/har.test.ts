@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { expect, onTestFinished, test } from 'vitest';
-import { startServer } from '../../src/index.ts';
+import { expect, test } from 'vitest';
+import { serverFor } from '../helpers/deployment.ts';
 import { clientAt, describeServer } from '../helpers/wire.ts';
 
 const TEXT = { type: 'string' };
@@ -123,8 +123,7 @@ test.each([
   ['a moved clock', { clock: Date.UTC(2040, 0) }, {}],
   ['a forced status', {}, { headers: { prefer: 'code=404' } }],
 ] as const)('the journal has the headers that the mock sends: %s', async (_name, options, sent) => {
-  const { url, close } = await startServer({ port: 0, ...options });
-  onTestFinished(close);
+  const { url } = await serverFor({ ...options });
   const { send } = clientAt(Number(new URL(url).port));
   for (const [method, path] of [
     ['GET', '/v1/pets/1'],

@@ -2,13 +2,14 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import express from 'express';
 import request from 'supertest';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createExpressApp } from '../../src/control/app.ts';
 import { assembleMock } from '../../src/mock.ts';
 import type { Hold } from '../../src/scenario/hold.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
@@ -157,13 +158,12 @@ describe('a held reply', () => {
   async function start(options: ServerOptions = {}) {
     const holds: (Hold | undefined)[] = [];
     const findings: string[] = [];
-    const server = await startServer({
+    const server = await serverFor({
       ...options,
       port: 0,
       observe: (_, { hold }) => holds.push(hold && { ...hold }),
       onFinding: ({ code, message }) => findings.push(`${code}: ${message}`),
     });
-    onTestFinished(() => server.close());
     return { server, client: clientAt(server.port), holds, findings };
   }
 

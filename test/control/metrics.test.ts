@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import request from 'supertest';
-import { expect, onTestFinished, test } from 'vitest';
-import { startServer } from '../../src/index.ts';
+import { expect, test } from 'vitest';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Client, describeServer } from '../helpers/wire.ts';
 
@@ -59,8 +59,7 @@ describeServer('metrics in the control API', (open) => {
 });
 
 test('metrics count changes and the appends that they share', async () => {
-  const { url, close } = await startServer({ port: 0, db: join(folder, 'store.json') });
-  onTestFinished(close);
+  const { url } = await serverFor({ db: join(folder, 'store.json') });
   await request(url)
     .post('/pets')
     .set('Authorization', 'Bearer demo-key')

@@ -1,12 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import request from 'supertest';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isObject } from '../../src/contract/records.ts';
 import { controlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { createApp } from '../../src/index.ts';
 import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
-import { startServer } from '../../src/server.ts';
+import { serverFor } from '../helpers/deployment.ts';
 
 const document = controlOpenApi(ENDPOINTS, { serverUrl: '/__mock', version: '0.0.0' });
 
@@ -59,8 +59,7 @@ interface ExampleRequest {
 }
 
 test('every example request of both documents succeeds, in their order', async () => {
-  const { url, close } = await startServer({ port: 0 });
-  onTestFinished(close);
+  const { url } = await serverFor();
   const send = async (base: string, { method, path, body }: ExampleRequest): Promise<number> => {
     const type = { 'Content-Type': 'application/json' };
     const headers = { Authorization: 'Bearer demo-key', ...(body !== undefined && type) };

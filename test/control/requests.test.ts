@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventsOf } from '../../src/event-stream.ts';
-import { startServer } from '../../src/index.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { type Client, describeServer } from '../helpers/wire.ts';
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
@@ -268,8 +268,7 @@ async function eventsAt(url: string, headers: Readonly<Record<string, string>> =
 }
 
 async function origin(): Promise<string> {
-  const { url, close } = await startServer({ port: 0 });
-  onTestFinished(close);
+  const { url } = await serverFor();
   return new URL(url).origin;
 }
 

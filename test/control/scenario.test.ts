@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { startServer } from '../../src/server.ts';
+import { expect, test } from 'vitest';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { describeServer } from '../helpers/wire.ts';
 
@@ -99,8 +99,7 @@ test('scenarios from the start and from a request are listed, and can be turned 
   writeFileSync(join(folder, 'base.yaml'), 'state: { orders: { remove: all } }\n');
   const file = join(folder, 'mine.yaml');
   writeFileSync(file, 'description: Mine.\nextends: [base.yaml]\nassume: { unknown-pet: "400" }\n');
-  const server = await startServer({ port: 0, scenarios: [file, 'slow'] });
-  onTestFinished(() => server.close());
+  const server = await serverFor({ scenarios: [file, 'slow'] });
   const control = `${new URL(server.url).origin}/__mock`;
   const active = async () => {
     const all: { name: string; active?: number; shipped: boolean }[] = Object(

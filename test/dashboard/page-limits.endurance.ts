@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startServer } from '../../src/server.ts';
 import { axeViolations } from '../helpers/browser.ts';
 import { describeDashboard, openDashboard } from '../helpers/dashboard.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 
 /** In bytes. */
@@ -25,8 +26,7 @@ describeDashboard('the page', (open, browser) => {
   });
 
   test('asks for the token of a server off loopback, and forgets it with the tab', async () => {
-    const far = await startServer({ port: 0, host: TOKEN_HOST, controlToken: 'right-token' });
-    onTestFinished(() => far.close());
+    const far = await serverFor({ host: TOKEN_HOST, controlToken: 'right-token' });
     const { page } = await openDashboard(browser(), far);
     const token = page.getByLabel('Token', { exact: true });
     await token.fill('wrong-token');
@@ -54,8 +54,7 @@ describeDashboard('the page', (open, browser) => {
     await page.getByText('No exchanges yet').waitFor();
     await first.close();
     await page.getByText('The server does not answer.').waitFor();
-    const second = await startServer({ port: Number(new URL(first.url).port) });
-    onTestFinished(() => second.close());
+    const second = await serverFor({ port: Number(new URL(first.url).port) });
     await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
     const { pathname } = new URL(page.url());
     await fetch(`${second.url.replace('/v1', pathname.replace('/__mock/', '/v1'))}/pets`);

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../src/server.ts';
 import { describeDashboard, openDashboard } from '../helpers/dashboard.ts';
+import { serverFor } from '../helpers/deployment.ts';
 
 /** What a tester who writes no code does in the dashboard; each test has its own sandbox. */
 describeDashboard('a tester', (open, browser) => {
@@ -119,8 +120,7 @@ describeDashboard('a tester', (open, browser) => {
         { id: 'pets-order', verdict: 'settled', option: 'id' },
       ],
     } as const;
-    const server = await startServer({ port: 0, checked });
-    onTestFinished(() => server.close());
+    const server = await serverFor({ checked });
     const { page, press } = await openDashboard(browser(), server, 'assumptions');
     const about = (name: string) => page.locator(`#assumption-${name}`);
     await about(id).getByText('drift').waitFor();

@@ -12,7 +12,7 @@ import {
 import { proxyFor } from '../../src/deployment/transport.ts';
 import { headerOf } from '../../src/http/raw-headers.ts';
 import { loadCertificate } from '../../src/http/tls/certificate.ts';
-import { startServer } from '../../src/server.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';
 
 /** A clock that jumps instead of waiting. */
@@ -172,8 +172,7 @@ test('HTTP_PROXY carries requests to every host but this machine and those in NO
 });
 
 test('a certificate is verified, also through a proxy, and --cacert adds one to trust', async () => {
-  const server = await startServer({ port: 0, tls: true });
-  onTestFinished(() => server.close());
+  const server = await serverFor({ tls: true });
   const { port } = server;
   const asked: (string | undefined)[] = [];
   const proxy = http.createServer().on('connect', ({ url, headers }, client: Socket) => {

@@ -6,8 +6,9 @@ import { PendingResponses } from '../../src/http/pending-responses.ts';
 import { createServiceHandler } from '../../src/http/service-handler.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
-import { type ServerOptions, startServer } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/server.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';
 import { closeRaw, openRaw, type RawReply, rawRequest } from '../helpers/raw.ts';
 
@@ -82,8 +83,7 @@ test.each<[string, number, ServerOptions, string]>([
     const observe = (): never => {
       throw new Error('the observer is broken');
     };
-    const server = await startServer({ ...options, observe, port: 0 });
-    onTestFinished(() => server.close());
+    const server = await serverFor({ ...options, observe });
     const warned = once(process, 'warning');
     expect((await ask(server.port, request)).status).toBe(status);
     expect((await warned).map(String)).toEqual([expect.stringContaining('observer is broken')]);

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseJson } from '../../src/contract/json.ts';
-import { startServer } from '../../src/server.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 
@@ -73,8 +73,7 @@ test.for(Object.keys(PROGRAMS))(
     const compiles = name !== 'java' || findProgram('javac') !== undefined;
     if (program === undefined || !compiles) return skip(`This machine has no ${name}.`);
     const ca = join(folder, 'ca.pem');
-    const { port, close } = await startServer({ port: 0, tls: true, tlsWrite: ca });
-    onTestFinished(close);
+    const { port } = await serverFor({ tls: true, tlsWrite: ca });
     for (const host of ['127.0.0.1', 'localhost']) {
       const url = `https://${host}:${port}/v1/pets/1`;
       const { args = [], env } = PROGRAMS[name]?.(url, ca) ?? {};

@@ -11,6 +11,7 @@ import {
   startServer,
 } from '../../src/index.ts';
 import { exchangeReport, inSandbox } from '../../src/library/for-tests.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 import { serve } from './serve.ts';
 
@@ -318,8 +319,7 @@ describe('a server', () => {
       const told = / got \d+ from something other than petstore-mock: is the URL right\?$/;
       await expect(connectPetstoreMock({ url: site.url })).rejects.toThrow(told);
     }
-    const { url, close } = await startServer({ port: 0, noControl: true });
-    onTestFinished(close);
+    const { url } = await serverFor({ noControl: true });
     const error = await refusalOf(connectPetstoreMock({ url }));
     expect(String(error)).toMatch(/is it a petstore-mock without --no-control\?$/);
   });

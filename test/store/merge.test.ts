@@ -63,24 +63,6 @@ describe('each', () => {
     where: new Map(Object.entries(where).map(([name, values]) => [name, new Set(values)])),
   });
 
-  test('changes what is left after removals, before records are set', () => {
-    const { orders } = merged(STORE, {
-      orders: {
-        remove: [2n],
-        each: [change({ status: 'cancelled' })],
-        set: [{ id: 5n, quantity: 7 }, { id: 9n }],
-      },
-    });
-    expect([...orders.ascending()]).toEqual([
-      { id: 1n, petId: 1n, status: 'cancelled' },
-      { id: 3n, petId: 3n, status: 'cancelled' },
-      { id: 4n, petId: 4n, status: 'cancelled' },
-      { id: 5n, petId: 5n, status: 'cancelled', quantity: 7 },
-      { id: 9n },
-    ]);
-    expect(STORE.orders.get(2n)).toEqual({ id: 2n, petId: 2n, status: 'shipped' });
-  });
-
   test('sees what an earlier one changed, and null as an absent member', () => {
     const each = [
       change({ status: 'cancelled', petId: null }, { status: ['pending'], id: [1n, 2n, 3n] }),
@@ -95,19 +77,5 @@ describe('each', () => {
       { id: 4n, petId: 4n, status: 'shipped' },
       { id: 5n, petId: 5n, status: 'pending' },
     ]);
-  });
-
-  test('is refused for an unknown animal, with everything else that is wrong', () => {
-    const orders = { ...NOTHING, each: [change({ petId: 0n })], set: [{ id: 1n, petId: 99n }] };
-    const animals = { ...NOTHING, set: [{ id: 77n }] };
-    expect(merge(STORE, { ...UNCHANGED, animals, orders }, ['state'])).toMatchObject({
-      ok: false,
-      problems: [
-        { at: ['state', 'animals', 'set', 0, 'name'] },
-        { at: ['state', 'animals', 'set', 0, 'categoryId'] },
-        { at: ['state', 'orders', 'each'], found: '0, which no animal has' },
-        { at: ['state', 'orders', 'set', 0, 'petId'], found: '99, which no animal has' },
-      ],
-    });
   });
 });

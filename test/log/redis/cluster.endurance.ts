@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRedisAddress } from '../../../src/log/redis/address.ts';
 import { RedisConnection } from '../../../src/log/redis/redis-connection.ts';
 import { startServer } from '../../../src/server.ts';
 import { asker } from '../../helpers/ask.ts';
+import { serverFor } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 
 const SLOTS = 16_384;
@@ -53,8 +54,7 @@ describeWithRedis('a Redis Cluster', () => {
 
   test('loses a node: 503 until it is back, and nothing acknowledged is lost', async () => {
     const [first, second] = nodes;
-    const server = await startServer({ port: 0, shared: `redis://127.0.0.1:${first?.port}` });
-    onTestFinished(() => server.close());
+    const server = await serverFor({ shared: `redis://127.0.0.1:${first?.port}` });
     const ask = asker(server.port, '');
     const orders = Array.from({ length: 8 }, (_, number) => `/~lost-${number}/v1/store/orders/1`);
     for (const order of orders) expect((await ask('DELETE', order)).status).toBe(204);

@@ -162,16 +162,6 @@ describeWithRedis('the keeper of a fleet', () => {
     return redis.command('HGET', await key('head'), name);
   }
 
-  test('gives a server the next turn after it was behind', async () => {
-    const [one, two] = [await serve(), await serve()];
-    await append(one, 'a');
-    expect(await append(two, 'b')).toEqual(['a']);
-    const turn = await headField('turn');
-    expect(await append(two, 'b')).toBe('kept');
-    expect(turn).not.toBe('null');
-    expect(await headField('turn')).toBe('null');
-  });
-
   test('tells another server all that a state has, int64 exactly', async () => {
     const [one, two] = [await serve(), await serve()];
     const id = 2n ** 63n - 1n;
