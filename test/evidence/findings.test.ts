@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import type { FindingsReport } from '../../src/evidence/findings.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/server.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { clientAt } from '../helpers/wire.ts';
 
 interface Step {
   readonly method: string;
@@ -22,62 +24,22 @@ function step(text: string, more: Omit<Step, 'method' | 'path'> = {}): Step {
   return { method, path, ...(body === undefined ? {} : { body }), ...more };
 }
 
-const agents: Agent[] = [];
-
-/** An agent with one connection, so that every request is made with the reply before it at hand. */
-function oneConnection(): Agent {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  agents.push(agent);
-  return agent;
-}
-
 const HELD = join(temporaryFolder(), 'held.json');
 writeFileSync(HELD, '{"rules":[{"on":"listPets","hold":true}]}');
 
-afterAll(() => {
-  for (const agent of agents) agent.destroy();
-});
-
-function send(server: RunningServer, { method, path, key, body, prefer }: Step, agent: Agent) {
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const headers: Record<string, string> = { authorization: `Bearer ${key ?? 'demo-key'}` };
-    if (prefer !== undefined) headers.prefer = prefer;
-    if (body !== undefined) {
-      headers['content-type'] = 'application/json';
-      headers['content-length'] = String(Buffer.byteLength(body));
-    }
-    const sent = request(server.url + path, { method, headers, agent }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    sent.on('error', reject).end(body);
-  });
-}
-
-async function withServer<T>(
-  options: ServerOptions,
-  work: (server: RunningServer) => Promise<T>,
-): Promise<T> {
-  const server = await startServer({ port: 0, ...options });
-  try {
-    return await work(server);
-  } finally {
-    await server.close();
-  }
-}
-
-function findingsAfter(
+async function findingsAfter(
   steps: readonly Step[],
   options: ServerOptions = {},
 ): Promise<FindingsReport> {
-  return withServer(options, async (server) => {
-    const agent = oneConnection();
-    for (const each of steps) await send(server, each, agent);
-    return server.findings();
-  });
+  const server = await serverFor(options);
+  // One connection, so that every request is made with the reply before it at hand.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const { send } = clientAt(server.port, agent);
+  for (const { method, path, key, body, prefer: Prefer } of steps) {
+    await send(method, `/v1${path}`, { key, body, headers: { Prefer } });
+  }
+  agent.destroy();
+  return server.findings();
 }
 
 interface Case {
@@ -223,9 +185,7 @@ describe('findings report', () => {
     const { steps, deployment, with: options, message } = found;
     const behind = (upstream?: string) => findingsAfter(steps, { ...options, upstream });
     const { total, counts, findings } =
-      deployment === undefined
-        ? await behind()
-        : await withServer(deployment, ({ url }) => behind(url));
+      deployment === undefined ? await behind() : await behind((await serverFor(deployment)).url);
     expect({ total, counts }).toEqual({ total: 1, counts: { [code]: 1 } });
     const last = steps.at(-1);
     expect(findings).toEqual([

@@ -12,7 +12,8 @@ import {
   CertificateError,
   loadCertificate,
 } from '../../src/http/tls/certificate.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/server.ts';
+import type { RunningServer, ServerOptions } from '../../src/server.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
@@ -20,7 +21,6 @@ import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 
 const folder = temporaryFolder();
 let own: Certificate;
-const servers: RunningServer[] = [];
 const clients: TLSSocket[] = [];
 
 beforeAll(async () => {
@@ -30,10 +30,9 @@ beforeAll(async () => {
   writeFileSync(fileOf('other.pem'), (await drawn('127.0.0.1')).key);
 });
 
-afterEach(async () => {
+afterEach(() => {
   closeRaw();
   for (const client of clients.splice(0)) client.destroy();
-  await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
 function fileOf(name: string): string {
@@ -47,11 +46,9 @@ async function drawn(host: string): Promise<Certificate> {
 }
 
 /** Starts a server with the certificate in files, which spares each test the making of one. */
-async function start(options: ServerOptions = {}): Promise<RunningServer> {
+function start(options: ServerOptions = {}): Promise<RunningServer> {
   const files = { tlsCert: fileOf('cert.pem'), tlsKey: fileOf('key.pem') };
-  const server = await startServer({ tls: true, ...files, ...options, port: 0 });
-  servers.push(server);
-  return server;
+  return serverFor({ tls: true, ...files, ...options });
 }
 
 /** Opens a TLS connection that trusts the server, and sends something on it. */
@@ -124,8 +121,7 @@ describe('the certificate', () => {
   });
 
   test('does not exist over plain HTTP', async () => {
-    const server = await startServer({ port: 0 });
-    servers.push(server);
+    const server = await serverFor();
     const reply = await fetch(new URL('/__mock/certificate.pem', server.url));
     expect(reply.status).toBe(404);
     expect(await reply.json()).toMatchObject({

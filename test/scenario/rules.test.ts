@@ -2,29 +2,21 @@ import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { type Decision, decide, NO_COUNTS, ruleBook } from '../../src/scenario/rules.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
-import { BodyBytes, type Call } from '../../src/service/input.ts';
+import type { Call } from '../../src/service/input.ts';
+import { callOf } from '../helpers/call.ts';
 
 /** Members of rules; each resets calls of `getPet` unless it says otherwise. */
 type Rules = readonly object[];
 
-function call(operation: OperationId = 'getPet', members: Partial<Call> = {}): Call {
-  return {
-    operation,
-    path: '/v1/pets/1',
-    pathId: '1',
-    query: [],
-    headers: {},
-    authorization: 'Bearer demo-key',
-    contentType: undefined,
-    contentEncoding: undefined,
-    body: { kind: 'none' },
-    ...members,
-  };
-}
+const call = (operation: OperationId = 'getPet', members: Partial<Call> = {}): Call => ({
+  ...callOf(operation),
+  pathId: '1',
+  authorization: 'Bearer demo-key',
+  ...members,
+});
 
-const createPet = (text: string) => call('createPet', { body: new BodyBytes(Buffer.from(text)) });
-const updateInventory = (text: string) =>
-  ({ ...createPet(text), operation: 'updateInventory' }) as const;
+const createPet = (text: string) => callOf('createPet', Buffer.from(text));
+const updateInventory = (text: string) => callOf('updateInventory', Buffer.from(text));
 
 /** What rules decide about some calls, one after the other. */
 function decisions(rules: Rules, calls: readonly Call[], seed = 1): (Decision | undefined)[] {

@@ -8,9 +8,10 @@ import {
   chooseOptions,
 } from '../../src/contract/assumption-table.ts';
 import { SERVICE } from '../../src/sandbox/step.ts';
-import { BODY_LIMITS, BodyBytes, type Call } from '../../src/service/input.ts';
+import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { storeOf } from '../../src/store/store.ts';
+import { callOf } from '../helpers/call.ts';
 import { worldWith } from '../helpers/world.ts';
 
 /** A call before it is known how large a body may be. */
@@ -137,16 +138,9 @@ function answer(asked: Request, now: number, choices: Choices): Reply {
   const bytes = Buffer.from(text);
   const limit = BODY_LIMITS[choices['body-limit']];
   const call: Call = {
+    ...callOf(asked.operation, bytes.length === 0 ? undefined : bytes),
     ...rest,
-    path: '/v1',
-    headers: {},
-    contentEncoding: undefined,
-    body:
-      bytes.length === 0
-        ? { kind: 'none' }
-        : bytes.length > limit
-          ? { kind: 'too-large', limit }
-          : new BodyBytes(bytes),
+    ...(bytes.length > limit && { body: { kind: 'too-large', limit } }),
   };
   return SERVICE[call.operation](worldWith(STORE, now, choices), call).reply;
 }
@@ -196,14 +190,8 @@ describe('if both the key and the input are bad', () => {
   /** Answers it twice, so that the second one goes past a rate of one. */
   function second(given: Partial<Choices>, query: Request['query'] = [], text = '{}'): Reply {
     const world = worldWith(STORE, BEFORE_SUNSET, given);
-    const call: Call = {
-      ...REFUSED_INPUT,
-      query,
-      path: '/v1',
-      headers: {},
-      contentEncoding: undefined,
-      body: new BodyBytes(Buffer.from(text)),
-    };
+    const { text: _, ...rest } = REFUSED_INPUT;
+    const call: Call = { ...callOf(rest.operation, Buffer.from(text)), ...rest, query };
     const { rates } = SERVICE.createPet(world, call);
     return SERVICE.createPet({ ...world, rates }, call).reply;
   }
