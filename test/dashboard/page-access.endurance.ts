@@ -22,13 +22,17 @@ const VIEWS = [
 /** The least and the most, and where a rule of the style sheet begins. */
 const WIDTHS = [320, 360, 450, 704, 895, 896, 1024, 1119, 1120, 1440, 1599, 1600, 1920];
 
+const LONG_NAME = 'long'.repeat(16);
+
 describeDashboard('the page', (open) => {
   async function visited(view: string): Promise<Opened> {
     const opened = await open(view);
     await opened.service('GET', '/pets/1');
     await opened.service('DELETE', '/store/orders/2');
     const rules = [{ on: 'listPets', reply: { status: 418 } }];
-    await opened.control('PUT', '/scenarios/mine', { body: { rules } });
+    for (const name of ['mine', LONG_NAME]) {
+      await opened.control('PUT', `/scenarios/${name}`, { body: { rules } });
+    }
     return opened;
   }
 
@@ -63,15 +67,19 @@ describeDashboard('the page', (open) => {
 
   test('fits into every width: nothing scrolls sideways, the header stays, panels can be read', async () => {
     const { page } = await visited('exchanges');
+    await page.locator('.switcher b').waitFor();
+    await page.evaluate(`document.querySelector('.switcher b').textContent = '${LONG_NAME}'`);
     const measured = () =>
       page.evaluate<Record<string, number>>(`(() => {
+        const views = document.querySelector('#views');
         const widthOf = (of) => Math.round(of.getBoundingClientRect().width);
         const texts = [...document.querySelectorAll('main :is(td, th, p, h2, button, a)')];
         const thin = texts.filter((it) => it.checkVisibility() && widthOf(it) < 24
           && it.textContent.trim().length > 3);
         return {
           overflow: document.documentElement.scrollWidth - innerWidth,
-          header: document.querySelector('header').offsetHeight,
+          views: views.scrollWidth - views.clientWidth,
+          header: document.querySelector('header').scrollHeight,
           panel: Math.min(innerWidth, ...[...document.querySelectorAll('.panel')].map(widthOf)),
           beyond: [...document.querySelectorAll('main :is(.panel, .actions) button')]
             .filter((it) => it.getBoundingClientRect().right > innerWidth).length,
@@ -83,9 +91,9 @@ describeDashboard('the page', (open) => {
       await show(page, view, mark);
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
-        const { overflow, header = 0, panel = 0, beyond, thin } = await measured();
-        expect({ view, width, overflow, beyond, thin }).toEqual({
-          ...{ view, width, overflow: 0, beyond: 0, thin: 0 },
+        const { header = 0, panel = 0, ...beyond } = await measured();
+        expect({ view, width, ...beyond }).toEqual({
+          ...{ view, width, overflow: 0, views: 0, beyond: 0, thin: 0 },
         });
         expect(header).toBeLessThanOrEqual(56);
         expect(panel).toBeGreaterThanOrEqual(width < 400 ? width - 40 : 360);
