@@ -73,6 +73,22 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Same request and same reply as exchange 1.').waitFor();
   });
 
+  test('asks for a key that the journal does not have, and sends no other in its place', async () => {
+    const { page, service, press } = await open();
+    await service('GET', '/pets');
+    await service('GET', '/pets', { headers: { Authorization: 'Bearer lost-key' } });
+    await exchange(page, 2).click();
+    await press('Send again');
+    const key = page.getByLabel('API key');
+    expect(await key.inputValue()).toBe('');
+    await press('Send');
+    expect(await page.locator('input:invalid').getAttribute('name')).toBe('key');
+    await key.fill('demo-key');
+    await press('Send');
+    await opened(page, 3).waitFor();
+    await page.getByText('Differs from exchange 2 in: key, status, reply body.').waitFor();
+  });
+
   test('filters exchanges, and lets the list stay put', async () => {
     const { page, service, press, button } = await open('exchanges?status=404');
     const shown = () => page.getByRole('link', { name: /^Exchange \d/ }).count();

@@ -57,7 +57,7 @@ export function whyNotAgain({ target, request }: RecordedExchange): string | und
 const LOST_KEY = 'KEY_THAT_STARTS_WITH_';
 
 /** Whether a request lacks its key. It would get another reply without it. */
-export function isKeyLost({ key }: Request): boolean {
+export function isKeyLost({ key }: Pick<Request, 'key'>): boolean {
   return key.startsWith(LOST_KEY);
 }
 

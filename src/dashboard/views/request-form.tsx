@@ -4,7 +4,7 @@ import { Field, Form, type Texts } from '../parts/form.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { go, place } from '../state/place.ts';
-import { FIRST_REQUEST, headersIn, requestOf, sendAndOpen } from '../state/requests.ts';
+import { FIRST_REQUEST, headersIn, isKeyLost, requestOf, sendAndOpen } from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -30,7 +30,11 @@ export function RequestForm() {
           <Form class="form" onSubmit={send}>
             <Field name="method" label="Method" value={method} options={METHODS} />
             <Field name="target" label="Path" value={target} pattern="/.*" required />
-            <Field name="key" label="API key" value={key} />
+            <Field
+              name="key"
+              label="API key"
+              {...(isKeyLost({ key }) ? { required: true, placeholder: key } : { value: key })}
+            />
             <Field
               name="headers"
               label="Other headers, one a line"
