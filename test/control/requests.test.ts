@@ -221,7 +221,9 @@ describeServer('the journal in the control API', (open) => {
       404,
       expect.stringMatching(/"1" in the journal; none is kept/),
     ]);
-    await getPets({ send }, 1, 2, 3, 4);
+    await getPets({ send }, 1);
+    expect(await read('2')).toEqual([404, expect.stringMatching(/; only exchange 1 is kept$/)]);
+    await getPets({ send }, 2, 3, 4);
     expect(await read('3')).toEqual([200, 3]);
     for (const number of ['0', '1', '5', '1.5', 'one', '99999999999999999999']) {
       expect(await read(number)).toEqual([

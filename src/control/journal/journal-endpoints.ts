@@ -129,8 +129,9 @@ export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
       const { journal } = evidence;
       const exchange = isIntegerText(number) ? journal.at(Number(number)) : undefined;
       if (exchange !== undefined) return { status: 200, content: exchangeText(exchange, plain) };
-      const left = `exchanges ${journal.number - journal.size + 1} to ${journal.number} are`;
-      const kept = journal.size === 0 ? 'none is' : left;
+      const [oldest, latest] = [journal.number - journal.size + 1, journal.number];
+      const several = oldest < latest ? `exchanges ${oldest} to ${latest} are` : undefined;
+      const kept = journal.size === 0 ? 'none is' : (several ?? `only exchange ${latest} is`);
       const message = `there is no exchange ${describe(number)} in the journal; ${kept} kept`;
       return refuse('not_found', 404, message);
     },
