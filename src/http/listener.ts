@@ -203,9 +203,9 @@ class Connections {
   }
 }
 
-/** Node takes the socket from a response that is sent. */
+/** Node takes the socket from a response that is sent; one that waits for others has none yet. */
 function isUnderWay(response: ServerResponse | undefined): response is ServerResponse {
-  return response !== undefined && !(response.writableEnded && response.socket === null);
+  return response !== undefined && !(response.writableFinished && response.socket === null);
 }
 
 /** Reports each other protocol once: a client that retries would fill the log. */

@@ -336,6 +336,15 @@ describe('a client', () => {
     expect(replies.map(({ body }) => JSON.parse(body).id)).toEqual(ids);
   });
 
+  test('that sends garbage behind pipelined requests gets the replies to these', async () => {
+    const { port } = await serverFor({ delay: 20 });
+    const connection = await openRaw(port);
+    connection.send(`${get('/v1/pets/1')}${get('/nope')}garbage\r\n\r\n`);
+    const replies = await connection.replies(2);
+    expect(replies.map(({ status }) => status)).toEqual([200, 404]);
+    expect(await connection.rest()).toBe('');
+  });
+
   test.each<[string, string, number]>([
     ['announces', get('/v1/pets/1', { Connection: 'close' }), 200],
     ['of HTTP/1.0 sends', 'GET /v1/pets/1 HTTP/1.0\r\n\r\n', 401],
