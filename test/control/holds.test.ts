@@ -4,7 +4,9 @@ import express from 'express';
 import request from 'supertest';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createExpressApp } from '../../src/control/app.ts';
+import { countWhen } from '../../src/control/journal/hold-endpoints.ts';
 import { assembleMock } from '../../src/mock.ts';
+import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import type { Hold } from '../../src/scenario/hold.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
@@ -301,4 +303,16 @@ test('a count ends when the server stops', async () => {
   const closed = server.close();
   expect((await reply()).body).toBe('{"count":0,"complete":true}');
   await closed;
+});
+
+test('a count ends when its client leaves', async () => {
+  const { default: sandbox } = new Sandboxes(startOf({}, EMPTY_STORE, []));
+  let leave = (): void => {};
+  const onLeave = (act: () => void) => {
+    leave = act;
+    return () => {};
+  };
+  const counted = countWhen({ sandbox, onLeave }, {}, { atLeast: 1, within: 60_000 });
+  leave();
+  expect(await counted).toBe(0);
 });
