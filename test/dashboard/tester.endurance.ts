@@ -40,6 +40,7 @@ describeDashboard('a tester', (open, browser) => {
   test('sees what is wrong with an edit', async () => {
     const { page, press } = await open('store/inventory');
     await press('Edit inventory entry 1');
+    await page.getByText('inventory entry 1', { exact: true }).waitFor();
     await page.getByLabel('quantity').fill('many');
     await press('Save');
     await page

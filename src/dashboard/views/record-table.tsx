@@ -164,6 +164,7 @@ function RecordForm({ fields, what, row, onSave, onCancel }: FormProps) {
         if (key === 'Escape') onCancel();
       }}
     >
+      {row !== undefined && <b>{what}</b>}
       {fields.map(({ name, isInteger, suggested }) => (
         <Field
           key={name}
