@@ -131,9 +131,12 @@ export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
       if (exchange !== undefined) return { status: 200, content: exchangeText(exchange, plain) };
       const [oldest, latest] = [journal.number - journal.size + 1, journal.number];
       const several = oldest < latest ? `exchanges ${oldest} to ${latest} are` : undefined;
-      const kept = journal.size === 0 ? 'none is' : (several ?? `only exchange ${latest} is`);
-      const message = `there is no exchange ${describe(number)} in the journal; ${kept} kept`;
-      return refuse('not_found', 404, message);
+      const left = journal.size === 0 ? 'none is' : (several ?? `only exchange ${latest} is`);
+      const isCleared = isIntegerText(number) && Number(number) > 0 && Number(number) < oldest;
+      const what = isCleared
+        ? `exchange ${number} was cleared`
+        : `there is no exchange ${describe(number)}`;
+      return refuse('not_found', 404, `${what}; ${left} left`);
     },
   }),
 ];
