@@ -46,10 +46,12 @@ export function killCommands(): void {
 export function spawnCommand(
   args: readonly string[],
   env: Environment = {},
-  { uid, gid }: SpawnOptions = {},
+  { uid }: SpawnOptions = {},
 ) {
-  const options = { env: { ...ENVIRONMENT, ...env }, uid, gid };
-  const child = spawn(process.execPath, [MAIN, ...args], options);
+  const options = { env: { ...ENVIRONMENT, ...env }, uid };
+  // Another user may not be allowed to run this Node, but finds one in the PATH.
+  const program = uid === undefined ? process.execPath : 'node';
+  const child = spawn(program, [MAIN, ...args], options);
   running.add(child);
   const printed = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
