@@ -8,6 +8,7 @@ import {
 } from '../../evidence/exchange.ts';
 import { FINDING_CODES } from '../../evidence/finding-codes.ts';
 import { exposed } from '../../http/cors.ts';
+import { headerOf } from '../../http/raw-headers.ts';
 import { basisHeader } from '../../http/write.ts';
 import { packageVersion } from '../../package.ts';
 import { holdView } from '../../scenario/hold.ts';
@@ -90,7 +91,7 @@ function sentHeaders(exchange: Exchange, plain: boolean): readonly string[] {
   const mockBasis = plain ? [] : ['Mock-Basis', basisHeader(basis, method === 'HEAD')];
   if (basis.kind === 'upstream') return [...kept, ...mockBasis];
   const hasBody = replyBody !== undefined || replyCut;
-  const has = (name: string) => headerOf(pairsOf(kept), name) !== undefined;
+  const has = (name: string) => headerOf(kept, name) !== undefined;
   return [
     ...(hasBody && !has('content-type') ? ['Content-Type', 'application/json'] : []),
     ...mockBasis,
@@ -129,7 +130,7 @@ export function harEntry(exchange: Exchange, origin: string, plain: boolean): st
 
 function requestOf(exchange: Exchange, origin: string): object {
   const { method, target, requestHeaders, requestBody, requestCut } = exchange;
-  const headers = pairsOf(shownHeaders(requestHeaders));
+  const headers = shownHeaders(requestHeaders);
   const host = headerOf(headers, 'host');
   const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
   const query = new URLSearchParams(/\?(.*)$/s.exec(target)?.[1]);
@@ -138,7 +139,7 @@ function requestOf(exchange: Exchange, origin: string): object {
     url: target.startsWith('/') ? base + target : target,
     httpVersion: HTTP_VERSION,
     cookies: [],
-    headers,
+    headers: pairsOf(headers),
     queryString: [...query].map(([name, value]) => ({ name, value })),
     ...(requestBody !== undefined && {
       postData: {
@@ -156,14 +157,14 @@ function responseOf(exchange: Exchange, plain: boolean): object {
   const { method, status = 0, fault, replyCut } = exchange;
   // The journal keeps the body that GET would have got.
   const replyBody = method === 'HEAD' ? undefined : exchange.replyBody;
-  const headers = pairsOf(shownHeaders(sentHeaders(exchange, plain)));
+  const headers = shownHeaders(sentHeaders(exchange, plain));
   const size = replyBody === undefined ? 0 : Buffer.byteLength(replyBody);
   return {
     status,
     statusText: STATUS_CODES[status] ?? '',
     httpVersion: HTTP_VERSION,
     cookies: [],
-    headers,
+    headers: pairsOf(headers),
     content: {
       size,
       mimeType: headerOf(headers, 'content-type') ?? '',
@@ -187,8 +188,4 @@ function pairsOf(headers: readonly string[]): readonly Header[] {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
   );
-}
-
-function headerOf(headers: readonly Header[], wanted: string): string | undefined {
-  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }

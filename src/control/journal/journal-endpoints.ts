@@ -9,6 +9,7 @@ import {
   type ReplyCoverage,
 } from '../../evidence/report-shapes.ts';
 import { totalsOf } from '../../evidence/sandbox-evidence.ts';
+import type { Totals } from '../../evidence/totals.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { PATIENCE } from '../../scenario/time-shapes.ts';
 import { object, optional } from '../../shape/objects.ts';
@@ -25,6 +26,7 @@ import {
   JOURNAL,
 } from '../control-shapes.ts';
 import {
+  type ControlCall,
   DONE,
   type EndpointDefinition,
   endpoint,
@@ -156,19 +158,27 @@ const SCOPE = object({
   all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
 });
 
+/** The totals of the sandbox, or of all. */
+async function totalsFor({
+  parts: { sandboxes },
+  sandbox,
+  query: { all },
+}: ControlCall<unknown, ValueOf<typeof SCOPE>>): Promise<Totals> {
+  return all ? totalsOf(await sandboxes.load()) : sandbox.evidence.totals;
+}
+
 export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('getCoverage', 'get /coverage', {
     summary: 'Report which replies and cases the client has seen',
     query: SCOPE,
     replies: { 200: ['The coverage of documented replies, cases and assumed replies.', COVERAGE] },
-    handle: async ({ parts: { sandboxes, plain }, sandbox, query: { all }, url }) => {
-      const report = all
-        ? coverageOf(totalsOf(await sandboxes.load()))
-        : coverageOf(sandbox.evidence.totals);
+    handle: async (call) => {
+      const { parts, sandbox, url } = call;
+      const report = coverageOf(await totalsFor(call));
       const [key] = sandbox.state.settings.start.keys.valid;
       // Under --plain the server ignores `Prefer`.
       const withCurl = (it: ReplyCoverage) =>
-        plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, serviceUrl(url), key) };
+        parts.plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, serviceUrl(url), key) };
       return json<Coverage>({
         ...report,
         documented: report.documented.map(withCurl),
@@ -185,9 +195,6 @@ export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
         FINDINGS,
       ],
     },
-    handle: async ({ parts: { sandboxes }, sandbox, query: { all } }) =>
-      json<Findings>(
-        all ? findingsOf(totalsOf(await sandboxes.load())) : findingsOf(sandbox.evidence.totals),
-      ),
+    handle: async (call) => json<Findings>(findingsOf(await totalsFor(call))),
   }),
 ];
