@@ -1,5 +1,4 @@
 import type { OnFinding } from '../evidence/totals.ts';
-import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
 
 /** What sandboxes may take, and what is noted of them. */
 export interface SandboxLimits {
@@ -37,7 +36,7 @@ interface RemovableSandboxes {
 const LONGEST_PAUSE = 3_600_000;
 
 /**
- * Removes sandboxes that were not used for some time, but never the default one and staging.
+ * Removes sandboxes that were not used for some time; `remove` keeps the default one and staging.
  *
  * @param idle in milliseconds
  * @param onRemoved called with the name of each, by the server that removed it
@@ -55,7 +54,7 @@ export function removeIdle(
     // What fails while Redis is away, the next look tries again.
     const all = await sandboxes.unused().catch(() => new Map<string, number>());
     for (const [name, unused] of all) {
-      if (name === DEFAULT_SANDBOX || name === STAGING_SANDBOX || unused < idle) continue;
+      if (unused < idle) continue;
       const isRemoved = await sandboxes.remove(name, idle).catch(() => false);
       if (isRemoved) onRemoved(name);
     }

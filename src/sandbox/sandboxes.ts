@@ -172,10 +172,11 @@ export class Sandboxes {
    * @throws KeeperError
    */
   async remove(name: string, unusedFor = 0): Promise<boolean> {
+    if (PERMANENT.includes(name)) return false;
     const fleet = this.#fleet;
     // Of a fleet, not the one in memory, which would be created again.
     const sandbox = fleet === undefined ? this.#named.get(name) : this.#open(name, false);
-    if (sandbox === undefined || PERMANENT.includes(name)) return false;
+    if (sandbox === undefined) return false;
     await sandbox.current();
     const { isHolding, unused } = sandbox.evidence;
     // How long a fleet has not used it, only Redis knows.
