@@ -1,4 +1,4 @@
-import type { ControlOptions, ControlParts } from './control/parts.ts';
+import type { ControlOptions, ControlParts } from './control/control-options.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { type Observer, observedExchange } from './evidence/exchange.ts';
 import { PendingResponses } from './http/pending-responses.ts';

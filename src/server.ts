@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { BASE_URL_FORM, baseUrlOf } from './contract/base-url.ts';
+import { BASE_URL_FORM, baseUrlOf, isLoopbackName } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
-import { isLoopbackName } from './control/loopback.ts';
 import { DEFAULTS } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { asError } from './error-code.ts';

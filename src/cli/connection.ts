@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { baseUrlOf, hostOf } from '../contract/base-url.ts';
-import { isLoopbackName } from '../control/loopback.ts';
+import { baseUrlOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
 import { DeploymentClient, DeploymentError } from '../deployment/deployment-client.ts';
 import { describe } from '../words.ts';
 import { certificateOf, Failure, refusal, type Settings, UsageError } from './command.ts';

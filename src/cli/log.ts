@@ -1,4 +1,4 @@
-import type { FinishedCall } from '../control/parts.ts';
+import type { FinishedCall } from '../control/control-options.ts';
 import type { ObservedExchange, Observer } from '../evidence/exchange.ts';
 import type { Finding } from '../evidence/report-shapes.ts';
 import type { OnFinding } from '../evidence/totals.ts';

@@ -13,7 +13,7 @@ import { type ControlReply, type Endpoint, ofService, refuse, refuseMethod } fro
 import { ENDPOINTS } from './endpoints.ts';
 import { createGuard } from './guard.ts';
 import { pageReply, rootReply } from './pages.ts';
-import type { ControlParts, MockRequest } from './parts.ts';
+import type { ControlParts, MockRequest } from './control-options.ts';
 
 /**
  * The whole mock as one Express app: the control API, then the service, which also answers all

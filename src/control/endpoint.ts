@@ -10,7 +10,7 @@ import { errorBody, type Reply } from '../service/reply.ts';
 import { readAs } from '../shape/read-as.ts';
 import type { Shape } from '../shape/shapes.ts';
 import { firstProblems, joinWords, type Problem, problemText } from '../words.ts';
-import type { ControlParts } from './parts.ts';
+import type { ControlParts } from './control-options.ts';
 
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';

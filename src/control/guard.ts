@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isLoopbackName } from '../contract/base-url.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { describe } from '../words.ts';
 import { type ControlReply, refuse } from './endpoint.ts';
-import { isLoopbackName } from './loopback.ts';
-import type { GuardOptions } from './parts.ts';
+import type { GuardOptions } from './control-options.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 

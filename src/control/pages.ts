@@ -5,7 +5,7 @@ import { BASE_PATH } from '../contract/operations.ts';
 import { codeOf } from '../error-code.ts';
 import { packageRoot, packageVersion } from '../package.ts';
 import { type ControlReply, json, redirect, refuse, refuseMethod } from './endpoint.ts';
-import type { ControlParts, MockRequest } from './parts.ts';
+import type { ControlParts, MockRequest } from './control-options.ts';
 
 /** Written by scripts/build-dashboard.mjs, each file compressed. */
 const FOLDER = join(packageRoot, 'dist/dashboard');

@@ -3,8 +3,7 @@ import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
-import { credentialsOf, hostOf } from '../contract/base-url.ts';
-import { isLoopbackName } from '../control/loopback.ts';
+import { credentialsOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
 import { codeOf } from '../error-code.ts';
 import type { UpstreamRequest } from '../sandbox/upstream.ts';
 

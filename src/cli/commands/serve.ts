@@ -1,4 +1,4 @@
-import { isLoopbackName } from '../../control/loopback.ts';
+import { isLoopbackName } from '../../contract/base-url.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
 import { workingKey } from '../../library/mock-variables.ts';
 import type { KeyLists } from '../../service/keyring.ts';

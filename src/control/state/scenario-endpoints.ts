@@ -32,7 +32,7 @@ import {
   refuseOneMore,
   YAML_TYPE,
 } from '../endpoint.ts';
-import type { ControlParts } from '../parts.ts';
+import type { ControlParts } from '../control-options.ts';
 
 /** The name of a scenario that `PUT scenario` contains. */
 const WRITTEN = 'request';

@@ -4,7 +4,7 @@ import {
   type Choices,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { hostOf } from '../../contract/base-url.ts';
+import { hostOf, isLoopbackName } from '../../contract/base-url.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { withChoices } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
@@ -41,8 +41,7 @@ import {
   refuse,
   refuseInput,
 } from '../endpoint.ts';
-import { isLoopbackName } from '../loopback.ts';
-import type { ControlParts } from '../parts.ts';
+import type { ControlParts } from '../control-options.ts';
 
 const ASSUMPTIONS = { 200: ['The assumptions.', list(ASSUMPTION)] } as const;
 
