@@ -14,7 +14,6 @@ const folder = join(root, 'dist/dashboard');
 
 /** Modules of src/ that run in a browser too. */
 const pure = [
-  'contract/int64.ts',
   'contract/json.ts',
   'contract/operations.ts',
   'contract/records.ts',

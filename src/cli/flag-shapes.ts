@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { DEFAULT_URL } from '../contract/base-url.ts';
-import { parseInt64 } from '../contract/int64.ts';
-import { FIELD_TYPES } from '../contract/records.ts';
+import { parseInt64 } from '../contract/json.ts';
 import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from '../log/redis/address.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { ASSUME } from '../scenario/assume-shape.ts';
-import { VISIBLE } from '../shape/deployment-shapes.ts';
 import type { Member } from '../shape/objects.ts';
+import { FIELD_SHAPES } from '../shape/record-shapes.ts';
 import {
   choice,
   convert,
@@ -22,6 +21,7 @@ import {
   scalar,
   text as textShape,
   type ValuePath,
+  VISIBLE,
 } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 import type { CommandName } from './command-table.ts';
@@ -111,7 +111,7 @@ export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
 export const FAIL_ON = listShape(choice(FAILING_KINDS));
 
 /** The id of an order: an int64 as text. */
-export const ORDER_ID = scalar(FIELD_TYPES.int64.expected, { type: 'string' }, (value) =>
+export const ORDER_ID = scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) =>
   typeof value === 'string' ? parseInt64(value) : undefined,
 );
 

@@ -2,9 +2,8 @@ import { DEFAULT_URL } from '../contract/base-url.ts';
 import { ORDER_STATUSES } from '../contract/records.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
-import { BASE_URL, KEY } from '../shape/deployment-shapes.ts';
 import { object } from '../shape/objects.ts';
-import { choice, type ValueOf } from '../shape/shapes.ts';
+import { BASE_URL, choice, KEY, type ValueOf } from '../shape/shapes.ts';
 import { joinWords } from '../words.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 import {

@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { HOLD_TIME, IDLE_TIME, INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
-import { KEY } from '../shape/deployment-shapes.ts';
+import { KEY } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import {
   ASSUMED,

@@ -1,5 +1,5 @@
 import { OPTION_REPLIES } from './assumption-table.ts';
-import { isIntegerText, parseInt64 } from './int64.ts';
+import { isIntegerText, parseInt64 } from './json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
 import { type AnyRecord, type Fields, isObject, RECORDS, SEEN_ANIMAL_STATUSES } from './records.ts';
 

@@ -1,6 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { Problem } from '../words.ts';
-import { toInt64 } from './int64.ts';
 
 /** The statuses that the document has seen. It does not exclude others. */
 export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -10,64 +9,19 @@ const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** An RFC 3339 instant: a full date, `T`, a time, and `Z` or an offset. */
-export const DATE_TIME =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-
-function isInstant(text: string): boolean {
-  if (!DATE_TIME.test(text) || Number.isNaN(Date.parse(text))) return false;
-  // Date.parse reads February 30 as March 2.
-  const day = text.slice(0, 'yyyy-mm-dd'.length);
-  return new Date(day).getUTCDate() === Number(day.slice(-2));
+/** The values of each type of field. */
+export interface FieldValues {
+  readonly int64: bigint;
+  /** One that a double holds. */
+  readonly integer: number;
+  readonly string: string;
+  readonly boolean: boolean;
+  /** An RFC 3339 instant. */
+  readonly dateTime: string;
+  readonly orderStatus: OrderStatus;
 }
 
-interface FieldTypeShape {
-  /** The expectation in messages. */
-  readonly expected: string;
-  /** The JSON Schema keywords of the type. */
-  readonly schema: Readonly<Record<string, unknown>>;
-  /** Converts a JSON value; undefined if it has another type. */
-  readonly read: (value: unknown) => unknown;
-}
-
-/** The types of fields. */
-export const FIELD_TYPES = {
-  int64: {
-    expected: 'an integer from -2^63 to 2^63-1',
-    schema: { type: 'integer', format: 'int64' },
-    read: toInt64,
-  },
-  integer: {
-    expected: 'an integer from -(2^53-1) to 2^53-1',
-    schema: { type: 'integer' },
-    read: (value: unknown): number | undefined =>
-      typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined,
-  },
-  string: {
-    expected: 'a string',
-    schema: { type: 'string' },
-    read: (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined),
-  },
-  boolean: {
-    expected: 'true or false',
-    schema: { type: 'boolean' },
-    read: (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined),
-  },
-  dateTime: {
-    expected: 'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"',
-    schema: { type: 'string', format: 'date-time' },
-    read: (value: unknown): string | undefined =>
-      typeof value === 'string' && isInstant(value) ? value : undefined,
-  },
-  orderStatus: {
-    expected: `one of ${ORDER_STATUSES.join(', ')}`,
-    schema: { type: 'string', enum: ORDER_STATUSES },
-    read: (value: unknown): OrderStatus | undefined =>
-      ORDER_STATUSES.find((status) => status === value),
-  },
-} as const satisfies Record<string, FieldTypeShape>;
-
-type FieldType = keyof typeof FIELD_TYPES;
+type FieldType = keyof FieldValues;
 
 /** A field of a record or of a request body. */
 export interface Field {
@@ -80,17 +34,15 @@ export interface Field {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-type FieldValue<F extends Field> = NonNullable<ReturnType<(typeof FIELD_TYPES)[F['type']]['read']>>;
-
 /** The type of a record with some fields. */
 export type RecordOf<F extends Fields> = {
-  readonly [Name in keyof F as F[Name]['required'] extends true ? Name : never]: FieldValue<
-    F[Name]
-  >;
+  readonly [Name in keyof F as F[Name]['required'] extends true
+    ? Name
+    : never]: FieldValues[F[Name]['type']];
 } & {
-  readonly [Name in keyof F as F[Name]['required'] extends true ? never : Name]?: FieldValue<
-    F[Name]
-  >;
+  readonly [Name in keyof F as F[Name]['required'] extends true
+    ? never
+    : Name]?: FieldValues[F[Name]['type']];
 };
 
 /** A required field. */

@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
-import { isIntegerText } from '../contract/int64.ts';
-import { type Json, writeJson } from '../contract/json.ts';
+import { isIntegerText, type Json, writeJson } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
-import { readAs } from '../shape/read-as.ts';
-import type { Shape } from '../shape/shapes.ts';
+import { readAs, type Shape } from '../shape/shapes.ts';
 import { firstProblems, joinWords, type Problem, problemText } from '../words.ts';
 import type { ControlParts } from './control-options.ts';
 

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { toInt64 } from '../contract/int64.ts';
-import { parseJson } from '../contract/json.ts';
+import { parseJson, toInt64 } from '../contract/json.ts';
 import { type DocumentedReply, type OperationId, operationShape } from '../contract/operations.ts';
 import {
   type Fields,

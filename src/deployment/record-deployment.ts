@@ -4,14 +4,14 @@ import {
   type Animal,
   COLLECTIONS,
   type CollectionName,
-  FIELD_TYPES,
   isObject,
+  ORDER_STATUSES,
   type OrderStatus,
   STORED_RECORDS,
   unknownMembers,
 } from '../contract/records.ts';
 import { headerOf } from '../http/raw-headers.ts';
-import { readAs } from '../shape/read-as.ts';
+import { readAs } from '../shape/shapes.ts';
 import { STORE } from '../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';
 import { countText, describe, firstProblems, joinWords, problemText } from '../words.ts';
@@ -141,7 +141,7 @@ function storable(name: CollectionName, record: JsonRecord): JsonRecord {
 
 /** The status that an order shows. One that was fulfilled has shipped. */
 function statusIn({ status, complete }: JsonRecord): OrderStatus | undefined {
-  return FIELD_TYPES.orderStatus.read(status) ?? (complete === true ? 'shipped' : undefined);
+  return ORDER_STATUSES.find((it) => it === status) ?? (complete === true ? 'shipped' : undefined);
 }
 
 function lostAnimals([first, ...others]: readonly bigint[]): string[] {

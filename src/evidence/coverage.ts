@@ -8,8 +8,7 @@ import {
   type DocumentedCase,
   type PossibleReply,
 } from '../contract/cases.ts';
-import { parseInt64 } from '../contract/int64.ts';
-import { parseJson } from '../contract/json.ts';
+import { parseInt64, parseJson } from '../contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { curlCommand } from '../curl.ts';

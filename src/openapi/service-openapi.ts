@@ -9,8 +9,8 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
-import { FIELD_TYPES, type Fields, RECORDS, type RecordName } from '../contract/records.ts';
-import { openRecord } from '../shape/record-shapes.ts';
+import { type Fields, RECORDS, type RecordName } from '../contract/records.ts';
+import { FIELD_SHAPES, openRecord } from '../shape/record-shapes.ts';
 
 /** The version of the interface description, not of the mock. */
 const INTERFACE_VERSION = '1.0.0';
@@ -112,7 +112,7 @@ function operationObject(id: OperationId, shared: Record<string, Json>): Json {
     ...(stability && { 'x-stability': stability }),
     parameters: parameters.map(({ name, in: place, description: meaning, type, ...bounds }) => {
       const required = place === 'path';
-      const schema = { ...FIELD_TYPES[type].schema, ...bounds };
+      const schema = { ...FIELD_SHAPES[type].schema, ...bounds };
       const example = required && { example: EXAMPLE_ID };
       return { name, in: place, description: meaning, required, schema, ...example };
     }),
@@ -218,7 +218,7 @@ const PROBLEM: Json = {
   properties: {
     type: { type: 'string', format: 'uri-reference' },
     title: { type: 'string' },
-    status: FIELD_TYPES.integer.schema,
+    status: FIELD_SHAPES.integer.schema,
     detail: { type: 'string' },
     code: { type: 'string', description: RECORDS.Error.code.description },
   },

@@ -1,8 +1,7 @@
 import { parseJson, writeJson } from '../contract/json.ts';
 import { RULE_SHAPE } from '../scenario/rule-shape.ts';
 import { type LatchRule, ruleBook, withoutPreferred } from '../scenario/rules.ts';
-import { readAs } from '../shape/read-as.ts';
-import type { Shape } from '../shape/shapes.ts';
+import { readAs, type Shape } from '../shape/shapes.ts';
 import type { State } from './state.ts';
 
 /** A rule as a latch, under the name of its hold. */

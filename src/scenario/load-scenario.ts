@@ -3,11 +3,11 @@ import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { internal, object } from '../shape/objects.ts';
-import { reportInto } from '../shape/read-as.ts';
 import {
   ANY,
   ANY_TEXT,
   type ReportMisfit,
+  reportInto,
   type ShapeProblem,
   type ValueOf,
 } from '../shape/shapes.ts';

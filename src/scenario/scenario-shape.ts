@@ -7,9 +7,7 @@ import {
   STORED_RECORDS,
 } from '../contract/records.ts';
 import type { KeyLists } from '../service/keyring.ts';
-import { KEY, VISIBLE } from '../shape/deployment-shapes.ts';
 import { mapOf, object, optional } from '../shape/objects.ts';
-import { readAs } from '../shape/read-as.ts';
 import { eachShape, ID, membersShape } from '../shape/record-shapes.ts';
 import {
   choice,
@@ -17,13 +15,16 @@ import {
   either,
   FLAG,
   integer,
+  KEY,
   list,
   oneOrMore,
   pathText,
+  readAs,
   type Shape,
   type ShapeProblem,
   text,
   type ValueOf,
+  VISIBLE,
 } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import type { CollectionChanges, StoreChanges } from '../store/merge.ts';

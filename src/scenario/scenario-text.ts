@@ -1,5 +1,4 @@
-import { readJson } from '../shape/json-text.ts';
-import { locateProblems, problemLines } from '../shape/places.ts';
+import { locateProblems, problemLines, readJson } from '../shape/source-text.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
 

@@ -1,6 +1,6 @@
-import { DATE_TIME, FIELD_TYPES } from '../contract/records.ts';
 import type { Expiry } from '../service/keyring.ts';
-import { scalar, text } from '../shape/shapes.ts';
+import { FIELD_SHAPES, isDateTime } from '../shape/record-shapes.ts';
+import { scalar } from '../shape/shapes.ts';
 
 /** In milliseconds: five minutes. */
 export const LONGEST_DELAY = 300_000;
@@ -30,21 +30,17 @@ export function parseDuration(text: string): number | undefined {
 const YEAR_10000 = Date.UTC(10_000, 0);
 
 function readInstant(value: unknown): number | undefined {
-  const instant = Date.parse(FIELD_TYPES.dateTime.read(value) ?? '');
+  const instant = isDateTime(value) ? Date.parse(value) : Number.NaN;
   return instant >= 0 && instant < YEAR_10000 ? instant : undefined;
 }
 
 /** An instant as text. */
-export const INSTANT_TEXT = text(
-  FIELD_TYPES.dateTime.expected,
-  DATE_TIME,
-  FIELD_TYPES.dateTime.schema,
-);
+export const INSTANT_TEXT = FIELD_SHAPES.dateTime;
 
 /** An instant that a clock can show, in milliseconds since 1970. */
 export const INSTANT = scalar(
   'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
-  FIELD_TYPES.dateTime.schema,
+  INSTANT_TEXT.schema,
   readInstant,
 );
 
@@ -86,7 +82,7 @@ export const HOLD_TIME = duration('an ISO 8601 duration up to "P1D", such as "PT
 /** When a key expires. */
 export const EXPIRY = scalar<Expiry>(
   'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',
-  { type: 'string', anyOf: [{ pattern: DURATION.source }, FIELD_TYPES.dateTime.schema] },
+  { type: 'string', anyOf: [{ pattern: DURATION.source }, INSTANT_TEXT.schema] },
   (value) => {
     const milliseconds = parseDuration(String(value));
     if (milliseconds !== undefined) return { kind: 'after', milliseconds };

@@ -9,7 +9,7 @@ import {
   type ScalarTag,
 } from 'yaml';
 import { numberOf } from '../contract/json.ts';
-import { type ParsedText, type Place, textProblems } from '../shape/places.ts';
+import { type ParsedText, type Place, textProblems } from '../shape/source-text.ts';
 
 /** A number in JSON syntax is exact, as in JSON. YAML's own tags read all others. */
 const EXACT_NUMBER: ScalarTag = {

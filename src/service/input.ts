@@ -1,16 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { AssumptionId, Option } from '../contract/assumption-table.ts';
-import { isIntegerText, parseInt64 } from '../contract/int64.ts';
-import { parseJson } from '../contract/json.ts';
+import { isIntegerText, parseInt64, parseJson } from '../contract/json.ts';
 import type { OperationId } from '../contract/operations.ts';
-import {
-  FIELD_TYPES,
-  type Fields,
-  isObject,
-  type RecordOf,
-  unknownMembers,
-} from '../contract/records.ts';
-import { readRecord } from '../shape/record-shapes.ts';
+import { type Fields, isObject, type RecordOf, unknownMembers } from '../contract/records.ts';
+import { FIELD_SHAPES, readRecord } from '../shape/record-shapes.ts';
 import { describe, firstProblems } from '../words.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';
 
@@ -164,7 +157,7 @@ export class InputReader {
     const text = this.#call.pathId ?? '';
     const id = parseInt64(text);
     if (id === undefined) {
-      this.problem(`${name}: expected ${FIELD_TYPES.int64.expected}, found ${describe(text)}`);
+      this.problem(`${name}: expected ${FIELD_SHAPES.int64.expected}, found ${describe(text)}`);
     }
     return id;
   }

@@ -1,4 +1,4 @@
-import { parseInt64 } from '../contract/int64.ts';
+import { parseInt64 } from '../contract/json.ts';
 import type { Animal } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';
 import { type RecordPage, type Records, writeList } from '../store/sorted-records.ts';

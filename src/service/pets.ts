@@ -1,5 +1,5 @@
 import type { Choices } from '../contract/assumption-table.ts';
-import { INT64_MAX } from '../contract/int64.ts';
+import { INT64_MAX } from '../contract/json.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';

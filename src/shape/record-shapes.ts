@@ -1,9 +1,10 @@
-import { toInt64 } from '../contract/int64.ts';
+import { toInt64 } from '../contract/json.ts';
 import {
   type CollectionName,
-  FIELD_TYPES,
   type Field,
   type Fields,
+  type FieldValues,
+  ORDER_STATUSES,
   type Reading,
   type RecordOf,
   STORED_RECORDS,
@@ -11,8 +12,18 @@ import {
 } from '../contract/records.ts';
 import { joinWords } from '../words.ts';
 import { type Member, object, optional } from './objects.ts';
-import { readAs } from './read-as.ts';
-import { convert, either, NULL, oneOrMore, type Shape, scalar } from './shapes.ts';
+import {
+  ANY_TEXT,
+  choice,
+  convert,
+  either,
+  FLAG,
+  NULL,
+  oneOrMore,
+  readAs,
+  type Shape,
+  scalar,
+} from './shapes.ts';
 
 /** A change of every record of a collection that matches. */
 export interface BulkChange {
@@ -24,19 +35,42 @@ export interface BulkChange {
   readonly change: Readonly<Record<string, unknown>>;
 }
 
+/** A full date, `T`, a time, and `Z` or an offset. */
+const DATE_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Whether a value is an RFC 3339 instant. */
+export function isDateTime(value: unknown): value is string {
+  if (typeof value !== 'string' || !DATE_TIME.test(value)) return false;
+  // Date.parse reads February 30 as March 2.
+  const day = value.slice(0, 'yyyy-mm-dd'.length);
+  return new Date(day).getUTCDate() === Number(day.slice(-2)) && !Number.isNaN(Date.parse(value));
+}
+
+/** How fields are read, by their types. */
+export const FIELD_SHAPES: { readonly [Type in keyof FieldValues]: Shape<FieldValues[Type]> } = {
+  int64: scalar('an integer from -2^63 to 2^63-1', { type: 'integer', format: 'int64' }, toInt64),
+  integer: scalar('an integer from -(2^53-1) to 2^53-1', { type: 'integer' }, (value) =>
+    typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined,
+  ),
+  string: ANY_TEXT,
+  boolean: FLAG,
+  dateTime: scalar(
+    'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"',
+    { type: 'string', format: 'date-time' },
+    (value) => (isDateTime(value) ? value : undefined),
+  ),
+  orderStatus: choice(ORDER_STATUSES),
+};
+
 /** The id of a record. */
-export const ID: Shape<bigint> = scalar(
-  FIELD_TYPES.int64.expected,
-  FIELD_TYPES.int64.schema,
-  toInt64,
-);
+export const ID = FIELD_SHAPES.int64;
 
 function fieldShape({ type, seen }: Field): Shape<unknown> {
-  const { expected, schema, read } = FIELD_TYPES[type];
-  const words = 'enum' in schema ? schema.enum : undefined;
+  const shape = FIELD_SHAPES[type];
   // An editor offers examples for completion, and accepts other values.
   const more = seen && { examples: seen, 'x-seen-values': seen };
-  return scalar<unknown>(expected, { ...schema, ...more }, read, words);
+  return { ...shape, schema: { ...shape.schema, ...more } };
 }
 
 /** A whole record. Its type follows from the fields, which the compiler cannot see. */

@@ -1,7 +1,8 @@
 import { isLosslessNumber } from 'lossless-json';
+import { BASE_URL_FORM, baseUrlOf } from '../contract/base-url.ts';
 import type { Json } from '../contract/json.ts';
-import { isObject } from '../contract/records.ts';
-import { describe, joinWords, type Problem, suggest } from '../words.ts';
+import { isObject, type Reading } from '../contract/records.ts';
+import { describe, joinWords, MOST_LISTED, type Problem, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];
@@ -49,6 +50,28 @@ export interface Shape<T> {
    * @param at the place of the value. Readers share this array and change it: `readAs` copies it.
    */
   readonly read: (value: unknown, at: (string | number)[], report: ReportMisfit) => T | undefined;
+}
+
+/**
+ * Reads a parsed JSON or YAML value, and reports every misfit.
+ *
+ * @param root what paths in problems start with
+ */
+export function readAs<T>(shape: Shape<T>, value: unknown, root = '$'): Reading<T, ShapeProblem> {
+  const problems: ShapeProblem[] = [];
+  const read = shape.read(value, [], reportInto(problems, root));
+  return read === undefined || problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, value: read };
+}
+
+/** Adds each misfit that is reported to a list. */
+export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfit {
+  return ({ at: place, ofName = false, expected, found, hint }) => {
+    const at = place.slice();
+    const hinted = problems.length < MOST_LISTED && hint ? found + hint() : found;
+    problems.push({ at, ofName, expected, found: hinted, path: pathText(at, root) });
+  };
 }
 
 /** The type of the values that a shape reads. */
@@ -234,3 +257,16 @@ export function convert<T, U>(
     },
   };
 }
+
+/** Characters that a header can have between spaces. */
+export const VISIBLE = /^[!-~]+$/;
+
+/** An API key. */
+export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern: VISIBLE.source });
+
+const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
+
+/** The base URL of a deployment. */
+export const BASE_URL = scalar(BASE_URL_FORM, { type: 'string', pattern: HTTP.source }, (value) =>
+  typeof value === 'string' && HTTP.test(value) ? baseUrlOf(value) : undefined,
+);

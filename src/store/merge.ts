@@ -6,9 +6,14 @@ import {
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
-import { reportInto } from '../shape/read-as.ts';
 import { applyRecordChanges, type BulkChange, RECORD_SHAPES } from '../shape/record-shapes.ts';
-import type { ReportMisfit, Shape, ShapeProblem, ValuePath } from '../shape/shapes.ts';
+import {
+  type ReportMisfit,
+  reportInto,
+  type Shape,
+  type ShapeProblem,
+  type ValuePath,
+} from '../shape/shapes.ts';
 import type { Records } from './sorted-records.ts';
 import { ID_NAME, type Store } from './store.ts';
 

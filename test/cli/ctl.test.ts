@@ -170,7 +170,7 @@ describe('ctl', () => {
     [['ship'], 2, 'ctl ship: expected ORDER, found nothing'],
     [['clock', '30d'], 2, /expected an instant, \+DURATION such as \+P30D, or real, found "30d"/],
     [['ship', 'one'], 1, /^id in the path: expected an integer from .*found "one"$/],
-    [['set', 'orders', '1', 'status=gone'], 1, /expected one of pending, shipped, cancelled/],
+    [['set', 'orders', '1', 'status=gone'], 1, /expected pending, shipped or cancelled/],
     [['use', 'outtage'], 1, /did you mean outage\?/],
     [['reset', '--follow'], 2, 'ctl reset takes no --follow'],
     [['restore', 'none'], 1, 'there is no snapshot "none"'],

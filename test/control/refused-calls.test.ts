@@ -18,7 +18,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'POST inventory': [[ENTRY, '$.petId']],
   'POST orders': [
     [{ petId: 999999 }, 'which no animal has'],
-    [{ status: 'sent' }, 'one of pending, shipped, cancelled'],
+    [{ status: 'sent' }, 'pending, shipped or cancelled'],
   ],
   'PUT animals/1': [[{ ...REX, id: 2 }, '1, as in the path, found 2']],
   'PUT inventory/999999': [[ENTRY, 'no animal has']],

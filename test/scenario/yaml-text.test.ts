@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readYaml } from '../../src/scenario/yaml-text.ts';
-import { readJson } from '../../src/shape/json-text.ts';
+import { readJson } from '../../src/shape/source-text.ts';
 
 function parsed(format: 'json' | 'yaml', text: string): unknown {
   const reading = format === 'json' ? readJson(text) : readYaml(text);

@@ -6,8 +6,7 @@ import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { SCENARIO } from '../../src/scenario/scenario-shape.ts';
-import { readAs } from '../../src/shape/read-as.ts';
-import type { Shape } from '../../src/shape/shapes.ts';
+import { readAs, type Shape } from '../../src/shape/shapes.ts';
 import { STORE } from '../../src/store/fixture/parse-fixture.ts';
 
 const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [

@@ -54,9 +54,9 @@ describe('a file that is not JSON is refused with line and column', () => {
 });
 
 test.each(['x', '\\n', '\\"'])(
-  'a wrong record after a name of millions of %j has its place',
+  'a wrong record after a name of a million times %j has its place',
   (part) => {
-    const name = part.repeat(16e6 / part.length);
+    const name = part.repeat(1e6);
     const text = `{"animals":[{"id":1,"name":"${name}","categoryId":1},\n{"id":"2"}]}`;
     expect(refusal(text)).toMatch(/^FILE:2:7: \$\.animals\[1\]\.id: /);
   },

@@ -1,12 +1,6 @@
 import { extname } from 'node:path';
-import { parseInt64 } from '../../contract/int64.ts';
-import {
-  type AnyRecord,
-  COLLECTIONS,
-  FIELD_TYPES,
-  type Field,
-  STORED_RECORDS,
-} from '../../contract/records.ts';
+import { parseInt64 } from '../../contract/json.ts';
+import { type AnyRecord, COLLECTIONS, type Field, STORED_RECORDS } from '../../contract/records.ts';
 import type {
   AssumptionState,
   ClockState,
@@ -20,6 +14,7 @@ import type {
 import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
+import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { describe } from '../../words.ts';
 import { oneOf, refusal, UsageError } from '../command.ts';
 import type { FlagName, Flags } from '../flags.ts';
@@ -277,7 +272,7 @@ function recordTable(records: readonly AnyRecord[], value: object, below?: strin
 /** A field's value from its text. The server refuses what the field cannot have. */
 function fieldValue(field: Field | undefined, text: string): unknown {
   if (text === 'null' && !field?.required) return null;
-  if (field === undefined || FIELD_TYPES[field.type].schema.type === 'string') return text;
+  if (field === undefined || FIELD_SHAPES[field.type].schema.type === 'string') return text;
   return /^(?:true|false)$/.test(text) ? text === 'true' : (parseInt64(text) ?? text);
 }
 

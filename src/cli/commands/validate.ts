@@ -3,7 +3,7 @@ import { isObject, STORED_RECORDS } from '../../contract/records.ts';
 import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../read-text.ts';
 import { loadScenarios } from '../../scenario/load-scenario.ts';
 import { loadStore, type StoreChoice, starterFrom } from '../../scenario/sandbox-start.ts';
-import { readJson } from '../../shape/json-text.ts';
+import { readJson } from '../../shape/source-text.ts';
 import { parseFixture } from '../../store/fixture/parse-fixture.ts';
 import { type Command, refusal } from '../command.ts';
 import { escaped } from '../terminal.ts';

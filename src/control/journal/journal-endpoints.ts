@@ -1,4 +1,4 @@
-import { isIntegerText } from '../../contract/int64.ts';
+import { isIntegerText } from '../../contract/json.ts';
 import { coverageOf, howToGet } from '../../evidence/coverage.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
 import { findingsOf } from '../../evidence/findings.ts';

@@ -1,13 +1,8 @@
-import { isIntegerText, parseInt64 } from '../../contract/int64.ts';
-import {
-  type AnyRecord,
-  FIELD_TYPES,
-  type Field,
-  type Fields,
-  type Reading,
-} from '../../contract/records.ts';
+import { isIntegerText, parseInt64 } from '../../contract/json.ts';
+import type { AnyRecord, Field, Fields, Reading } from '../../contract/records.ts';
 import { object, optional } from '../../shape/objects.ts';
-import { ANY_TEXT, integer, type ValueOf } from '../../shape/shapes.ts';
+import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
+import { ANY_TEXT, integer, readAs, type ValueOf } from '../../shape/shapes.ts';
 import { describe, joinWords, type Problem, suggest } from '../../words.ts';
 import { readQueryAs } from '../endpoint.ts';
 
@@ -92,7 +87,7 @@ export function queryRecords<R extends AnyRecord>(
     else {
       const wrong = values.find((value) => !canCompare(type, operator, value));
       if (wrong === undefined) filters.push(filterOf(field, operator, values));
-      else problems.push(problem(name, FIELD_TYPES[type].expected, describe(wrong)));
+      else problems.push(problem(name, FIELD_SHAPES[type].expected, describe(wrong)));
     }
   }
   const settings = readQueryAs(SETTINGS, given);
@@ -128,7 +123,7 @@ function canCompare(type: Field['type'], operator: string, text: string): boolea
   if (type === 'int64') return parseInt64(text) !== undefined;
   if (type === 'integer') return isIntegerText(text) && Number.isSafeInteger(Number(text));
   if (type === 'boolean') return !isRange && (text === 'true' || text === 'false');
-  return isRange || FIELD_TYPES[type].read(text) !== undefined;
+  return isRange || readAs(FIELD_SHAPES[type], text).ok;
 }
 
 /** Records of which a field compares so with one of the texts. An absent field never does. */

@@ -1,5 +1,4 @@
-import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts';
-import type { Json } from '../../contract/json.ts';
+import { INT64_MAX, INT64_MIN, type Json, parseInt64 } from '../../contract/json.ts';
 import {
   type AnyRecord,
   type CollectionName,
@@ -8,14 +7,20 @@ import {
 } from '../../contract/records.ts';
 import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
-import { readAs, reportInto } from '../../shape/read-as.ts';
 import {
   applyRecordChanges,
   changesShape,
   membersShape,
   RECORD_SHAPES,
 } from '../../shape/record-shapes.ts';
-import { list, named, type Shape, type ShapeProblem } from '../../shape/shapes.ts';
+import {
+  list,
+  named,
+  readAs,
+  reportInto,
+  type Shape,
+  type ShapeProblem,
+} from '../../shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { arrayText, recordText } from '../../store/store-text.ts';

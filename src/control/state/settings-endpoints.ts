@@ -19,9 +19,9 @@ import {
   setClock,
   timeOf,
 } from '../../service/clock.ts';
-import { BASE_URL, KEY } from '../../shape/deployment-shapes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
-import { FLAG, list, named } from '../../shape/shapes.ts';
+import { BASE_URL, FLAG, KEY, list, named } from '../../shape/shapes.ts';
+import type { ControlParts } from '../control-options.ts';
 import {
   ASSUMPTION,
   type AssumptionState,
@@ -41,7 +41,6 @@ import {
   refuse,
   refuseInput,
 } from '../endpoint.ts';
-import type { ControlParts } from '../control-options.ts';
 
 const ASSUMPTIONS = { 200: ['The assumptions.', list(ASSUMPTION)] } as const;
 

@@ -3,8 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from '../../error-code.ts';
 import { internal, object } from '../../shape/objects.ts';
-import { readAs } from '../../shape/read-as.ts';
-import { ANY_NUMBER, ANY_TEXT, type ValueOf } from '../../shape/shapes.ts';
+import { ANY_NUMBER, ANY_TEXT, readAs, type ValueOf } from '../../shape/shapes.ts';
 import { stateOf, tryTo } from '../../store/file/files.ts';
 
 /** Milliseconds without a heartbeat after which a lock is stale. */

@@ -5,8 +5,7 @@ import { initialState, type SandboxSettings, withChoices } from '../../sandbox/s
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
 import type { Start, Starter } from '../../scenario/sandbox-start.ts';
-import { readAs } from '../../shape/read-as.ts';
-import { list, type Shape } from '../../shape/shapes.ts';
+import { list, readAs, type Shape } from '../../shape/shapes.ts';
 import type { StoreChange } from '../../store/store.ts';
 import { problemText } from '../../words.ts';
 import { STORE_CHANGE } from '../change-shape.ts';

@@ -3,9 +3,13 @@ import { expect, test } from 'vitest';
 import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { readYaml } from '../../src/scenario/yaml-text.ts';
-import { readJson } from '../../src/shape/json-text.ts';
-import { locateProblems, type ParsedText, type SourceText } from '../../src/shape/places.ts';
 import type { ValuePath } from '../../src/shape/shapes.ts';
+import {
+  locateProblems,
+  type ParsedText,
+  readJson,
+  type SourceText,
+} from '../../src/shape/source-text.ts';
 
 function sourceOf(parsed: ParsedText): SourceText {
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join());
