@@ -1,4 +1,7 @@
 import type { OnFinding } from '../evidence/totals.ts';
+import type { StartSettings } from '../scenario/sandbox-start.ts';
+import { LATEST } from '../service/clock.ts';
+import { describe } from '../words.ts';
 
 /** What sandboxes may take, and what is noted of them. */
 export interface SandboxLimits {
@@ -18,12 +21,15 @@ export interface SandboxLimits {
   readonly onFinding?: OnFinding | undefined;
 }
 
-/** @throws RangeError if a time is none that a timer can wait */
-export function checkTimes({ maxHold, sandboxIdle }: SandboxLimits): void {
+/** @throws RangeError if no timer can wait for a time, or no clock can show it */
+export function checkTimes({ maxHold, sandboxIdle, clock }: SandboxLimits & StartSettings): void {
   for (const [name, value] of Object.entries({ maxHold, sandboxIdle })) {
     if (value === undefined || (value >= 1 && value < 2 ** 31)) continue;
     throw new RangeError(`${name}: expected milliseconds from 1 to 2^31-1, found ${value}`);
   }
+  // Code without types can pass text.
+  if (clock === undefined || (Number.isFinite(clock) && clock >= 0 && clock <= LATEST)) return;
+  throw new RangeError(`clock: expected milliseconds since 1970, found ${describe(clock)}`);
 }
 
 /** All sandboxes, as far as they can be removed. */

@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
+import { temporaryFolder } from './folder.ts';
 import { runProgram } from './program.ts';
 
 const MODULES = join(packageRoot, 'node_modules');
@@ -10,12 +10,24 @@ const MODULES = join(packageRoot, 'node_modules');
 /** What the published types name, and nothing else of what developing the package needs. */
 const BESIDE = ['@types/node', 'vitest', '@playwright/test'];
 
-let folder = '';
+const STRICT = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noEmit: true,
+  types: [],
+  target: 'es2022',
+  lib: ['es2022', 'dom'],
+};
 
-/** Sets up a project that has the published types installed, for the tests of one file. */
-export function useTypesProject(): void {
+/**
+ * Sets up a project that has the published types installed, for the tests of one file.
+ *
+ * @returns what a compiler says of files under some options
+ */
+export function typesProject() {
+  const folder = temporaryFolder();
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'types-'));
     const own = join(folder, 'node_modules/petstore-mock');
     mkdirSync(own, { recursive: true });
     cpSync(join(packageRoot, 'package.json'), join(own, 'package.json'));
@@ -29,36 +41,17 @@ export function useTypesProject(): void {
     cpSync(join(packageRoot, 'examples'), join(folder, 'examples'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
-    writeFileSync(join(folder, 'wrong.ts'), WRONG);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return (name: string, files: readonly string[], options: object, compiler = 'typescript') => {
+    const config = `tsconfig.${name}.json`;
+    const text = JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files });
+    writeFileSync(join(folder, config), text);
+    const tsc = join(MODULES, compiler, 'bin/tsc');
+    return runProgram(process.execPath, [tsc, '-p', config], { cwd: folder });
+  };
 }
 
-const STRICT = {
-  strict: true,
-  exactOptionalPropertyTypes: true,
-  noUncheckedIndexedAccess: true,
-  noEmit: true,
-  types: [],
-  target: 'es2022',
-  lib: ['es2022', 'dom'],
-};
-
-/** What a compiler says of files under these options. */
-export function check(
-  name: string,
-  files: readonly string[],
-  options: object,
-  typescript = 'typescript',
-) {
-  const config = `tsconfig.${name}.json`;
-  const text = JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files });
-  writeFileSync(join(folder, config), text);
-  const tsc = join(MODULES, typescript, 'bin/tsc');
-  return runProgram(process.execPath, [tsc, '-p', config, '--pretty', 'false'], { cwd: folder });
-}
-
-/** A program that checks the type of every part of a mock, down to each field. */
+/** A program that uses every part of a mock, and checks the types that it gets and those it may not pass. */
 const CONSUMER = `
 import {
   type Animal, type AssumptionId, ControlError, connectPetstoreMock, type CoverageReport,
@@ -75,7 +68,7 @@ function is<A, B>(..._same: Same<A, B> extends true ? [] : [never]): void {}
 
 type Result<F> = F extends (...args: never[]) => Promise<infer R> ? R : never;
 
-is<Result<typeof startPetstoreMock>, PetstoreMock>();
+is<Result<typeof startPetstoreMock | typeof connectPetstoreMock>, PetstoreMock>();
 is<Result<typeof startServer>, RunningServer>();
 is<NonNullable<Parameters<typeof startPetstoreMock>[0]>, ServerOptions>();
 is<Result<ReturnType<typeof globalSetup>>, () => Promise<void>>();
@@ -83,7 +76,6 @@ is<Result<ReturnType<typeof globalSetup>>, () => Promise<void>>();
 is<PetstoreMock['url' | 'key' | 'name' | 'controlUrl'], string>();
 is<ReturnType<PetstoreMock['sandbox']>, MockSandbox>();
 is<Result<PetstoreMock['sandboxes']['list']>[number]['animals' | 'requests'], number>();
-is<ReturnType<PetstoreMock[typeof Symbol.asyncDispose]>, PromiseLike<void>>();
 
 is<Int64, number | bigint>();
 is<Animal, { readonly id: Int64; readonly name: string; readonly categoryId: Int64; readonly status?: string }>();
@@ -94,30 +86,26 @@ is<StoreState['animals'], readonly Animal[]>();
 
 type Sandbox = MockSandbox;
 is<Result<Sandbox['state']['get' | 'put' | 'patch']>, StoreState>();
-is<Result<Sandbox['animals']['get' | 'create' | 'put' | 'patch']>, Animal>();
-is<Result<Sandbox['orders']['count']>, number>();
-is<Parameters<Sandbox['orders']['delete']>[0], Int64>();
-is<NonNullable<Parameters<Sandbox['clock']['set']>[0]['now']>, string | Date>();
-is<Sandbox['orders'], RecordControl<Order, 'id', 'id'>>();
 is<Parameters<Sandbox['state']['patch']>[0], StateChanges>();
+is<Result<Sandbox['animals']['get' | 'create' | 'put' | 'patch']>, Animal>();
+is<Sandbox['orders'], RecordControl<Order, 'id', 'id'>>();
 is<Result<Sandbox['snapshots']['create']>['orders'], number>();
 is<Result<Sandbox['scenario']['get' | 'use']>[number]['name' | 'description'], string>();
 is<Result<Sandbox['scenarios']['save']>['own' | 'shipped'], boolean>();
+is<NonNullable<Parameters<Sandbox['clock']['set']>[0]['now']>, string | Date>();
 is<Result<Sandbox['clock']['get' | 'set' | 'advance' | 'freeze']>['frozen' | 'real'], boolean>();
 is<Result<Sandbox['requests']['list']>, readonly RecordedExchange[]>();
 is<NonNullable<Parameters<Sandbox['reset']>[0]>['keep'], readonly ('store' | 'scenario' | 'own-scenarios' | 'assumptions' | 'clock' | 'journal')[] | undefined>();
 is<Result<Sandbox['coverage']>, CoverageReport>();
 is<Result<Sandbox['findings']>, FindingsReport>();
 
-is<RecordedExchange['operation'], OperationId | undefined>();
+is<RecordedExchange['operation'] | RequestFilter['operation'], OperationId | undefined>();
 is<RecordedExchange['basis'], 'documented' | 'assumed' | 'forced' | 'upstream'>();
 is<RecordedExchange['request']['body'], unknown>();
 is<RecordedExchange['reply']['headers'], Readonly<Record<string, string>>>();
-is<RequestFilter['operation'], OperationId | undefined>();
 
-type Reply = CoverageReport['documented' | 'assumed'][number];
 is<CoverageReport['totals']['documented' | 'cases' | 'assumed']['shown' | 'total' | 'percent'], number>();
-is<Reply['operation'], OperationId>();
+is<CoverageReport['documented' | 'assumed'][number]['operation'], OperationId>();
 is<NonNullable<CoverageReport['cases'][number]['first']>['exchange'], number>();
 is<ObservedExchange['why'], readonly string[]>();
 is<FindingsReport['findings'], readonly Finding[]>();
@@ -149,35 +137,34 @@ export async function use(mock: PetstoreMock): Promise<AssumptionId[]> {
   await mock.animals.list({ id_gte: 5, status: 'sold', _sort: 'name', _limit: 3 });
   await mock.orders.patch(1n, { quantity: null, shipDate: undefined });
   await mock.orders.put(2n, await mock.orders.get(2n));
-  await mock.orders.delete(2n);
   await mock.requests.list({ operation: 'cancelOrder', basis: 'assumed', limit: 5 });
-  await mock.clock.freeze(new Date());
   const { sandbox, stop } = mock;
   await sandbox('x').assume({ 'unknown-pet': '400' });
   await stop();
   return (await mock.assumptions()).map(({ id }) => id);
 }
-`;
 
-/** Lines that must not compile, one error each. */
-export const WRONG = `
-import { type PetstoreMock, startPetstoreMock } from 'petstore-mock';
-declare const mock: PetstoreMock;
-mock.assume({ 'cancel-again': '418' });
-mock.assume({ 'no-assumption': '404' });
-mock.requests.list({ operation: 'getPets' });
-mock.orders.patch(1, { status: 'lost' });
-mock.animals.create({ name: 'Rex' });
-mock.orders.get('1');
-mock.state.patch({ orders: [{ status: 'shipped' }] });
-mock.scenario.use({ extends: 1 });
-mock.scenarios.save('mine', { rules: [{ on: 'getPets' }] });
-mock.scenario.use({ state: { orders: { each: { id: 1 } } } });
-mock.scenario.use({ keys: { invalid: 'every' } });
-startPetstoreMock({ observe: (_sandbox, exchange) => { exchange.status = 200; } });
-mock.scenario.use({ rules: [{ on: 'getPet', reply: { body: 1 } }] });
-mock.scenario.use({ rules: [{ on: 'getPet', fault: 'explode' }] });
-mock.clock.set({ frozen: 'yes' });
-startPetstoreMock({ ports: 1 });
-mock.url = 'http://127.0.0.1';
+export function misuse(mock: PetstoreMock): void {
+  ${[
+    "mock.assume({ 'cancel-again': '418' });",
+    "mock.assume({ 'no-assumption': '404' });",
+    "mock.requests.list({ operation: 'getPets' });",
+    "mock.orders.patch(1, { status: 'lost' });",
+    "mock.animals.create({ name: 'Rex' });",
+    "mock.orders.get('1');",
+    "mock.state.patch({ orders: [{ status: 'shipped' }] });",
+    'mock.scenario.use({ extends: 1 });',
+    "mock.scenarios.save('mine', { rules: [{ on: 'getPets' }] });",
+    'mock.scenario.use({ state: { orders: { each: { id: 1 } } } });',
+    "mock.scenario.use({ keys: { invalid: 'every' } });",
+    'startPetstoreMock({ observe: (_sandbox, exchange) => { exchange.status = 200; } });',
+    "mock.scenario.use({ rules: [{ on: 'getPet', reply: { body: 1 } }] });",
+    "mock.scenario.use({ rules: [{ on: 'getPet', fault: 'explode' }] });",
+    "mock.clock.set({ frozen: 'yes' });",
+    'startPetstoreMock({ ports: 1 });',
+    "mock.url = 'http://127.0.0.1';",
+  ]
+    .map((line) => `// @ts-expect-error\n  ${line}`)
+    .join('\n  ')}
+}
 `;

@@ -1,9 +1,9 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startPetstoreMock } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
-import { type Project, projectOfExamples } from '../helpers/examples-project.ts';
+import { examplesProject } from '../helpers/examples-project.ts';
 import { onlyBlock, readPage } from '../helpers/page.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 import { toolFile } from '../helpers/tools.ts';
@@ -28,24 +28,21 @@ const RUNNERS = {
 } as const;
 type Runner = keyof typeof RUNNERS;
 
-let project: Project;
+const folder = examplesProject('vitest', '@playwright/test', '@types/node');
 beforeAll(() => {
-  project = projectOfExamples('vitest', '@playwright/test', '@types/node');
   addTests('vitest');
   addTests('playwright');
 });
-afterAll(() => project.remove());
 
 /** Added to the example's own tests: two files that report where they run, and one that fails. */
 function addTests(runner: Runner): void {
   const { from, ending } = RUNNERS[runner];
   const head = `import { expect } from '${from}';\nimport { test } from 'petstore-mock/${runner}';\n`;
-  for (const file of ['where-a', 'where-b']) writeTest(runner, `${file}.${ending}`, head + WHERE);
-  writeTest(runner, `failing.${ending}`, head + FAILING + MEANT_TO_FAIL[runner]);
-}
-
-function writeTest(runner: Runner, file: string, text: string): void {
-  writeFileSync(join(project.folder, runner, file), text);
+  const write = (name: string, text: string) =>
+    writeFileSync(join(folder, runner, `${name}.${ending}`), head + text);
+  write('where-a', WHERE);
+  write('where-b', WHERE);
+  write('failing', FAILING + MEANT_TO_FAIL[runner]);
 }
 
 const WHERE = `
@@ -82,7 +79,7 @@ const MEANT_TO_FAIL: Record<Runner, string> = {
 };
 
 /** What docs/library.md says that a failed test prints, whatever its sandbox is called. */
-const TOLD = onlyBlock(readPage('docs/library.md'), 'text')
+const PRINTED = onlyBlock(readPage('docs/library.md'), 'text')
   .trimEnd()
   .replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   .replaceAll(/[\da-f]{8}-[\da-f]{4}/g, '[\\da-f-]{13}');
@@ -90,17 +87,15 @@ const TOLD = onlyBlock(readPage('docs/library.md'), 'text')
 /** Runs some of an example's test files, all that are not named so being left out. */
 function run(runner: Runner, files: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { bin, args } = RUNNERS[runner];
-  const cwd = join(project.folder, runner);
-  return runProgram(node, [project.bin(bin), ...args, ...files], { cwd, env });
+  const words = [join(packageRoot, 'node_modules', bin), ...args, ...files];
+  return runProgram(node, words, { cwd: join(folder, runner), env });
 }
 
-/** What the tests reported about where they run. */
-function places(output: string): { servers: Set<string>; sandboxes: Set<string> } {
-  const told = [...output.matchAll(/server (\S+) sandbox (\S+)/g)];
-  return {
-    servers: new Set(told.map(([, url = '']) => url)),
-    sandboxes: new Set(told.map(([, , name = '']) => name)),
-  };
+/** The servers and the sandboxes that the tests reported. */
+function places(output: string): { servers: string[]; sandboxes: string[] } {
+  const found = [...output.matchAll(/server (\S+) sandbox (\S+)/g)];
+  const unique = (at: number) => [...new Set(found.map((match) => match[at] ?? ''))];
+  return { servers: unique(1), sandboxes: unique(2) };
 }
 
 /** Those of the examples that show a page need a browser. */
@@ -114,7 +109,7 @@ describe.concurrent('the example for', () => {
     expect(output).toMatch(/11 passed/);
     expect(code).toBe(0);
     const { servers, sandboxes } = places(output);
-    expect([servers.size, sandboxes.size]).toEqual([1, 4]);
+    expect([servers.length, sandboxes.length]).toEqual([1, 4]);
   });
 
   test(`Playwright passes ${CHROMIUM === undefined ? 'without' : 'with'} its page, and a failed test prints its exchanges`, async () => {
@@ -126,15 +121,15 @@ describe.concurrent('the example for', () => {
     );
     expect(code).toBe(1);
     const { servers, sandboxes } = places(output);
-    expect([servers.size, sandboxes.size]).toEqual([1, 4]);
-    expect(output).toMatch(new RegExp(TOLD));
+    expect([servers.length, sandboxes.length]).toEqual([1, 4]);
+    expect(output).toMatch(new RegExp(PRINTED));
     // Once printed, and once attached to the test.
     expect(output.match(/petstore-mock (?:in|was)/g)).toHaveLength(2);
   });
 
   test('Jest passes', async () => {
     const jest = ['--experimental-vm-modules', toolFile('jest/bin/jest.js')];
-    const cwd = join(project.folder, 'jest');
+    const cwd = join(folder, 'jest');
     const { code, output } = await runProgram(node, jest, { cwd });
     expect(output).toMatch(/2 passed/);
     expect(code).toBe(0);
@@ -142,23 +137,19 @@ describe.concurrent('the example for', () => {
 });
 
 test('on a running server, a failed test prints its exchanges and every sandbox is deleted', async () => {
-  const server = await startPetstoreMock({ keys: { valid: ['own-key'] } });
-  try {
-    const env = { PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_KEY: server.key };
-    const { code, output } = await run('vitest', ['failing', 'where-a'], env);
-    expect(output).toMatch(new RegExp(TOLD));
-    expect(output.match(/petstore-mock (?:in|was)/g)).toHaveLength(1);
-    expect(output).toMatch(/1 failed \| 3 passed \| 1 expected fail/);
-    expect(code).toBe(1);
-    expect([...places(output).servers]).toEqual([server.url]);
-    const left = await server.sandboxes.list();
-    expect(left.map(({ name }) => name)).toEqual(['default', 'staging']);
-    const { documented } = await server.coverage({ all: true });
-    const conflict = documented.find((it) => it.operation === 'cancelOrder' && it.status === 409);
-    expect(conflict?.count).toBe(1);
-  } finally {
-    await server.stop();
-  }
+  await using server = await startPetstoreMock({ keys: { valid: ['own-key'] } });
+  const env = { PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_KEY: server.key };
+  const { code, output } = await run('vitest', ['failing', 'where-a'], env);
+  expect(output).toMatch(new RegExp(PRINTED));
+  expect(output.match(/petstore-mock (?:in|was)/g)).toHaveLength(1);
+  expect(output).toMatch(/1 failed \| 3 passed \| 1 expected fail/);
+  expect(code).toBe(1);
+  expect(places(output).servers).toEqual([server.url]);
+  const left = await server.sandboxes.list();
+  expect(left.map(({ name }) => name)).toEqual(['default', 'staging']);
+  const { documented } = await server.coverage({ all: true });
+  const conflict = documented.find((it) => it.operation === 'cancelOrder' && it.status === 409);
+  expect(conflict?.count).toBe(1);
 });
 
 describe.concurrent('the example without a library for', () => {
@@ -168,8 +159,8 @@ describe.concurrent('the example without a library for', () => {
   test('Python passes', async ({ skip }) => {
     const python = findProgram('python3', 'python');
     if (python === undefined) return skip('This machine has no Python.');
-    const folder = join(project.folder, 'python');
-    const words = [python, '-m', 'unittest', 'discover', '--start-directory', folder];
+    const tests = join(folder, 'python');
+    const words = [python, '-m', 'unittest', 'discover', '--start-directory', tests];
     const { code, output } = await exec(words);
     expect(output).toMatch(/Ran 8 tests .*\n\nOK\n/);
     expect(code).toBe(0);
@@ -178,10 +169,9 @@ describe.concurrent('the example without a library for', () => {
   test('Java passes', async ({ skip }) => {
     const [java, javac] = [findProgram('java'), findProgram('javac')];
     if (java === undefined || javac === undefined) return skip('This machine has no JDK.');
-    const folder = join(project.folder, 'java');
-    const classes = join(folder, 'classes');
+    const classes = join(folder, 'java/classes');
     const sources = ['MockSandbox', 'OrdersTest', 'PatienceTest', 'PetstoreClient'];
-    const files = sources.map((name) => join(folder, `${name}.java`));
+    const files = sources.map((name) => join(folder, 'java', `${name}.java`));
     expect(await runProgram(javac, ['-d', classes, ...files])).toEqual({ code: 0, output: '' });
     const { code, output } = await exec([java, '-cp', classes, 'OrdersTest']);
     expect(output).toContain('3 tests passed');
@@ -191,9 +181,9 @@ describe.concurrent('the example without a library for', () => {
 });
 
 test('the example for Testcontainers passes on the built command', async () => {
-  const double = join(project.folder, 'node_modules/testcontainers');
+  const double = join(folder, 'node_modules/testcontainers');
   cpSync(join(packageRoot, 'test/fixtures-clients/testcontainers'), double, { recursive: true });
-  const cwd = join(project.folder, 'testcontainers');
+  const cwd = join(folder, 'testcontainers');
   const env = { COMMAND: join(packageRoot, 'dist/cli/main.js') };
   const { code, output } = await runProgram(node, ['--test'], { cwd, env });
   expect(output).toMatch(/pass 2\n/);

@@ -1,21 +1,20 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import express from 'express';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   ControlError,
   connectPetstoreMock,
   createApp,
   globalSetup,
-  type PetstoreMock,
+  type MockSandbox,
   startPetstoreMock,
   startServer,
 } from '../../src/index.ts';
 import { exchangeReport, inSandbox } from '../../src/library/for-tests.ts';
 import { serverFor } from '../helpers/deployment.ts';
-import { TOKEN_HOST } from '../helpers/host.ts';
-import { serve } from './serve.ts';
+import { listen, TOKEN_HOST } from '../helpers/host.ts';
 
-let server: PetstoreMock;
+let server: Awaited<ReturnType<typeof startPetstoreMock>>;
 beforeAll(async () => {
   server = await startPetstoreMock();
 });
@@ -28,48 +27,38 @@ function call({ url, key }: { url: string; key: string }, path: string, init: Re
   return fetch(url + path, { ...init, headers });
 }
 
-/** What a promise is rejected with. */
-async function refusalOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => expect.unreachable('it was not refused'),
-    (error: unknown) => error,
-  );
+async function statusOf(mock: { url: string; key: string }, path: string, method = 'GET') {
+  return (await call(mock, path, { method })).status;
+}
+
+/** Answers on loopback until the test ends. Returns the address. */
+async function serve(listener: RequestListener): Promise<string> {
+  const other = createServer(listener);
+  onTestFinished(() => {
+    other.close();
+    other.closeAllConnections();
+  });
+  return `http://127.0.0.1:${await listen(other)}`;
 }
 
 describe('a sandbox', () => {
-  test('has a working address and key', async () => {
-    expect((await call(server, '/pets')).status).toBe(200);
-    expect((await call(server.sandbox(), '/pets')).status).toBe(200);
-    expect((await call(server.sandbox('staging'), '/pets')).status).toBe(200);
-  });
-
-  test('holds replies back behind a latch, and waits for requests', async () => {
-    const mock = server.sandbox();
-    const latch = await mock.hold('getPet', { where: { petId: 1 } });
-    const calls = [1, 1, 1].map(() => call(mock, '/pets/1'));
-    expect(await latch.arrived(3)).toMatchObject([{ hold: { name: latch.name } }, {}, {}]);
-    expect(await latch.releaseNewestFirst({ count: 1 })).toMatchObject([{ exchange: 3 }]);
-    expect((await mock.holds()).map(({ exchange }) => exchange)).toEqual([1, 2]);
-    await latch.release();
-    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect((await call(mock, '/pets/1')).status).toBe(200);
-    const exchanges = await mock.requests.wait({ operation: 'getPet' }, { atLeast: 4 });
-    expect(exchanges.map(({ hold }) => hold?.ended)).toEqual([
-      ...Array(3).fill('released'),
-      undefined,
-    ]);
-    await expect(latch.arrived(4, { within: 1 })).rejects.toThrow(
-      `3 of 4 requests arrived within 1 ms: {"hold":"${latch.name}"}`,
+  test('has a working key, even as staging, unless another is given', async () => {
+    for (const mock of [server, server.sandbox(), server.sandbox('staging')]) {
+      expect(await statusOf(mock, '/pets')).toBe(200);
+    }
+    const staging = await connectPetstoreMock({ url: server.sandbox('staging').url });
+    expect(await statusOf(staging, '/pets')).toBe(200);
+    expect(await statusOf(staging.sandbox(), '/pets')).toBe(200);
+    const own = await connectPetstoreMock({ url: staging.url, key: 'own-key' });
+    expect([own, own.sandbox('staging'), own.sandbox()].map(({ key }) => key)).toEqual(
+      Array(3).fill('own-key'),
     );
   });
 
-  test('is named with letters, digits and a few signs', () => {
+  test('is named with letters, digits and a few signs, and is listed and deleted by its name', async () => {
     for (const name of ['', 'a b', 'a/b', 'x'.repeat(65)]) {
       expect(() => server.sandbox(name)).toThrow(TypeError);
     }
-  });
-
-  test('is listed and deleted by its name', async () => {
     const { name, animals } = server.sandbox('listed');
     await animals.delete(1);
     const listed = (await server.sandboxes.list()).find((it) => it.name === name);
@@ -77,10 +66,26 @@ describe('a sandbox', () => {
     await server.sandboxes.delete(name);
     expect(await animals.count()).toBe(64);
   });
-});
 
-describe('the store', () => {
-  test('can be read, patched, replaced and reset', async () => {
+  test('holds replies back behind a latch, and waits for requests', async () => {
+    const mock = server.sandbox();
+    const latch = await mock.hold('getPet', { where: { petId: 1 } });
+    const statuses = [1, 1, 1].map(() => statusOf(mock, '/pets/1'));
+    expect(await latch.arrived(3)).toMatchObject([{ hold: { name: latch.name } }, {}, {}]);
+    expect(await latch.releaseNewestFirst({ count: 1 })).toMatchObject([{ exchange: 3 }]);
+    expect((await mock.holds()).map(({ exchange }) => exchange)).toEqual([1, 2]);
+    await latch.release();
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200]);
+    expect(await statusOf(mock, '/pets/1')).toBe(200);
+    const exchanges = await mock.requests.wait({ operation: 'getPet' }, { atLeast: 4 });
+    const released = Array(3).fill('released');
+    expect(exchanges.map(({ hold }) => hold?.ended)).toEqual([...released, undefined]);
+    await expect(latch.arrived(4, { within: 1 })).rejects.toThrow(
+      `3 of 4 requests arrived within 1 ms: {"hold":"${latch.name}"}`,
+    );
+  });
+
+  test('has a store that can be read, patched, replaced and reset', async () => {
     const { state, reset } = server.sandbox();
     const { animals } = await state.patch({
       animals: [{ id: 1, name: 'Max' }],
@@ -116,93 +121,78 @@ describe('the store', () => {
     await animals.delete(BIG);
     await expect(inventory.get(BIG)).rejects.toThrow(ControlError);
   });
-});
 
-describe('scenarios', () => {
-  test('of a sandbox are saved as objects and as text, used by name and deleted', async () => {
+  test('is under scenarios: names, a definition, or both', async () => {
+    const { scenario, ...sandbox } = server.sandbox();
+    expect((await scenario.list()).map(({ name }) => name)).toContain('slow');
+    const failing = { rules: [{ on: 'listPets', calls: 1, reply: { status: 503 } }] } as const;
+    const active = await scenario.use('shipped-orders', failing);
+    expect(active.map(({ name }) => name)).toEqual(['shipped-orders', 'request']);
+    expect(await statusOf(sandbox, '/pets')).toBe(503);
+    expect(await statusOf(sandbox, '/pets')).toBe(200);
+    expect(await statusOf(sandbox, '/store/orders/1', 'DELETE')).toBe(409);
+    expect(await scenario.use()).toEqual([]);
+    expect(await scenario.get()).toEqual([]);
+    await expect(scenario.use({}, {})).rejects.toThrow(TypeError);
+  });
+
+  test('keeps scenarios of its own, saved as objects and as text', async () => {
     const { scenario, scenarios, ...sandbox } = server.sandbox();
     const text = 'extends: base\nrules: [{ on: getPet, reply: { status: 410 } }]\n';
     await scenarios.save('base', { state: { animals: { remove: [1] } } });
     expect(await scenarios.save('top', text)).toMatchObject({ name: 'top', own: true });
     expect(await scenarios.text('top')).toBe(text);
     await scenario.use('top');
-    expect((await call(sandbox, '/pets/1')).status).toBe(410);
+    expect(await statusOf(sandbox, '/pets/1')).toBe(410);
     await scenarios.delete('top');
     const own = (await scenarios.list()).filter((it) => it.own);
     expect(own.map(({ name }) => name)).toEqual(['base']);
-    await expect(scenarios.save('slow', {})).rejects.toThrow(/choose another/);
   });
 
-  test('are names, definitions, or both', async () => {
-    const sandbox = server.sandbox();
-    const { scenario } = sandbox;
-    expect((await scenario.list()).map(({ name }) => name)).toContain('slow');
-    const active = await scenario.use('shipped-orders', {
-      rules: [{ on: 'listPets', calls: 1, reply: { status: 503 } }],
+  test('passes its requests to a deployment until that is removed', async () => {
+    const { upstream, ...sandbox } = server.sandbox();
+    const { url } = server.sandbox();
+    const basis = async () => (await call(sandbox, '/pets')).headers.get('mock-basis');
+    expect(await upstream.set({ url })).toEqual({ url, ownKey: false });
+    expect(await basis()).toBe('upstream');
+    await upstream.remove();
+    expect(await upstream.get()).toEqual({ ownKey: false });
+    expect(await basis()).toBe('documented');
+  });
+
+  test('has a clock that can be frozen, moved and set', async () => {
+    const { clock } = server.sandbox();
+    expect(await clock.freeze(new Date('2030-12-01T00:00:00Z'))).toEqual({
+      now: '2030-12-01T00:00:00.000Z',
+      frozen: true,
+      real: false,
     });
-    expect(active.map(({ name }) => name)).toEqual(['shipped-orders', 'request']);
-    expect((await call(sandbox, '/pets')).status).toBe(503);
-    expect((await call(sandbox, '/pets')).status).toBe(200);
-    expect((await call(sandbox, '/store/orders/1', { method: 'DELETE' })).status).toBe(409);
-    expect(await scenario.use()).toEqual([]);
-    expect(await scenario.get()).toEqual([]);
-    await expect(scenario.use({}, {})).rejects.toThrow(TypeError);
+    expect((await clock.advance('P5D')).now).toBe('2030-12-06T00:00:00.000Z');
+    expect((await clock.freeze()).now).toBe('2030-12-06T00:00:00.000Z');
+    expect((await clock.set({ now: '2030-01-01T00:00:00Z' })).frozen).toBe(true);
+    await clock.set({ real: true });
+    expect(await clock.get()).toMatchObject({ real: true, frozen: false });
   });
-});
 
-test('a deployment answers for one sandbox until it is removed', async () => {
-  const sandbox = server.sandbox();
-  const { upstream } = sandbox;
-  const { url } = server.sandbox();
-  const basis = async () => (await call(sandbox, '/pets')).headers.get('mock-basis');
-  expect(await upstream.set({ url })).toEqual({ url, ownKey: false });
-  expect(await basis()).toBe('upstream');
-  await upstream.remove();
-  expect(await upstream.get()).toEqual({ ownKey: false });
-  expect(await basis()).toBe('documented');
-});
-
-test('the clock can be frozen, moved and set', async () => {
-  const { clock } = server.sandbox();
-  expect(await clock.freeze(new Date('2030-12-01T00:00:00Z'))).toEqual({
-    now: '2030-12-01T00:00:00.000Z',
-    frozen: true,
-    real: false,
+  test('has a journal that can be listed, counted and cleared', async () => {
+    const { requests, ...sandbox } = server.sandbox();
+    await call(sandbox, '/pets/1');
+    await call(sandbox, '/store/orders/2', { method: 'DELETE' });
+    expect(await requests.list({ operation: 'cancelOrder', limit: 5 })).toMatchObject([
+      { number: 2, method: 'DELETE', status: 409, why: ['order 2 has shipped'], key: 'demo…' },
+    ]);
+    expect(await requests.count({ status: 409 })).toBe(1);
+    await requests.clear();
+    expect(await requests.count()).toBe(0);
   });
-  expect((await clock.advance('P5D')).now).toBe('2030-12-06T00:00:00.000Z');
-  expect((await clock.advance('-P1D')).now).toBe('2030-12-05T00:00:00.000Z');
-  expect((await clock.freeze()).now).toBe('2030-12-05T00:00:00.000Z');
-  expect((await clock.set({ now: '2030-01-01T00:00:00Z' })).frozen).toBe(true);
-  expect((await clock.set({ real: true })).real).toBe(true);
-  expect((await clock.get()).frozen).toBe(false);
-});
 
-test('the journal can be listed, counted and cleared', async () => {
-  const sandbox = server.sandbox();
-  await call(sandbox, '/pets/1');
-  await call(sandbox, '/store/orders/2', { method: 'DELETE' });
-  const { requests } = sandbox;
-  const [exchange, ...others] = await requests.list({ operation: 'cancelOrder', limit: 5 });
-  expect(others).toEqual([]);
-  expect(exchange).toMatchObject({
-    number: 2,
-    method: 'DELETE',
-    status: 409,
-    basis: 'documented',
-    why: ['order 2 has shipped'],
-    key: 'demo…',
+  test('does not count requests if dropped ones could change the count', async () => {
+    await using mock = await startPetstoreMock({ journal: 1 });
+    await call(mock, '/pets');
+    expect(await mock.requests.count()).toBe(1);
+    await call(mock, '/pets');
+    await expect(mock.requests.count()).rejects.toThrow(/at least 1 .* larger journal/);
   });
-  expect(await requests.count({ status: 409 })).toBe(1);
-  await requests.clear();
-  expect(await requests.count()).toBe(0);
-});
-
-test('a count throws if dropped requests could change it', async () => {
-  await using mock = await startPetstoreMock({ journal: 1 });
-  await call(mock, '/pets');
-  expect(await mock.requests.count()).toBe(1);
-  await call(mock, '/pets');
-  await expect(mock.requests.count()).rejects.toThrow(/at least 1 .* larger journal/);
 });
 
 test('reports cover one sandbox, or all sandboxes including deleted ones', async () => {
@@ -211,7 +201,7 @@ test('reports cover one sandbox, or all sandboxes including deleted ones', async
   await call(sandbox, '/pets/1');
   await own.sandboxes.delete(sandbox.name);
   await call(own, '/pets');
-  const counts = async (mock: PetstoreMock) => [
+  const counts = async (mock: MockSandbox) => [
     (await mock.coverage()).totals.documented.shown,
     (await mock.coverage({ all: true })).totals.documented.shown,
     (await mock.findings()).total,
@@ -225,29 +215,26 @@ test('reports cover one sandbox, or all sandboxes including deleted ones', async
   expect(await counts(named)).toEqual([1, 3, 0, 1]);
 });
 
-describe('a refused call throws', () => {
-  test('with the message, status and code of the server, and the call', async () => {
-    const { name, orders } = server.sandbox();
-    const error = await refusalOf(orders.get(99));
-    expect(error).toBeInstanceOf(ControlError);
-    expect(error).toMatchObject({
-      name: 'ControlError',
-      status: 404,
-      code: 'order_not_found',
-      message: 'there is no order with the id 99',
-    });
-    const { origin } = new URL(server.url);
-    expect(error).toHaveProperty('call', `GET ${origin}/~${name}/__mock/orders/99`);
+test('a refused call throws the message, status and code of the server, and the call', async () => {
+  const { name, orders } = server.sandbox();
+  const refused = orders.get(99);
+  await expect(refused).rejects.toBeInstanceOf(ControlError);
+  await expect(refused).rejects.toMatchObject({
+    name: 'ControlError',
+    status: 404,
+    code: 'order_not_found',
+    message: 'there is no order with the id 99',
+    call: `GET ${new URL(server.url).origin}/~${name}/__mock/orders/99`,
   });
+});
 
-  test('if the name of a sandbox or snapshot would change the path', async () => {
-    const { snapshots } = server.sandbox();
-    await snapshots.create('kept');
-    await expect(server.sandboxes.delete('../orders/1')).rejects.toThrow(TypeError);
-    await expect(snapshots.delete('../orders/1')).rejects.toThrow(ControlError);
-    await expect(snapshots.restore('kept/restore?')).rejects.toThrow(ControlError);
-    expect(await server.orders.get(1)).toMatchObject({ id: 1 });
-  });
+test('the name of a sandbox or of a snapshot cannot change the path of a call', async () => {
+  const { snapshots } = server.sandbox();
+  await snapshots.create('kept');
+  await expect(server.sandboxes.delete('../orders/1')).rejects.toThrow(TypeError);
+  await expect(snapshots.delete('../orders/1')).rejects.toThrow(ControlError);
+  await expect(snapshots.restore('kept/restore?')).rejects.toThrow(ControlError);
+  expect(await server.orders.get(1)).toMatchObject({ id: 1 });
 });
 
 describe('a server', () => {
@@ -258,40 +245,28 @@ describe('a server', () => {
     onTestFinished(close);
     const url = `http://127.0.0.1:${port}/~own/v1/`;
     for (const token of [undefined, 'wrong']) {
-      const error = await refusalOf(connectPetstoreMock({ url, token }));
-      expect(error).toMatchObject({ status: 401, code: 'unauthorized' });
-      expect(String(error)).toMatch(/token.*; pass it to connectPetstoreMock as `token`$/);
+      await expect(connectPetstoreMock({ url, token })).rejects.toMatchObject({
+        status: 401,
+        code: 'unauthorized',
+        message: expect.stringMatching(/token.*; pass it to connectPetstoreMock as `token`$/),
+      });
     }
     const remote = await connectPetstoreMock({ url, token: 'secret', key: 'other-key' });
     expect(remote.name).toBe('own');
-    expect((await call(remote, '/pets')).status).toBe(200);
     expect(await remote.sandbox().animals.count()).toBe(64);
     await remote.stop();
-    expect((await call(remote, '/pets')).status).toBe(200);
-  });
-
-  test('gives a working key, even for staging', async () => {
-    const staging = await connectPetstoreMock({ url: server.sandbox('staging').url });
-    expect((await call(staging, '/pets')).status).toBe(200);
-    expect((await call(staging.sandbox(), '/pets')).status).toBe(200);
-    const own = await connectPetstoreMock({ url: staging.url, key: 'own-key' });
-    expect([own.key, own.sandbox('staging').key, own.sandbox().key]).toEqual(
-      Array(3).fill('own-key'),
-    );
+    expect(await statusOf(remote, '/pets')).toBe(200);
   });
 
   test('mounted in another app can be controlled', async () => {
     const app = express();
     app.use('/backend', createApp());
-    await using site = await serve(createServer(app));
-    const mock = await connectPetstoreMock({ url: `${site.url}/backend/~own/v1` });
-    expect([mock.url, mock.sandbox('x').url]).toEqual([
-      `${site.url}/backend/~own/v1`,
-      `${site.url}/backend/~x/v1`,
-    ]);
+    const site = await serve(app);
+    const mock = await connectPetstoreMock({ url: `${site}/backend/~own/v1` });
+    expect(mock.url).toBe(`${site}/backend/~own/v1`);
+    expect(mock.sandbox('x').url).toBe(`${site}/backend/~x/v1`);
     await mock.orders.delete(1);
-    expect((await call(mock, '/store/orders/1', { method: 'DELETE' })).status).toBe(404);
-    expect((await mock.findings()).total).toBe(0);
+    expect(await statusOf(mock, '/store/orders/1', 'DELETE')).toBe(404);
   });
 
   test('that is not running causes a clear error', async () => {
@@ -302,9 +277,10 @@ describe('a server', () => {
     await stopped.stop();
     const gone = /^no petstore-mock answers at http:\/\/127\.0\.0\.1:\d+\/__mock: is it running\?$/;
     await expect(connectPetstoreMock({ url })).rejects.toThrow(gone);
-    const error = await refusalOf(stopped.state.get());
-    expect(error).toHaveProperty('message', expect.stringMatching(gone));
-    expect(error).toHaveProperty('cause', expect.any(Error));
+    await expect(stopped.state.get()).rejects.toMatchObject({
+      message: expect.stringMatching(gone),
+      cause: expect.any(Error),
+    });
   });
 
   test('that is not a mock, or has no control API, causes a clear error', async () => {
@@ -312,34 +288,30 @@ describe('a server', () => {
     await expect(startPetstoreMock({ noControl: true })).rejects.toThrow(TypeError);
     await expect(globalSetup({ noControl: true })()).rejects.toThrow(TypeError);
     for (const status of [200, 404]) {
-      const other = createServer((_request, response) =>
-        response.writeHead(status).end('<p>Hello'),
+      const url = await serve((_request, response) => response.writeHead(status).end('<p>Hello'));
+      await expect(connectPetstoreMock({ url })).rejects.toThrow(
+        / got \d+ from something other than petstore-mock: is the URL right\?$/,
       );
-      await using site = await serve(other);
-      const told = / got \d+ from something other than petstore-mock: is the URL right\?$/;
-      await expect(connectPetstoreMock({ url: site.url })).rejects.toThrow(told);
     }
     const { url } = await serverFor({ noControl: true });
-    const error = await refusalOf(connectPetstoreMock({ url }));
-    expect(String(error)).toMatch(/is it a petstore-mock without --no-control\?$/);
+    await expect(connectPetstoreMock({ url })).rejects.toThrow(
+      /is it a petstore-mock without --no-control\?$/,
+    );
   });
 
-  test.each([{ maxHold: -1 }, { maxHold: Number.NaN }, { maxHold: 2 ** 31 }, { sandboxIdle: 0 }])(
-    'does not start with %j',
-    async (options) => {
-      await expect(startPetstoreMock(options)).rejects.toThrow(/expected milliseconds from 1 to/);
-      expect(() => createApp(options)).toThrow(RangeError);
-    },
-  );
+  test.each([
+    ['{"maxHold":-1}', 'maxHold: expected milliseconds from 1 to 2^31-1, found -1'],
+    ['{"sandboxIdle":0}', 'sandboxIdle: expected milliseconds from 1 to 2^31-1, found 0'],
+    ['{"clock":"2030-12-06"}', 'clock: expected milliseconds since 1970, found "2030-12-06"'],
+  ])('does not start with %s', async (json, message) => {
+    const options = JSON.parse(json);
+    await expect(startPetstoreMock(options)).rejects.toThrow(new RangeError(message));
+    expect(() => createApp(options)).toThrow(RangeError);
+  });
 
   test('is controlled even if a test replaces fetch', async () => {
-    const { fetch } = globalThis;
-    globalThis.fetch = () => Promise.reject(new Error('no network'));
-    try {
-      expect(await server.sandbox().animals.count()).toBe(64);
-    } finally {
-      globalThis.fetch = fetch;
-    }
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('no network'));
+    expect(await server.sandbox().animals.count()).toBe(64);
   });
 });
 
@@ -366,7 +338,7 @@ test('the sandbox of a test has the name of the test, in findings and coverage t
 });
 
 describe('the report of a failed test', () => {
-  const reportOf = async (sandbox: ReturnType<PetstoreMock['sandbox']>) =>
+  const reportOf = async (sandbox: MockSandbox) =>
     (await exchangeReport(sandbox, 'adds Rex')).replaceAll(sandbox.name, 'NAME').split('\n');
 
   test('has exact integers and the reason for a missing reply', async () => {
@@ -405,20 +377,18 @@ describe('the report of a failed test', () => {
 
 describe('the server of a run', () => {
   const NAMES = ['URL', 'KEY', 'CONTROL_URL', 'CONTROL_TOKEN'].map((it) => `PETSTORE_MOCK_${it}`);
-  const told = () => NAMES.map((name) => process.env[name]);
-
-  afterEach(() => vi.unstubAllEnvs());
+  const variables = () => NAMES.map((name) => process.env[name]);
 
   test('is in the environment until it stops', async () => {
     for (const name of NAMES) vi.stubEnv(name, undefined);
     vi.stubEnv('PETSTORE_MOCK_URL', '');
     const stop = await globalSetup({ keys: { valid: ['my-key'] }, scenarios: ['no-orders'] })();
-    const [url = '', key, controlUrl, token] = told();
-    expect([key, controlUrl, token]).toEqual(['my-key', new URL('/__mock', url).href, undefined]);
+    const [url = '', key, ...others] = variables();
+    expect([key, ...others]).toEqual(['my-key', new URL('/__mock', url).href, undefined]);
     const mock = await connectPetstoreMock({ url, key });
     expect(await mock.orders.count()).toBe(0);
     await stop();
-    expect(told()).toEqual([undefined, undefined, undefined, undefined]);
+    expect(variables()).toEqual([undefined, undefined, undefined, undefined]);
     await expect(mock.orders.count()).rejects.toThrow('no petstore-mock answers');
   });
 
@@ -426,9 +396,9 @@ describe('the server of a run', () => {
     for (const name of NAMES) vi.stubEnv(name, undefined);
     vi.stubEnv('PETSTORE_MOCK_URL', server.url);
     const stop = await globalSetup()();
-    expect(told()).toEqual([server.url, undefined, undefined, undefined]);
+    expect(variables()).toEqual([server.url, undefined, undefined, undefined]);
     await stop();
-    expect(process.env.PETSTORE_MOCK_URL).toBe(server.url);
-    expect((await call(server, '/pets')).status).toBe(200);
+    expect(variables()).toEqual([server.url, undefined, undefined, undefined]);
+    expect(await statusOf(server, '/pets')).toBe(200);
   });
 });
