@@ -1,7 +1,7 @@
 import { OPTION_REPLIES } from './assumption-table.ts';
-import { isIntegerText, parseInt64 } from './json.ts';
+import { parseInt64 } from './json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
-import { type AnyRecord, type Fields, isObject, RECORDS, SEEN_ANIMAL_STATUSES } from './records.ts';
+import { type AnyRecord, type Field, isObject, RECORDS, SEEN_ANIMAL_STATUSES } from './records.ts';
 
 /** A status that an operation can answer with. */
 export interface PossibleReply {
@@ -35,8 +35,8 @@ export const ASSUMED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((
     });
 });
 
-/** A call and its reply, as far as cases are about them. */
-export interface CaseCall {
+/** A reply and its call, as far as cases are about them. */
+export interface CaseReply {
   readonly query: readonly (readonly [name: string, value: string])[];
   /** The path parameter. */
   readonly pathId: string | undefined;
@@ -47,13 +47,12 @@ export interface CaseCall {
   readonly hasSunset: boolean;
   /** Whether an order was cancelled before. */
   readonly wasCancelled: boolean;
+  /** The records in the reply; undefined if it cannot have any. */
+  readonly records: readonly AnyRecord[] | undefined;
 }
 
-/** Whether a reply shows a case: by its call, by one of its records, or by having none. */
-export type CaseTest =
-  | { readonly by: 'call'; readonly test: (call: CaseCall) => boolean }
-  | { readonly by: 'record'; readonly test: (record: AnyRecord) => boolean }
-  | { readonly by: 'no record' };
+/** Whether a reply shows a case. */
+type CaseTest = (reply: CaseReply) => boolean;
 
 /** A case that the document distinguishes within a reply. */
 export interface DocumentedCase {
@@ -66,31 +65,41 @@ export interface DocumentedCase {
 
 type CaseRow = readonly [sentence: string, shows: CaseTest];
 
-const byCall = (test: (call: CaseCall) => boolean): CaseTest => ({ by: 'call', test });
-const byRecord = (test: (record: AnyRecord) => boolean): CaseTest => ({ by: 'record', test });
-const BY_NO_RECORD: CaseTest = { by: 'no record' };
+const parameterOf = ({ query }: CaseReply, name: string): string | undefined =>
+  query.find((it) => it[0] === name)?.[1];
 
-const byLimit = (test: (limit: number) => boolean): CaseTest =>
-  byCall(({ query }) => {
-    const limits = query.filter(([name]) => name === 'limit');
-    return (
-      limits.length === 1 && isIntegerText(limits[0]?.[1] ?? '') && test(Number(limits[0]?.[1]))
-    );
-  });
+const byLimit =
+  (test: (limit: number) => boolean): CaseTest =>
+  (reply) =>
+    test(Number(parameterOf(reply, 'limit')));
 
-const hasFilter = ({ query }: CaseCall): boolean => query.some(([name]) => name === 'status');
+const hasFilter: CaseTest = (reply) => parameterOf(reply, 'status') !== undefined;
+
+/** Records read of a long list; later ones rarely show anything new. */
+const MOST_READ = 2000;
+
+function byRecord(test: (record: AnyRecord) => boolean): CaseTest {
+  // A list is the same object until a record changes.
+  const ofLists = new WeakMap<readonly AnyRecord[], boolean>();
+  return ({ records = [] }) => {
+    if (records.length < 2) return records.some(test);
+    const isShown = ofLists.get(records) ?? records.slice(0, MOST_READ).some(test);
+    ofLists.set(records, isShown);
+    return isShown;
+  };
+}
+
+const byNoRecord: CaseTest = ({ records }) => records?.length === 0;
 
 const byStatus = (status: string): CaseTest => byRecord((record) => record.status === status);
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
 /** A status that the document has not seen in records of a kind. */
-const byUnseenStatus = (fields: Fields): CaseTest =>
-  byRecord(
-    ({ status }) => typeof status === 'string' && fields.status?.seen?.includes(status) !== true,
-  );
+const byUnseenStatus = ({ status: { seen } }: { readonly status: Field }): CaseTest =>
+  byRecord(({ status }) => typeof status === 'string' && seen?.includes(status) !== true);
 
-const BY_LARGE_ID = byRecord((record) => Object.values(record).some(isLargeId));
+const byLargeId = byRecord((record) => Object.values(record).some(isLargeId));
 
 /** Whether a value is an id that a double rounds. Only ids are bigints. */
 function isLargeId(value: unknown): boolean {
@@ -99,24 +108,22 @@ function isLargeId(value: unknown): boolean {
 
 const orderFields = Object.keys(RECORDS.Order);
 
-const byCreation = (hasStatus: boolean): CaseTest =>
-  byCall(({ input }) => isObject(input) && Object.hasOwn(input, 'status') === hasStatus);
+const byCreation =
+  (hasStatus: boolean): CaseTest =>
+  ({ input }) =>
+    isObject(input) && Object.hasOwn(input, 'status') === hasStatus;
 
-const byQuantity = (test: (quantity: number) => boolean): CaseTest =>
-  byCall(({ input }) => {
-    const quantity = isObject(input) ? input.quantity : undefined;
-    return typeof quantity === 'number' && test(quantity);
-  });
+const byQuantity =
+  (test: (quantity: number) => boolean): CaseTest =>
+  ({ input }) =>
+    isObject(input) && typeof input.quantity === 'number' && test(input.quantity);
 
 type CaseRows = Readonly<Record<string, CaseRow>>;
 
 /** For every operation: "Missing or invalid API key". */
 const UNAUTHORIZED: CaseRows = {
-  'key-missing': ['No API key is sent.', byCall(({ isTokenSent }) => !isTokenSent)],
-  'key-invalid': [
-    'An API key is sent, but it is invalid.',
-    byCall(({ isTokenSent }) => isTokenSent),
-  ],
+  'key-missing': ['No API key is sent.', ({ isTokenSent }) => !isTokenSent],
+  'key-invalid': ['An API key is sent, but it is invalid.', ({ isTokenSent }) => isTokenSent],
 };
 
 /** The statuses of an animal. */
@@ -147,7 +154,7 @@ const ENTRY: CaseRows = {
   ],
 };
 
-const largeId = (prefix: string, id: string, shows = BY_LARGE_ID): CaseRows => ({
+const largeId = (prefix: string, id: string, shows = byLargeId): CaseRows => ({
   [`${prefix}-large-id`]: [`${id} is beyond 2^53, where a double rounds it.`, shows],
 });
 
@@ -157,14 +164,14 @@ const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> =
     200: {
       'limit-absent': [
         'No limit is given, so the page has at most 20 animals.',
-        byCall(({ query }) => !query.some(([name]) => name === 'limit')),
+        (reply) => parameterOf(reply, 'limit') === undefined,
       ],
       'limit-1': ['The smallest limit, 1.', byLimit((limit) => limit === 1)],
       'limit-between': ['A limit from 2 to 99.', byLimit((limit) => limit > 1 && limit < 100)],
       'limit-100': ['The largest limit, 100.', byLimit((limit) => limit === 100)],
-      'filter-unused': ['The call does not filter by status.', byCall((call) => !hasFilter(call))],
-      'filter-used': ['The call asks for animals with one status only.', byCall(hasFilter)],
-      'page-empty': ['There is no animal on the page.', BY_NO_RECORD],
+      'filter-unused': ['The call does not filter by status.', (reply) => !hasFilter(reply)],
+      'filter-used': ['The call asks for animals with one status only.', hasFilter],
+      'page-empty': ['There is no animal on the page.', byNoRecord],
       ...animalStatuses('page', 'An animal on the page'),
       ...largeId('page', 'An id on the page'),
     },
@@ -184,14 +191,14 @@ const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> =
       ...animalStatuses('pet', 'The animal'),
       'pet-sunset': [
         'The reply says in its Sunset header when the operation ends.',
-        byCall(({ hasSunset }) => hasSunset),
+        ({ hasSunset }) => hasSunset,
       ],
       ...largeId('pet', 'An id of the animal'),
     },
   },
   listInventory: {
     200: {
-      'inventory-empty': ['There is no inventory entry.', BY_NO_RECORD],
+      'inventory-empty': ['There is no inventory entry.', byNoRecord],
       ...ENTRY,
       ...largeId('inventory', 'A petId'),
     },
@@ -209,7 +216,7 @@ const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> =
   },
   listOrders: {
     200: {
-      'orders-empty': ['There is no order.', BY_NO_RECORD],
+      'orders-empty': ['There is no order.', byNoRecord],
       'order-all-fields': [
         'An order has all its fields.',
         byRecord((order) => !orderFields.some((name) => isAbsent(order[name]))),
@@ -227,15 +234,11 @@ const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> =
     },
   },
   cancelOrder: {
-    204: largeId(
-      'cancelled',
-      'The orderId',
-      byCall(({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
-    ),
+    204: largeId('cancelled', 'The orderId', ({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
     409: {
       'order-shipped': [
         'The order has shipped, rather than been cancelled before.',
-        byCall(({ wasCancelled }) => !wasCancelled),
+        ({ wasCancelled }) => !wasCancelled,
       ],
     },
   },

@@ -9,7 +9,7 @@ import {
   type RecordName,
   unknownMembers,
 } from '../contract/records.ts';
-import { headerOf } from '../http/raw-headers.ts';
+import { headerOf } from '../raw-headers.ts';
 import { readRecord } from '../shape/record-shapes.ts';
 import { describe } from '../words.ts';
 

@@ -10,7 +10,7 @@ import {
   STORED_RECORDS,
   unknownMembers,
 } from '../contract/records.ts';
-import { headerOf } from '../http/raw-headers.ts';
+import { headerOf } from '../raw-headers.ts';
 import { readAs } from '../shape/shapes.ts';
 import { STORE } from '../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';

@@ -1,8 +1,7 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import {
   ASSUMED_REPLIES,
-  type CaseCall,
-  type CaseTest,
+  type CaseReply,
   DOCUMENTED_CASES,
   DOCUMENTED_REPLIES,
   type DocumentedCase,
@@ -12,6 +11,7 @@ import { parseInt64, parseJson } from '../contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { curlCommand } from '../curl.ts';
+import { headerOf } from '../raw-headers.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
@@ -33,7 +33,10 @@ interface ReplyPlace {
   /** Alone in its list, as an exchange that shows nothing new has it. Undefined if only assumptions lead to it. */
   readonly documented: readonly string[] | undefined;
   readonly assumed: readonly string[];
-  readonly cases: readonly { readonly key: string; readonly shows: CaseTest }[];
+  readonly cases: readonly {
+    readonly key: string;
+    readonly shows: (reply: CaseReply) => boolean;
+  }[];
 }
 
 const PLACES = new Map(OPERATION_IDS.map((id) => [id, new Map<number, ReplyPlace>()]));
@@ -71,20 +74,12 @@ export function shownBy(
   const { documented, assumed, cases } = place;
   if (reply.basis.kind === 'assumed') return assumed;
   let shown = documented ?? (reply.basis.kind === 'upstream' ? assumed : NOTHING);
-  let asked: CaseCall | undefined;
-  let records: ReplyRecords | undefined;
+  let caseReply: CaseReply | undefined;
   for (const { key, shows } of cases) {
     // Most replies show nothing new, which costs them no more than this.
     if (totals?.hasShown(key)) continue;
-    let isShown: boolean;
-    if (shows.by === 'call') {
-      asked ??= caseCallOf(call, reply, world);
-      isShown = shows.test(asked);
-    } else {
-      records ??= recordsIn(reply);
-      isShown = records !== undefined && recordsShow(records, shows);
-    }
-    if (isShown) shown = shown.concat(key);
+    caseReply ??= caseReplyOf(call, reply, world);
+    if (shows(caseReply)) shown = shown.concat(key);
   }
   return shown;
 }
@@ -94,7 +89,7 @@ function isDelivered(outcome: Outcome): boolean {
   return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect === 'delivers';
 }
 
-function caseCallOf(call: Call, reply: Reply, world: World): CaseCall {
+function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {
   const { query, pathId, body, authorization } = call;
   const key = reply.status === 401 ? checkKey(world.keys, authorization, world) : undefined;
   // Only the store can tell: the document shows no body and defines no other conflict.
@@ -105,15 +100,14 @@ function caseCallOf(call: Call, reply: Reply, world: World): CaseCall {
     input: body.kind === 'bytes' && body.json.ok ? body.json.value : undefined,
     // The key can be valid if a rule forced the 401.
     isTokenSent: key !== undefined && (key.ok || key.tokenGiven),
-    hasSunset: reply.headers.some((it, at) => at % 2 === 0 && it.toLowerCase() === 'sunset'),
+    hasSunset: headerOf(reply.headers, 'sunset') !== undefined,
     wasCancelled: id !== undefined && world.store.orders.get(id)?.status === 'cancelled',
+    records: recordsIn(reply),
   };
 }
 
-type ReplyRecords = NonNullable<Reply['records']>;
-
 /** The records in a reply. Those of a forced body, which come as text, are parsed. */
-function recordsIn({ records, body, basis, status }: Reply): ReplyRecords | undefined {
+function recordsIn({ records, body, basis, status }: Reply): Reply['records'] {
   if (records !== undefined || status >= 400 || body.kind !== 'json') return records;
   if (basis.kind === 'documented') return undefined;
   try {
@@ -122,22 +116,6 @@ function recordsIn({ records, body, basis, status }: Reply): ReplyRecords | unde
   } catch {
     return undefined;
   }
-}
-
-/** Records read of a long list; later ones rarely show anything new. */
-const MOST_READ = 2000;
-
-/** Which cases lists show. A list is the same object until a record changes. */
-const ofLists = new WeakMap<ReplyRecords, Map<CaseTest, boolean>>();
-
-function recordsShow(records: ReplyRecords, shows: Exclude<CaseTest, { by: 'call' }>): boolean {
-  if (shows.by === 'no record') return records.length === 0;
-  if (records.length < 2) return records.some(shows.test);
-  const known = ofLists.get(records) ?? new Map<CaseTest, boolean>();
-  ofLists.set(records, known);
-  const isShown = known.get(shows) ?? records.slice(0, MOST_READ).some(shows.test);
-  known.set(shows, isShown);
-  return isShown;
 }
 
 /** What the clients of one or more sandboxes were shown. */

@@ -49,8 +49,7 @@ export class Holds {
   }
 
   get isEmpty(): boolean {
-    for (const exchange of this.#open.values()) if (this.#isAlive(exchange)) return false;
-    return true;
+    return this.open.length === 0;
   }
 
   #isAlive({ hold }: HeldExchange): boolean {

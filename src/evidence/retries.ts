@@ -1,3 +1,4 @@
+import { headerOf } from '../raw-headers.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
@@ -7,32 +8,22 @@ import type { FindingText } from './finding-codes.ts';
 /** How long a refusal is remembered, in milliseconds. */
 const RETRY_WITHIN = 60_000;
 
-/** Calls whose `Retry-After` is remembered. */
-const MOST_PAUSES = 16;
+/** Calls that are remembered. */
+const MOST_CALLS = 16;
 
 /** Client errors that can be temporary. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** What retries are told by: the latest call, and the latest pauses that replies asked for. */
-export interface Retries {
-  readonly latest: Attempt | undefined;
-  readonly pauses: readonly Attempt[];
-}
+/** The calls that should not be repeated: the latest if it cannot succeed, and those that are to wait. */
+export type Retries = readonly Attempt[];
 
-export const NO_RETRIES: Retries = { latest: undefined, pauses: [] };
-
-/** What is remembered after an exchange. */
-export function remembered(before: Retries, attempt: Attempt | undefined): Retries {
-  if (attempt === undefined) return withoutLatest(before);
-  const others = before.pauses.filter(({ callHash }) => callHash !== attempt.callHash);
-  const pauses = attempt.retryAfter === undefined ? others : [...others, attempt];
-  const latest = attempt.isFinal ? attempt : undefined;
-  return { latest, pauses: pauses.slice(-MOST_PAUSES) };
-}
-
-/** What is remembered after a change of the sandbox, after which the same call can get another reply. */
-export function withoutLatest(retries: Retries): Retries {
-  return retries.latest === undefined ? retries : { ...retries, latest: undefined };
+/** What is remembered after an exchange, or after another change: the same call can succeed then. */
+export function remembered(before: Retries, attempt?: Attempt): Retries {
+  const waiting = before.filter(
+    ({ callHash, retryAfter }) => retryAfter !== undefined && callHash !== attempt?.callHash,
+  );
+  const isKept = attempt !== undefined && (attempt.isFinal || attempt.retryAfter !== undefined);
+  return isKept ? [...waiting, attempt].slice(-MOST_CALLS) : waiting;
 }
 
 interface AttemptContext {
@@ -72,21 +63,19 @@ function isRetry({ callHash, port, receivedAt }: Attempt, earlier: Attempt): boo
 }
 
 /** What a client did with a call that it should not have repeated. */
-export function findingsOfRetry(
-  attempt: Attempt,
-  { latest, pauses }: Retries,
-): readonly FindingText[] {
+export function findingsOfRetry(attempt: Attempt, retries: Retries): readonly FindingText[] {
   const { status, at, receivedAt } = attempt;
+  const earlier = retries.find((it) => isRetry(attempt, it));
+  if (earlier === undefined) return [];
   const found: FindingText[] = [];
-  const isRepeated = latest !== undefined && latest.status === status && isRetry(attempt, latest);
-  if (isRepeated && receivedAt < latest.leftAt + RETRY_WITHIN) {
+  const isSoon = receivedAt < earlier.leftAt + RETRY_WITHIN;
+  if (earlier.isFinal && earlier.status === status && isSoon) {
     const message = `The same call was repeated after a ${status} that cannot change.`;
     found.push({ code: 'pointless-retry', message });
   }
-  const pause = pauses.find((earlier) => isRetry(attempt, earlier));
-  const { retryAfter = 0, at: askedAt = 0, leftAt = 0 } = pause ?? {};
+  const { retryAfter = 0 } = earlier;
   // Waiting by either clock is enough.
-  if (at < askedAt + retryAfter * 1000 && receivedAt < leftAt + retryAfter * 1000) {
+  if (at < earlier.at + retryAfter * 1000 && receivedAt < earlier.leftAt + retryAfter * 1000) {
     const message = `The call was repeated before Retry-After (${retryAfter} s) had passed.`;
     found.push({ code: 'early-retry', message });
   }
@@ -106,14 +95,9 @@ export function isFinal({ status, basis }: Reply): boolean {
 /** The seconds that a reply asks to wait for. */
 function retryAfter(reply: Reply | undefined, now: number): number | undefined {
   if (reply === undefined || reply.status < 300) return undefined;
-  const { headers } = reply;
-  for (let at = 0; at < headers.length; at += 2) {
-    if (headers[at]?.toLowerCase() !== 'retry-after') continue;
-    const value = headers[at + 1] ?? '';
-    const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
-    return seconds > 0 ? seconds : undefined;
-  }
-  return undefined;
+  const value = headerOf(reply.headers, 'retry-after') ?? '';
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
+  return seconds > 0 ? seconds : undefined;
 }
 
 /** Identifies a call by a short text, however long the call is. */

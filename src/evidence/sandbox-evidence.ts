@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts';
 import { type HoldEvent, Holds, unreleased } from './holds.ts';
 import { Journal, type JournalState } from './journal.ts';
 import type { Finding } from './report-shapes.ts';
-import { findingsOfRetry, NO_RETRIES, type Retries, remembered, withoutLatest } from './retries.ts';
+import { findingsOfRetry, type Retries, remembered } from './retries.ts';
 import { Totals, type TotalsState } from './totals.ts';
 
 /** What one request did to the evidence: an exchange of the service, or something else. */
@@ -67,7 +67,7 @@ export class Evidence {
     this.journal = new Journal(limits.journal, state?.journal);
     this.totals = new Totals(state?.totals);
     this.past = state?.past && new Totals(state.past);
-    this.#retries = state?.retries ?? NO_RETRIES;
+    this.#retries = state?.retries ?? NONE;
     for (const held of state?.held ?? NONE) this.holds.add(this.journal.at(held.number) ?? held);
   }
 
@@ -92,15 +92,13 @@ export class Evidence {
 
   /** Whether a call may be a retry of one before it. */
   get mayRetry(): boolean {
-    const { latest, pauses } = this.#retries;
-    return latest !== undefined || pauses.length > 0;
+    return this.#retries.length > 0;
   }
 
   take({ exchange, clears, past, holds }: EvidenceEntry): EvidenceChange {
     this.#usedAt = thisInstant().steady;
     if (exchange !== undefined) return { exchanges: [exchange], findings: this.#add(exchange) };
-    // The same call can get another reply now.
-    this.#retries = withoutLatest(this.#retries);
+    this.#retries = remembered(this.#retries);
     const exchanges = holds === undefined ? NONE : this.holds.take(holds);
     const findings = exchanges.flatMap((it) => {
       const found = unreleased(it);
@@ -137,7 +135,7 @@ export class Evidence {
     if (what === 'journal') return;
     this.addPast(this.totals);
     this.totals = new Totals();
-    this.#retries = NO_RETRIES;
+    this.#retries = NONE;
   }
 
   get state(): EvidenceState {

@@ -1,6 +1,7 @@
 import { parseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { warn } from '../error-code.ts';
+import { decodeContent, passedOn } from '../raw-headers.ts';
 import type { Preference } from '../sandbox/preference.ts';
 import { outcomeOf, plan, worldOf } from '../sandbox/step.ts';
 import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
@@ -9,7 +10,6 @@ import type { Outcome } from '../scenario/rules.ts';
 import type { RequestBody } from '../service/input.ts';
 import { type Body, errorReply, Grounds, type Reply, type StreamedBody } from '../service/reply.ts';
 import { MOST_HELD, startOf, whenLeft } from './pass-on.ts';
-import { decodeContent, passedOn } from './raw-headers.ts';
 import { finish, type ServiceRequest } from './write.ts';
 
 /** A request for a deployment. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { warn } from '../error-code.ts';
+import { headerOf, without } from '../raw-headers.ts';
 import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
-import { headerOf, without } from './raw-headers.ts';
 
 /** The most bytes held of a body, in either direction. */
 export const MOST_HELD = 64 * 1024;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { codeOf, warn } from '../error-code.ts';
 import type { RequestRecord } from '../evidence/exchange.ts';
+import { without } from '../raw-headers.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
@@ -14,7 +15,6 @@ import { carryOut, mayHaveContent, type WireReply } from './faults.ts';
 import { LINGER } from './linger.ts';
 import { passOn, whenLeft } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
-import { without } from './raw-headers.ts';
 
 /** Settings of the writer beyond the assumptions. */
 export interface Wire {

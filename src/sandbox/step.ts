@@ -1,4 +1,5 @@
 import type { OperationId } from '../contract/operations.ts';
+import { type RawHeaders, without } from '../raw-headers.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import { type Decision, decide, type Outcome } from '../scenario/rules.ts';
@@ -213,12 +214,10 @@ function replyWith(world: World, call: Call, status: number): Omit<Reply, 'basis
   return reply.status === status ? reply : knownReply(world, call.operation, status);
 }
 
-/** Alternating names and values of headers. Those in `later` replace `earlier` ones by name. */
-function over(earlier: readonly string[], later: readonly string[]): readonly string[] {
-  const replaced = later.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
-  const isKept = (_: string, index: number): boolean =>
-    !replaced.includes((earlier[index - (index % 2)] ?? '').toLowerCase());
-  return [...earlier.filter(isKept), ...later];
+/** The headers, but those in `later` in place of `earlier` ones of the same name. */
+function over(earlier: RawHeaders, later: RawHeaders): RawHeaders {
+  const names = later.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+  return [...without(earlier, new Set(names)), ...later];
 }
 
 /** What operations see of a state at an instant. */

@@ -10,8 +10,8 @@ import {
   Pace,
 } from '../../src/deployment/deployment-client.ts';
 import { proxyFor } from '../../src/deployment/transport.ts';
-import { headerOf } from '../../src/http/raw-headers.ts';
 import { loadCertificate } from '../../src/http/tls/certificate.ts';
+import { headerOf } from '../../src/raw-headers.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/evidence/exchange.ts';
-import { attemptOf, findingsOfRetry, NO_RETRIES, remembered } from '../../src/evidence/retries.ts';
+import { attemptOf, findingsOfRetry, remembered } from '../../src/evidence/retries.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 
@@ -40,7 +40,7 @@ function attempt(
 }
 
 test('the same call is a retry if it was received after its refusal had left, within a minute', () => {
-  const retries = remembered(NO_RETRIES, attempt({ at: 0 }));
+  const retries = remembered([], attempt({ at: 0 }));
   const isPointless = (sent: Sent) => findingsOfRetry(attempt(sent), retries).length === 1;
   expect([0.5, 1, 1.5, 60_000, 60_001].map((at) => isPointless({ at }))).toEqual([
     false,
@@ -56,7 +56,7 @@ test('the same call is a retry if it was received after its refusal had left, wi
 
 test('a pause that a reply asks for is remembered over other calls, until either clock has waited', () => {
   const asked = { ...REFUSAL, status: 429, headers: ['Retry-After', '10'] };
-  let retries = remembered(NO_RETRIES, attempt({ at: 0 }, asked));
+  let retries = remembered([], attempt({ at: 0 }, asked));
   retries = remembered(retries, attempt({ at: 5, target: '/v1/pets/1' }));
   const found = (at: number) => findingsOfRetry(attempt({ at }, asked), retries);
   expect([0.5, 6, 9_999, 10_000].map((at) => found(at).length)).toEqual([0, 1, 1, 0]);

@@ -5,7 +5,7 @@ import { isObject } from '../../src/contract/records.ts';
 import type { Sender } from '../../src/deployment/check/run-check.ts';
 import type { DeploymentRequest } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { without } from '../../src/http/raw-headers.ts';
+import { without } from '../../src/raw-headers.ts';
 
 type Change = (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply;
 

@@ -8,9 +8,9 @@ import {
 } from '../../evidence/exchange.ts';
 import { FINDING_CODES } from '../../evidence/finding-codes.ts';
 import { exposed } from '../../http/cors.ts';
-import { headerOf } from '../../http/raw-headers.ts';
 import { basisHeader } from '../../http/write.ts';
 import { packageVersion } from '../../package.ts';
+import { headerOf } from '../../raw-headers.ts';
 import { holdView } from '../../scenario/hold.ts';
 import { decidersOf } from '../../service/reply.ts';
 import type { RecordedExchange } from '../control-shapes.ts';

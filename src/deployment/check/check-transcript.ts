@@ -1,7 +1,7 @@
 import { parseJson } from '../../contract/json.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
-import { headerOf } from '../../http/raw-headers.ts';
+import { headerOf } from '../../raw-headers.ts';
 import { describe, joinWords } from '../../words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';
 import type { Deviation } from '../deployment-reply.ts';

@@ -1,7 +1,7 @@
 import { type Choices, OPTION_REPLIES, topicOf } from '../../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
-import { headerOf } from '../../http/raw-headers.ts';
+import { headerOf } from '../../raw-headers.ts';
 import { SERVICE } from '../../sandbox/step.ts';
 import type { CompleteReply } from '../../sandbox/upstream.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';
