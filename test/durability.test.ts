@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../src/package.ts';
 import { startServer } from '../src/server.ts';
-import { runCommand, startCommand } from './helpers/command.ts';
+import { MAIN, runCommand, startCommand } from './helpers/command.ts';
 import { serverFor } from './helpers/deployment.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 import { runProgram } from './helpers/program.ts';
@@ -98,7 +97,6 @@ describe('--db', () => {
 
 /** Whether this machine lets a test have namespaces of its own, as containers do. */
 const hasNamespaces = spawnSync('unshare', ['-rmpf', 'true']).status === 0;
-const MAIN = join(packageRoot, 'dist/cli/main.js');
 
 describe.runIf(hasNamespaces)('--db in a container', () => {
   /** Runs the command in a container that runs a line of shell first, with FILE as `$0`. */

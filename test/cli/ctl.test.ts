@@ -8,10 +8,11 @@ import {
   type PetstoreMock,
   startPetstoreMock,
 } from '../../src/index.ts';
-import { killCommands, spawnCommand } from '../helpers/command.ts';
+import { spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
+import { killPrograms } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   server = await startPetstoreMock();
 });
 afterAll(() => {
-  killCommands();
+  killPrograms();
   return server.stop();
 });
 

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endingText, exitCodeOf, runCommand as runChild } from '../../src/cli/child.ts';
 import { packageRoot } from '../../src/package.ts';
-import { type Environment, type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
+import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
+import type { Environment } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
 

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createGuard } from '../../src/control/guard.ts';
 import type { GuardOptions } from '../../src/control/control-options.ts';
+import { createGuard } from '../../src/control/guard.ts';
 import { type ServerOptions, startServer } from '../../src/index.ts';
 
 const LOOPBACK: GuardOptions = { loopback: true, token: undefined };

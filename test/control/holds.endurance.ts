@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectPetstoreMock } from '../../src/index.ts';
-import { killCommands, startCommand } from '../helpers/command.ts';
+import { startCommand } from '../helpers/command.ts';
 import { rawRequest } from '../helpers/raw.ts';
 
 const HELD = 5_000;
-
-afterAll(killCommands);
 
 /** The processor time that a process has taken, in milliseconds. */
 function cpuOf(pid: number | undefined): number {

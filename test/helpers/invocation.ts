@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { run, whatWentWrong } from '../../src/cli/dispatch.ts';
 import { terminalOf } from '../../src/cli/terminal.ts';
-import type { Environment, Finished } from './command.ts';
+import type { Finished } from './command.ts';
+import type { Environment } from './program.ts';
 
 /** Runs `petstore-mock` in this process, up to where its process would end: much faster. */
 export async function runInProcess(

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** An environment in which no tool notices that vitest runs it. */
+/** An environment in which no tool notices that vitest runs it, with nothing of ours that happens to be set. */
 const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) =>
@@ -10,34 +10,62 @@ const ENVIRONMENT = Object.fromEntries(
   ),
 );
 
-interface Ended {
-  readonly code: number | null;
-  /** What it wrote to both outputs, as it came. */
-  readonly output: string;
+export type Environment = Readonly<Record<string, string>>;
+
+export interface ProgramOptions extends Pick<SpawnOptions, 'cwd' | 'uid'> {
+  readonly env?: Environment | undefined;
 }
 
-/** Runs a program to its end. */
-export function runProgram(
+export interface Exit {
+  /** 128 and the signal's number are not added: a process that a signal ended has no code. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+const running = new Set<ChildProcessWithoutNullStreams>();
+
+/** Ends whatever the tests of a file left running. */
+export function killPrograms(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** Starts a program without waiting for anything. Its standard input stays open. */
+export function spawnProgram(
   program: string,
   args: readonly string[],
-  { cwd, env = {} }: { cwd?: string; env?: Readonly<Record<string, string>> } = {},
-): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const stdio = ['ignore', 'pipe', 'pipe'] as const;
-    const child = spawn(program, args, {
-      cwd,
-      env: { ...ENVIRONMENT, NO_COLOR: '1', ...env },
-      stdio: [...stdio],
+  { env, ...options }: ProgramOptions = {},
+) {
+  const child = spawn(program, args, { ...options, env: { ...ENVIRONMENT, ...env } });
+  running.add(child);
+  /** `output` is both, as it came. */
+  const printed = { stdout: '', stderr: '', output: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+      printed.output += text;
     });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        output += text;
-      });
-    }
+  }
+  const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code, output }));
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      resolve({ code, signal });
+    });
   });
+  return { child, printed, exited };
+}
+
+/** Runs a program to its end. Returns its exit code, and what it wrote to both outputs. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  { env, ...options }: ProgramOptions = {},
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const plain = { ...options, env: { NO_COLOR: '1', ...env } };
+  const { child, printed, exited } = spawnProgram(program, args, plain);
+  child.stdin.end();
+  const { code } = await exited;
+  return { code, output: printed.output };
 }
 
 /** The path of an installed program with one of these names; undefined if there is none. */

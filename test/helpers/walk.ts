@@ -1,16 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { createApp } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
-import { freePort } from './host.ts';
+import { MAIN, type RunningCommand, startCommand } from './command.ts';
+import { freePort, TOKEN_HOST } from './host.ts';
 import { allBlocks, type Block } from './page.ts';
+import { type Environment, runProgram, spawnProgram } from './program.ts';
 
 /** What the reader of a page does next: save a file, or run a command. */
 export type Step =
@@ -43,10 +39,7 @@ export function stepsOf(page: string): Step[] {
 }
 
 /** A command that starts a server, with variables before it or not. */
-const SERVER = /^((?:[A-Z_]+=\S+ )*)(?:npx )?(petstore-mock(?: --.*)?)$/;
-
-/** A command whose server would listen beyond loopback, which no test may do. */
-const OPEN_SERVER = /^petstore-mock --host 0\.0\.0\.0 --control-token (\S+)$/;
+const SERVER = /^((?:[A-Z_]+=\S+ )*)(?:npx )?petstore-mock((?: --.*)?)$/;
 
 const PORT = '4010';
 
@@ -65,19 +58,19 @@ class Walk {
   readonly #folder = mkdtempSync(join(tmpdir(), 'docs-'));
   readonly #home = mkdtempSync(join(tmpdir(), 'docs-home-'));
   #port = '';
-  #stop: (() => Promise<void>) | undefined;
+  #server: RunningCommand | undefined;
 
   async start(): Promise<void> {
     this.#port = String(await freePort());
     const bin = join(this.#home, 'bin');
     mkdirSync(bin);
-    symlinkSync(join(packageRoot, 'dist/cli/main.js'), join(bin, 'petstore-mock'));
+    symlinkSync(MAIN, join(bin, 'petstore-mock'));
     writeFileSync(join(bin, 'npx'), NPX, { mode: 0o755 });
     writeFileSync(join(this.#home, '.curlrc'), CURLRC);
   }
 
   async end(): Promise<void> {
-    await this.#stop?.();
+    await this.#server?.stop();
     for (const folder of [this.#folder, this.#home]) rmSync(folder, { recursive: true });
   }
 
@@ -88,22 +81,25 @@ class Walk {
     }
     const { command, result, shown } = step;
     if (result === undefined) return this.#restart(command, shown);
-    const { stdout, stderr, exit } = await this.#run(command);
+    const options = { cwd: this.#folder, env: this.#env(command) };
+    const { child, printed, exited } = spawnProgram('bash', ['-c', this.#ported(command)], options);
+    child.stdin.end();
+    const { code } = await exited;
+    const { stdout, stderr } = printed;
     const [, status = ''] = [...stderr.matchAll(CURL_STATUS)].at(-1) ?? [];
-    const actual = result.startsWith('curl') ? `curl (${exit})` : `exit ${exit}`;
-    expect(/^\d/.test(result) && exit === 0 ? status : actual, `${command}\n${stderr}`).toBe(
-      result,
-    );
+    const actual = result.startsWith('curl') ? `curl (${code})` : `exit ${code}`;
+    const isStatus = /^\d/.test(result) && code === 0;
+    expect(isStatus ? status : actual, `${command}\n${stderr}`).toBe(result);
     if (shown === undefined) return;
-    const told = shown.info === 'text' ? stdout + stderr.replace(CURL_STATUS, '') : stdout;
-    expectShown(told.replaceAll(this.#port, PORT), shown, command);
+    const output = shown.info === 'text' ? stdout + stderr.replace(CURL_STATUS, '') : stdout;
+    expectShown(output.replaceAll(this.#port, PORT), shown, command);
   }
 
   #ported(text: string): string {
     return text.replaceAll(`127.0.0.1:${PORT}`, `127.0.0.1:${this.#port}`);
   }
 
-  #env(command: string): NodeJS.ProcessEnv {
+  #env(command: string): Environment {
     return {
       PATH: `${join(this.#home, 'bin')}:${process.env.PATH}`,
       HOME: this.#home,
@@ -115,40 +111,22 @@ class Walk {
     };
   }
 
-  #run(command: string): Promise<{ stdout: string; stderr: string; exit: number }> {
-    return new Promise((resolve) => {
-      const options = { cwd: this.#folder, env: this.#env(command) };
-      execFile('bash', ['-c', this.#ported(command)], options, (error, stdout, stderr) => {
-        resolve({ stdout, stderr, exit: Number(error?.code ?? 0) });
-      });
-    });
-  }
-
   async #restart(command: string, shown: Block | undefined): Promise<void> {
-    await this.#stop?.();
-    this.#stop = undefined;
-    const [, controlToken] = OPEN_SERVER.exec(command) ?? [];
-    if (controlToken !== undefined) {
-      this.#stop = await serveApp(controlToken, Number(this.#port));
-      return;
-    }
-    const [, variables = '', words] = SERVER.exec(command) ?? [];
-    if (words === undefined) throw new Error(`This command has no result: ${command}`);
-    const line = `${variables === '' ? '' : `export ${variables}; `}exec ${words}`;
-    const child = spawn('bash', ['-c', line], {
-      cwd: this.#folder,
-      env: this.#env(command),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#stop = async () => {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      expect(await exited, command).toEqual([0, null]);
-    };
-    const ready = await readyLine(child);
+    const stopped = await this.#server?.stop();
+    expect(stopped ?? STOPPED).toEqual(STOPPED);
+    const [, variables = '', flags] = SERVER.exec(command) ?? [];
+    if (flags === undefined) throw new Error(`This command has no result: ${command}`);
+    // No test may listen beyond loopback.
+    const words = flags.replace('0.0.0.0', TOKEN_HOST).split(' ').filter(Boolean);
+    const env = variables.split(' ').map((it) => it.split('='));
+    const all = { ...this.#env(command), ...Object.fromEntries(env) };
+    this.#server = await startCommand(words, all, { cwd: this.#folder });
+    const [ready = ''] = this.#server.stdout().split('\n');
     if (shown !== undefined) expectShown(ready.replaceAll(this.#port, PORT), shown, command);
   }
 }
+
+const STOPPED = { code: 0, signal: null };
 
 /** Follows the steps of a page. */
 export async function takeWalk(steps: readonly Step[]): Promise<void> {
@@ -159,32 +137,6 @@ export async function takeWalk(steps: readonly Step[]): Promise<void> {
   } finally {
     await walk.end();
   }
-}
-
-async function readyLine(child: ChildProcess): Promise<string> {
-  let complaint = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    complaint += text;
-  });
-  if (child.stdout === null) throw new Error('The server has no output.');
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (!line.startsWith('petstore-mock ready ')) continue;
-    child.stdout.resume();
-    return line;
-  }
-  throw new Error(`The server ended before it was ready: ${complaint}`);
-}
-
-/** The mock on loopback, asking for the token that it would ask for elsewhere. */
-async function serveApp(controlToken: string, port: number): Promise<() => Promise<void>> {
-  const server = createServer(createApp({ controlToken }));
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  return async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
 }
 
 /** Compares the output of a command with what its page shows. */
@@ -216,11 +168,9 @@ function pattern(shown: string): RegExp {
 
 /** Runs a JavaScript program of a page. Each `console.log(…); // TEXT` in it must print TEXT. */
 export async function expectPrints(program: string): Promise<void> {
-  // Nothing of a run that this test is a part of, and no proxy.
-  const options = { cwd: packageRoot, env: { PATH: process.env.PATH } };
   const words = ['--input-type=module', '--eval', program];
-  const { stdout } = await promisify(execFile)(process.execPath, words, options);
+  const { output } = await runProgram(process.execPath, words, { cwd: packageRoot });
   const promised = [...program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, it]) => it);
   expect(promised).not.toEqual([]);
-  expect(stdout.trimEnd().split('\n')).toEqual(promised);
+  expect(output.trimEnd().split('\n')).toEqual(promised);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startPetstoreMock } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
+import { MAIN } from '../helpers/command.ts';
 import { examplesProject } from '../helpers/examples-project.ts';
 import { onlyBlock, readPage } from '../helpers/page.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
@@ -154,7 +155,7 @@ test('on a running server, a failed test prints its exchanges and every sandbox 
 
 describe.concurrent('the example without a library for', () => {
   const exec = (words: readonly string[], more: readonly string[] = []) =>
-    runProgram(node, [join(packageRoot, 'dist/cli/main.js'), 'exec', ...more, '--', ...words]);
+    runProgram(node, [MAIN, 'exec', ...more, '--', ...words]);
 
   test('Python passes', async ({ skip }) => {
     const python = findProgram('python3', 'python');
@@ -184,7 +185,7 @@ test('the example for Testcontainers passes on the built command', async () => {
   const double = join(folder, 'node_modules/testcontainers');
   cpSync(join(packageRoot, 'test/fixtures-clients/testcontainers'), double, { recursive: true });
   const cwd = join(folder, 'testcontainers');
-  const env = { COMMAND: join(packageRoot, 'dist/cli/main.js') };
+  const env = { COMMAND: MAIN };
   const { code, output } = await runProgram(node, ['--test'], { cwd, env });
   expect(output).toMatch(/pass 2\n/);
   expect(code).toBe(0);

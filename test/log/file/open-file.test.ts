@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -27,6 +27,7 @@ import { FixtureError } from '../../../src/store/fixture/parse-fixture.ts';
 import { EMPTY_STORE, type Store } from '../../../src/store/store.ts';
 import { type RunningCommand, startCommand } from '../../helpers/command.ts';
 import { animal, type KeptFile, openKeptFile, storeIn } from '../../helpers/kept-file.ts';
+import type { ProgramOptions } from '../../helpers/program.ts';
 
 let folder = '';
 let path = '';
@@ -312,7 +313,7 @@ describe('a change', () => {
 });
 
 /** A server that has the file. */
-async function holder(options?: SpawnOptions) {
+async function holder(options?: ProgramOptions) {
   if (!existsSync(path)) writeFileSync(path, '{"animals": []}');
   const server = await startCommand(['--port', '0', '--log', 'off', '--db', path], {}, options);
   const animals = new URL('/__mock/animals', server.url);
