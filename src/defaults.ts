@@ -11,8 +11,12 @@ export const DEFAULTS = {
   maxHold: 300_000,
   /** Milliseconds. */
   upstreamTimeout: 30_000,
+  /** Milliseconds that `health` waits for the reply. */
+  healthTimeout: 3000,
   /** Milliseconds until a deployment's reply to `check` or `record` must be complete. */
   deploymentTimeout: 10_000,
   /** Requests to a deployment in a second. */
   deploymentRate: 5,
+  /** The status that `record` gives to orders that show none. */
+  unknownStatus: 'pending',
 } as const;

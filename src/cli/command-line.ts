@@ -1,17 +1,18 @@
 import { parseArgs } from 'node:util';
 import { describe, suggest } from '../words.ts';
-import { UsageError } from './command.ts';
+import { refusal, requireWords, UsageError } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import {
   FLAG_NAMES,
   type FlagName,
-  flagOn,
   flagShape,
   flagSpelled,
   flagsOf,
+  isSwitch,
   spellingOf,
+  switchedOff,
 } from './flags.ts';
-import { flagInput, type Invocation, type Layer } from './settings.ts';
+import { flagInput, type Invocation } from './settings.ts';
 import { escaped } from './terminal.ts';
 
 /** The flags as Node reads them. */
@@ -30,12 +31,11 @@ const COMMAND_BY_SPELLING = new Map(
   ),
 );
 
-const HELP: Layer = new Map([['help', { value: true, origin: '--help' }]]);
-
 /**
- * Reads the command line. If it asks for the help of a command, whatever else it says is ignored.
+ * Reads the command line. If it asks for help or the version, whatever else it says is ignored.
  *
- * @throws UsageError for an unknown command or flag, and for a flag without its value
+ * @throws UsageError for an unknown command or flag, a flag without its value, and too few or too many
+ * words
  */
 export function readCommandLine(words: readonly string[]): Invocation {
   const end = words.includes('--') ? words.indexOf('--') : words.length;
@@ -49,19 +49,20 @@ export function readCommandLine(words: readonly string[]): Invocation {
     tokens: true,
   });
   const given = tokens.filter((token) => token.kind === 'option');
-  if (given.some(({ name }) => name === 'help') || plain.slice(0, 2).includes('help')) {
+  const asksFor = (name: 'help' | 'version') => given.some((token) => token.name === name);
+  if (asksFor('help') || plain.slice(0, 2).includes('help')) {
     const [command = 'serve'] = plain.flatMap((word) => COMMAND_BY_SPELLING.get(word) ?? []);
-    return { command, positionals: [], flags: HELP };
+    return { command, shows: 'help', positionals: [], flags: new Map() };
   }
   const [first = 'serve', ...others] = plain;
   const command = COMMAND_BY_SPELLING.get(first);
   if (command === undefined) {
     // The word may be the value of a misspelt flag.
-    const isKnown = (name: string) => flagSpelled(name) ?? flagSpelled(name.replace(/^no-/, ''));
-    const misspelt = given.find(({ name }) => isKnown(name) === undefined);
+    const misspelt = given.find(({ name }) => !(flagSpelled(name) ?? switchedOff(name)));
     throw misspelt ? unknownFlag('serve', misspelt.name) : unknownCommand(first);
   }
-  const { positional, runs } = commandShape(command);
+  if (asksFor('version')) return { command, shows: 'version', positionals: [], flags: new Map() };
+  const { takes, runs } = commandShape(command);
   // Flags after a command that should follow -- are flags of that command.
   const [, stray] = tokens.filter(({ kind }) => runs && kind === 'positional');
   const texts = new Map<FlagName, string[]>();
@@ -69,12 +70,17 @@ export function readCommandLine(words: readonly string[]): Invocation {
     const [name, text] = flagOf(command, token);
     texts.set(name, isSwitch(name) ? [text] : [...(texts.get(name) ?? []), text]);
   }
-  const flags: Layer = new Map(
-    [...texts].map(([name, all]) => [name, flagInput(name, all, `--${spellingOf(name)}`)]),
+  const flags = [...texts].map(
+    ([name, all]) => [name, flagInput(name, all, `--${spellingOf(name)}`)] as const,
   );
-  const taken = positional ? others.splice(0, positional.many ? others.length : 1) : [];
-  if (!flags.has('version')) requireExpected(command, others, toRun);
-  return { command, positionals: runs ? toRun : taken, flags };
+  if (!runs) {
+    requireWords(command, takes, others);
+    if (toRun.length > 0) throw runsNothing(command, toRun);
+  } else if (stray !== undefined || !toRun[0]) {
+    const expected = `-- and a command, as in petstore-mock ${command} -- npm test`;
+    throw refusal(command, expected, describe(others[0]));
+  }
+  return { command, positionals: runs ? toRun : others, flags: new Map(flags) };
 }
 
 /** A flag as Node found it. */
@@ -85,43 +91,23 @@ interface Token {
   readonly inlineValue?: boolean | undefined;
 }
 
-/** A flag with its value as text: `--no-plain` is false for `--plain`. */
+/** A flag with its value as text. */
 function flagOf(
   command: CommandName,
   { name: spelling, value, inlineValue }: Token,
 ): [FlagName, string] {
-  const name = flagSpelled(spelling, command);
-  const negated = /^no-/.test(spelling) ? flagSpelled(spelling.slice(3), command) : undefined;
-  if (name === undefined && negated !== undefined && isSwitch(negated)) return [negated, 'false'];
-  if (name === undefined) throw unknownFlag(command, spelling);
-  if (isSwitch(name)) return [name, value ?? 'true'];
+  const off = switchedOff(spelling);
+  const name = flagSpelled(spelling) ?? off;
+  if (name === undefined || !flagsOf(command).includes(name)) throw unknownFlag(command, spelling);
+  if (isSwitch(name)) return [name, name === off ? 'false' : (value ?? 'true')];
   const isFlag = !inlineValue && /^-\D/.test(value ?? '');
   if (value && !isFlag) return [name, value];
-  throw new UsageError(`--${spelling} needs a value (${flagOn(name, command).value})`);
+  throw new UsageError(`--${spelling} needs a value (${flagShape(name).placeholder})`);
 }
 
-function isSwitch(name: FlagName): boolean {
-  return flagShape(name).type === 'switch';
-}
-
-function requireExpected(
-  command: CommandName,
-  [surplus]: readonly string[],
-  toRun: readonly string[],
-): void {
-  const { runs } = commandShape(command);
-  const example = `petstore-mock ${command} -- npm test`;
-  if (surplus !== undefined) {
-    const takes = runs ? `flags, then -- and a command: ${example}` : 'flags';
-    throw new UsageError(`${command} takes only ${takes}; found ${describe(surplus)}`);
-  }
-  if (runs && !toRun[0]) {
-    throw new UsageError(`${command} needs -- and a command, as in ${example}`);
-  }
-  if (!runs && toRun.length > 0) {
-    const meant = `petstore-mock exec -- ${escaped(toRun.join(' '))}`;
-    throw new UsageError(`${command} takes only flags, no command; did you mean ${meant}?`);
-  }
+function runsNothing(command: CommandName, toRun: readonly string[]): UsageError {
+  const meant = `petstore-mock exec -- ${escaped(toRun.join(' '))}`;
+  return new UsageError(`${command} takes only flags, no command; did you mean ${meant}?`);
 }
 
 function unknownCommand(word: string): UsageError {
@@ -135,15 +121,10 @@ function unknownFlag(command: CommandName, name: string): UsageError {
   const flag = escaped(name.length === 1 ? `-${name}` : `--${name}`);
   const help = command === 'serve' ? 'petstore-mock --help' : `petstore-mock ${command} --help`;
   const other = flagSpelled(name);
-  const known = flagsOf(command).map(spellingOf);
-  const initial = known.find((it) => name.length === 1 && it.startsWith(name));
-  const hint = suggest(
-    `--${initial ?? name}`,
-    known.map((it) => `--${it}`),
-  );
+  const known = flagsOf(command).map((it) => `--${spellingOf(it)}`);
   const problem =
     other === undefined
-      ? `${command} has no flag ${flag}${hint}`
+      ? `${command} has no flag ${flag}${suggest(flag, known)}`
       : `${flag} is a flag of ${flagShape(other).commands[0]}, not of ${command}`;
   return new UsageError(`${problem}; ${help} lists its flags`);
 }

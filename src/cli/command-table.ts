@@ -1,12 +1,15 @@
+/** The words after a name, as the help shows them, with the least and the most of them. */
+export type Words = readonly [usage: string, least: number, most: number];
+
+export const NOTHING: Words = ['', 0, 0];
+
+/** For commands and actions that take any number of words. */
+export const ANY = Number.POSITIVE_INFINITY;
+
 interface CommandShape {
   readonly aliases?: readonly string[];
-  /** What can follow the name besides flags: one word, or any number of words. */
-  readonly positional?: {
-    readonly name: string;
-    readonly description: string;
-    readonly many?: boolean;
-    readonly required?: true;
-  };
+  /** The words that it takes besides flags; for a command that runs another, those after `--`. */
+  readonly takes: Words;
   /** Whether it runs the command that follows `--`. */
   readonly runs?: true;
   /** One line for the help, in the imperative. */
@@ -19,6 +22,7 @@ interface CommandShape {
 const COMMANDS = {
   serve: {
     aliases: ['start', 'run'],
+    takes: NOTHING,
     summary: 'Start the server (default).',
     examples: [
       ['--port 8080 --assume cancel-again=404', 'answer the second cancellation with 404'],
@@ -28,6 +32,7 @@ const COMMANDS = {
     ],
   },
   exec: {
+    takes: ['-- CMD…', 1, ANY],
     runs: true,
     summary: 'Run a command against a server and report what it was shown.',
     examples: [
@@ -36,6 +41,7 @@ const COMMANDS = {
     ],
   },
   sweep: {
+    takes: ['-- CMD…', 1, ANY],
     runs: true,
     summary: 'Run a command under every other option of the assumptions it touches.',
     examples: [
@@ -44,22 +50,22 @@ const COMMANDS = {
     ],
   },
   assumptions: {
-    positional: { name: 'id', description: 'Assumption to explain.' },
+    takes: ['[ID]', 0, 1],
     summary: 'List the assumptions, or explain one.',
     examples: [['assumptions cancel-again', 'explain what a second cancellation can get']],
   },
   responses: {
-    positional: { name: 'operation', description: 'Operation whose replies to list.' },
+    takes: ['[OPERATION]', 0, 1],
     summary: 'List every reply and how to get it.',
     examples: [['responses cancelOrder --curl', 'print curl commands for each reply']],
   },
   scenarios: {
-    positional: { name: 'name', description: 'Scenario to print.' },
+    takes: ['[NAME]', 0, 1],
     summary: 'List the shipped scenarios, or print one to start your own from.',
     examples: [['scenarios flaky > mine.yaml', 'start a scenario of your own']],
   },
   validate: {
-    positional: { name: 'file', description: 'Scenario and fixture files.', many: true },
+    takes: ['FILE…', 1, ANY],
     summary: 'Check scenario and fixture files.',
     examples: [
       ['validate mine.yaml store.json', 'check a scenario and a fixture'],
@@ -67,15 +73,17 @@ const COMMANDS = {
     ],
   },
   openapi: {
+    takes: NOTHING,
     summary: 'Print the OpenAPI document of the service.',
     examples: [['openapi --server-url https://mock.example/v1', 'set its server URL']],
   },
   generate: {
+    takes: NOTHING,
     summary: 'Write a fixture of any size.',
     examples: [['generate --animals 500 --output store.json', 'write 500 animals to a file']],
   },
   check: {
-    positional: { name: 'url', description: 'Base URL of the deployment.', required: true },
+    takes: ['URL', 1, 1],
     summary: 'Find out how a deployment answers, and whether it follows the interface document.',
     examples: [
       [
@@ -93,7 +101,7 @@ const COMMANDS = {
     ],
   },
   record: {
-    positional: { name: 'url', description: 'Base URL of the deployment.', required: true },
+    takes: ['URL', 1, 1],
     summary: 'Write a fixture from the data of a deployment. Sends only GET requests.',
     examples: [
       [
@@ -107,11 +115,12 @@ const COMMANDS = {
     ],
   },
   health: {
+    takes: NOTHING,
     summary: 'Exit with 0 if a server is up, else with 1.',
     examples: [['health --port 8080', 'check a server on this machine']],
   },
   ctl: {
-    positional: { name: 'action', description: 'What to do, with its words.', many: true },
+    takes: ['ACTION…', 0, ANY],
     summary: 'Control a server that is running.',
     examples: [
       ['ctl use outage slow', 'switch scenarios'],
@@ -122,7 +131,7 @@ const COMMANDS = {
     ],
   },
   completion: {
-    positional: { name: 'shell', description: 'bash, zsh or fish; by default your shell.' },
+    takes: ['[SHELL]', 0, 1],
     summary: 'Print a completion script for a shell.',
     examples: [['completion bash >> ~/.bashrc', 'complete commands and flags in bash']],
   },

@@ -1,6 +1,7 @@
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
 import { describe, joinWords, suggest } from '../words.ts';
+import type { Words } from './command-table.ts';
 import type { FlagName, Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -51,6 +52,24 @@ export function refusal(origin: string, expected: string, found: string): UsageE
 }
 
 /**
+ * Checks how many words a command or an action was given.
+ *
+ * @throws UsageError for too few and too many
+ */
+export function requireWords(
+  name: string,
+  [usage, least, most]: Words,
+  words: readonly string[],
+): void {
+  if (words.length >= least && words.length <= most) return;
+  throw refusal(
+    name,
+    usage || 'no words',
+    words.length > 0 ? describe(words.join(' ')) : 'nothing',
+  );
+}
+
+/**
  * The certificate in the file that a flag names.
  *
  * @throws UsageError if it cannot be read
@@ -73,11 +92,11 @@ export async function certificateOf(
  */
 export function oneOf<Word extends string>(
   words: readonly Word[],
-  text: string,
+  text: string | undefined,
   origin: string,
   expected = joinWords(words, 'or'),
 ): Word {
   const word = words.find((it) => it === text);
   if (word !== undefined) return word;
-  throw refusal(origin, expected, `${describe(text)}${suggest(text, words)}`);
+  throw refusal(origin, expected, `${describe(text)}${suggest(text ?? '', words)}`);
 }

@@ -42,12 +42,9 @@ export function keyOf({ flags, originOf }: Settings): string {
  *
  * @throws UsageError for a wrong URL, key or certificate
  */
-export async function connect(
-  url: string | undefined,
-  settings: Settings,
-): Promise<DeploymentClient> {
+export async function connect(url: string, settings: Settings): Promise<DeploymentClient> {
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
-  const base = url === undefined ? undefined : baseUrlOf(url);
+  const base = baseUrlOf(url);
   if (base === undefined) throw refusal('URL', expected, describe(url));
   const { timeout, rate } = settings.flags;
   const ca = await certificateOf('cacert', settings);

@@ -1,9 +1,8 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { writeJson } from '../contract/json.ts';
-import { codeOf } from '../error-code.ts';
+import { asError, codeOf } from '../error-code.ts';
 import { packageVersion } from '../package.ts';
-import { describe } from '../words.ts';
 import { type Command, Failure, refusal, type Settings, UsageError } from './command.ts';
 import { readCommandLine } from './command-line.ts';
 import type { CommandName } from './command-table.ts';
@@ -46,11 +45,11 @@ export async function run(
     return print(await (await import('./help.ts')).completionsOf(words), terminal);
   }
   const invocation = readCommandLine(words);
-  const { command, flags, positionals } = invocation;
-  if (flags.get('help')?.value === true) {
+  const { command, shows, positionals } = invocation;
+  if (shows === 'help') {
     return print(await (await import('./help.ts')).helpOf(command, terminal.style.width), terminal);
   }
-  if (flags.get('version')?.value === true) return print(`${packageVersion()}\n`, terminal);
+  if (shows === 'version') return print(`${packageVersion()}\n`, terminal);
   const settings = await settingsOf(invocation, variables);
   requireWritable(command, settings);
   const loaded = await LOAD[command]();
@@ -83,34 +82,30 @@ export function whatWentWrong(error: unknown): { readonly text: string; readonly
 }
 
 /**
- * Checks every file that a command will write, before it does anything: after a long run, it would be
- * too late.
+ * Checks every file that a command will write, and makes its folder, before the command does anything:
+ * after a long run, it would be too late.
  *
  * @throws UsageError for a file that cannot be written
  */
 function requireWritable(command: CommandName, { flags, originOf }: Settings): void {
   for (const name of flagsOf(command).filter((it) => flagShape(it).writes)) {
     for (const file of [flags[name]].flat()) {
-      if (typeof file !== 'string') continue;
-      const obstacle = obstacleTo(resolve(file));
+      const obstacle = typeof file === 'string' ? obstacleTo(file) : undefined;
       if (obstacle === undefined) continue;
-      const found = `${describe(file)}: ${obstacle}`;
-      throw refusal(originOf(name), 'a file that can be written', found);
+      throw refusal(originOf(name), 'a file that can be written', obstacle);
     }
   }
 }
 
-/** Why a file cannot be written, checked without creating it or its folders. */
+/** Why a file cannot be written. */
 function obstacleTo(file: string): string | undefined {
-  let place = file;
-  while (!existsSync(place)) place = dirname(place);
-  const isFolder = statSync(place).isDirectory();
-  if (place === file && isFolder) return 'it is a folder';
-  if (place !== file && !isFolder) return `${place} is not a folder`;
   try {
-    accessSync(place, constants.W_OK);
+    mkdirSync(dirname(file), { recursive: true });
+    if (!existsSync(file)) accessSync(dirname(file), constants.W_OK);
+    else if (statSync(file).isDirectory()) return `a folder at ${file}`;
+    else accessSync(file, constants.W_OK);
     return undefined;
-  } catch {
-    return `${place} is not writable`;
+  } catch (error) {
+    return asError(error).message;
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import yargs, { type Argv, type Options } from 'yargs';
+import yargs, { type Argv } from 'yargs';
 import { ASSUMPTION_IDS, isAssumptionId, optionNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { COLLECTIONS } from '../contract/records.ts';
@@ -8,7 +8,8 @@ import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
 import { type Command, oneOf } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { ACTION_NAMES, actionShape } from './commands/ctl-actions.ts';
-import { type FlagName, flagOn, flagShape, flagsOf, groupOf, spellingOf } from './flags.ts';
+import { FLAG_GROUPS } from './flag-table.ts';
+import { flagShape, flagsOf, isFlagName, spellingOf } from './flags.ts';
 import { variableOf } from './settings.ts';
 
 const ABOUT = 'A local mock server for the pet store service, for developers of its clients.';
@@ -48,42 +49,41 @@ async function printedFor(words: readonly string[], width: number): Promise<stri
 }
 
 function spellingsOf(name: CommandName): string[] {
-  const { aliases = [], positional } = commandShape(name);
-  const word = positional ? ` [${positional.name}${positional.many ? '..' : ''}]` : '';
-  return [`${name}${word}`, ...aliases, ...(name === 'serve' ? ['$0'] : [])];
+  const { aliases = [], takes, runs } = commandShape(name);
+  const [, word, more = ''] = (!runs && /(\w+)(…?)/.exec(takes[0])) || [];
+  const positional = word ? ` [${word}${more && '..'}]` : '';
+  return [`${name}${positional}`, ...aliases, ...(name === 'serve' ? ['$0'] : [])];
 }
 
 /** Adds what the help and the completion of a command show. */
 function explained(parser: Argv, command: CommandName): Argv {
-  const { positional, runs, summary, examples } = commandShape(command);
-  if (command === 'ctl') parser.usage(`$0 ctl ACTION [FLAGS]\n\n${summary}\n\n${actions()}`);
-  else if (positional !== undefined) {
-    const { name, description } = positional;
-    parser.positional(name, { type: 'string', describe: description });
+  const { takes, summary, examples } = commandShape(command);
+  if (command !== 'serve') {
+    const actions = command === 'ctl' ? `\n\n${actionLines()}` : '';
+    parser.usage(`$0 ${command} [FLAGS] ${takes[0]}\n\n${summary}${actions}`);
   }
-  if (runs) parser.usage(`$0 ${command} [FLAGS] -- CMD…\n\n${summary}`);
-  for (const flag of flagsOf(command)) parser.option(spellingOf(flag), optionOf(flag, command));
+  for (const [group, flags] of Object.entries(FLAG_GROUPS)) {
+    for (const name of Object.keys(flags).filter(isFlagName)) {
+      const { commands, alias, description } = flagShape(name);
+      if (!commands.includes(command)) continue;
+      parser.option(spellingOf(name), {
+        description,
+        group: `${group}:`,
+        ...(alias !== undefined && { alias }),
+      });
+    }
+  }
   for (const [line, effect] of examples) parser.example(`# ${effect}\n$0 ${line}`, '');
   return command === 'serve' ? parser.epilogue(`${CONFIGURED_ELSEWHERE}\n\n${GUIDE}`) : parser;
 }
 
 /** The actions of `ctl` with what each does. */
-function actions(): string {
+function actionLines(): string {
   const rows = ACTION_NAMES.map((name) => {
     const { takes, summary } = actionShape(name);
     return `- ${`${name} ${takes[0]}`.trimEnd()}: ${summary}`;
   });
   return ['Actions:', ...rows].join('\n');
-}
-
-function optionOf(name: FlagName, command: CommandName): Options {
-  const { alias, description, default: fallback } = flagOn(name, command);
-  return {
-    description,
-    group: `${groupOf(name)}:`,
-    ...(alias !== undefined && { alias }),
-    ...(fallback !== undefined && { defaultDescription: String(fallback) }),
-  };
 }
 
 /** The words that can follow a flag or a command. */

@@ -24,6 +24,8 @@ import {
 /** What the command line asks for. */
 export interface Invocation {
   readonly command: CommandName;
+  /** What to print instead of running the command. */
+  readonly shows?: 'help' | 'version';
   /** The words after the command's name; for `exec` and `sweep`, those after `--`. */
   readonly positionals: readonly string[];
   readonly flags: Layer;
@@ -38,7 +40,7 @@ interface FlagInput {
 }
 
 /** The flags that one place gives: the command line, the environment or a config file. */
-export type Layer = ReadonlyMap<FlagName, FlagInput>;
+type Layer = ReadonlyMap<FlagName, FlagInput>;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -221,10 +223,13 @@ function refused(file: string, problems: readonly TextProblem[]): UsageError {
   );
 }
 
+/** Flags for which a plain word is the name of something that ships, not a path. */
+const SHIPPED: readonly FlagName[] = ['fixture', 'scenarios'];
+
 /** Resolves the paths in a flag's value against the folder of the config file. */
 function beside(file: string, flag: FlagName, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((it: unknown) => beside(file, flag, it));
-  const { value: placeholder, ships = false } = flagShape(flag);
-  if (placeholder !== 'FILE' || typeof value !== 'string' || isAbsolute(value)) return value;
-  return ships && /^[\w-]+$/.test(value) ? value : join(dirname(file), value);
+  const isPath = flagShape(flag).placeholder === 'FILE';
+  if (!isPath || typeof value !== 'string' || isAbsolute(value)) return value;
+  return SHIPPED.includes(flag) && /^[\w-]+$/.test(value) ? value : join(dirname(file), value);
 }

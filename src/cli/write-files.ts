@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, extname } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import { asError } from '../error-code.ts';
 import { coverageReport, REPORT_FORMATS } from '../report/coverage-report.ts';
 import { renderJunit } from '../report/junit.ts';
@@ -22,15 +22,10 @@ export function writeReports(report: Report, { junit, html }: Flags): void {
   if (html !== undefined) writeText(html, renderPage(report));
 }
 
-function writeWithFolders(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-}
-
 /** @throws Failure if the file cannot be written */
 export function writeText(file: string, text: string): void {
   try {
-    writeWithFolders(file, text);
+    writeFileSync(file, text);
   } catch (error) {
     throw cannotWrite(file, error);
   }
@@ -46,13 +41,12 @@ export function requireNew(file: string): void {
 }
 
 /**
- * Writes a store as a fixture, with the folders of the file.
+ * Writes a store as a fixture.
  *
  * @throws Failure if the file cannot be written
  */
 export async function writeStore(store: Store, file: string): Promise<void> {
   try {
-    mkdirSync(dirname(file), { recursive: true });
     await writeFixture(store, file);
   } catch (error) {
     throw cannotWrite(file, error);
@@ -70,7 +64,7 @@ export function writeCoverageFiles(
   const report = coverageReport({ coverage, findings: server.findings() }, missed);
   return files.flatMap((file) => {
     try {
-      writeWithFolders(file, REPORT_FORMATS[extname(file)]?.(report) ?? '');
+      writeFileSync(file, REPORT_FORMATS[extname(file)]?.(report) ?? '');
       return [];
     } catch (error) {
       return [cannotWrite(file, error).message];

@@ -127,14 +127,15 @@ describe('a file to write', () => {
     [['responses'], '--http'],
     [['responses'], '--postman'],
     [['serve', '--port', '0'], '--coverage'],
+    [['serve', '--port', '0'], '--tls-write'],
   ])('is refused before %j does anything, if it cannot be written: %s', async (words, flag) => {
     const below = join(folder, 'a-file');
     writeFileSync(below, '');
     const taken = join(folder, 'a-folder.json');
     mkdirSync(taken, { recursive: true });
     for (const [file, why] of [
-      [taken, 'it is a folder'],
-      [join(below, 'x', 'y.json'), `${below} is not a folder`],
+      [taken, `found a folder at ${taken}`],
+      [join(below, 'x', 'y.json'), 'not a directory'],
     ] as const) {
       const { code, stdout, stderr } = await runInProcess([...words, flag, file]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -142,6 +143,12 @@ describe('a file to write', () => {
       expect(stderr).toContain(`petstore-mock: ${flag}: expected a file that can be written`);
       expect(stderr).toContain(why);
     }
+  });
+
+  test('gets the folders that it lacks', async () => {
+    const file = join(folder, 'new', 'folder', 'replies.http');
+    expect((await runInProcess(['responses', '--http', file])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toContain('GET ');
   });
 });
 

@@ -167,7 +167,7 @@ describe('ctl', () => {
   });
 
   test.each([
-    [[], 2, 'ctl needs an action; petstore-mock ctl --help lists them'],
+    [[], 2, 'ctl: expected an action that "petstore-mock ctl --help" lists, found nothing'],
     [['ship'], 2, 'ctl ship: expected ORDER, found nothing'],
     [['clock', '30d'], 2, /expected an instant, \+DURATION such as \+P30D, or real, found "30d"/],
     [['ship', 'one'], 1, /^id in the path: expected an integer from .*found "one"$/],

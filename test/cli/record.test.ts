@@ -153,7 +153,8 @@ test('if the deployment fails, no file is written, and an earlier one stays unch
 });
 
 test.each([
-  [['record'], 'URL: expected the base URL of a deployment'],
+  [['record'], 'record: expected URL, found nothing'],
+  [['record', 'x'], 'URL: expected the base URL of a deployment'],
   [['record', 'http://127.0.0.1/v1'], '--key is required'],
 ])('%j is refused', async (words, message) => {
   const { code, stderr } = await runInProcess([...words, '--output', join(folder, 'no.json')]);

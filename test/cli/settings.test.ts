@@ -221,7 +221,7 @@ describe('each error names the place, the expected value and the nearest valid w
     ],
     [
       { args: ['exec', 'sh', '-c', 'true'] },
-      'exec takes only flags, then -- and a command: petstore-mock exec -- npm test; found "sh"',
+      'exec: expected -- and a command, as in petstore-mock exec -- npm test, found "sh"',
     ],
     [
       { args: ['--scenario', 'slow,flaky'] },

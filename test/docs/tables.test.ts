@@ -42,29 +42,27 @@ const TABLES: readonly Table[] = [
     under: 'Commands',
     columns: ['command', 'does'],
     rows: COMMAND_NAMES.map((name) => [
-      code(`petstore-mock ${name === 'serve' ? '[serve]' : usageOf(name)}`),
+      code(`petstore-mock ${usageOf(name)}`),
       commandShape(name).summary,
     ]),
   },
   {
     page: 'docs/command-line.md',
     under: 'Flags of the server',
-    columns: ['flag', 'environment variable', 'default', 'meaning'],
+    columns: ['flag', 'environment variable', 'meaning'],
     rows: flagsOf('serve').map((name) => [
       flagCell(name),
       flagsFrom('environment').includes(name) ? code(variableOf(name)) : 'none',
-      defaultCell(name),
       meaningCell(name),
     ]),
   },
   {
     page: 'docs/command-line.md',
     under: 'Flags of other commands',
-    columns: ['flag', 'commands', 'default', 'meaning'],
+    columns: ['flag', 'commands', 'meaning'],
     rows: FLAG_NAMES.filter((name) => !flagShape(name).commands.includes('serve')).map((name) => [
       flagCell(name),
       flagShape(name).commands.map(code).join(', '),
-      defaultCell(name),
       meaningCell(name),
     ]),
   },
@@ -173,34 +171,22 @@ const TABLES: readonly Table[] = [
 
 /** The usage line of a command, without the program's name. */
 function usageOf(name: CommandName): string {
-  const { positional, runs } = commandShape(name);
-  if (runs) return `${name} -- CMD…`;
-  if (positional === undefined) return name;
-  const word = positional.name.toUpperCase();
-  if (positional.many) return `${name} ${word}…`;
-  return positional.required ? `${name} ${word}` : `${name} [${word}]`;
+  return name === 'serve' ? '[serve]' : `${name} ${commandShape(name).takes[0]}`.trimEnd();
 }
 
 function flagCell(name: FlagName): string {
-  const { value, alias } = flagShape(name);
+  const { placeholder, alias } = flagShape(name);
   const spelled = `--${spellingOf(name)}`;
-  const flag = code(value === undefined ? spelled : `${spelled} ${value}`);
+  const flag = code(placeholder === undefined ? spelled : `${spelled} ${placeholder}`);
   return alias === undefined ? flag : `${flag}, ${code(`-${alias}`)}`;
 }
 
-function defaultCell(name: FlagName): string {
-  const { type, default: fallback } = flagShape(name);
-  if (fallback !== undefined) return code(fallback);
-  return type === 'switch' ? 'off' : 'none';
-}
-
-/** The line of the help, and what it says for commands to which the flag means something else. */
+/** The line of the help, and the bounds of an integer. */
 function meaningCell(name: FlagName): string {
-  const { description, range, helpOn = {} } = flagShape(name);
-  const [from = 0, to = 0] = range ?? [];
-  const others = Object.entries(helpOn).map(([command, its]) => `With ${code(command)}: ${its}`);
-  const limits = range && `From ${from.toLocaleString('en')} to ${to.toLocaleString('en')}.`;
-  return [description, ...(limits ? [limits] : []), ...others].join(' ');
+  const { description, shape } = flagShape(name);
+  const { minimum: from, maximum: to }: { minimum?: number; maximum?: number } = shape.schema;
+  if (from === undefined || to === undefined) return description;
+  return `${description} From ${from.toLocaleString('en')} to ${to.toLocaleString('en')}.`;
 }
 
 function statusesOf(replies: readonly PossibleReply[], id: string): string {

@@ -33,7 +33,7 @@ import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
 import { jsonText, writeReports, writeText } from '../write-files.ts';
 
 /** Checks a deployment: what the document leaves open, and what it prescribes. */
-export const check: Command = async ({ positionals: [url], terminal, ...settings }) => {
+export const check: Command = async ({ positionals: [url = ''], terminal, ...settings }) => {
   const { flags } = settings;
   const { style } = terminal;
   const client = await connect(url, settings);

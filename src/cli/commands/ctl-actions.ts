@@ -17,6 +17,7 @@ import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { describe } from '../../words.ts';
 import { oneOf, refusal, UsageError } from '../command.ts';
+import { ANY, NOTHING, type Words } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import {
   assignmentsIn,
@@ -29,8 +30,8 @@ import {
 
 /** Something that `ctl` does with a server. */
 interface Action {
-  /** The words after its name, as the help shows them, and the least and the most of them. */
-  readonly takes: readonly [words: string, least: number, most: number];
+  /** The words after its name. */
+  readonly takes: Words;
   /** Flags that only some actions take. */
   readonly flags?: readonly FlagName[];
   /** Whether it is about the server rather than one sandbox. */
@@ -39,8 +40,6 @@ interface Action {
   readonly summary: string;
   readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
 }
-
-const ANY = Number.POSITIVE_INFINITY;
 
 /** Exchanges that `requests` prints unless `limit` says otherwise. */
 const LATEST = 20;
@@ -79,7 +78,7 @@ const ACTIONS = {
     },
   },
   reset: {
-    takes: ['', 0, 0],
+    takes: NOTHING,
     flags: ['keep'],
     summary: 'Put the sandbox back to how it started.',
     async run(client, _words, { keep }) {
@@ -170,7 +169,7 @@ const ACTIONS = {
     },
   },
   holds: {
-    takes: ['', 0, 0],
+    takes: NOTHING,
     summary: 'List the replies that rules hold back.',
     run: async (client) =>
       tableOf(await client.call<readonly HeldReply[]>('GET', '/holds'), HELD_COLUMNS),
@@ -191,7 +190,7 @@ const ACTIONS = {
     },
   },
   coverage: {
-    takes: ['', 0, 0],
+    takes: NOTHING,
     summary: 'Print how often each documented reply was shown.',
     async run(client) {
       const coverage = await client.call<Coverage>('GET', '/coverage');
@@ -205,7 +204,7 @@ const ACTIONS = {
     },
   },
   findings: {
-    takes: ['', 0, 0],
+    takes: NOTHING,
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
       const report = await client.call<Findings>('GET', '/findings');

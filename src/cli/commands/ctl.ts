@@ -4,26 +4,28 @@ import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, queryOf } from '../../library/control-client.ts';
 import { baseOf } from '../../library/mock-sandbox.ts';
-import { countText } from '../../words.ts';
 import {
   type Command,
   certificateOf,
   Failure,
   oneOf,
-  refusal,
+  requireWords,
   type Settings,
   UsageError,
 } from '../command.ts';
 import { type FlagName, spellingOf } from '../flags.ts';
 import type { Terminal } from '../terminal.ts';
-import { ACTION_NAMES, type ActionName, actionShape } from './ctl-actions.ts';
+import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
 import { assignmentsIn, exchangeLine } from './ctl-tables.ts';
 
 /** Controls a server that is already running. */
 export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   const { flags } = settings;
-  const [name, words] = actionOf(positionals);
-  const { run, flags: own = [], ofServer } = actionShape(name);
+  const [first, ...words] = positionals;
+  const listed = 'an action that "petstore-mock ctl --help" lists';
+  const name = oneOf(ACTION_NAMES, first, 'ctl', listed);
+  const { takes, run, flags: own = [], ofServer } = actionShape(name);
+  requireWords(`ctl ${name}`, takes, words);
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((it) => actionShape(it).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spellingOf(foreign)}`);
@@ -36,22 +38,6 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
     throw error instanceof Error && !(error instanceof UsageError) ? failureOf(error) : error;
   }
 };
-
-/**
- * Finds the action that words ask for.
- *
- * @throws UsageError for an unknown action, and for too few or too many words
- */
-function actionOf([first, ...words]: readonly string[]): [ActionName, readonly string[]] {
-  if (first === undefined) {
-    throw new UsageError('ctl needs an action; petstore-mock ctl --help lists them');
-  }
-  const name = oneOf(ACTION_NAMES, first, 'ctl', 'an action');
-  const [takes, least, most] = actionShape(name).takes;
-  if (words.length >= least && words.length <= most) return [name, words];
-  const given = words.length === 0 ? 'nothing' : countText(words.length, 'word');
-  throw refusal(`ctl ${name}`, takes || 'nothing more', given);
-}
 
 async function clientFor(settings: Settings, ofServer = false): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = settings.flags;

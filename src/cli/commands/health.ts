@@ -2,12 +2,11 @@ import { DEFAULTS } from '../../defaults.ts';
 import { codeOf } from '../../error-code.ts';
 import { describe } from '../../words.ts';
 import { type Command, Failure, refusal, type Settings } from '../command.ts';
-import { DEFAULT_TIMEOUT } from '../server-flags.ts';
 
 /** Checks whether a server is up, for the health check of a container. */
 export const health: Command = async (settings) => {
   const url = new URL('/__mock/health', serverOf(settings));
-  const { timeout = DEFAULT_TIMEOUT, tls = false } = settings.flags;
+  const { timeout = DEFAULTS.healthTimeout, tls = false } = settings.flags;
   const status = await statusOf(url, timeout, !tls);
   if (status !== 200) {
     const hint = status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';

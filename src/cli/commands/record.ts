@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../contract/records.ts';
-
+import { DEFAULTS } from '../../defaults.ts';
 import {
   anonymised,
   changedFields,
@@ -17,14 +17,13 @@ import { recordText } from '../../store/store-text.ts';
 import { countText, describe, joinWords } from '../../words.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, keyOf, workWith } from '../connection.ts';
-import { DEFAULT_UNKNOWN_STATUS } from '../flags.ts';
 import { escaped } from '../terminal.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 
 /** Writes a fixture of what a deployment holds. */
-export const record: Command = async ({ positionals: [url], terminal, ...settings }) => {
+export const record: Command = async ({ positionals: [url = ''], terminal, ...settings }) => {
   const { output: file, diff, force, yes, anonymise } = settings.flags;
-  const { unknownStatus: unknown = DEFAULT_UNKNOWN_STATUS } = settings.flags;
+  const { unknownStatus: unknown = DEFAULTS.unknownStatus } = settings.flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await earlierIn(file) : undefined;
   if (!diff && !force) requireNew(file);

@@ -5,12 +5,11 @@ import { loadScenarios } from '../../scenario/load-scenario.ts';
 import { loadStore, type StoreChoice, starterFrom } from '../../scenario/sandbox-start.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { parseFixture } from '../../store/fixture/parse-fixture.ts';
-import { type Command, refusal } from '../command.ts';
+import type { Command } from '../command.ts';
 import { escaped } from '../terminal.ts';
 
 /** Checks scenario and fixture files. Problems go to the output; they are not errors of ours. */
 export const validate: Command = async ({ flags, positionals }) => {
-  if (positionals.length === 0) throw refusal('validate', 'a scenario or fixture file', 'none');
   const checked: { file: string; problems: readonly string[] }[] = [];
   for (const file of positionals) checked.push({ file, problems: await validateFile(file, flags) });
   const lines = checked.flatMap(({ file, problems }) =>

@@ -1,0 +1,204 @@
+import { existsSync } from 'node:fs';
+import { DEFAULT_URL } from '../contract/base-url.ts';
+import { parseInt64 } from '../contract/json.ts';
+import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
+import { REDIS_ADDRESS_FORM, readRedisAddress } from '../log/redis/address.ts';
+import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import { KEEPABLE } from '../sandbox/state.ts';
+import { ASSUME } from '../scenario/assume-shape.ts';
+import { FIELD_SHAPES } from '../shape/record-shapes.ts';
+import {
+  choice,
+  convert,
+  either,
+  FLAG,
+  integer,
+  KEY,
+  list,
+  oneOrMore,
+  type ReportMisfit,
+  type Shape,
+  scalar,
+  text,
+  type ValuePath,
+  VISIBLE,
+} from '../shape/shapes.ts';
+import { describe } from '../words.ts';
+
+/** What can follow a flag. */
+export interface FlagValue<T = unknown> {
+  /** A list can be repeated; the values of words can also be separated by commas. */
+  readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
+  /** Reads the value as JSON. */
+  readonly shape: Shape<T>;
+  /** The placeholder in help and docs; none for a switch. */
+  readonly placeholder?: string;
+  /** Whether it names a file that the command writes. */
+  readonly writes?: true;
+}
+
+/** One value. */
+export function one<T>(placeholder: string, shape: Shape<T>): FlagValue<T> {
+  return { type: 'text', shape, placeholder };
+}
+
+/** Values of a flag that can be repeated. A config file can have one alone instead of an array. */
+function many<T>(placeholder: string, shape: Shape<T>): FlagValue<readonly T[]> {
+  return { type: 'list', shape: oneOrMore(shape, 0), placeholder };
+}
+
+function words<T>(placeholder: string, shape: Shape<T>): FlagValue<T> {
+  return { type: 'words', shape, placeholder };
+}
+
+export function count(min: number, max: number, placeholder = 'N'): FlagValue<number> {
+  return { type: 'integer', shape: integer(min, max), placeholder };
+}
+
+export function milliseconds(min: number, max: number): FlagValue<number> {
+  return count(min, max, 'MS');
+}
+
+export const SWITCH: FlagValue<boolean> = { type: 'switch', shape: FLAG };
+
+const TEXT = text();
+
+export const NAME = one('NAME', TEXT);
+
+export const FILE = one('FILE', TEXT);
+
+export const OUTPUT: FlagValue<string> = { ...FILE, writes: true };
+
+/** A text with a condition. */
+const textThat = (expected: string, isRight: (value: string) => boolean) =>
+  scalar(expected, { type: 'string' }, (value) =>
+    typeof value === 'string' && isRight(value) ? value : undefined,
+  );
+
+/** The same for a secret: messages do not show a mistyped one either. */
+const secretThat = (expected: string, found: string, isRight: (value: string) => boolean) =>
+  convert(TEXT, (value, at, report) => (isRight(value) ? value : report({ at, expected, found })));
+
+export const KEYS = many('KEY', KEY);
+
+export const TOKEN = one(
+  'TOKEN',
+  secretThat('a token of visible ASCII characters', 'another character in it', (value) =>
+    VISIBLE.test(value),
+  ),
+);
+
+export const REDIS = one(
+  'URL',
+  secretThat(
+    REDIS_ADDRESS_FORM,
+    'something else',
+    (value) => readRedisAddress(value) !== undefined,
+  ),
+);
+
+export const HTTP_URL = one(
+  'URL',
+  textThat(
+    'an http URL such as http://127.0.0.1:4010',
+    (value) => /^https?:/i.test(value) && URL.canParse(value),
+  ),
+);
+
+export const SERVER_URL = one(
+  'URL',
+  textThat(`a URL such as ${DEFAULT_URL}`, (value) => URL.canParse(value)),
+);
+
+export const SANDBOX = one(
+  'NAME',
+  textThat(SANDBOX_NAME_FORM, (value) => SANDBOX_NAME.test(value)),
+);
+
+export const SCENARIOS = many(
+  'FILE',
+  convert(TEXT, (value, at, report) => {
+    if (!value.includes(',') || existsSync(value)) return value;
+    const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
+    const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
+    return report({ at, expected: 'one scenario', found });
+  }),
+);
+
+/** Ids of orders: int64 as text. */
+export const ORDER_IDS = many(
+  'ID',
+  scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) =>
+    typeof value === 'string' ? parseInt64(value) : undefined,
+  ),
+);
+
+/** The names of reports, whose extensions tell their formats. */
+export const REPORT_FILES = {
+  ...many(
+    'FILE',
+    textThat('a name that ends in .json, .html or .xml', (value) =>
+      /\.(?:json|html|xml)$/.test(value),
+    ),
+  ),
+  writes: true,
+} as const;
+
+/** A share in percent. */
+export const SHARE = one(
+  'N%',
+  scalar(
+    'a percentage from 0% to 100%, or documented',
+    { type: 'string' },
+    (value) => {
+      if (value === 'documented') return 100;
+      // Without the sign only whole numbers: 0.8 could mean 80%.
+      const [, percent] = /^(\d{1,3}|\d{1,3}\.\d+(?=%))%?$/.exec(String(value)) ?? [];
+      return percent !== undefined && Number(percent) <= 100 ? Number(percent) : undefined;
+    },
+    ['documented'],
+  ),
+);
+
+/** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
+export const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
+
+export const FAIL_ON = words('KINDS', list(choice(FAILING_KINDS)));
+
+/** What a reset can keep. */
+export const KEPT = words('WHAT', list(choice(KEEPABLE)));
+
+const ASSIGNMENTS = list(
+  textThat('ID=OPTION, such as cancel-again=404', (value) => value.includes('=')),
+);
+
+/** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
+export const ASSUMED = words(
+  'ID=OPTION',
+  either(
+    ASSUME,
+    convert(ASSIGNMENTS, readOptions),
+    'an object of ID: "OPTION", or "ID=OPTION" in an array',
+  ),
+);
+
+/** Options as ID=OPTION, of which an ID can have several. */
+export const ALLOWED = words(
+  'ID=OPTION',
+  convert(ASSIGNMENTS, (texts, at, report) =>
+    texts.every((it) => readOptions([it], at, report)) ? texts : undefined,
+  ),
+);
+
+/** An option of `rate-limit`, the assumption for which the flag is named. */
+export const RATE = one(
+  'N/s',
+  convert(TEXT, (option, at, report) =>
+    ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => report({ ...misfit, at })),
+  ),
+);
+
+function readOptions(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
+  const options = texts.map((it) => /^([^=]*)=(.*)$/s.exec(it)?.slice(1) ?? []);
+  return ASSUME.read(Object.fromEntries(options), [...at], report);
+}
