@@ -86,7 +86,7 @@ export function shownBy(
 
 /** Whether the client gets the reply complete and unchanged. */
 function isDelivered(outcome: Outcome): boolean {
-  return outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect === 'delivers';
+  return outcome.kind === 'reply' || FAULTS[outcome.fault.kind] === 'delivers';
 }
 
 function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {

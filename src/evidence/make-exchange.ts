@@ -35,7 +35,7 @@ export function exchangeOf(
   const { call, method, target, authorization, headers, traceparent } = request;
   const { reply, decision, delay, hold } = outcome;
   if (hold !== undefined) hold.since = now.wall;
-  const isShown = outcome.kind === 'reply' || FAULTS[outcome.fault.kind].effect !== 'replaces';
+  const isShown = outcome.kind === 'reply' || FAULTS[outcome.fault.kind] !== 'replaces';
   const shown = isShown ? reply : undefined;
   const duration = delay + (frozen ? 0 : now.steady - request.receivedAt);
   const body = call?.body.kind === 'bytes' ? call.body.bytes : undefined;

@@ -164,7 +164,7 @@ async function deliver(
     finish(request, withReply({ body: { ...body, onEnd, onBreak: breakOff } }));
     return;
   }
-  const effect = isFault ? FAULTS[outcome.fault.kind].effect : undefined;
+  const effect = isFault ? FAULTS[outcome.fault.kind] : undefined;
   if (effect === 'replaces') {
     from.destroy();
     if (await record({ body: NO_BODY })) finish(request, withReply({ body: NO_BODY }));

@@ -55,7 +55,7 @@ function sendNow(response: ServerResponse, outcome: Outcome, state: State, wire:
     if (outcome.kind === 'reply') sendReply(response, outcome.reply, state, wire);
     else {
       const { fault, reply } = outcome;
-      const isSpoilt = FAULTS[fault.kind].effect === 'spoils';
+      const isSpoilt = FAULTS[fault.kind] === 'spoils';
       const whole = reply && wireReply(reply, response.req, state, wire);
       const broken = whole && isSpoilt ? { ...whole, rest: undefined } : whole;
       carryOut(fault, response, broken, wire.pending);

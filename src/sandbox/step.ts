@@ -160,7 +160,7 @@ function asksService(decision: Decision | undefined): boolean {
   if (decision?.rule === undefined) return true;
   const { reply, fault, apply } = decision.rule;
   if (apply) return true;
-  return reply === undefined && (fault === undefined || FAULTS[fault.kind].effect !== 'replaces');
+  return reply === undefined && (fault === undefined || FAULTS[fault.kind] !== 'replaces');
 }
 
 /** @param own the reply of the service or of a deployment; undefined if the decision did not want it */

@@ -1,32 +1,28 @@
-interface FaultRow {
-  /**
-   * What happens to the reply: the fault replaces it and the client never sees it; or spoils it, so
-   * that the client sees a status but no usable reply; or delivers it complete.
-   */
-  readonly effect: 'replaces' | 'spoils' | 'delivers';
-  /** Whether the fault does nothing to a reply without a body. */
-  readonly needsBody: boolean;
-}
+/**
+ * What a fault does to the reply: it replaces it, and the client never sees it; or spoils it, so that
+ * the client sees a status but no usable reply; or delivers it complete.
+ */
+type FaultEffect = 'replaces' | 'spoils' | 'delivers';
 
-/** The ways to break an exchange on the wire, by name. */
+/** The ways to break an exchange on the wire, and what each does to the reply. */
 export const FAULTS = {
   /** A TCP reset. Sends nothing. */
-  reset: { effect: 'replaces', needsBody: false },
+  reset: 'replaces',
   /** Closes the connection. Sends nothing. */
-  close: { effect: 'replaces', needsBody: false },
+  close: 'replaces',
   /** Sends nothing until the client leaves, for 5 minutes at most. */
-  hang: { effect: 'replaces', needsBody: false },
+  hang: 'replaces',
   /** A proxy's error page, 502, instead of JSON. */
-  html: { effect: 'replaces', needsBody: false },
+  html: 'replaces',
   /** Half the body that `Content-Length` promises, then the connection closes. */
-  truncate: { effect: 'spoils', needsBody: false },
+  truncate: 'spoils',
   /** A complete body that is not JSON. */
-  'malformed-json': { effect: 'spoils', needsBody: true },
+  'malformed-json': 'spoils',
   /** A chunked body with a chunk size that is not a number. */
-  'bad-chunk': { effect: 'spoils', needsBody: false },
+  'bad-chunk': 'spoils',
   /** The body in pieces, spread evenly over some time. */
-  'slow-body': { effect: 'delivers', needsBody: true },
-} as const satisfies Record<string, FaultRow>;
+  'slow-body': 'delivers',
+} as const satisfies Record<string, FaultEffect>;
 
 export type FaultName = keyof typeof FAULTS;
 

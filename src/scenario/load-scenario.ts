@@ -23,8 +23,6 @@ const SHIPPED = join(packageRoot, 'scenarios');
 /** The extension of shipped scenarios. Their folder also has the schema. */
 const SHIPPED_EXTENSION = '.yaml';
 
-const EXTENSIONS = ['.yaml', '.yml', '.json'];
-
 const NAME = /^[\w-]+$/;
 
 let shipped: readonly { readonly name: string; readonly description: string }[] | undefined;
@@ -55,8 +53,6 @@ interface ScenarioFinder {
    * @throws ScenarioError with its own problems
    */
   readonly find: (wanted: string, refuse: Refuse) => Promise<Scenario | undefined>;
-  /** The same for all names of the same scenario. */
-  readonly keyOf: (wanted: string) => string;
   /** What is wanted where a scenario says that it extends a name or a path. */
   readonly besides: (wanted: string, scenario: Scenario, extended: string) => string;
   /** Reports what else is wrong with a scenario. */
@@ -72,54 +68,44 @@ interface ScenarioFinder {
  */
 async function loadInOrder(
   named: readonly string[],
-  { find, keyOf, besides, check }: ScenarioFinder,
+  { find, besides, check }: ScenarioFinder,
 ): Promise<readonly Scenario[]> {
   const problems: string[] = [];
-  /** By key; undefined if it cannot be used. */
-  const loaded = new Map<string, Scenario | undefined>();
+  const seen = new Set<string>();
+  const loaded = new Map<string, Scenario>();
 
-  /** @param chain those that led to this one by `extends` */
-  const load = async (wanted: string, chain: readonly string[], refuse: Refuse): Promise<void> => {
-    const key = keyOf(wanted);
-    const cycle = chain.findIndex((it) => keyOf(it) === key);
-    if (cycle !== -1) {
-      const round = [...chain.slice(cycle), wanted].join(' → ');
-      return refuse('no cycle of scenarios that extend each other', round);
-    }
-    if (loaded.has(key)) return;
+  const load = async (wanted: string, refuse: Refuse): Promise<void> => {
+    if (seen.has(wanted)) return;
+    seen.add(wanted);
     const scenario = await find(wanted, refuse).catch((error: unknown) => {
       if (!(error instanceof ScenarioError)) throw error;
       problems.push(...error.problems);
       return undefined;
     });
-    if (scenario === undefined) return void loaded.set(key, undefined);
+    if (scenario === undefined) return;
     const misfits: ShapeProblem[] = [];
     const report = reportInto(misfits);
     for (const [index, name] of scenario.extends.entries()) {
-      await load(besides(wanted, scenario, name), [...chain, wanted], (expected, found) =>
+      await load(besides(wanted, scenario, name), (expected, found) =>
         report({ at: ['extends', index], expected, found }),
       );
     }
     check?.(scenario, report);
     // Together, since each search for places takes time.
     if (misfits.length > 0) problems.push(...scenario.linesOf(misfits));
-    loaded.set(key, scenario);
+    loaded.set(wanted, scenario);
   };
 
   for (const wanted of named) {
-    const known = loaded.get(keyOf(wanted));
-    if (known === undefined) {
-      await load(wanted, [], (expected, found) => {
-        problems.push(`${wanted}: expected ${expected}; found ${found}`);
-      });
-    } else {
-      // A named scenario wins over those named before it, even if they extend it.
-      loaded.delete(keyOf(wanted));
-      loaded.set(keyOf(wanted), known);
-    }
+    await load(wanted, (expected, found) => {
+      problems.push(`${wanted}: expected ${expected}; found ${found}`);
+    });
+    // A named scenario wins over those named before it, even if they extend it.
+    const scenario = loaded.get(wanted);
+    if (loaded.delete(wanted) && scenario !== undefined) loaded.set(wanted, scenario);
   }
   if (problems.length > 0) throw new ScenarioError(problems);
-  return [...loaded.values()].filter((it) => it !== undefined);
+  return [...loaded.values()];
 }
 
 /**
@@ -135,11 +121,10 @@ export async function loadScenarios(
   return loadInOrder(namesOrPaths, {
     find: async (wanted, refuse) => {
       const file = fileOf(wanted);
-      const read = withExtension(file, texts.get(wanted) ?? (await readText(file, SETTINGS_LIMIT)));
+      const read = texts.get(wanted) ?? (await readText(file, SETTINGS_LIMIT));
       if (read.ok) return readFile(file, wanted, read.text);
       return refuse(EXPECTED_FILE, `${read.found}${suggest(basename(wanted), SCENARIO_NAMES)}`);
     },
-    keyOf: fileOf,
     besides: (wanted, _, extended) =>
       isShipped(extended) || isAbsolute(extended) ? extended : join(dirname(wanted), extended),
   });
@@ -177,7 +162,6 @@ export async function loadForRequest(
       const hint = suggest(name, [...SCENARIO_NAMES, ...known.keys()]);
       return refuse(expected, `${describe(name)}${hint}`);
     },
-    keyOf: (name) => name,
     // The server's own files extend paths.
     besides: (_, { file }, extended) =>
       file === undefined ? extended : basename(extended, extname(extended)),
@@ -212,14 +196,7 @@ function shippedFile(name: string): string {
   return join(SHIPPED, name + SHIPPED_EXTENSION);
 }
 
-const EXPECTED_FILE = `a scenario file (${joinWords(EXTENSIONS, 'or')}), or the name of a shipped one`;
-
-/** Refuses files with another extension. Pipes may have any name. */
-function withExtension(file: string, read: TextReading): TextReading {
-  const extension = extname(file);
-  if (!read.ok || read.pipe || EXTENSIONS.includes(extension.toLowerCase())) return read;
-  return { ok: false, found: `a file whose name ends in ${describe(extension)}` };
-}
+const EXPECTED_FILE = 'a scenario file (.yaml, .yml or .json), or the name of a shipped one';
 
 /** Where a scenario comes from, so that another server with the same files can load it. */
 export const SCENARIO_SOURCE = object({

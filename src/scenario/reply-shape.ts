@@ -66,7 +66,7 @@ function isWithin(levels: number, value: unknown): boolean {
 }
 
 /** Statuses that have no body (RFC 9110, section 6.4.1). */
-export const BODILESS: readonly number[] = [204, 304];
+const BODILESS: readonly number[] = [204, 304];
 
 const NO_HEADERS: ValueOf<typeof HEADERS> = new Map();
 

@@ -9,17 +9,15 @@ import {
   list,
   number,
   oneOrMore,
-  type ReportMisfit,
   type Shape,
   scalar,
   text,
   type ValueOf,
-  type ValuePath,
 } from '../shape/shapes.ts';
-import { describe, joinWords, suggest } from '../words.ts';
-import { FAULT_NAMES, FAULTS, type Fault } from './fault-table.ts';
+import { describe, joinWords } from '../words.ts';
+import { FAULT_NAMES, type Fault } from './fault-table.ts';
 import { HOLD } from './hold.ts';
-import { BODILESS, headersOf, REPLY, type RuleReply } from './reply-shape.ts';
+import { headersOf, REPLY } from './reply-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
 
 const EVERY = '*' as const;
@@ -104,26 +102,6 @@ const WHERE: Shape<readonly Condition[]> = convert(
   (members) => Object.values(members).flatMap((conditions) => conditions ?? []),
 );
 
-/** Reports inputs that no operation of the rule has: such a rule could never match. */
-function reportForeignInputs(
-  where: readonly Condition[],
-  on: readonly OperationId[],
-  at: ValuePath,
-  report: ReportMisfit,
-): boolean {
-  const known = [...new Set(on.flatMap(inputsOf))];
-  const foreign = where.filter(({ of, name }) => of === 'input' && !known.includes(name));
-  for (const { name } of foreign) {
-    const expected =
-      known.length === 0
-        ? `headers or key, since ${joinWords(on, 'and')} has no input`
-        : `an input of ${joinWords(on, 'or')}: ${joinWords(known, 'or')}`;
-    const hint = (): string => suggest(name, known);
-    report({ at: [...at, name], ofName: true, expected, found: `"${name}"`, hint });
-  }
-  return foreign.length === 0;
-}
-
 const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?)*$/;
 
 const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
@@ -205,15 +183,6 @@ const FAULT: Shape<Fault> = either(
   `${joinWords(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
 
-/** Faults that would not change a reply without a body. */
-const NEED_BODY: readonly string[] = FAULT_NAMES.filter((name) => FAULTS[name].needsBody);
-
-/** Why a reply has no body; undefined if it can have one. */
-function bodilessBy({ status, body }: RuleReply): string | undefined {
-  if (BODILESS.includes(status)) return `the status ${status}`;
-  return body?.kind === 'none' ? '`empty`' : undefined;
-}
-
 const RULE = object({
   on: required(ON, 'The operations that the rule applies to; "*" for all.'),
   where: optional(
@@ -244,12 +213,20 @@ const RULE = object({
 /** One rule, without its scenario's name and its number. */
 export const RULE_SHAPE = convert(
   RULE,
-  ({ where = [], chance = 1, apply = false, calls, delay, reply, fault, hold, on }, at, report) => {
-    let right = reportForeignInputs(where, on, [...at, 'where'], report);
+  ({ where = [], chance = 1, apply = false, ...rule }, at, report) => {
+    const { on, delay, reply, fault, hold } = rule;
+    let right = true;
     const refuse = (expected: string, found: string, ...member: string[]): void => {
       report({ at: [...at, ...member], ofName: member.length > 0, expected, found });
       right = false;
     };
+    const inputs = joinWords([...new Set(on.flatMap(inputsOf))], 'or');
+    for (const { of, name } of where) {
+      if (of !== 'input' || on.some((id) => inputsOf(id).includes(name))) continue;
+      // Such a rule could never match.
+      const expected = `an input of ${joinWords(on, 'or')}, which has ${inputs || 'none'}`;
+      refuse(expected, `"${name}"`, 'where', name);
+    }
     if (apply && !reply && !fault) {
       const expected = 'a `reply` or a `fault` beside it, instead of the discarded reply';
       refuse(expected, 'neither', 'apply');
@@ -257,11 +234,7 @@ export const RULE_SHAPE = convert(
       refuse('`reply`, `fault`, `delay` or `hold`', 'a rule that does nothing');
     }
     if (delay && hold) refuse('`delay` or `hold`', 'both', 'delay');
-    const bodiless = reply && bodilessBy(reply);
-    if (fault && bodiless !== undefined && NEED_BODY.includes(fault.kind)) {
-      refuse(`a reply with a body beside \`${fault.kind}\``, bodiless, 'fault');
-    }
-    return right ? { on, where, calls, chance, delay, reply, fault, hold, apply } : undefined;
+    return right ? { ...rule, where, chance, apply } : undefined;
   },
 );
 

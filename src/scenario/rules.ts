@@ -77,22 +77,17 @@ export interface Ruling {
   readonly counts: RuleCounts;
 }
 
-/** How rules decide. */
-export interface RuleContext {
-  readonly seed: number;
-  /** The scenario, if the request asked for its rules; undefined for the active ones. */
-  readonly preferred?: string | undefined;
-}
-
 /**
  * Finds the first rule that matches a call. Every rule that counts calls counts this one if its `on`
  * and `where` match, even after the rule that decides.
+ *
+ * @param preferred the scenario, if the request asked for its rules
  */
 export function decide(
   book: RuleBook,
   before: RuleCounts,
   call: Call,
-  { seed, preferred }: RuleContext,
+  { seed, preferred }: { readonly seed: number; readonly preferred?: string },
 ): Ruling {
   const rules = book.get(call.operation) ?? [];
   let counts: Map<string, number> | undefined;

@@ -84,19 +84,8 @@ function withRecords(store: Store, { state, linesOf }: Scenario): Store {
 
 /** The rule of `--delay`. `Mock-Basis` names it like a scenario's rule. */
 function delayRule(milliseconds: number): Rule {
-  return {
-    scenario: 'delay',
-    number: 1,
-    on: OPERATION_IDS,
-    where: [],
-    calls: undefined,
-    chance: 1,
-    delay: { kind: 'fixed', milliseconds },
-    reply: undefined,
-    fault: undefined,
-    hold: undefined,
-    apply: false,
-  };
+  const always = { on: OPERATION_IDS, where: [], chance: 1, apply: false };
+  return { scenario: 'delay', number: 1, ...always, delay: { kind: 'fixed', milliseconds } };
 }
 
 /** What the document's second deployment starts from: it has a key of its own. */
