@@ -3,17 +3,18 @@ import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
 import { whenLeft } from '../http/pass-on.ts';
 import { locateByName, type ServiceHandler } from '../http/service-handler.ts';
-import { parseTarget, ROOT } from '../http/target.ts';
+import { decodeSegment, parseTarget, ROOT } from '../http/target.ts';
 import { failed, writeReply } from '../http/write.ts';
+import { ContentError } from '../read-text.ts';
 import { KeeperError } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
+import type { ControlParts } from './control-options.ts';
 import { type ControlReply, type Endpoint, ofService, refuse, refuseMethod } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createGuard } from './guard.ts';
-import { pageReply, rootReply } from './pages.ts';
-import type { ControlParts, MockRequest } from './control-options.ts';
+import { type MockRequest, pageReply, rootReply } from './pages.ts';
 
 /**
  * The whole mock as one Express app: the control API, then the service, which also answers all
@@ -50,18 +51,12 @@ type MockHandler = (
 interface EndpointRoute {
   readonly pattern: RegExp;
   readonly endpoints: readonly Endpoint[];
-  readonly allow: string;
 }
 
 const ROUTES = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path): EndpointRoute => {
-  const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
-  const methods = endpoints.map(({ method }) => (method === 'get' ? 'get, head' : method));
   const segments = path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-  return {
-    pattern: new RegExp(`^${segments}/?$`),
-    endpoints,
-    allow: methods.join(', ').toUpperCase(),
-  };
+  const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
+  return { pattern: new RegExp(`^${segments}/?$`), endpoints };
 });
 
 /** Answers requests for the control API, its pages and the roots. Passes those for the service on. */
@@ -76,7 +71,7 @@ function controlRouter(parts: ControlParts): MockHandler {
     const asked = { request, origin, base: baseUrl + mount, sandbox, search };
     const isRoot = !parts.plain && ROOT.test(whole) && (method === 'GET' || method === 'HEAD');
     if (path !== undefined) {
-      const onCall = reporter(parts, baseUrl + url, request, response);
+      const onCall = () => reportCall(parts, baseUrl + url, response);
       answer({ ...asked, path }, parts, guard, onCall).then(
         (reply) => (reply === undefined ? next() : sendReply(response, reply)),
         next,
@@ -88,21 +83,19 @@ function controlRouter(parts: ControlParts): MockHandler {
   };
 }
 
-function reporter(
+function reportCall(
   { onControlCall: onCall }: ControlParts,
   target: string,
-  { method = '' }: IncomingMessage,
   response: ServerResponse,
-): () => void {
+): void {
+  if (onCall === undefined) return;
+  const { method = '' } = response.req;
   const at = Date.now();
   const startedAt = performance.now();
-  return () => {
-    if (onCall === undefined) return;
-    response.once('close', () => {
-      const duration = performance.now() - startedAt;
-      onCall({ method, target, status: response.statusCode, at, duration });
-    });
-  };
+  response.once('close', () => {
+    const duration = performance.now() - startedAt;
+    onCall({ method, target, status: response.statusCode, at, duration });
+  });
 }
 
 /** @returns undefined if the mock has nothing there */
@@ -113,55 +106,45 @@ async function answer(
   onCall: () => void,
 ): Promise<ControlReply | undefined> {
   const { request, path, origin, base, search } = asked;
-  const { headers, socket } = request;
-  const route = ROUTES.find(({ pattern }) => pattern.test(path));
-  const isOpen = route?.endpoints.every(({ open }) => open) === true;
+  const { headers, socket, method = '' } = request;
+  const { pattern, endpoints = [] } = ROUTES.find((it) => it.pattern.test(path)) ?? {};
+  const isOpen = endpoints.some(({ open }) => open);
   if (!isOpen) {
     if (parts.noControl) return undefined;
     const page = await pageReply(asked);
     if (page !== undefined) return page;
-    if (!route?.endpoints.some(({ quiet }) => quiet)) onCall();
+    if (!endpoints.some(({ quiet }) => quiet)) onCall();
     const refusal = guard(headers);
     if (refusal !== undefined) return refusal;
   }
-  const params = route && paramsOf(route, path);
-  if (route === undefined || params === undefined) return unknown(asked);
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const endpoint = route.endpoints.find((it) => it.method.toUpperCase() === method);
-  if (endpoint === undefined) return refuseMethod(request, route.allow);
+  if (pattern === undefined) return unknown(asked);
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const endpoint = endpoints.find((it) => it.method.toUpperCase() === wanted);
+  if (endpoint === undefined) {
+    const methods = endpoints.map((it) => (it.method === 'get' ? 'get, head' : it.method));
+    return refuseMethod(method, methods.join(', ').toUpperCase());
+  }
   const sandbox = sandboxFor(endpoint, asked, parts);
   if (!(sandbox instanceof Sandbox)) return sandbox;
   const body = await readBody(request, endpoint.body);
   if (!body.ok) return body.refusal;
+  const segments = Object.entries(pattern.exec(path)?.groups ?? {});
+  const params = Object.fromEntries(segments.map(([name, it]) => [name, decodeSegment(it)]));
   const mount = `${base}/__mock`;
   const url = origin + mount;
   const query = new URLSearchParams(search);
   const onLeave = (act: () => void) => whenLeft(socket, act);
   const call = { parts, sandbox, params, query, body: body.value, mount, url, headers, onLeave };
-  const run = async (): Promise<ControlReply> => {
+  try {
     // What other servers have done counts, too.
     if (!endpoint.open) await sandbox.current();
-    return endpoint.handle(call);
-  };
-  return run().catch(refuseUnsaved);
-}
-
-/** @throws any other error */
-function refuseUnsaved(error: unknown): ControlReply {
-  if (error instanceof KeeperError) return refuse(error.code, 503, error.refusal);
-  throw error;
-}
-
-/** Undefined if one has an invalid encoding. */
-function paramsOf(
-  { pattern }: EndpointRoute,
-  path: string,
-): Readonly<Record<string, string>> | undefined {
-  const params = Object.entries(pattern.exec(path)?.groups ?? {});
-  try {
-    return Object.fromEntries(params.map(([name, value]) => [name, decodeURIComponent(value)]));
-  } catch {
-    return undefined;
+    return await endpoint.handle(call);
+  } catch (error) {
+    if (error instanceof KeeperError) return refuse(error.code, 503, error.refusal);
+    if (error instanceof ContentError) {
+      return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
+    }
+    throw error;
   }
 }
 
@@ -186,15 +169,13 @@ function unknown({ base, path }: MockRequest): ControlReply {
 }
 
 /** Sends a reply of the control API. */
-function sendReply(
-  response: ServerResponse,
-  { status, headers: own, content }: ControlReply,
-): void {
+function sendReply(response: ServerResponse, reply: ControlReply): void {
+  const { status, mediaType = 'application/json', content } = reply;
   const headers = Object.entries({
     // A cache would miss changes in the sandbox.
     'Cache-Control': 'no-store',
-    ...(content !== undefined && { 'Content-Type': 'application/json' }),
-    ...own,
+    ...(content !== undefined && { 'Content-Type': mediaType }),
+    ...reply.headers,
   }).flat();
   if (typeof content === 'function') {
     response.writeHead(status, headers).flushHeaders();

@@ -44,7 +44,7 @@ export async function readBody(
     return refused('body_too_large', 413, 'the body is larger than 1 MiB');
   }
   if (body.kind === 'none') {
-    if (shape.optional) return { ok: true, value: undefined };
+    if (shape.optional) return { ok: true, value: {} };
     return refused('invalid_input', 400, 'expected a body, found nothing');
   }
   try {

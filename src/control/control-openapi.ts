@@ -1,8 +1,9 @@
+import { STATUS_CODES } from 'node:http';
 import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { jsonContent, ref } from '../openapi/service-openapi.ts';
 import { ERROR } from './control-shapes.ts';
-import { type Endpoint, type EndpointReply, type Parameter, TAGS, YAML_TYPE } from './endpoint.ts';
+import { type Endpoint, type EndpointReply, YAML_TYPE } from './endpoint.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 
@@ -10,7 +11,21 @@ Each sandbox has its own control API: \`/__mock\` for the default sandbox, \`/~N
 
 A mock that listens on loopback needs no token. Otherwise, send the token from \`--control-token\`, or the one that the mock printed at its start.`;
 
-const PARAMETER = /\{(\w+)\}/g;
+/** The groups of endpoints. */
+const TAGS = {
+  Mock: 'The mock itself.',
+  State: 'All records of a sandbox at once.',
+  Records: 'Single records of a sandbox, and lists of them.',
+  Snapshots: 'Saved copies of the store.',
+  Scenarios: 'Files that force states and replies.',
+  Assumptions: 'The open questions of the document, and the chosen options.',
+  Clock: 'The clock of a sandbox.',
+  Journal: 'The exchanges of a sandbox, and what they show about the client.',
+  Sandboxes: 'Isolated copies of the service on one server.',
+  Upstream: 'The deployment that answers in place of the mock.',
+} as const;
+
+export type Tag = keyof typeof TAGS;
 
 const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
   id: { description: 'The id of the record.', schema: { type: 'integer', format: 'int64' } },
@@ -85,20 +100,24 @@ const SHARED = {
 
 function operationOf(endpoint: Endpoint): Json {
   const { id, tag, summary, description, path, parameters = [], body, example = {} } = endpoint;
-  const inPath = [...path.matchAll(PARAMETER)].map(([, name = '']) => ({
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
     ...PATH_PARAMETERS[name],
     example: example.path,
   }));
+  const inQuery = parameters.map((it) => {
+    const given = example.query?.[it.name];
+    return { in: 'query', required: false, ...it, ...(given !== undefined && { example: given }) };
+  });
   return {
     operationId: id,
     tags: [tag],
     summary,
     description: description ?? `${summary}.`,
     ...(endpoint.open && { security: [] }),
-    parameters: [...inPath, ...parameters.map((it) => inQuery(it, example.query?.[it.name]))],
+    parameters: [...inPath, ...inQuery],
     ...(body && {
       requestBody: {
         required: body.optional !== true,
@@ -110,10 +129,6 @@ function operationOf(endpoint: Endpoint): Json {
     }),
     responses: repliesOf(endpoint),
   };
-}
-
-function inQuery(parameter: Parameter, example: string | undefined): Json {
-  return { in: 'query', required: false, ...parameter, ...(example !== undefined && { example }) };
 }
 
 function repliesOf({ replies, open, body }: Endpoint): Json {
@@ -132,15 +147,19 @@ function replyOf(status: string, reply: EndpointReply): Json {
     const isError = Number(status) >= 400;
     return { description: reply, ...(isError && { content: jsonContent(ERROR.schema) }) };
   }
-  const [description, { schema }, { headers, mediaType = 'application/json' } = {}] = reply;
+  const {
+    shape,
+    headers,
+    mediaType = 'application/json',
+  } = 'shape' in reply ? reply : { shape: reply };
   const described = Object.entries(headers ?? {}).map(([name, meaning]) => [
     name,
     { description: meaning, schema: { type: 'string' } },
   ]);
   return {
-    description,
+    description: STATUS_CODES[status],
     ...(headers && { headers: Object.fromEntries(described) }),
-    content: Object.fromEntries([mediaType].flat().map((it) => [it, { schema }])),
+    content: Object.fromEntries([mediaType].flat().map((it) => [it, { schema: shape.schema }])),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../sandbox/upstream.ts';
 import type { Starter } from '../scenario/sandbox-start.ts';
@@ -50,18 +49,4 @@ export interface ControlParts extends ControlOptions {
   readonly openUpstream: OpenUpstream;
   /** Why the server cannot answer now; undefined while it can. */
   readonly problem?: (() => string | undefined) | undefined;
-}
-
-/** A request for the mock itself. */
-export interface MockRequest {
-  readonly request: IncomingMessage;
-  /** The scheme and the host that the client called. */
-  readonly origin: string;
-  /** Where the sandbox is, such as `/~NAME`, below the mount of an app. */
-  readonly base: string;
-  /** The sandbox that the path names, valid or not. */
-  readonly sandbox: string;
-  /** The path below `/__mock`, as the client wrote it. */
-  readonly path: string;
-  readonly search: string;
 }

@@ -1,33 +1,22 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { isIntegerText, type Json, writeJson } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
+import { notAllowed } from '../http/no-operation.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { State } from '../sandbox/state.ts';
+import type { Instant } from '../service/clock.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
-import { firstProblems, joinWords, type Problem, problemText } from '../words.ts';
+import { firstProblems, type Problem, problemText } from '../words.ts';
 import type { ControlParts } from './control-options.ts';
 
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';
 
 type Route = `${'get' | 'post' | 'put' | 'patch' | 'delete'} /${string}`;
-
-/** The groups of endpoints in the OpenAPI document. */
-export const TAGS = {
-  Mock: 'The mock itself.',
-  State: 'All records of a sandbox at once.',
-  Records: 'Single records of a sandbox, and lists of them.',
-  Snapshots: 'Saved copies of the store.',
-  Scenarios: 'Files that force states and replies.',
-  Assumptions: 'The open questions of the document, and the chosen options.',
-  Clock: 'The clock of a sandbox.',
-  Journal: 'The exchanges of a sandbox, and what they show about the client.',
-  Sandboxes: 'Isolated copies of the service on one server.',
-  Upstream: 'The deployment that answers in place of the mock.',
-} as const;
 
 /** A parameter of a query. */
 export interface Parameter {
@@ -36,14 +25,14 @@ export interface Parameter {
   readonly schema: Json;
 }
 
-/** What an endpoint replies. Without a shape, it has an Error or no body. */
-export type EndpointReply =
-  | string
-  | readonly [description: string, shape: Shape<unknown>, more?: ReplyDetails];
+/** What an endpoint replies: a value of a shape, or, in words, an Error or no body. */
+export type EndpointReply = string | Shape<unknown> | ReplyDetails;
 
 interface ReplyDetails {
+  readonly shape: Shape<unknown>;
   /** If not JSON. */
   readonly mediaType?: string | readonly string[];
+  /** What they say, by name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -54,8 +43,6 @@ interface EndpointBody<T> {
   /** The shape reads the text as it was written: its `format`, JSON or YAML, and the `text`. */
   readonly asText?: true;
 }
-
-export type Tag = keyof typeof TAGS;
 
 /** What an endpoint is, besides its route. */
 interface EndpointDetails {
@@ -94,7 +81,7 @@ export interface EndpointDefinition extends EndpointDetails {
 
 /** An endpoint in the table that the routes and the OpenAPI document are made from. */
 export interface Endpoint extends EndpointDefinition {
-  readonly tag: Tag;
+  readonly tag: string;
 }
 
 /** A request of the control API. */
@@ -142,8 +129,7 @@ export function endpoint(
     handle(call) {
       const query = shape ? readQueryAs(shape, call.query) : whole(call.query);
       if (!query.ok) return refuseInput(query.problems);
-      const { body: given = {} } = call;
-      const body = details.body ? readAs(details.body.shape, given) : whole(undefined);
+      const body = details.body ? readAs(details.body.shape, call.body) : whole(undefined);
       if (!body.ok) return refuseInput(body.problems);
       return handle({ ...call, query: query.value, body: body.value });
     },
@@ -161,35 +147,26 @@ export function serviceUrl(controlUrl: string): string {
 
 /** The parameters of a query, from the members of its shape. */
 export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
-  return Object.entries(propertiesOf(schema)).map(([name, property]) => {
-    const { description, ...rest } = Object(property);
-    return { name, description: String(description), schema: rest };
-  });
+  return Object.entries(propertiesOf(schema)).map(([name, { description, ...property }]) => ({
+    name,
+    description: String(description),
+    schema: property,
+  }));
 }
 
 /** Reads a query as an object. Converts the text of integers and booleans first. */
 export function readQueryAs<T>(shape: Shape<T>, query: URLSearchParams): Reading<T> {
   const properties = propertiesOf(shape.schema);
-  const values = new Map<string, unknown>();
-  const repeated = new Set<string>();
-  for (const [name, text] of query) {
-    const type = Object.hasOwn(properties, name) ? Object(properties[name]).type : undefined;
-    if (values.has(name)) repeated.add(name);
-    values.set(name, typed(type, text));
-  }
-  if (repeated.size > 0) return { ok: false, problems: [...repeated].map(notOnce) };
-  const reading = readAs(shape, Object.fromEntries(values));
-  if (reading.ok) return reading;
-  const problems = reading.problems.map((it) => ({ ...it, path: `query ${it.at.join('.')}` }));
-  return { ok: false, problems };
+  const values = [...new Set(query.keys())].map((name) => {
+    const [text = '', ...more] = query.getAll(name);
+    const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
+    return [name, more.length > 0 ? [text, ...more] : typed(type, text)] as const;
+  });
+  return readAs(shape, Object.fromEntries(values), 'query');
 }
 
-function notOnce(name: string): Problem {
-  return { path: `query ${name}`, expected: 'one value', found: 'several' };
-}
-
-function propertiesOf({ properties }: Shape<unknown>['schema']): Readonly<Record<string, unknown>> {
-  return isObject(properties) ? properties : {};
+function propertiesOf({ properties }: Json): Readonly<Record<string, Json>> {
+  return isObject(properties) ? Object(properties) : {};
 }
 
 function typed(type: unknown, text: string): unknown {
@@ -202,47 +179,26 @@ function typed(type: unknown, text: string): unknown {
 /** A reply of the control API. */
 export interface ControlReply {
   readonly status: number;
+  /** JSON by default. */
+  readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * JSON, unless the headers say otherwise. In pieces, so that the text of a large store is not
-   * copied; or a function that takes over the response after its headers. Undefined for no body.
+   * In pieces, so that the text of a large store is not copied; or a function that takes over the
+   * response after its headers. Undefined for no body.
    */
   readonly content?: string | Buffer | Iterable<string> | ((response: ServerResponse) => void);
-}
-
-type Headers = ControlReply['headers'];
-
-/** A reply of JSON. */
-export function json<T extends object>(value: T, status = 200, headers: Headers = {}) {
-  return { status, headers, content: writeJson(value) };
-}
-
-/** A reply of JSON in pieces, with a list. */
-export function jsonList<T>(
-  before: string,
-  items: readonly T[],
-  textOf: (item: T) => string,
-  after: string,
-): ControlReply {
-  const pieces = function* (): Generator<string> {
-    yield `${before}[`;
-    for (const [index, item] of items.entries()) yield (index === 0 ? '' : ',') + textOf(item);
-    yield `]${after}`;
-  };
-  return { status: 200, content: pieces() };
-}
-
-/** A reply of another media type. */
-export function ofType(mediaType: string, content: NonNullable<ControlReply['content']>) {
-  return { status: 200, headers: { 'Content-Type': mediaType }, content };
 }
 
 /** A reply without a body. */
 export const DONE: ControlReply = { status: 204 };
 
-/** A redirect without a body. */
-export function redirect(status: 302 | 308, location: string): ControlReply {
-  return { status, headers: { Location: location } };
+/** A reply of JSON. */
+export function json<T extends object>(
+  value: T,
+  status = 200,
+  headers: ControlReply['headers'] = {},
+): ControlReply {
+  return { status, headers, content: writeJson(value) };
 }
 
 /** An Error. The sandbox's assumptions do not change its code: this is not a reply of the service. */
@@ -250,20 +206,42 @@ export function refuse<C extends ErrorCode>(
   code: C,
   status: StatusOf<C>,
   message: string,
-  headers: Headers = {},
+  headers: ControlReply['headers'] = {},
 ): ControlReply {
   return json(errorBody(chooseOptions(), code, status, message), status, headers);
 }
 
-/** Answers 405 to what none of the `allow` methods answers. */
-export function refuseMethod({ method }: IncomingMessage, allow: string): ControlReply {
-  const message = `${method} is not allowed; use ${joinWords(allow.split(', '), 'or')}`;
-  return refuse('method_not_allowed', 405, message, { Allow: allow });
+/** The refusal of a method, with those that are allowed. */
+export function refuseMethod(method: string, allow: string): ControlReply {
+  return refuse('method_not_allowed', 405, notAllowed(method, allow), { Allow: allow });
 }
 
 /** The refusal of a body or a query, with its problems. */
 export function refuseInput(problems: readonly Problem[]): ControlReply {
   return refuse('invalid_input', 400, firstProblems(problems, problemText).join('; '));
+}
+
+/** A refusal that the service would answer with. */
+export function ofService({ status, body }: Reply): ControlReply {
+  return { status, content: body.kind === 'json' ? body.text : '{}' };
+}
+
+/** Parts of a state that change, and the reply to the call. */
+export interface StateEdit extends Partial<State> {
+  readonly reply: ControlReply;
+}
+
+/** Changes parts of a sandbox's state. An edit that returns a mere reply changes nothing. */
+export function edit(
+  sandbox: Sandbox,
+  make: (state: State, now: Instant) => StateEdit | ControlReply,
+): Promise<ControlReply> {
+  return sandbox.change((state, now) => {
+    const made = make(state, now);
+    if (!('reply' in made)) return { state, result: made };
+    const { reply, ...changes } = made;
+    return { state: { ...state, ...changes }, result: reply };
+  });
 }
 
 /** How many snapshots, latches and scenarios of its own a sandbox has at most. */
@@ -278,9 +256,4 @@ export function refuseOneMore(
   if (named.has(name) || named.size < MOST_NAMED) return undefined;
   const message = `limit of ${kind} of a sandbox (${MOST_NAMED}) reached; delete one first`;
   return refuse(`too_many_${kind}`, 409, message);
-}
-
-/** A refusal that the service would answer with. */
-export function ofService({ status, body }: Reply): ControlReply {
-  return { status, content: body.kind === 'json' ? body.text : '{}' };
 }

@@ -4,17 +4,15 @@ import { packageVersion } from '../package.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
-import { controlOpenApi } from './control-openapi.ts';
+import { controlOpenApi, type Tag } from './control-openapi.ts';
 import { ANY_OBJECT } from './control-shapes.ts';
 import {
   type Endpoint,
   type EndpointDefinition,
   endpoint,
   json,
-  ofType,
   refuse,
   serviceUrl,
-  type Tag,
 } from './endpoint.ts';
 import { HOLD_ENDPOINTS } from './journal/hold-endpoints.ts';
 import { COVERAGE_ENDPOINTS, REQUEST_ENDPOINTS } from './journal/journal-endpoints.ts';
@@ -39,16 +37,11 @@ const PEM = 'application/x-pem-file';
 /** The text format of Prometheus. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-const DOCUMENT = { 200: ['The document.', ANY_OBJECT] } as const;
-
 const MOCK_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('getHealth', 'get /health', {
     summary: 'Check that the mock is ready',
     open: true,
-    replies: {
-      200: ['The mock is ready.', HEALTH],
-      503: 'The mock cannot reach the Redis of `--shared`.',
-    },
+    replies: { 200: HEALTH, 503: 'The mock cannot reach the Redis of `--shared`.' },
     handle: ({ parts }) => {
       const problem = parts.problem?.();
       if (problem !== undefined) return refuse('service_unavailable', 503, problem);
@@ -59,31 +52,35 @@ const MOCK_ENDPOINTS: readonly EndpointDefinition[] = [
     summary: 'Read the certificate of the server, for clients to trust',
     open: true,
     replies: {
-      200: ['The certificate.', ANY_TEXT, { mediaType: PEM }],
+      200: { shape: ANY_TEXT, mediaType: PEM },
       404: 'The server speaks plain HTTP.',
     },
     handle: ({ parts: { certificate } }) =>
       certificate === undefined
         ? refuse('route_not_found', 404, 'this server speaks plain HTTP: start it with --tls')
-        : ofType(PEM, certificate),
+        : { status: 200, mediaType: PEM, content: certificate },
   }),
   endpoint('getMetrics', 'get /metrics', {
     summary: 'Read the metrics of this server in the text format of Prometheus',
     description:
       'Exchanges are counted from the first call on, or from the start with `--metrics`.',
     defaultOnly: true,
-    replies: { 200: ['The metrics.', ANY_TEXT, { mediaType: METRICS_TYPE }] },
-    handle: ({ parts: { sandboxes } }) => ofType(METRICS_TYPE, metricsText(sandboxes)),
+    replies: { 200: { shape: ANY_TEXT, mediaType: METRICS_TYPE } },
+    handle: ({ parts: { sandboxes } }) => ({
+      status: 200,
+      mediaType: METRICS_TYPE,
+      content: metricsText(sandboxes),
+    }),
   }),
   endpoint('getServiceDocument', 'get /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',
-    replies: DOCUMENT,
+    replies: { 200: ANY_OBJECT },
     handle: ({ url }) =>
       json(serviceOpenApi({ serverUrl: serviceUrl(url), version: packageVersion() })),
   }),
   endpoint('getControlDocument', 'get /openapi.json', {
     summary: 'Read the OpenAPI document of the control API',
-    replies: DOCUMENT,
+    replies: { 200: ANY_OBJECT },
     handle: ({ url, sandbox, parts }) => {
       const isDefault = sandbox === parts.sandboxes.default;
       const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);
@@ -92,26 +89,23 @@ const MOCK_ENDPOINTS: readonly EndpointDefinition[] = [
   }),
 ];
 
+const TOPICS: Readonly<Record<Tag, readonly EndpointDefinition[]>> = {
+  Mock: [...MOCK_ENDPOINTS, ...STATUS_ENDPOINTS],
+  State: STATE_ENDPOINTS,
+  Records: RECORD_ENDPOINTS,
+  Snapshots: SNAPSHOT_ENDPOINTS,
+  Scenarios: SCENARIO_ENDPOINTS,
+  Assumptions: ASSUMPTION_ENDPOINTS,
+  Clock: CLOCK_ENDPOINTS,
+  Journal: [...REQUEST_ENDPOINTS, ...HOLD_ENDPOINTS, ...COVERAGE_ENDPOINTS],
+  Sandboxes: SANDBOX_ENDPOINTS,
+  Upstream: UPSTREAM_ENDPOINTS,
+};
+
 /** The whole control API. */
-export const ENDPOINTS: readonly Endpoint[] = [
-  ...tagged('Mock', [...MOCK_ENDPOINTS, ...STATUS_ENDPOINTS]),
-  ...tagged('State', STATE_ENDPOINTS),
-  ...tagged('Records', RECORD_ENDPOINTS),
-  ...tagged('Snapshots', SNAPSHOT_ENDPOINTS),
-  ...tagged('Scenarios', SCENARIO_ENDPOINTS),
-  ...tagged('Assumptions', ASSUMPTION_ENDPOINTS),
-  ...tagged('Clock', CLOCK_ENDPOINTS),
-  ...tagged('Journal', [...REQUEST_ENDPOINTS, ...HOLD_ENDPOINTS, ...COVERAGE_ENDPOINTS]),
-  ...tagged('Sandboxes', SANDBOX_ENDPOINTS),
-  ...tagged('Upstream', UPSTREAM_ENDPOINTS),
-];
-
-function tagged(tag: Tag, endpoints: readonly EndpointDefinition[]): Endpoint[] {
-  return endpoints.map((it) => ({ ...it, tag }));
-}
-
-/** Labels hold no character that needs an escape. */
-type Labels = Readonly<Record<string, string | number>>;
+export const ENDPOINTS: readonly Endpoint[] = Object.entries(TOPICS).flatMap(([tag, endpoints]) =>
+  endpoints.map((it) => ({ ...it, tag })),
+);
 
 /** What follows the name of a metric: a suffix and labels, then a value. */
 type Sample = readonly [name: string, value: number];
@@ -126,7 +120,7 @@ function metricsText({ meter, logMeter: log, size }: Sandboxes): string {
       endings.push([labelled({ operation, status, basis }), count]);
     }
   }
-  const metrics: readonly (readonly [name: string, help: string, samples: readonly Sample[]])[] = [
+  const metrics: readonly (readonly [typed: string, help: string, samples: readonly Sample[]])[] = [
     ['exchanges_total counter', 'Exchanges that this server has answered.', endings],
     ['exchange_duration_seconds histogram', 'Time to a reply, delays included.', durations],
     ['sandboxes gauge', 'Sandboxes that this server has in memory.', [['', size]]],
@@ -136,17 +130,16 @@ function metricsText({ meter, logMeter: log, size }: Sandboxes): string {
     ['log_failures_total counter', 'Appends and reads that failed.', [['', log.failures]]],
     ['log_lag_changes gauge', 'Changes that the latest read was behind.', [['', log.behind]]],
   ];
-  return metrics
-    .map(([name, help, samples]) => metricText(`petstore_mock_${name}`, help, samples))
-    .join('');
+  const lines = metrics.flatMap(([typed, help, samples]) => {
+    const name = `petstore_mock_${typed.replace(/ .*/, '')}`;
+    const values = samples.map(([suffix, value]) => `${name}${suffix} ${value}`);
+    return [`# HELP ${name} ${help}`, `# TYPE petstore_mock_${typed}`, ...values];
+  });
+  return `${lines.join('\n')}\n`;
 }
 
-/** @param typed the name and the type of a metric */
-function metricText(typed: string, help: string, samples: readonly Sample[]): string {
-  const [name = ''] = typed.split(' ');
-  const lines = samples.map(([suffix, value]) => `${name}${suffix} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${typed}\n${lines.join('')}`;
-}
+/** Labels hold no character that needs an escape. */
+type Labels = Readonly<Record<string, string | number>>;
 
 function histogram({ counts, sum }: Durations, labels: Labels): readonly Sample[] {
   let count = 0;

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopbackName } from '../contract/base-url.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { describe } from '../words.ts';
-import { type ControlReply, refuse } from './endpoint.ts';
 import type { GuardOptions } from './control-options.ts';
+import { type ControlReply, refuse } from './endpoint.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 

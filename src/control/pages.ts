@@ -1,11 +1,26 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { extname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { BASE_PATH } from '../contract/operations.ts';
 import { codeOf } from '../error-code.ts';
 import { packageRoot, packageVersion } from '../package.ts';
-import { type ControlReply, json, redirect, refuse, refuseMethod } from './endpoint.ts';
-import type { ControlParts, MockRequest } from './control-options.ts';
+import type { ControlParts } from './control-options.ts';
+import { type ControlReply, json, refuse, refuseMethod } from './endpoint.ts';
+
+/** A request for the mock itself. */
+export interface MockRequest {
+  readonly request: IncomingMessage;
+  /** The scheme and the host that the client called. */
+  readonly origin: string;
+  /** Where the sandbox is, such as `/~NAME`, below the mount of an app. */
+  readonly base: string;
+  /** The sandbox that the path names, valid or not. */
+  readonly sandbox: string;
+  /** The path below `/__mock`, as the client wrote it. */
+  readonly path: string;
+  readonly search: string;
+}
 
 /** Written by scripts/build-dashboard.mjs, each file compressed. */
 const FOLDER = join(packageRoot, 'dist/dashboard');
@@ -20,9 +35,9 @@ const PAGES = [
 const ASSET = /^\/dashboard\/([\w-]{1,100}\.(?:js|css))$/;
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
 };
 
 /** The page shows untrusted input, so it may only load from and send to this server. */
@@ -44,22 +59,21 @@ const POLICY = [
  * @returns undefined if the path is neither a page nor a file of one
  */
 export async function pageReply({
-  request,
+  request: { method = '', headers },
   base,
   path,
 }: MockRequest): Promise<ControlReply | undefined> {
   const page = PAGES.find(({ pattern }) => pattern.test(path));
-  const [, asset] = ASSET.exec(path) ?? [];
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (page !== undefined) {
-    if (!isRead) return refuseMethod(request, 'GET, HEAD');
-    if (path !== page.path) return redirect(308, `${base}/__mock${page.path}`);
+  const file = page?.file ?? ASSET.exec(path)?.[1];
+  if (file === undefined) return undefined;
+  if (method !== 'GET' && method !== 'HEAD') return refuseMethod(method, 'GET, HEAD');
+  if (page !== undefined && path !== page.path) {
+    return { status: 308, headers: { Location: `${base}/__mock${page.path}` } };
   }
-  const file = page?.file ?? asset;
-  return file !== undefined && isRead ? fileReply(request, file) : undefined;
+  return fileReply(file, /\bgzip\b/.test(String(headers['accept-encoding'] ?? '')));
 }
 
-async function fileReply({ headers }: MockRequest['request'], name: string): Promise<ControlReply> {
+async function fileReply(name: string, asIs: boolean): Promise<ControlReply> {
   let compressed: Buffer;
   try {
     compressed = await readFile(join(FOLDER, `${name}.gz`));
@@ -68,11 +82,10 @@ async function fileReply({ headers }: MockRequest['request'], name: string): Pro
     const message = `the dashboard has no ${name}; npm run build builds it`;
     return refuse('route_not_found', 404, message);
   }
-  const asIs = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''));
   return {
     status: 200,
+    mediaType: `${MEDIA_TYPES[extname(name)]}; charset=utf-8`,
     headers: {
-      'Content-Type': MEDIA_TYPES[extname(name)] ?? '',
       // The names of all other files change with their content.
       'Cache-Control': name.endsWith('.html') ? 'no-cache' : 'public, max-age=31536000, immutable',
       Vary: 'Accept-Encoding',
@@ -93,11 +106,10 @@ export function rootReply(
 ): ControlReply {
   // curl accepts any type and gets JSON.
   const isBrowser = /\btext\/html\b/i.test(request.headers.accept ?? '');
-  const reply =
-    isBrowser && !noControl
-      ? redirect(302, `${base}/__mock/`)
-      : json(addresses(origin + base, noControl));
-  return { ...reply, headers: { ...reply.headers, Vary: 'Accept' } };
+  const Vary = 'Accept';
+  return isBrowser && !noControl
+    ? { status: 302, headers: { Vary, Location: `${base}/__mock/` } }
+    : json(addresses(origin + base, noControl), 200, { Vary });
 }
 
 function addresses(url: string, noControl: boolean): object {

@@ -21,10 +21,14 @@ export function withoutOperation(
   if (choices['unknown-method'] === '404') {
     return { ...unknownPath(choices, target), basis: grounds.assumed };
   }
-  const message = `${method} is not allowed; use ${joinWords(route.allow.split(', '), 'or')}`;
-  return errorReply(grounds, 'method_not_allowed', 405, message, {
+  return errorReply(grounds, 'method_not_allowed', 405, notAllowed(method, route.allow), {
     headers: ['Allow', route.allow],
   });
+}
+
+/** Says which methods are allowed in place of one. */
+export function notAllowed(method: string, allow: string): string {
+  return `${method} is not allowed; use ${joinWords(allow.split(', '), 'or')}`;
 }
 
 /** OPTIONS (RFC 9110, section 9.3.7), and with an `Origin` the preflight of CORS. */

@@ -70,11 +70,11 @@ function findRoute(path: string): Pick<Target, 'route' | 'pathId'> {
   if (last === '') return { route: undefined, pathId: undefined };
   const route = routes.get(path);
   if (route !== undefined) return { route, pathId: undefined };
-  return { route: routes.get(path.slice(0, slash)), pathId: decoded(last) };
+  return { route: routes.get(path.slice(0, slash)), pathId: decodeSegment(last) };
 }
 
-/** Leaves an invalid encoding as it is. */
-function decoded(segment: string): string {
+/** Decodes a segment of a path. Leaves an invalid encoding as it is. */
+export function decodeSegment(segment: string): string {
   try {
     return segment.includes('%') ? decodeURIComponent(segment) : segment;
   } catch {

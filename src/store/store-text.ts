@@ -11,10 +11,15 @@ export function recordText(record: object): string {
 }
 
 /** Writes a JSON array of records in pieces. */
-export function* arrayText(records: Iterable<object>): Generator<string> {
+export function arrayText(records: Iterable<object>): Generator<string> {
+  return listText(records, recordText);
+}
+
+/** Writes a JSON array in pieces. */
+export function* listText<T>(items: Iterable<T>, textOf: (item: T) => string): Generator<string> {
   let open = '[';
-  for (const record of records) {
-    yield open + recordText(record);
+  for (const item of items) {
+    yield open + textOf(item);
     open = ',';
   }
   yield open === '[' ? '[]' : ']';

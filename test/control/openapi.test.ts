@@ -26,11 +26,11 @@ describe('the OpenAPI document of the control API', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  const gets = ENDPOINTS.flatMap(({ method, path, replies: { 200: reply } }) =>
-    method === 'get' && typeof reply === 'object' && reply[2]?.mediaType === undefined
-      ? [{ path, schema: reply[1].schema }]
-      : [],
-  );
+  const gets = ENDPOINTS.flatMap(({ method, path, replies: { 200: reply } }) => {
+    if (method !== 'get' || typeof reply !== 'object') return [];
+    if (!('shape' in reply)) return [{ path, schema: reply.schema }];
+    return reply.mediaType === undefined ? [{ path, schema: reply.shape.schema }] : [];
+  });
 
   test.each(gets)('describes the reply to GET $path', async ({ path, schema }) => {
     const app = createApp();

@@ -5,13 +5,9 @@ import fc from 'fast-check';
 import jsonServer from 'json-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeJson } from '../../src/contract/json.ts';
-import {
-  type AnyRecord,
-  type CollectionName,
-  type Fields,
-  STORED_RECORDS,
-} from '../../src/contract/records.ts';
-import { queryRecords } from '../../src/control/records/query.ts';
+import { type AnyRecord, type CollectionName, STORED_RECORDS } from '../../src/contract/records.ts';
+import { readQueryAs } from '../../src/control/endpoint.ts';
+import { listQuery, pageOf, type RecordList } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/package.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { problemText } from '../../src/words.ts';
@@ -34,25 +30,28 @@ afterAll(() => {
   server.close();
 });
 
-function ask(collection: CollectionName, query: string) {
-  const fields: Fields = STORED_RECORDS[collection];
-  return queryRecords<AnyRecord>(fields, store[collection], new URLSearchParams(query));
+function read(collection: CollectionName, query: string) {
+  return readQueryAs(listQuery(STORED_RECORDS[collection]), new URLSearchParams(query));
 }
 
-function problemsOf(collection: CollectionName, query: string): readonly string[] {
-  const answer = ask(collection, query);
-  return answer.ok ? [] : answer.problems.map(problemText);
+function select(
+  collection: CollectionName,
+  query: string,
+  records: RecordList<AnyRecord> = store[collection],
+) {
+  const reading = read(collection, query);
+  if (!reading.ok) throw new Error(reading.problems.map(problemText).join('\n'));
+  return pageOf(records, reading.value);
 }
 
 async function expectSame(collection: CollectionName, query: string): Promise<void> {
   const url = `${origin}/${collection}?${query}`;
   const theirs = await fetch(url);
   expect(theirs.status).toBe(200);
-  const ours = ask(collection, query);
-  if (!ours.ok) throw new Error(ours.problems.map(problemText).join('\n'));
-  expect(JSON.parse(writeJson(ours.value.records))).toEqual(await theirs.json());
-  const total = theirs.headers.get('X-Total-Count');
-  if (total !== null) expect(ours.value.total).toBe(Number(total));
+  const { records, total } = select(collection, query);
+  expect(JSON.parse(writeJson(records))).toEqual(await theirs.json());
+  const theirTotal = theirs.headers.get('X-Total-Count');
+  if (theirTotal !== null) expect(total).toBe(Number(theirTotal));
 }
 
 /** What a random query seldom or never has. */
@@ -132,17 +131,19 @@ describe('a query that json-server would misunderstand', () => {
     ['animals', 'nam=Rex', /found "nam" \(did you mean name\?\)/],
     ['animals', 'nam_like=Rex', /did you mean name_like\?/],
     ['animals', '__proto__=1', /found "__proto__"/],
-    ['animals', 'id=one', /^query id: expected an integer from -2\^63 to 2\^63-1, found "one"$/],
-    ['animals', 'id_gte=9223372036854775808', /^query id_gte: expected an integer/],
-    ['inventory', 'quantity=9007199254740993', /^query quantity: expected an integer/],
-    ['orders', 'complete=yes', /^query complete: expected true or false, found "yes"$/],
-    ['orders', 'status=shiped', /^query status: expected pending, shipped or cancelled/],
-    ['animals', '_sort=nme', /^query _sort: .*found "nme" \(did you mean name\?\)/],
-    ['animals', '_sort=name&_order=down', /^query _order: expected asc or desc/],
-    ['animals', '_limit=-1', /^query _limit: expected an integer from 0/],
+    ['animals', 'id=one', /^query\.id: expected an integer from -2\^63 to 2\^63-1, found "one"$/],
+    ['animals', 'id_gte=9223372036854775808', /^query\.id_gte: expected an integer/],
+    ['inventory', 'quantity=9007199254740993', /^query\.quantity: expected an integer/],
+    ['orders', 'complete=yes', /^query\.complete: expected true or false, found "yes"$/],
+    ['orders', 'status=shiped', /^query\.status: expected pending, shipped or cancelled/],
+    ['animals', '_sort=nme', /^query\._sort\[0\]: .*found "nme" \(did you mean name\?\)/],
+    ['animals', '_sort=name&_order=down', /^query\._order\[0\]: expected asc or desc/],
+    ['animals', '_limit=-1', /^query\._limit: expected an integer from 0/],
     ['animals', '_start=5', /found "_start"/],
   ] as const)('is refused: /%s?%s', (collection, query, problem) => {
-    expect(problemsOf(collection, query)).toEqual([expect.stringMatching(problem)]);
+    const reading = read(collection, query);
+    const problems = reading.ok ? [] : reading.problems.map(problemText);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
   });
 });
 
@@ -152,10 +153,8 @@ describe('ids', () => {
     ascending: () => ids.map((id) => ({ id, name: `n${id}`, categoryId: 1n })),
   });
   const ids = [-(2n ** 63n), 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, 2n ** 63n - 1n];
-  const found = (query: string) => {
-    const answer = queryRecords(STORED_RECORDS.animals, source(ids), new URLSearchParams(query));
-    return answer.ok ? answer.value.records.map(({ id }) => id) : answer.problems;
-  };
+  const found = (query: string) =>
+    select('animals', query, source(ids)).records.map(({ id }) => id);
 
   test('beyond 2^53 are compared exactly', () => {
     expect(found('id=9007199254740993')).toEqual([2n ** 53n + 1n]);
@@ -178,8 +177,7 @@ test('a large collection is read no further than a page needs', () => {
       }
     },
   };
-  const query = new URLSearchParams('_page=2&_limit=10');
-  const answer = queryRecords(STORED_RECORDS.animals, source, query);
-  expect(answer).toMatchObject({ value: { total: 200_000, records: { length: 10 } } });
+  const page = select('animals', '_page=2&_limit=10', source);
+  expect(page).toMatchObject({ total: 200_000, records: { length: 10 } });
   expect(drawn).toBeLessThan(30);
 });

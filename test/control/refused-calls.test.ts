@@ -73,7 +73,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
     [{ now: 'tomorrow' }, 'an RFC 3339 instant'],
     [{ now: '1969-12-31T23:59:59Z' }, 'an RFC 3339 instant from 1970'],
     [{ frozen: 'yes' }, 'true or false'],
-    [{ real: true, frozen: true }, 'a clock that is real or frozen, found both'],
+    [{ real: true, frozen: true }, 'a real clock cannot be frozen'],
   ],
   'POST clock/advance': [
     [{}, '$.by: expected an ISO 8601 duration'],
@@ -87,7 +87,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'GET requests?limit=-1': [[undefined, 'an integer from 0']],
   'GET requests?order=newest': [[undefined, 'asc or desc']],
   'GET requests?from=now': [[undefined, 'an RFC 3339 instant']],
-  'GET requests?status=404&status=409': [[undefined, 'one value']],
+  'GET requests?status=404&status=409': [[undefined, 'an HTTP status, found an array']],
   'GET requests.har?sort=1': [[undefined, 'found "sort"']],
   'GET requests/stream?bases=assumed': [[undefined, 'did you mean basis?']],
   'POST requests/count': [
@@ -118,7 +118,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'DELETE sandboxes': [[undefined, 'a filter, such as name=a']],
   'DELETE sandboxes?_limit=1': [[undefined, 'a filter, such as name=a']],
   'DELETE sandboxes?nmae=a': [[undefined, 'did you mean name?']],
-  'DELETE sandboxes?requests=x': [[undefined, 'query requests: expected an integer']],
+  'DELETE sandboxes?requests=x': [[undefined, 'query.requests: expected an integer']],
 };
 
 describeServer('a call that is refused', (open) => {

@@ -12,6 +12,7 @@ import {
   type ControlCall,
   DONE,
   type EndpointDefinition,
+  edit,
   endpoint,
   json,
   refuseOneMore,
@@ -55,7 +56,7 @@ const CONFIRM_WITHIN = 1_000;
 export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('listHolds', 'get /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
-    replies: { 200: ['The replies.', list(HELD_REPLY)] },
+    replies: { 200: list(HELD_REPLY) },
     handle: ({ sandbox }) => json(sandbox.evidence.holds.waiting().map(heldReply)),
   }),
   endpoint('setLatch', 'post /holds', {
@@ -66,11 +67,14 @@ export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
     example: { body: { on: 'listPets', hold: 'lists' } },
     replies: { 204: 'Set.', 409: 'The sandbox has as many latches as it may have.' },
     handle: ({ sandbox, body: [name, latch] }) =>
-      sandbox.change((state) => {
-        const refusal = refuseOneMore('latches', state.latches, name);
-        if (refusal !== undefined) return { state, result: refusal };
-        return { state: withLatch(state, name, latch), result: DONE };
-      }),
+      edit(
+        sandbox,
+        (state) =>
+          refuseOneMore('latches', state.latches, name) ?? {
+            ...withLatch(state, name, latch),
+            reply: DONE,
+          },
+      ),
   }),
   endpoint('releaseHolds', 'post /holds/release', {
     summary: 'Release replies that rules hold back',
@@ -78,16 +82,17 @@ export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
       'Names the replies that were sent. In a fleet, one whose server does not confirm within a second is not among them, and is sent once that server goes on.',
     body: { shape: RELEASE, optional: true },
     example: { body: { name: 'lists', newestFirst: true, open: true } },
-    replies: { 200: ['What was released.', RELEASED] },
+    replies: { 200: RELEASED },
     handle: async (call) => {
-      const { sandbox, body } = call;
-      const { open, ...due } = body;
+      const { sandbox } = call;
+      const { open, ...due } = call.body;
       if (open) {
-        const { name } = due;
-        await sandbox.change((state) => {
-          const others = name !== undefined && withLatch(state, name, undefined);
-          return { state: others || { ...state, latches: NO_LATCHES }, result: undefined };
-        });
+        await edit(sandbox, (state) => ({
+          ...(due.name === undefined
+            ? { latches: NO_LATCHES }
+            : withLatch(state, due.name, undefined)),
+          reply: DONE,
+        }));
       }
       const changed = await sandbox.release(due);
       const isOver = () => changed.every(({ hold }) => hold.ended !== undefined);

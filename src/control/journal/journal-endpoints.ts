@@ -14,6 +14,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { PATIENCE } from '../../scenario/time-shapes.ts';
 import { object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, named, type ValueOf } from '../../shape/shapes.ts';
+import { listText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import {
   ANY_OBJECT,
@@ -31,8 +32,6 @@ import {
   type EndpointDefinition,
   endpoint,
   json,
-  jsonList,
-  ofType,
   refuse,
   serviceUrl,
 } from '../endpoint.ts';
@@ -68,12 +67,13 @@ export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
     description:
       'Returns the exchanges that match. For the previous page, set `before` to the lowest number of this one.',
     query: LIMITED_FILTER,
-    replies: { 200: ['The journal.', JOURNAL] },
+    replies: { 200: JOURNAL },
     handle: ({ sandbox, query, parts: { plain } }) => {
       const { dropped } = sandbox.evidence.journal;
       const { exchanges, total } = selected(sandbox, query);
-      const rest = `,"dropped":${dropped},"total":${total}}`;
-      return jsonList('{"exchanges":', exchanges, (it) => exchangeText(it, plain), rest);
+      const texts = listText(exchanges, (it) => exchangeText(it, plain));
+      const content = joined('{"exchanges":', texts, `,"dropped":${dropped},"total":${total}}`);
+      return { status: 200, content };
     },
   }),
   endpoint('exportRequests', 'get /requests.har', {
@@ -81,11 +81,12 @@ export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
     description:
       'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
     query: LIMITED_FILTER,
-    replies: { 200: ['An HTTP archive.', ANY_OBJECT] },
+    replies: { 200: ANY_OBJECT },
     handle: ({ sandbox, query, parts: { plain }, url }) => {
       const { exchanges } = selected(sandbox, query);
       const { origin } = new URL(url);
-      return jsonList(harHead(), exchanges, (it) => harEntry(it, origin, plain), '}}');
+      const entries = listText(exchanges, (it) => harEntry(it, origin, plain));
+      return { status: 200, content: joined(harHead(), entries, '}}') };
     },
   }),
   endpoint('deleteRequests', 'delete /requests', {
@@ -100,7 +101,7 @@ export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
       'With `atLeast` or `within`, waits until so many match, or the time is over. `complete` is false if an exchange that is no longer kept could have matched.',
     body: { shape: AWAITED_FILTER, optional: true },
     example: { body: { operation: 'cancelOrder' } },
-    replies: { 200: ['The count.', EXCHANGE_COUNT] },
+    replies: { 200: EXCHANGE_COUNT },
     handle: async (call) => {
       const { atLeast, within, ...filter } = call.body;
       const isAwaited = atLeast !== undefined || within !== undefined;
@@ -113,35 +114,39 @@ export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
     summary: 'Stream exchanges',
     description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. ${STREAM_PACE}`,
     query: EXCHANGE_FILTER,
-    replies: { 200: ['The stream.', ANY_TEXT, { mediaType: EVENTS }] },
+    replies: { 200: { shape: ANY_TEXT, mediaType: EVENTS } },
     handle: ({ sandbox, headers, query: { after, ...filter }, parts: { plain } }) => {
       const lastId = String(headers['last-event-id'] ?? '');
       const from = isIntegerText(lastId) ? Number(lastId) : after;
-      return ofType(EVENTS, (response) => openStream(response, sandbox, filter, plain, from));
+      return {
+        status: 200,
+        mediaType: EVENTS,
+        content: (response) => openStream(response, sandbox, filter, plain, from),
+      };
     },
   }),
   endpoint('getRequest', 'get /requests/{number}', {
     summary: 'Read an exchange',
     example: { path: 1 },
-    replies: {
-      200: ['The exchange.', EXCHANGE],
-      404: 'The journal does not have it, or has dropped it.',
-    },
-    handle: ({ sandbox: { evidence }, params: { number = '' }, parts: { plain } }) => {
-      const { journal } = evidence;
+    replies: { 200: EXCHANGE, 404: 'The journal does not have it, or has dropped it.' },
+    handle: ({ sandbox, params: { number = '' }, parts: { plain } }) => {
+      const { journal } = sandbox.evidence;
       const exchange = isIntegerText(number) ? journal.at(Number(number)) : undefined;
       if (exchange !== undefined) return { status: 200, content: exchangeText(exchange, plain) };
-      const [oldest, latest] = [journal.number - journal.size + 1, journal.number];
-      const several = oldest < latest ? `exchanges ${oldest} to ${latest} are` : undefined;
-      const left = journal.size === 0 ? 'none is' : (several ?? `only exchange ${latest} is`);
-      const isCleared = isIntegerText(number) && Number(number) > 0 && Number(number) < oldest;
-      const what = isCleared
-        ? `exchange ${number} was cleared`
-        : `there is no exchange ${describe(number)}`;
-      return refuse('not_found', 404, `${what}; ${left} left`);
+      const { number: latest, size } = journal;
+      const kept = size === 0 ? 'none' : `exchanges ${latest - size + 1} to ${latest}`;
+      const message = `there is no exchange ${describe(number)}; the journal has ${kept}`;
+      return refuse('not_found', 404, message);
     },
   }),
 ];
+
+/** A JSON text in pieces. */
+function* joined(before: string, list: Iterable<string>, after: string): Generator<string> {
+  yield before;
+  yield* list;
+  yield after;
+}
 
 /** The exchanges that a query selects, and how many match regardless of its limit. */
 function selected(
@@ -171,7 +176,7 @@ export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('getCoverage', 'get /coverage', {
     summary: 'Report which replies and cases the client has seen',
     query: SCOPE,
-    replies: { 200: ['The coverage of documented replies, cases and assumed replies.', COVERAGE] },
+    replies: { 200: COVERAGE },
     handle: async (call) => {
       const { parts, sandbox, url } = call;
       const report = coverageOf(await totalsFor(call));
@@ -189,12 +194,7 @@ export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('getFindings', 'get /findings', {
     summary: 'List what the client should not do against the real service',
     query: SCOPE,
-    replies: {
-      200: [
-        'The findings. `total` and `counts` include findings that are no longer kept.',
-        FINDINGS,
-      ],
-    },
+    replies: { 200: FINDINGS },
     handle: async (call) => json<Findings>(findingsOf(await totalsFor(call))),
   }),
 ];

@@ -5,7 +5,6 @@ import {
   type Fields,
   STORED_RECORDS,
 } from '../../contract/records.ts';
-import type { EditResult } from '../../sandbox/sandbox.ts';
 import type { State } from '../../sandbox/state.ts';
 import {
   applyRecordChanges,
@@ -24,19 +23,19 @@ import {
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { arrayText, recordText } from '../../store/store-text.ts';
-import { describe, joinWords } from '../../words.ts';
+import { describe } from '../../words.ts';
 import {
   type ControlCall,
   type ControlReply,
   DONE,
   type EndpointDefinition,
+  edit,
   endpoint,
-  type Parameter,
-  parametersOf,
   refuse,
   refuseInput,
+  type StateEdit,
 } from '../endpoint.ts';
-import { OPERATORS, queryRecords, SETTINGS } from './query.ts';
+import { listParameters, listQuery, type Page, pageOf } from './query.ts';
 
 /** What differs between the three collections. */
 interface Kind {
@@ -92,25 +91,18 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   const required = Object.keys(fields).filter((it) => fields[it]?.required && it !== idName);
   const unaddressed = named(`New${record}`, membersShape(fields, required));
   const assignsId = name !== 'inventory';
+  const query = listQuery(fields);
   const missing = 'The record does not exist.';
   const [all, one] = [`/${name}`, `/${name}/{id}`] as const;
   return [
     endpoint(`list${name.charAt(0).toUpperCase()}${name.slice(1)}`, `get ${all}`, {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
-      parameters: listParameters(fields),
-      replies: {
-        200: [
-          `The ${name}.`,
-          list(shape),
-          { headers: { 'X-Total-Count': 'The number of records, regardless of page and limit.' } },
-        ],
-      },
-      handle: ({ sandbox, query }) => {
-        const page = queryRecords<AnyRecord>(fields, sandbox.state.store[name], query);
-        if (!page.ok) return refuseInput(page.problems);
-        return listReply(page.value.records, page.value.total);
-      },
+      query,
+      parameters: listParameters(query),
+      replies: { 200: listOf(shape) },
+      handle: ({ sandbox, query }) =>
+        listReply(pageOf<AnyRecord>(sandbox.state.store[name], query)),
     }),
     endpoint(`create${record}`, `post ${all}`, {
       summary: `Create ${noun}`,
@@ -118,34 +110,31 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       body: { shape: assignsId ? unaddressed : shape },
       example: { body: { [idName]: 1000, ...example.record } },
       replies: {
-        201: ['Created.', shape, { headers: { Location: 'The path of the record.' } }],
+        201: { shape, headers: { Location: 'The path of the record.' } },
         409: 'A record with this id exists.',
         ...(assignsId && { 507: 'No id is left.' }),
       },
       handle: ({ sandbox, mount, body }) =>
-        sandbox.change((state) => create(kind, state, mount, body)),
+        edit(sandbox, (state) => create(kind, state, mount, body)),
     }),
     endpoint(`get${record}`, `get ${one}`, {
       summary: `Read ${noun}`,
       example: { path: example.id },
-      replies: { 200: ['The record.', shape], 404: missing },
+      replies: { 200: shape, 404: missing },
       handle: withId(({ sandbox }, id) => {
         const found = sandbox.state.store[name].get(id);
-        return found === undefined ? notFound(kind, id) : recordReply(found);
+        return found ? { status: 200, content: recordText(found) } : notFound(kind, id);
       }),
     }),
     endpoint(`put${record}`, `put ${one}`, {
       summary: `Replace or create ${noun}`,
       body: { shape: unaddressed },
       example: { path: example.id, body: example.record },
-      replies: { 200: ['Replaced.', shape], 201: ['Created.', shape] },
+      replies: { 200: shape, 201: shape },
       handle: withId(({ sandbox, body }, id) =>
-        sandbox.change((state) => {
+        edit(sandbox, (state) => {
           const status = state.store[name].has(id) ? 200 : 201;
-          return (
-            refuseOtherId(name, state, id, body) ??
-            write(name, state, { ...body, [idName]: id }, status)
-          );
+          return write(name, state, id, { [idName]: id, ...body }, { status });
         }),
       ),
     }),
@@ -155,15 +144,12 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
         'Fields that the body leaves out keep their values; null removes an optional one.',
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
       example: { path: example.id, body: example.change },
-      replies: { 200: ['Updated.', shape], 404: missing },
+      replies: { 200: shape, 404: missing },
       handle: withId(({ sandbox, body }, id) =>
-        sandbox.change((state) => {
+        edit(sandbox, (state) => {
           const before = state.store[name].get(id);
-          if (before === undefined) return { state, result: notFound(kind, id) };
-          return (
-            refuseOtherId(name, state, id, body) ??
-            write(name, state, applyRecordChanges(STORED_RECORDS[name], before, body))
-          );
+          if (before === undefined) return notFound(kind, id);
+          return write(name, state, id, applyRecordChanges(fields, before, body));
         }),
       ),
     }),
@@ -175,83 +161,70 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       }),
       replies: { 204: 'Removed.', 404: missing },
       handle: withId(({ sandbox }, id) =>
-        sandbox.change((state) => {
-          const { store } = state;
-          if (!store[name].has(id)) return { state, result: notFound(kind, id) };
+        edit(sandbox, ({ store }) => {
+          if (!store[name].has(id)) return notFound(kind, id);
           const after =
             name === 'animals'
               ? withoutAnimals(store, [id])
               : { ...store, [name]: store[name].without([id]) };
-          return { state: { ...state, store: after }, result: DONE };
+          return { store: after, reply: DONE };
         }),
       ),
     }),
   ];
 }
 
-/** A state after a change of a record, and the reply. */
-type RecordEdit = EditResult<ControlReply>;
-
 /** Creates a record. Without an id, it gets the next one. */
-function create({ name, noun }: Kind, state: State, mount: string, body: AnyRecord): RecordEdit {
+function create(
+  { name, noun }: Kind,
+  state: State,
+  mount: string,
+  body: AnyRecord,
+): StateEdit | ControlReply {
   const records = state.store[name];
   const idName = ID_NAME[name];
   const next = (records.highestId ?? 0n) + 1n;
-  const { [idName]: id = next } = body;
-  if (id === next && next > INT64_MAX) {
-    const message = `no id is left above the highest one ever used, ${next - 1n}`;
-    return { state, result: refuse('ids_exhausted', 507, message) };
+  const { [idName]: given = next } = body;
+  const id = BigInt(String(given));
+  if (id > INT64_MAX) {
+    const message = `no id is left above the highest one ever used, ${INT64_MAX}`;
+    return refuse('ids_exhausted', 507, message);
   }
-  if (typeof id === 'bigint' && records.has(id)) {
-    const message = `${noun} with the ${idName} ${id} exists`;
-    return { state, result: refuse('already_exists', 409, message) };
+  if (records.has(id)) {
+    return refuse('already_exists', 409, `${noun} with the ${idName} ${id} exists`);
   }
-  return write(name, state, { [idName]: id, ...body }, 201, { Location: `${mount}/${name}/${id}` });
+  const headers = { Location: `${mount}/${name}/${id}` };
+  return write(name, state, id, { [idName]: id, ...body }, { status: 201, headers });
 }
 
 /** Sets a complete record. The animal that it refers to must exist. */
 function write<Name extends CollectionName>(
   name: Name,
-  state: State,
-  value: AnyRecord,
-  status = 200,
-  headers: ControlReply['headers'] = {},
-): RecordEdit {
-  const { store } = state;
-  const reading = readAs(RECORD_SHAPES[name], value);
-  if (!reading.ok) return { state, result: refuseInput(reading.problems) };
-  const problems: ShapeProblem[] = [];
-  const { petId }: AnyRecord = reading.value;
-  reportMissingAnimal(store.animals, petId, ['petId'], reportInto(problems));
-  if (problems.length > 0) return { state, result: refuseInput(problems) };
-  const after = { ...store, [name]: store[name].with(reading.value) };
-  return {
-    state: { ...state, store: after },
-    result: recordReply(reading.value, status, headers),
-  };
-}
-
-/** Refuses a body whose id differs from the id in the path. */
-function refuseOtherId(
-  name: CollectionName,
-  state: State,
+  { store }: State,
   id: bigint,
-  body: AnyRecord,
-): RecordEdit | undefined {
-  const { [ID_NAME[name]]: given = id } = body;
-  if (given === id) return undefined;
-  const problem = { expected: `${id}, as in the path`, found: String(given) };
-  return { state, result: refuseInput([{ path: `$.${ID_NAME[name]}`, ...problem }]) };
+  value: AnyRecord,
+  reply: ControlReply = { status: 200 },
+): StateEdit | ControlReply {
+  const reading = readAs(RECORD_SHAPES[name], value);
+  if (!reading.ok) return refuseInput(reading.problems);
+  const problems: ShapeProblem[] = [];
+  const report = reportInto(problems);
+  const { [ID_NAME[name]]: given, petId }: AnyRecord = reading.value;
+  if (given !== id) {
+    report({ at: [ID_NAME[name]], expected: `${id}, as in the path`, found: String(given) });
+  }
+  reportMissingAnimal(store.animals, petId, ['petId'], report);
+  if (problems.length > 0) return refuseInput(problems);
+  return {
+    store: { ...store, [name]: store[name].with(reading.value) },
+    reply: { ...reply, content: recordText(reading.value) },
+  };
 }
 
 /** Refuses an id without a record. */
 function notFound({ noun, name, notFound: code }: Kind, id: bigint): ControlReply {
   const message = `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`;
   return refuse(code, 404, message);
-}
-
-function recordReply(record: object, status = 200, headers = {}): ControlReply {
-  return { status, headers, content: recordText(record) };
 }
 
 /** A handler of calls that have the id of a record in their path. */
@@ -267,19 +240,14 @@ function withId<Body>(
   };
 }
 
-/** The parameters of a list. */
-export function listParameters(fields: Fields): readonly Parameter[] {
-  const operators = (name: string) => OPERATORS.map((operator) => `\`${name}${operator}\``);
-  const filters = Object.keys(fields).map((name) => ({
-    name,
-    description: `Records with this value. ${joinWords(operators(name), 'and')} compare in other ways.`,
-    schema: { type: 'string' },
-  }));
-  return [...filters, ...parametersOf(SETTINGS)];
+/** The reply with a page of a list. */
+export function listOf(shape: Shape<unknown>) {
+  const count = 'The number of all that match, regardless of page and limit.';
+  return { shape: list(shape), headers: { 'X-Total-Count': count } };
 }
 
 /** A page of a list. */
-export function listReply(records: Iterable<object>, total: number): ControlReply {
+export function listReply({ records, total }: Page<object>): ControlReply {
   return {
     status: 200,
     headers: { 'X-Total-Count': String(total) },

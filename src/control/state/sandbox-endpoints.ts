@@ -1,28 +1,29 @@
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields, Reading } from '../../contract/records.ts';
 import { findingsOf } from '../../evidence/findings.ts';
+import { TEXTS } from '../../evidence/report-shapes.ts';
 import { locateByName, nameInvalid } from '../../http/service-handler.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
-import { ANY_TEXT, list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
 import {
+  type ControlCall,
   DONE,
   type EndpointDefinition,
   endpoint,
   json,
   ofService,
-  type Parameter,
+  readQueryAs,
   refuse,
   refuseInput,
 } from '../endpoint.ts';
-import { type Page, queryRecords } from '../records/query.ts';
-import { listParameters, listReply } from '../records/record-endpoints.ts';
+import { listParameters, listQuery, type Page, pageOf } from '../records/query.ts';
+import { listOf, listReply } from '../records/record-endpoints.ts';
 
-const DELETED = object({ deleted: required(list(ANY_TEXT), 'The names of the deleted ones.') });
+const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
 const PERMANENT: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
@@ -40,52 +41,45 @@ const FIELDS: Fields = {
   findings: COUNT,
 };
 
-/** The fields that are known without the state of a sandbox, which other servers may have changed. */
-const KNOWN = /^(?:name|lastUsed)(?:_[a-z]+)?$/;
+const QUERY = listQuery(FIELDS, ['name']);
 
-const SANDBOX_PARAMETERS: readonly Parameter[] = listParameters(FIELDS).map((it) =>
-  it.name === 'q' ? { ...it, description: 'Sandboxes with this text in their name.' } : it,
-);
+/** What is known without the state of a sandbox, which other servers may have changed. */
+const KNOWN = /^(?:q|_page|_limit|_order|(?:name|lastUsed)(?:_[a-z]+)?)$/;
 
 export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('listSandboxes', 'get /sandboxes', {
     summary: 'List sandboxes',
     description:
-      'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do.',
-    parameters: SANDBOX_PARAMETERS,
-    replies: {
-      200: [
-        'The sandboxes.',
-        list(SANDBOX),
-        { headers: { 'X-Total-Count': 'The number of sandboxes, regardless of page and limit.' } },
-      ],
-    },
+      'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do; `q` searches names.',
+    parameters: listParameters(QUERY),
+    replies: { 200: listOf(SANDBOX) },
     defaultOnly: true,
-    handle: async ({ parts: { sandboxes }, query, mount }) => {
-      const page = await selectSandboxes(sandboxes, query, mount);
+    handle: async (call) => {
+      const page = await selectSandboxes(call);
       if (!page.ok) return refuseInput(page.problems);
-      const { records, total } = page.value;
-      return listReply(await sandboxViews(sandboxes, records, mount), total);
+      const { records: uses, total } = page.value;
+      const records = await sandboxViews(call.parts.sandboxes, uses, call.mount);
+      return listReply({ records, total });
     },
   }),
   endpoint('deleteSandboxes', 'delete /sandboxes', {
     summary: 'Delete the sandboxes that a filter selects',
     description:
       'Takes the parameters of the list, and requires a filter or `q`. Never deletes the default sandbox and staging.',
-    parameters: SANDBOX_PARAMETERS,
+    parameters: listParameters(QUERY),
     example: { query: { name: 'my-test' } },
-    replies: { 200: ['Deleted.', DELETED] },
+    replies: { 200: DELETED },
     defaultOnly: true,
-    handle: async ({ parts: { sandboxes }, query, mount }) => {
-      if (![...query].some(([name, value]) => !name.startsWith('_') && value !== '')) {
+    handle: async (call) => {
+      if (![...call.query].some(([name, value]) => !name.startsWith('_') && value !== '')) {
         const expected = 'a filter, such as name=a or name_like=ci-';
         return refuseInput([{ path: 'query', expected, found: 'none' }]);
       }
-      const page = await selectSandboxes(sandboxes, query, mount);
+      const page = await selectSandboxes(call);
       if (!page.ok) return refuseInput(page.problems);
       const deleted: string[] = [];
       for (const { name } of page.value.records) {
-        if (!PERMANENT.includes(name) && (await sandboxes.remove(name))) deleted.push(name);
+        if (await call.parts.sandboxes.remove(name)) deleted.push(name);
       }
       return json({ deleted });
     },
@@ -97,7 +91,7 @@ export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
     body: { shape: object({ name: optional(NAME, 'The name of the sandbox.') }), optional: true },
     example: { body: { name: 'my-test' } },
     replies: {
-      201: ['Created.', SANDBOX, { headers: { Location: 'The path of its control API.' } }],
+      201: { shape: SANDBOX, headers: { Location: 'The path of its control API.' } },
       409: 'The sandbox exists.',
     },
     defaultOnly: true,
@@ -123,12 +117,12 @@ export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
       409: 'The sandbox cannot be deleted.',
     },
     defaultOnly: true,
-    handle: async ({ parts, params: { name = '' } }) => {
+    handle: async ({ parts: { sandboxes }, params: { name = '' } }) => {
       if (PERMANENT.includes(name)) {
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
-      if (await parts.sandboxes.remove(name)) return DONE;
-      if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(parts.sandboxes, name));
+      if (await sandboxes.remove(name)) return DONE;
+      if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },
   }),
@@ -138,23 +132,22 @@ export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
 type Use = Readonly<Record<'name' | 'lastUsed', string>>;
 
 /** The sandboxes that a query selects, by what is known of each, and by more if the query needs it. */
-async function selectSandboxes(
-  sandboxes: Sandboxes,
-  given: URLSearchParams,
-  mount: string,
-): Promise<Reading<Page<Use>>> {
-  const query = new URLSearchParams(given);
-  const text = query.get('q');
-  query.delete('q');
-  if (text !== null) query.append('name_like', text);
+async function selectSandboxes({
+  parts: { sandboxes },
+  query,
+  mount,
+}: ControlCall): Promise<Reading<Page<Use>>> {
+  const selection = readQueryAs(QUERY, query);
+  if (!selection.ok) return selection;
   const now = Date.now();
   const uses = [...(await sandboxes.unused())].map(
     ([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }),
   );
-  const fields = [...query.keys(), ...(query.get('_sort')?.split(',') ?? [])];
-  const isKnown = fields.every((field) => field.startsWith('_') || KNOWN.test(field));
+  const fields = [...query].map(([name, value]) => (name === '_sort' ? value.split(',') : name));
+  const isKnown = fields.flat().every((field) => KNOWN.test(field));
   const rows = isKnown ? uses : await sandboxViews(sandboxes, uses, mount);
-  return queryRecords(FIELDS, { size: rows.length, ascending: () => rows }, query);
+  const source = { size: rows.length, ascending: () => rows };
+  return { ok: true, value: pageOf(source, selection.value) };
 }
 
 /** Summaries of sandboxes. Leaves out those that are gone. */

@@ -1,17 +1,18 @@
 import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
-import type { EditResult, Sandbox } from '../../sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
 import { restarted, type State } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { callsOf, withoutPreferred } from '../../scenario/rules.ts';
-import { changesStore, type Start } from '../../scenario/sandbox-start.ts';
+import { changesStore } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
-import { type SavedScenario, scenarioFromText } from '../../scenario/scenario-text.ts';
+import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, list, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe, firstProblems, suggest } from '../../words.ts';
+import type { ControlParts } from '../control-options.ts';
 import {
   ACTIVE_SCENARIOS,
   type ActiveScenarios,
@@ -24,15 +25,14 @@ import {
   type ControlReply,
   DONE,
   type EndpointDefinition,
+  edit,
   endpoint,
   json,
   MOST_NAMED,
-  ofType,
   refuse,
   refuseOneMore,
   YAML_TYPE,
 } from '../endpoint.ts';
-import type { ControlParts } from '../control-options.ts';
 
 /** The name of a scenario that `PUT scenario` contains. */
 const WRITTEN = 'request';
@@ -64,19 +64,17 @@ const CHOICE = object(
   { some: true },
 );
 
-const ACTIVE = { 200: ['The active scenarios.', ACTIVE_SCENARIOS] } as const;
-
 export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('listScenarios', 'get /scenarios', {
     summary: 'List the scenarios that can be named',
     description:
       "Those that ship, those that the server started with, those that are active, and the sandbox's own.",
-    replies: { 200: ['The scenarios.', list(SCENARIO_SUMMARY)] },
+    replies: { 200: list(SCENARIO_SUMMARY) },
     handle: ({ sandbox }) => json(summariesOf(sandbox)),
   }),
   endpoint('getScenario', 'get /scenario', {
     summary: 'Read the active scenarios and their rules',
-    replies: ACTIVE,
+    replies: { 200: ACTIVE_SCENARIOS },
     handle: ({ sandbox }) => json(activeView(sandbox.state)),
   }),
   endpoint('setScenario', 'put /scenario', {
@@ -85,24 +83,21 @@ export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
       'Takes names in `scenarios`, and a whole scenario in `scenario`. An empty list deactivates all. Restarts the sandbox from them, but keeps changed records, unless the old or the new scenarios define records.',
     body: { shape: CHOICE },
     example: { body: { scenarios: ['shipped-orders'] } },
-    replies: ACTIVE,
+    replies: { 200: ACTIVE_SCENARIOS },
     handle: ({ parts, sandbox, body }) => setScenario(parts, sandbox, body),
   }),
   endpoint('getScenarioSource', 'get /scenarios/{name}', {
     summary: 'Read a scenario that ships or is your own, as it was written',
     example: { path: 'slow' },
     replies: {
-      200: [
-        'The text, in the language that it was written in.',
-        ANY_TEXT,
-        { mediaType: Object.values(MEDIA_TYPES) },
-      ],
+      200: { shape: ANY_TEXT, mediaType: Object.values(MEDIA_TYPES) },
       404: 'There is no text of this name.',
     },
     handle: ({ sandbox, params: { name = '' } }) => {
       const own = sandbox.state.scenarios.get(name);
-      if (own !== undefined) return ofType(MEDIA_TYPES[own.format], own.text);
-      return isShipped(name) ? ofType(YAML_TYPE, scenarioText(name)) : notFound(sandbox, name);
+      if (own === undefined && !isShipped(name)) return notFound(sandbox.state, name);
+      const { format, text } = own ?? { format: 'yaml', text: scenarioText(name) };
+      return { status: 200, mediaType: MEDIA_TYPES[format], content: text };
     },
   }),
   endpoint('saveScenario', 'put /scenarios/{name}', {
@@ -114,8 +109,8 @@ export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
       body: { description: 'No cat.', rules: [{ on: 'getPet', reply: { status: 404 } }] },
     },
     replies: {
-      200: ['Saved; replaced another.', SCENARIO_SUMMARY],
-      201: ['Saved.', SCENARIO_SUMMARY],
+      200: SCENARIO_SUMMARY,
+      201: SCENARIO_SUMMARY,
       409: 'The name is taken, or the sandbox has too many.',
     },
     handle: ({ sandbox, params: { name = '' }, body }) => saveScenario(sandbox, name, body),
@@ -130,14 +125,11 @@ export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
       409: 'It ships, and cannot be deleted.',
     },
     handle: ({ sandbox, params: { name = '' } }) =>
-      sandbox.change((state) => {
+      edit(sandbox, (state) => {
         const scenarios = new Map(state.scenarios);
-        if (scenarios.delete(name)) return { state: { ...state, scenarios }, result: DONE };
-        const message = `${name} ships with the mock and cannot be deleted`;
-        const result = isShipped(name)
-          ? refuse('cannot_be_deleted', 409, message)
-          : notFound(sandbox, name);
-        return { state, result };
+        if (scenarios.delete(name)) return { scenarios, reply: DONE };
+        if (!isShipped(name)) return notFound(state, name);
+        return refuse('cannot_be_deleted', 409, `${name} ships with the mock`);
       }),
   }),
   endpoint('checkScenario', 'post /scenario/check', {
@@ -145,7 +137,7 @@ export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
     description: 'Changes nothing. What it extends must be known, as for `PUT scenario`.',
     body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
     example: { body: { text: 'rules:\n  - { on: getPet, delay: 200 }\n' } },
-    replies: { 200: ['The problems.', SCENARIO_PROBLEMS] },
+    replies: { 200: SCENARIO_PROBLEMS },
     handle: async ({ sandbox, body: { text } }) => {
       try {
         const scenario = await scenarioFromText(WRITTEN, text);
@@ -159,7 +151,7 @@ export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
   }),
   endpoint('getScenarioSchema', 'get /scenario-schema', {
     summary: 'Read the JSON Schema of scenario files',
-    replies: { 200: ['The schema.', ANY_OBJECT] },
+    replies: { 200: ANY_OBJECT },
     handle: () => json(scenarioSchema()),
   }),
 ];
@@ -169,14 +161,9 @@ async function setScenario(
   sandbox: Sandbox,
   { scenarios = [], scenario, text }: ValueOf<typeof CHOICE>,
 ): Promise<ControlReply> {
-  let start: Start;
-  try {
-    const written = text === undefined ? scenario : await scenarioFromText(WRITTEN, text);
-    const loaded = await loadForRequest(scenarios, written, knownScenarios(sandbox));
-    start = sandboxes.startOf(sandbox.name, await starter(loaded));
-  } catch (error) {
-    return refuseContent(error);
-  }
+  const written = text === undefined ? scenario : await scenarioFromText(WRITTEN, text);
+  const loaded = await loadForRequest(scenarios, written, knownScenarios(sandbox));
+  const start = sandboxes.startOf(sandbox.name, await starter(loaded));
   return sandbox.change((before, { wall }) => {
     const former = before.settings.start;
     const isStoreChanged = [...former.scenarios, ...start.scenarios].some(changesStore);
@@ -200,28 +187,19 @@ async function saveScenario(
   const isTaken =
     isShipped(name) || name === WRITTEN || sandbox.origin.scenarios.some((it) => it.name === name);
   if (isTaken) return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
-  try {
-    const scenario = await scenarioFromText(name, text, format);
-    await loadForRequest([], scenario, knownScenarios(sandbox));
-    const { description } = scenario;
-    const saved = { name, description, format, text };
-    return sandbox.change((state) => withSaved(state, saved));
-  } catch (error) {
-    return refuseContent(error);
-  }
-}
-
-function withSaved(state: State, saved: SavedScenario): EditResult<ControlReply> {
-  const { name, description } = saved;
-  const refusal = refuseOneMore('scenarios', state.scenarios, name);
-  if (refusal !== undefined) return { state, result: refusal };
-  const scenarios = new Map(state.scenarios).set(name, saved);
-  const rules = withoutPreferred(state.counters.rules, name);
-  const summary = { name, description, shipped: false, own: true };
-  return {
-    state: { ...state, scenarios, counters: { ...state.counters, rules } },
-    result: json(summary, state.scenarios.has(name) ? 200 : 201),
-  };
+  const scenario = await scenarioFromText(name, text, format);
+  await loadForRequest([], scenario, knownScenarios(sandbox));
+  const { description } = scenario;
+  return edit(sandbox, ({ scenarios, counters }) => {
+    const refusal = refuseOneMore('scenarios', scenarios, name);
+    if (refusal !== undefined) return refusal;
+    const summary = { name, description, shipped: false, own: true };
+    return {
+      scenarios: new Map(scenarios).set(name, { name, description, format, text }),
+      counters: { ...counters, rules: withoutPreferred(counters.rules, name) },
+      reply: json(summary, scenarios.has(name) ? 200 : 201),
+    };
+  });
 }
 
 function summariesOf({ origin, state }: Sandbox): readonly ScenarioSummary[] {
@@ -259,13 +237,7 @@ function problemInText(line: string) {
   return { line: Number(row), column: Number(column), message: line.slice(place.length) };
 }
 
-/** @throws any other error */
-function refuseContent(error: unknown): ControlReply {
-  if (!(error instanceof ContentError)) throw error;
-  return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
-}
-
-function notFound({ state: { scenarios } }: Sandbox, name: string): ControlReply {
+function notFound({ scenarios }: State, name: string): ControlReply {
   const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
   return refuse('not_found', 404, `there is no text of a scenario ${describe(name)}${hint}`);
 }

@@ -5,7 +5,6 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { hostOf, isLoopbackName } from '../../contract/base-url.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { withChoices } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
@@ -36,18 +35,16 @@ import {
   type ControlReply,
   DONE,
   type EndpointDefinition,
+  edit,
   endpoint,
   json,
   refuse,
-  refuseInput,
 } from '../endpoint.ts';
-
-const ASSUMPTIONS = { 200: ['The assumptions.', list(ASSUMPTION)] } as const;
 
 export const ASSUMPTION_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('listAssumptions', 'get /assumptions', {
     summary: 'List assumptions and their options',
-    replies: ASSUMPTIONS,
+    replies: { 200: list(ASSUMPTION) },
     handle: ({ sandbox, parts }) => assumptionsReply(sandbox.state.settings.choices, parts),
   }),
   endpoint('chooseOptions', 'patch /assumptions', {
@@ -55,12 +52,12 @@ export const ASSUMPTION_ENDPOINTS: readonly EndpointDefinition[] = [
     description: 'Takes an option for each assumption to change. Changes all of them, or none.',
     body: { shape: ASSUME },
     example: { body: { 'cancel-again': '404' } },
-    replies: ASSUMPTIONS,
+    replies: { 200: list(ASSUMPTION) },
     handle: ({ sandbox, parts, body }) =>
-      sandbox.change((state) => {
+      edit(sandbox, (state) => {
         const choices = { ...state.settings.choices, ...body };
         const settings = withChoices(state.settings, choices);
-        return { state: { ...state, settings }, result: assumptionsReply(choices, parts) };
+        return { settings, reply: assumptionsReply(choices, parts) };
       }),
   }),
 ];
@@ -87,12 +84,10 @@ const CLOCK_SETTING = named(
 
 const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the clock back.') });
 
-const THE_CLOCK = { 200: ['The clock.', CLOCK] } as const;
-
 export const CLOCK_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('getClock', 'get /clock', {
     summary: 'Read the clock',
-    replies: THE_CLOCK,
+    replies: { 200: CLOCK },
     handle: ({ sandbox }) => json(clockView(sandbox.state.clock)),
   }),
   endpoint('setClock', 'put /clock', {
@@ -101,29 +96,27 @@ export const CLOCK_ENDPOINTS: readonly EndpointDefinition[] = [
       'Members that the body leaves out keep their values. `{"real": true}` returns to the system time.',
     body: { shape: CLOCK_SETTING },
     example: { body: { now: '2030-12-06T00:00:00Z', frozen: true } },
-    replies: THE_CLOCK,
-    handle: ({ sandbox, body: { now, frozen, real } }) =>
-      sandbox.change((state, { wall }) => {
-        const both = { path: '$', expected: 'a clock that is real or frozen', found: 'both' };
-        if (real && frozen) return { state, result: refuseInput([both]) };
-        const clock = real === true ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
-        return { state: { ...state, clock }, result: json(clockView(clock)) };
-      }),
+    replies: { 200: CLOCK },
+    handle: ({ sandbox, body: { now, frozen, real } }) => {
+      if (real && frozen) return refuse('invalid_input', 400, 'a real clock cannot be frozen');
+      return edit(sandbox, (state, { wall }) => {
+        const clock = real ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
+        return { clock, reply: json(clockView(clock)) };
+      });
+    },
   }),
   endpoint('advanceClock', 'post /clock/advance', {
     summary: 'Move the clock forward or back',
     description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
     body: { shape: MOVE },
     example: { body: { by: 'P30D' } },
-    replies: THE_CLOCK,
+    replies: { 200: CLOCK },
     handle: ({ sandbox, body: { by } }) =>
-      sandbox.change((state, { wall }) => {
+      edit(sandbox, (state, { wall }) => {
         const clock = advanceClock(state.clock, by, wall);
-        if (clock !== undefined)
-          return { state: { ...state, clock }, result: json(clockView(clock)) };
-        const expected = 'a duration that leads to a time from 1970 to 9999';
-        const found = 'one that leads out of that range';
-        return { state, result: refuseInput([{ path: '$.by', expected, found }]) };
+        const wrong = '$.by: expected a duration that leads to a time from 1970 to 9999';
+        if (clock === undefined) return refuse('invalid_input', 400, wrong);
+        return { clock, reply: json(clockView(clock)) };
       }),
   }),
 ];
@@ -142,12 +135,10 @@ const UPSTREAM_SETTING = named(
   }),
 );
 
-const THE_UPSTREAM = { 200: ['The deployment that answers.', UPSTREAM] } as const;
-
 export const UPSTREAM_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('getUpstream', 'get /upstream', {
     summary: 'Read which deployment answers',
-    replies: THE_UPSTREAM,
+    replies: { 200: UPSTREAM },
     handle: ({ sandbox }) => upstreamReply(sandbox.state.settings.upstream),
   }),
   endpoint('setUpstream', 'put /upstream', {
@@ -156,33 +147,29 @@ export const UPSTREAM_ENDPOINTS: readonly EndpointDefinition[] = [
       'Requests to the sandbox are passed on from the next one on, until a reset. A URL of another machine needs `yes`.',
     body: { shape: UPSTREAM_SETTING },
     example: { body: { url: 'http://127.0.0.1:4011/v1', key: 'staging-key' } },
-    replies: THE_UPSTREAM,
+    replies: { 200: UPSTREAM },
     handle: async ({ sandbox, parts, body: { url, key, yes } }) => {
       if (!yes && !isLoopbackName(hostOf(url))) {
         const message = `${url.host} is another machine; send "yes": true`;
         return refuse('invalid_input', 400, message);
       }
       const upstream = await parts.openUpstream(url, key);
-      return changeUpstream(sandbox, upstream, upstreamReply(upstream));
+      return edit(sandbox, ({ settings }) => ({
+        settings: { ...settings, upstream },
+        reply: upstreamReply(upstream),
+      }));
     },
   }),
   endpoint('removeUpstream', 'delete /upstream', {
     summary: 'Let the mock answer again',
     replies: { 204: 'The mock answers.' },
-    handle: ({ sandbox }) => changeUpstream(sandbox, undefined, DONE),
+    handle: ({ sandbox }) =>
+      edit(sandbox, ({ settings }) => ({
+        settings: { ...settings, upstream: undefined },
+        reply: DONE,
+      })),
   }),
 ];
-
-function changeUpstream(
-  sandbox: Sandbox,
-  upstream: Upstream | undefined,
-  result: ControlReply,
-): Promise<ControlReply> {
-  return sandbox.change((state) => {
-    const settings = { ...state.settings, upstream };
-    return { state: { ...state, settings }, result };
-  });
-}
 
 function upstreamReply(upstream: Upstream | undefined): ControlReply {
   return json<UpstreamState>({ url: upstream?.url, ownKey: upstream?.key !== undefined });
@@ -193,9 +180,7 @@ export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('getStatus', 'get /status', {
     quiet: true,
     summary: 'Read what differs from a fresh mock',
-    description:
-      'The active scenarios, the changed assumptions, the clock, the upstream and the latches.',
-    replies: { 200: ['The status.', STATUS] },
+    replies: { 200: STATUS },
     handle: ({ sandbox }) => {
       const { name, state, evidence } = sandbox;
       const { start, choices, upstream } = state.settings;

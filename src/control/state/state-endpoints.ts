@@ -21,6 +21,7 @@ import {
   type ControlReply,
   DONE,
   type EndpointDefinition,
+  edit,
   endpoint,
   json,
   MOST_NAMED,
@@ -41,12 +42,10 @@ const RESET = object({
 
 const STATE = named('State', STORE);
 
-const NEW_STATE = { 200: ['The new store.', STATE] } as const;
-
 export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('getState', 'get /state', {
     summary: 'Read the whole store as a fixture',
-    replies: { 200: ['The store.', STATE] },
+    replies: { 200: STATE },
     handle: ({ sandbox }) => stateReply(sandbox.state.store),
   }),
   endpoint('replaceState', 'put /state', {
@@ -61,9 +60,9 @@ export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
         orders: [{ id: 1, petId: 1, quantity: 2 }],
       },
     },
-    replies: NEW_STATE,
+    replies: { 200: STATE },
     handle: ({ sandbox, body: store }) =>
-      sandbox.change((state) => ({ state: { ...state, store }, result: stateReply(store) })),
+      edit(sandbox, () => ({ store, reply: stateReply(store) })),
   }),
   endpoint('mergeState', 'patch /state', {
     summary: 'Merge records into the store by id',
@@ -71,13 +70,12 @@ export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
       'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
     body: { shape: named('StateChanges', CHANGES) },
     example: { body: { orders: [{ id: 1, status: 'shipped' }] } },
-    replies: NEW_STATE,
+    replies: { 200: STATE },
     handle: ({ sandbox, body }) =>
-      sandbox.change((state) => {
-        const merged = merge(state.store, body);
-        if (!merged.ok) return { state, result: refuseInput(merged.problems) };
-        const { value: store } = merged;
-        return { state: { ...state, store }, result: stateReply(store) };
+      edit(sandbox, ({ store }) => {
+        const merged = merge(store, body);
+        if (!merged.ok) return refuseInput(merged.problems);
+        return { store: merged.value, reply: stateReply(merged.value) };
       }),
   }),
   endpoint('reset', 'post /reset', {
@@ -87,10 +85,8 @@ export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
     body: { shape: RESET, optional: true },
     example: { body: { keep: ['scenario'] } },
     replies: { 204: 'Reset.' },
-    handle: ({ sandbox, body }) =>
-      sandbox.change((state, { wall }) =>
-        resetOf(sandbox, state, new Set(body.keep ?? KEPT), wall),
-      ),
+    handle: ({ sandbox, body: { keep = KEPT } }) =>
+      sandbox.change((state, { wall }) => resetOf(sandbox, state, new Set(keep), wall)),
   }),
 ];
 
@@ -129,29 +125,23 @@ const MISSING = 'The snapshot does not exist.';
 
 export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
   endpoint('listSnapshots', 'get /snapshots', {
-    summary: 'List snapshots',
-    replies: { 200: ['The snapshots, the oldest first.', list(SNAPSHOT)] },
+    summary: 'List snapshots, the oldest first',
+    replies: { 200: list(SNAPSHOT) },
     handle: ({ sandbox }) =>
-      json([...sandbox.state.snapshots].map(([name, store]) => snapshotView(name, store))),
+      json(Array.from(sandbox.state.snapshots, ([name, store]) => snapshotView(name, store))),
   }),
   endpoint('createSnapshot', 'post /snapshots', {
     summary: 'Take a snapshot',
     description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MOST_NAMED} snapshots.`,
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
     example: { body: { name: 'before' } },
-    replies: {
-      200: ['Taken; replaced another.', SNAPSHOT],
-      201: ['Taken.', SNAPSHOT],
-      409: 'The sandbox has too many snapshots.',
-    },
+    replies: { 200: SNAPSHOT, 201: SNAPSHOT, 409: 'The sandbox has too many snapshots.' },
     handle: ({ sandbox, body: { name } }) =>
-      sandbox.change((state) => {
-        const refusal = refuseOneMore('snapshots', state.snapshots, name);
-        if (refusal !== undefined) return { state, result: refusal };
-        const snapshots = new Map(state.snapshots).set(name, state.store);
-        const status = state.snapshots.has(name) ? 200 : 201;
-        const result = json(snapshotView(name, state.store), status);
-        return { state: { ...state, snapshots }, result };
+      edit(sandbox, ({ snapshots, store }) => {
+        const refusal = refuseOneMore('snapshots', snapshots, name);
+        if (refusal !== undefined) return refusal;
+        const reply = json(snapshotView(name, store), snapshots.has(name) ? 200 : 201);
+        return { snapshots: new Map(snapshots).set(name, store), reply };
       }),
   }),
   endpoint('restoreSnapshot', 'post /snapshots/{name}/restore', {
@@ -160,10 +150,9 @@ export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
     example: { path: 'before' },
     replies: { 204: 'Restored.', 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>
-      sandbox.change((state) => {
-        const snapshot = state.snapshots.get(name);
-        if (snapshot === undefined) return { state, result: notFound(name) };
-        return { state: { ...state, store: snapshot }, result: DONE };
+      edit(sandbox, ({ snapshots }) => {
+        const store = snapshots.get(name);
+        return store === undefined ? notFound(name) : { store, reply: DONE };
       }),
   }),
   endpoint('deleteSnapshot', 'delete /snapshots/{name}', {
@@ -171,10 +160,9 @@ export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
     example: { path: 'before' },
     replies: { 204: 'Deleted.', 404: MISSING },
     handle: ({ sandbox, params: { name = '' } }) =>
-      sandbox.change((state) => {
+      edit(sandbox, (state) => {
         const snapshots = new Map(state.snapshots);
-        if (!snapshots.delete(name)) return { state, result: notFound(name) };
-        return { state: { ...state, snapshots }, result: DONE };
+        return snapshots.delete(name) ? { snapshots, reply: DONE } : notFound(name);
       }),
   }),
 ];
