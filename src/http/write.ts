@@ -10,6 +10,7 @@ import type { Outcome } from '../scenario/rules.ts';
 import { isReal, timeOf } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { CHUNK, chunksOf } from '../store/store-text.ts';
 import { corsHeaders } from './cors.ts';
 import { carryOut, mayHaveContent, type WireReply } from './faults.ts';
 import { LINGER } from './linger.ts';
@@ -31,9 +32,6 @@ export interface ServiceRequest extends RequestRecord {
   readonly wire: Wire;
   call: Call | undefined;
 }
-
-/** Characters in each chunk of a text that comes in pieces. */
-const CHUNK = 64 * 1024;
 
 /** Sends an outcome that is recorded, once it is released if a rule holds it back. */
 export function finish(request: ServiceRequest, outcome: Outcome): void {
@@ -167,18 +165,6 @@ async function* paced(chunks: Iterable<string>): AsyncGenerator<string> {
     yield chunk;
     await new Promise(setImmediate);
   }
-}
-
-/** Joins pieces into chunks. Only the last chunk is short. */
-function* chunksOf(pieces: Iterable<string>): Generator<string, undefined> {
-  let chunk = '';
-  for (const piece of pieces) {
-    chunk += piece;
-    if (chunk.length < CHUNK) continue;
-    yield chunk;
-    chunk = '';
-  }
-  yield chunk;
 }
 
 /**

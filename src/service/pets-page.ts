@@ -1,7 +1,7 @@
 import { parseInt64 } from '../contract/json.ts';
 import type { Animal } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';
-import { type RecordPage, type Records, writeList } from '../store/sorted-records.ts';
+import { type RecordList, type Records, writeList } from '../store/sorted-records.ts';
 import type { Call, InputReader } from './input.ts';
 import type { World } from './operation.ts';
 import { type Grounds, type Reply, reply } from './reply.ts';
@@ -21,7 +21,7 @@ export interface PetsQuery {
 /** A reply with a page of animals, and the headers for the next page. */
 export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, call: Call): Reply {
   const { represent, store } = world;
-  const write = (): RecordPage<Animal> => writePage(world, page);
+  const write = (): RecordList<Animal> => writePage(world, page);
   const { text, records, next, total } = store.animals.page(represent, keyOf(world, page), write);
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
   return reply(grounds, 200, { kind: 'json', text }, headers, records);
@@ -47,7 +47,7 @@ function linkTo(next: bigint | undefined, page: PetsQuery, { path }: Call): read
 
 const NO_HEADERS: readonly string[] = [];
 
-function writePage(world: World, page: PetsQuery): RecordPage<Animal> {
+function writePage(world: World, page: PetsQuery): RecordList<Animal> {
   const paging = world.choices['pets-paging'];
   const found = take(matching(world, page), page.offset, page.limit + 1);
   const animals = found.slice(0, page.limit);

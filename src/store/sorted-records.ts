@@ -11,17 +11,10 @@ export type Writer<R> = (record: R) => string | undefined;
 export interface RecordList<R> {
   readonly text: string | Buffer;
   readonly records: readonly R[];
-}
-
-/** A page of records, and what leads to the next one. */
-export interface RecordPage<R> {
-  /** A JSON array. */
-  readonly text: string | Buffer;
-  readonly records: readonly R[];
-  /** The id of the last record, if more follow and pages are found by it. */
-  readonly next: bigint | undefined;
+  /** The id of the last record of a page, if more follow and pages are found by it. */
+  readonly next?: bigint | undefined;
   /** How many records there are on all pages, if that is shown. */
-  readonly total: number | undefined;
+  readonly total?: number | undefined;
 }
 
 /** The difference between two sets of records. */
@@ -36,7 +29,7 @@ export interface RecordsChange<R> {
 const NODE_SIZE = 16;
 
 /** The most records that wait to be added to the tree. */
-const MOST_NEWEST = 32;
+const MOST_NEWEST = 16;
 
 function compareIds(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
@@ -53,26 +46,22 @@ export class Records<R extends object> {
   /** The highest id ever used, removed records included; undefined if there never was a record. */
   readonly highestId: bigint | undefined;
   readonly #tree: Tree<R>;
-  /** Records not yet in the tree. Later values share this list; the first `#added` are of this one. */
-  readonly #newest: R[];
-  readonly #added: number;
-  #lists: Map<Writer<R>, RecordList<R>> | undefined;
-  #pages: Map<number | string, RecordPage<R>> | undefined;
-  /** The form of the pages that are kept: a server has one at a time, or few. */
-  #pagesForm: object | undefined;
+  /** Records with the highest ids, not yet in the tree. */
+  readonly #newest: readonly R[];
+  #lists: Map<number | string, RecordList<R>> | undefined;
+  /** The form of the lists that are kept: a server has one at a time, or few. */
+  #form: object | undefined;
 
   private constructor(
     tree: Tree<R>,
     idOf: (record: R) => bigint,
     highestId: bigint | undefined,
-    newest: R[] = [],
-    added = 0,
+    newest: readonly R[] = [],
   ) {
     this.#tree = tree;
     this.idOf = idOf;
     this.highestId = highestId;
     this.#newest = newest;
-    this.#added = added;
   }
 
   /** The records of a list in any order. Of records with the same id, the last one counts. */
@@ -83,11 +72,11 @@ export class Records<R extends object> {
   }
 
   get size(): number {
-    return this.#tree.size + this.#added;
+    return this.#tree.size + this.#newest.length;
   }
 
   get(id: bigint): R | undefined {
-    return this.#tree.get(id) ?? this.#tail().find((it) => this.idOf(it) === id);
+    return this.#tree.get(id) ?? this.#newest.find((it) => this.idOf(it) === id);
   }
 
   has(id: bigint): boolean {
@@ -101,21 +90,14 @@ export class Records<R extends object> {
   with(record: R): Records<R> {
     const id = this.idOf(record);
     const isNewest = this.highestId === undefined || id > this.highestId;
-    if (!isNewest || this.#added === MOST_NEWEST) return this.apply({ set: [record] });
-    const newest = this.#newest.length === this.#added ? this.#newest : this.#tail();
-    newest.push(record);
-    return new Records(this.#tree, this.idOf, id, newest, this.#added + 1);
-  }
-
-  /** The newest records, in a list of their own. */
-  #tail(): R[] {
-    return this.#newest.slice(0, this.#added);
+    if (!isNewest || this.#newest.length === MOST_NEWEST) return this.apply({ set: [record] });
+    return new Records(this.#tree, this.idOf, id, [...this.#newest, record]);
   }
 
   /** A tree of all records, which may be changed. */
   #copy(): Tree<R> {
     const tree = this.#tree.clone();
-    for (const record of this.#tail()) tree.set(this.idOf(record), record);
+    for (const record of this.#newest) tree.set(this.idOf(record), record);
     return tree;
   }
 
@@ -159,9 +141,9 @@ export class Records<R extends object> {
     if (other === this) return undefined;
     const remove: bigint[] = [];
     const set: R[] = [];
-    const isGrown = this.#newest === other.#newest && this.#added <= other.#added;
+    const isGrown = this.#newest.every((record, at) => record === other.#newest[at]);
     if (isGrown && this.#tree === other.#tree) {
-      set.push(...other.#tail().slice(this.#added));
+      set.push(...other.#newest.slice(this.#newest.length));
     } else {
       diffAgainst<bigint, R, never>(
         this.#copy(),
@@ -185,7 +167,7 @@ export class Records<R extends object> {
   *ascending(after?: bigint): Generator<R> {
     const from = after === undefined ? undefined : after + 1n;
     for (const [, record] of this.#tree.entries(from, [])) yield record;
-    for (const record of this.#tail()) {
+    for (const record of this.#newest) {
       if (from === undefined || this.idOf(record) >= from) yield record;
     }
   }
@@ -193,42 +175,32 @@ export class Records<R extends object> {
   /** The records with ids below `before`, by descending id. */
   *descending(before?: bigint): Generator<R> {
     const from = before === undefined ? undefined : before - 1n;
-    for (const record of this.#tail().reverse()) {
+    for (const record of this.#newest.toReversed()) {
       if (from === undefined || this.idOf(record) <= from) yield record;
     }
     for (const [, record] of this.#tree.entriesReversed(from, [])) yield record;
   }
 
-  /**
-   * All records as a JSON array, written at the first use.
-   *
-   * @param write a function that is the same for the same text, such as a module's own
-   */
+  /** All records as a JSON array, written at the first use. */
   list(write: Writer<R>): RecordList<R> {
-    this.#lists ??= new Map();
-    let list = this.#lists.get(write);
-    if (list === undefined) {
-      list = writeList(this.ascending(), write);
-      this.#lists.set(write, list);
-    }
-    return list;
+    return this.page(write, 'all', () => writeList(this.ascending(), write));
   }
 
   /**
-   * A page of the records, made at its first use.
+   * A page of the records, written at its first use.
    *
-   * @param form the form that it is written in
+   * @param form what writes it, the same value for the same text, such as a module's own function
    * @param key which page it is
    */
-  page(form: object, key: number | string, make: () => RecordPage<R>): RecordPage<R> {
-    const known = form === this.#pagesForm ? this.#pages?.get(key) : undefined;
+  page(form: object, key: number | string, write: () => RecordList<R>): RecordList<R> {
+    const known = form === this.#form ? this.#lists?.get(key) : undefined;
     if (known !== undefined) return known;
-    const page = make();
-    const isFull = this.#pages === undefined || this.#pages.size >= MOST_PAGES;
-    if (isFull || form !== this.#pagesForm) this.#pages = new Map();
-    this.#pagesForm = form;
-    this.#pages?.set(key, page);
-    return page;
+    const list = write();
+    const isFull = this.#lists === undefined || this.#lists.size >= MOST_PAGES;
+    if (isFull || form !== this.#form) this.#lists = new Map();
+    this.#form = form;
+    this.#lists?.set(key, list);
+    return list;
   }
 }
 

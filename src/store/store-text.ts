@@ -10,41 +10,49 @@ export function recordText(record: object): string {
   return `{${members.join()}}`;
 }
 
-/** Writes a JSON array of records in pieces. */
-export function arrayText(records: Iterable<object>): Generator<string> {
-  return listText(records, recordText);
-}
-
-/** Writes a JSON array in pieces. */
-export function* listText<T>(items: Iterable<T>, textOf: (item: T) => string): Generator<string> {
+/**
+ * Writes a JSON array in pieces.
+ *
+ * @param end what comes after the last item
+ */
+export function* listText<T>(
+  items: Iterable<T>,
+  textOf: (item: T) => string,
+  end = '',
+): Generator<string, undefined> {
   let open = '[';
   for (const item of items) {
     yield open + textOf(item);
     open = ',';
   }
-  yield open === '[' ? '[]' : ']';
+  yield open === '[' ? '[]' : `${end}]`;
 }
-
-/** Characters of a store that are written at once. */
-const PIECE = 64 * 1024;
 
 /**
  * The text of a store as a fixture, with a line for each record. Comes in pieces: the text of a large
  * store can be longer than a string.
  */
-export function* storeText(store: Store): Generator<Buffer> {
-  let text = '{';
-  for (const [index, name] of COLLECTIONS.entries()) {
-    text += `${index === 0 ? '' : ','}\n  "${name}": [`;
-    let between = '\n    ';
-    for (const record of store[name].ascending()) {
-      text += between + recordText(record);
-      between = ',\n    ';
-      if (text.length < PIECE) continue;
-      yield Buffer.from(text);
-      text = '';
-    }
-    text += store[name].size === 0 ? ']' : '\n  ]';
+export function* storeText(store: Store): Generator<string, undefined> {
+  let open = '{';
+  for (const name of COLLECTIONS) {
+    yield `${open}\n  "${name}": `;
+    yield* listText<object>(store[name].ascending(), (it) => `\n    ${recordText(it)}`, '\n  ');
+    open = ',';
   }
-  yield Buffer.from(`${text}\n}\n`);
+  yield '\n}\n';
+}
+
+/** In characters. */
+export const CHUNK = 64 * 1024;
+
+/** Joins pieces into chunks. Only the last chunk is short. */
+export function* chunksOf(pieces: Iterable<string>): Generator<string, undefined> {
+  let chunk = '';
+  for (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
 }

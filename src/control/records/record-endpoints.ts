@@ -22,7 +22,7 @@ import {
 } from '../../shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
-import { arrayText, recordText } from '../../store/store-text.ts';
+import { listText, recordText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import {
   type ControlCall,
@@ -251,6 +251,6 @@ export function listReply({ records, total }: Page<object>): ControlReply {
   return {
     status: 200,
     headers: { 'X-Total-Count': String(total) },
-    content: arrayText(records),
+    content: listText(records, recordText),
   };
 }

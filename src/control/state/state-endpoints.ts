@@ -14,7 +14,7 @@ import { choice, list, named } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { merge } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
-import { arrayText } from '../../store/store-text.ts';
+import { listText, recordText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import {
@@ -116,7 +116,7 @@ function* stateText(store: Store): Generator<string> {
   for (const name of COLLECTIONS) {
     yield `${open}"${name}":`;
     open = ',';
-    yield* arrayText(store[name].ascending());
+    yield* listText(store[name].ascending(), recordText);
   }
   yield '}';
 }

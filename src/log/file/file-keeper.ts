@@ -1,9 +1,8 @@
 import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
-import { Low } from 'lowdb';
 import { codeOf } from '../../error-code.ts';
 import { type Entry, type Keeper, KeeperError, type MissedEntries } from '../../sandbox/keeper.ts';
 import type { State } from '../../sandbox/state.ts';
-import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
+import { type FileContent, writeStore } from '../../store/file/write-store.ts';
 import type { Store } from '../../store/store.ts';
 import type { FileLock } from './file-lock.ts';
 import { changesLine, type FileWithLog, fileLine, logPathOf } from './file-with-log.ts';
@@ -152,18 +151,16 @@ export class FileKeeper implements Keeper {
   /** Replaces the file. The log says so first: a kill may leave either content. */
   async #writeFile(): Promise<FileContent> {
     const position = this.#position;
+    const { real } = this.#parts;
     this.#isThere();
     this.#requireLock();
-    const json = new StoreJson(this.#parts.real, {
-      replace: async (rename, file) => {
-        await this.#log?.append(fileLine(position, file));
-        this.#requireLock();
-        rename();
-      },
+    const file = await writeStore(this.#store, real, async (draft, content) => {
+      await this.#log?.append(fileLine(position, content));
+      this.#requireLock();
+      renameSync(draft, real);
     });
-    await new Low(json, this.#store).write();
     this.#inFile = position;
-    return json.content;
+    return file;
   }
 
   async #startLog(lines: Buffer, fileSize: number): Promise<LogFile> {

@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { codeOf } from '../../error-code.ts';
+import { readText, STORE_LIMIT } from '../../read-text.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
 import { internal, object } from '../../shape/objects.ts';
 import { integer, list, readAs, type ValueOf } from '../../shape/shapes.ts';
-import { type FileContent, StoreJson } from '../../store/file/store-json.ts';
+import { contentOf, type FileContent } from '../../store/file/write-store.ts';
+import { parseFixture } from '../../store/fixture/parse-fixture.ts';
 import { applyStoreChange, type Store, type StoreChange } from '../../store/store.ts';
 import { STORE_CHANGE } from '../change-shape.ts';
 import { writeError } from './log-file.ts';
@@ -76,20 +78,20 @@ export function logPathOf(path: string): string {
  *   belongs to another content of the file
  */
 export async function readFileWithLog(path: string): Promise<FileWithLog | undefined> {
-  const json = new StoreJson(path);
-  const stored = await json.read();
-  const file = json.content;
+  const reading = existsSync(path) ? await readText(path, STORE_LIMIT) : undefined;
+  const stored = reading && parseFixture(path, reading);
   const log = logPathOf(path);
   const bytes = bytesOf(log);
   const lines = readLines(log, bytes);
   const count = lines.reduce((sum, { changes }) => sum + changes.length, 0);
   const held = `${log} holds ${count === 1 ? '1 change' : `${count} changes`}`;
-  if (stored === null) {
+  if (stored === undefined) {
     if (count === 0) return undefined;
     throw new KeeperError(
       `${path} is missing, but ${held} to it; restore the file, or delete ${log} to start with a new one`,
     );
   }
+  const file = contentOf(reading?.ok ? reading.text : '');
   const { after: latest = 0, end = 0 } = lines.at(-1) ?? {};
   const losses: string[] = [];
   if (end < bytes.length) {

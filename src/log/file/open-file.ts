@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { KeeperError } from '../../sandbox/keeper.ts';
-import { DRAFT } from '../../store/file/files.ts';
-import { realPathOf } from '../../store/file/store-json.ts';
+import { DRAFT, realPathOf } from '../../store/file/files.ts';
 import type { Store } from '../../store/store.ts';
 import { FileKeeper, lockLostMessage } from './file-keeper.ts';
 import { FileLock, type LockHolder, type LockOptions } from './file-lock.ts';

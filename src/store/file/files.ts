@@ -1,6 +1,17 @@
-import { closeSync, fsync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 /** Changes whenever a file is written, touched or replaced; empty if there is none. */
@@ -16,6 +27,15 @@ export function tryTo<T>(action: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The path of a file with links resolved, even if it does not exist yet. */
+export function realPathOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(resolve(path));
+  const real = join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
+  const isLink = lstatSync(real, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? realPathOf(resolve(dirname(real), readlinkSync(real))) : real;
 }
 
 const sync = promisify(fsync);

@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changesLine, fileLine, readFileWithLog } from '../../../src/log/file/file-with-log.ts';
 import type { FileOptions } from '../../../src/log/file/open-file.ts';
 import { KeeperError } from '../../../src/sandbox/keeper.ts';
-import { StoreJson } from '../../../src/store/file/store-json.ts';
+import { contentOf } from '../../../src/store/file/write-store.ts';
 import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { FixtureError } from '../../../src/store/fixture/parse-fixture.ts';
 import { EMPTY_STORE, type Store } from '../../../src/store/store.ts';
@@ -254,9 +254,7 @@ describe('a fold', () => {
     const [newFile, newLog] = [readFileSync(path), readFileSync(logPath)];
     expect(newLog.length).toBeLessThan(1000);
     await kill(file);
-    const json = new StoreJson(path);
-    await json.read();
-    const foldedLog = fileLine(2, json.content);
+    const foldedLog = fileLine(2, contentOf(newFile));
     const readyLog = Buffer.concat([grownLog, foldedLog]);
     const steps: [content: Buffer, log: Buffer, ids: number[]][] = [
       [oldFile, grownLog, [1, 2]],
