@@ -12,11 +12,7 @@ import {
 import { renderJson } from '../../src/cli/log.ts';
 import { variableOf } from '../../src/cli/settings.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
-import {
-  ASSUMED_REPLIES,
-  DOCUMENTED_REPLIES,
-  type PossibleReply,
-} from '../../src/contract/cases.ts';
+import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
@@ -25,149 +21,126 @@ import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
+import { FAULT_NAMES } from '../../src/scenario/fault-table.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
 import { SCENARIO } from '../../src/scenario/scenario-shape.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
-import { code, readPage, section, type Table, tableRows, withTable } from '../helpers/page.ts';
+import { code, readPage, section, tableRows, withTable } from '../helpers/page.ts';
 
 /*
  * The tables of docs/ that list something the code knows. To write them anew after a change of the
  * code: npx vitest run test/docs/tables.test.ts --update
  */
 
-const TABLES: readonly Table[] = [
-  {
-    page: 'docs/command-line.md',
-    under: 'Commands',
-    columns: ['command', 'does'],
-    rows: COMMAND_NAMES.map((name) => [
-      code(`petstore-mock ${usageOf(name)}`),
-      commandShape(name).summary,
-    ]),
+type Columns = readonly [titles: readonly string[], rows: readonly (readonly string[])[]];
+
+const list = (title: string, cells: readonly (string | number)[]): Columns => [
+  [title],
+  cells.map((cell) => [String(cell)]),
+];
+
+const EXEC_VARIABLES = Object.keys(
+  commandEnvironment(
+    { url: 'http://127.0.0.1/v1', controlToken: 't', certificate: undefined },
+    {},
+    [],
+    {},
+  ),
+);
+
+/** The tables of each page by the heading above: the columns that come from the code, and the rows. */
+const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
+  'docs/command-line.md': {
+    Commands: [
+      ['command', 'does'],
+      COMMAND_NAMES.map((name) => [
+        code(`petstore-mock ${usageOf(name)}`),
+        commandShape(name).summary,
+      ]),
+    ],
+    'Flags of the server': [
+      ['flag', 'environment variable', 'meaning'],
+      flagsOf('serve').map((name) => {
+        const isVariable = flagsFrom('environment').includes(name);
+        return [flagCell(name), isVariable ? code(variableOf(name)) : 'none', meaningCell(name)];
+      }),
+    ],
+    'Flags of other commands': [
+      ['flag', 'commands', 'meaning'],
+      FLAG_NAMES.filter((name) => !flagShape(name).commands.includes('serve')).map((name) => [
+        flagCell(name),
+        flagShape(name).commands.map(code).join(', '),
+        meaningCell(name),
+      ]),
+    ],
   },
-  {
-    page: 'docs/command-line.md',
-    under: 'Flags of the server',
-    columns: ['flag', 'environment variable', 'meaning'],
-    rows: flagsOf('serve').map((name) => [
-      flagCell(name),
-      flagsFrom('environment').includes(name) ? code(variableOf(name)) : 'none',
-      meaningCell(name),
-    ]),
+  'docs/service.md': {
+    'Operations and replies': [
+      ['operation', 'request', 'documented', 'assumed'],
+      OPERATION_IDS.map((id) => {
+        const { method, path } = operationShape(id);
+        const request = code(`${method} ${path}`);
+        const [documented, assumed] = [DOCUMENTED_REPLIES, ASSUMED_REPLIES].map((replies) =>
+          replies.flatMap((it) => (it.operation === id ? [it.status] : [])).join(', '),
+        );
+        return [code(id), request, documented ?? '', assumed ?? ''];
+      }),
+    ],
   },
-  {
-    page: 'docs/command-line.md',
-    under: 'Flags of other commands',
-    columns: ['flag', 'commands', 'meaning'],
-    rows: FLAG_NAMES.filter((name) => !flagShape(name).commands.includes('serve')).map((name) => [
-      flagCell(name),
-      flagShape(name).commands.map(code).join(', '),
-      meaningCell(name),
-    ]),
-  },
-  {
-    page: 'docs/service.md',
-    under: 'Operations and replies',
-    columns: ['operation', 'request', 'documented', 'assumed'],
-    rows: OPERATION_IDS.map((id) => [
-      code(id),
-      code(`${operationShape(id).method} ${operationShape(id).path}`),
-      statusesOf(DOCUMENTED_REPLIES, id),
-      statusesOf(ASSUMED_REPLIES, id),
-    ]),
-  },
-  ...[...new Set(ASSUMPTION_IDS.map(topicOf))].map((topic) => ({
-    page: 'docs/assumptions.md',
-    under: topic,
-    columns: ['id', 'options', 'question'],
-    rows: ASSUMPTION_IDS.filter((id) => topicOf(id) === topic).map((id) => [
-      code(id),
-      ASSUMPTIONS[id].options.map(({ name }) => code(name)).join(', '),
-      ASSUMPTIONS[id].question,
-    ]),
-  })),
-  {
-    page: 'docs/errors.md',
-    under: 'Error codes',
-    columns: ['code', 'status'],
-    rows: Object.entries(ERROR_CODES).map(([name, { statuses }]) => [
-      code(name),
-      statuses.join(', ') || 'any',
-    ]),
-  },
-  {
-    page: 'docs/errors.md',
-    under: 'Exit codes',
-    columns: ['code'],
-    rows: [
+  'docs/assumptions.md': Object.fromEntries(
+    ASSUMPTION_IDS.map(topicOf).map((topic) => {
+      const ids = ASSUMPTION_IDS.filter((id) => topicOf(id) === topic);
+      const rows = ids.map((id) => {
+        const { options, question } = ASSUMPTIONS[id];
+        return [code(id), options.map(({ name }) => code(name)).join(', '), question];
+      });
+      return [topic, [['id', 'options', 'question'], rows] as const];
+    }),
+  ),
+  'docs/errors.md': {
+    'Error codes': [
+      ['code', 'status'],
+      Object.entries(ERROR_CODES).map(([name, { statuses }]) => [
+        code(name),
+        statuses.join(', ') || 'any',
+      ]),
+    ],
+    'Exit codes': list('code', [
       ...[0, 1, 2, 3],
       exitCodeOf({ kind: 'timed-out', seconds: 1 }),
       exitCodeOf({ kind: 'not-started', code: 'EACCES' }),
       exitCodeOf({ kind: 'not-started', code: 'ENOENT' }),
       `${exitCodeOf({ kind: 'signalled', signal: 'SIGKILL' }) - 9} + _n_`,
       'any other',
-    ].map((it) => [String(it)]),
-  },
-  {
-    page: 'docs/control-api.md',
-    under: 'Endpoints',
-    columns: ['endpoint', 'does'],
-    rows: ENDPOINTS.map(({ method, path, summary }) => [
-      code(`${method.toUpperCase()} ${path.slice(1)}`),
-      summary,
     ]),
   },
-  {
-    page: 'docs/scenario-format.md',
-    under: 'Fields',
-    columns: ['field', 'meaning'],
-    rows: fieldsOf(SCENARIO.schema),
+  'docs/control-api.md': {
+    Endpoints: [
+      ['endpoint', 'does'],
+      ENDPOINTS.map(({ method, path, summary }) => [
+        code(`${method.toUpperCase()} ${path.slice(1)}`),
+        summary,
+      ]),
+    ],
   },
-  {
-    page: 'docs/scenario-format.md',
-    under: 'Rules',
-    columns: ['field', 'meaning'],
-    rows: fieldsOf(RULE_SHAPE.schema),
+  'docs/scenario-format.md': {
+    Fields: fieldsOf(SCENARIO.schema),
+    Rules: fieldsOf(RULE_SHAPE.schema),
+    Faults: list('fault', FAULT_NAMES.map(code)),
+    'Scenarios that ship': [
+      ['scenario', 'description'],
+      shippedScenarios().map(({ name, description }) => [code(name), description]),
+    ],
   },
-  {
-    page: 'docs/scenario-format.md',
-    under: 'Faults',
-    columns: ['fault'],
-    rows: faultNames().map((name) => [code(name)]),
+  'docs/findings.md': {
+    Findings: list('code', FINDING_CODE_NAMES.map(code)),
+    'Report formats': list('extension', Object.keys(REPORT_FORMATS).map(code)),
   },
-  {
-    page: 'docs/scenario-format.md',
-    under: 'Scenarios that ship',
-    columns: ['scenario', 'description'],
-    rows: shippedScenarios().map(({ name, description }) => [code(name), description]),
+  'docs/coverage.md': {
+    'Run a command under `exec`': list('variable', EXEC_VARIABLES.map(code)),
   },
-  {
-    page: 'docs/findings.md',
-    under: 'Findings',
-    columns: ['code'],
-    rows: FINDING_CODE_NAMES.map((name) => [code(name)]),
-  },
-  {
-    page: 'docs/findings.md',
-    under: 'Report formats',
-    columns: ['extension'],
-    rows: Object.keys(REPORT_FORMATS).map((extension) => [code(extension)]),
-  },
-  {
-    page: 'docs/coverage.md',
-    under: 'Run a command under `exec`',
-    columns: ['variable'],
-    rows: Object.keys(
-      commandEnvironment(
-        { url: 'http://127.0.0.1/v1', controlToken: 't', certificate: undefined },
-        {},
-        [],
-        {},
-      ),
-    ).map((name) => [code(name)]),
-  },
-];
+};
 
 /** The usage line of a command, without the program's name. */
 function usageOf(name: CommandName): string {
@@ -189,41 +162,34 @@ function meaningCell(name: FlagName): string {
   return `${description} From ${from.toLocaleString('en')} to ${to.toLocaleString('en')}.`;
 }
 
-function statusesOf(replies: readonly PossibleReply[], id: string): string {
-  return replies.flatMap(({ operation, status }) => (operation === id ? [status] : [])).join(', ');
-}
-
 interface Schema {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
 }
 
-function fieldsOf({ properties = {} }: Schema): string[][] {
-  return Object.entries(properties).map(([name, { description = '' }]) => [
-    code(name),
-    description,
-  ]);
+function fieldsOf({ properties = {} }: Schema): Columns {
+  const fields = Object.entries(properties);
+  return [
+    ['field', 'meaning'],
+    fields.map(([name, { description = '' }]) => [code(name), description]),
+  ];
 }
 
-function faultNames(): string[] {
-  const text = JSON.stringify(RULE_SHAPE.schema);
-  const [, names = ''] = /"enum":(\[[^\]]*"malformed-json"[^\]]*\])/.exec(text) ?? [];
-  return JSON.parse(names);
-}
-
-const PAGES = [...new Set(TABLES.map(({ page }) => page))];
-
-test.each(PAGES)('the tables of %s list what the code has, and nothing else', async (page) => {
-  const tables = TABLES.filter((table) => table.page === page);
-  const written = tables.reduce(withTable, readPage(page));
-  await expect(written).toMatchFileSnapshot(`${packageRoot}/${page}`);
-  for (const { under, columns } of tables) {
-    const rows = tableRows(section(written, under), columns[0] ?? '');
-    expect(
-      rows.filter((row) => row.includes('')),
-      `Empty cells under ${under}`,
-    ).toEqual([]);
-  }
-});
+test.each(Object.entries(TABLES))(
+  'the tables of %s list what the code has, and nothing else',
+  async (page, tables) => {
+    const all = Object.entries(tables).map(([under, [columns, rows]]) => ({
+      under,
+      columns,
+      rows,
+    }));
+    const written = all.reduce(withTable, readPage(page));
+    await expect(written).toMatchFileSnapshot(`${packageRoot}/${page}`);
+    for (const { under, columns } of all) {
+      const rows = tableRows(section(written, under), columns[0] ?? '');
+      expect(rows.flat(), `Empty cells under ${under}`).not.toContain('');
+    }
+  },
+);
 
 test('the README counts the assumptions and the scenarios that ship', () => {
   const readme = readPage('README.md');

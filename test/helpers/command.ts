@@ -47,26 +47,30 @@ export async function startCommand(
   env: Environment = {},
   options: ProgramOptions = {},
 ) {
-  const { child, printed, exited } = spawnCommand(args, { ...options, env });
+  const spawned = spawnCommand(args, { ...options, env });
+  const { child, printed, exited } = spawned;
+  return {
+    /** The service's base URL, from the ready line. */
+    url: await readyUrl(spawned),
+    process: child,
+    /** Everything printed so far. */
+    stdout: () => printed.stdout,
+    stderr: () => printed.stderr,
+    exited,
+    /** Sends SIGTERM and waits for the end. */
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+/** Waits for the ready line of a server. Returns the URL in it. */
+export async function readyUrl({ child, printed, exited }: ReturnType<typeof spawnProgram>) {
   const ended = exited.then(() => true);
   for (;;) {
     const [, url] = /^petstore-mock ready (\S+)\n/.exec(printed.stdout) ?? [];
-    if (url !== undefined) {
-      return {
-        /** The service's base URL, from the ready line. */
-        url,
-        process: child,
-        /** Everything printed so far. */
-        stdout: () => printed.stdout,
-        stderr: () => printed.stderr,
-        exited,
-        /** Sends SIGTERM and waits for the end. */
-        stop: () => {
-          child.kill('SIGTERM');
-          return exited;
-        },
-      };
-    }
+    if (url !== undefined) return url;
     const more = once(child.stdout, 'data').then(() => false);
     if (await Promise.race([ended, more])) {
       throw new Error(`It ended before it was ready: ${printed.stderr}`);

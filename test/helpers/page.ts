@@ -59,8 +59,7 @@ function cells(text: string): string[] {
     .map((cell) => cell.trim());
 }
 
-export interface Table {
-  readonly page: string;
+interface Table {
   /** The heading above the table. */
   readonly under: string;
   /** The first columns, which come from the code. A page can have more of its own. */

@@ -12,7 +12,7 @@ const ENVIRONMENT = Object.fromEntries(
 
 export type Environment = Readonly<Record<string, string>>;
 
-export interface ProgramOptions extends Pick<SpawnOptions, 'cwd' | 'uid'> {
+export interface ProgramOptions extends Pick<SpawnOptions, 'cwd' | 'uid' | 'detached'> {
   readonly env?: Environment | undefined;
 }
 
