@@ -1,16 +1,15 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { stringify } from 'lossless-json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { parseJson } from '../../src/contract/json.ts';
-import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { type PetstoreMock, startPetstoreMock } from '../../src/index.ts';
-import type { MockSandbox } from '../../src/library/mock-sandbox.ts';
 import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { packageRoot } from '../../src/package.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 import { toolFile } from '../helpers/tools.ts';
 import type { Answer, Call, Caller, Id } from './callers/call.ts';
@@ -18,26 +17,24 @@ import type { Answer, Call, Caller, Id } from './callers/call.ts';
 const MODULES = join(packageRoot, 'node_modules');
 const CALLERS = join(packageRoot, 'test/clients/callers');
 
-const ORDINARY = 123_456;
+/** An id that no double holds. */
+const BIG_ID = 9_007_199_254_740_993n;
 
-let folder: string;
+const folder = temporaryFolder();
+
 let mock: PetstoreMock;
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'clients-'));
   mock = await startPetstoreMock();
 });
-afterAll(async () => {
-  await mock.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => mock.stop());
 
-describe('in JavaScript', () => {
+describe('a client that is generated from the OpenAPI document gets every documented reply', () => {
+  const names = ['openapi-fetch', 'hey-api'];
+
   beforeAll(async () => {
     cpSync(CALLERS, folder, { recursive: true });
     symlinkSync(MODULES, join(folder, 'node_modules'), 'junction');
     await generate();
-    const names = ['openapi-fetch', 'hey-api', 'axios'];
     await Promise.all([
       checkTypes(),
       build({
@@ -53,40 +50,32 @@ describe('in JavaScript', () => {
     ]);
   });
 
-  describe.each(['openapi-fetch', 'hey-api', 'axios'])('%s gets every documented reply', (name) => {
-    async function run(id: number | bigint, exact: boolean): Promise<void> {
-      const module = pathToFileURL(join(folder, 'built', `${name}.mjs`)).href;
-      const { call }: { call: Caller } = await import(module);
-      await drive(mock, id, async (url, steps) => {
-        const answers: Answer[] = [];
-        for (const step of steps) {
-          const { status, body } = await call({ url, key: step.key, exact }, step.call);
-          // The numbers of lossless-json are objects, which here become numbers and bigints.
-          answers.push(exact ? answerOf(`${status}`, stringify(body) ?? '') : { status, body });
-        }
-        return answers;
-      });
-    }
+  const cases = names.flatMap((name) => [
+    [name, 'as it comes', 123_456, false] as const,
+    [name, 'with ids above 2^53 and another JSON parser', BIG_ID, true] as const,
+  ]);
 
-    test('as it comes', () => run(ORDINARY, false));
-    test('with ids above 2^53 and another JSON parser', () => run(BIG_ID, true));
+  test.each(cases)('%s, %s', async (name, _how, id, exact) => {
+    const module = pathToFileURL(join(folder, 'built', `${name}.mjs`)).href;
+    const { call }: { call: Caller } = await import(module);
+    await drive(id, async (url, steps) => {
+      const answers: Answer[] = [];
+      for (const step of steps) {
+        const { status, body } = await call({ url, key: step.key, exact }, step.call);
+        // The numbers of lossless-json are objects, which here become numbers and bigints.
+        answers.push(exact ? answerOf(`${status}`, stringify(body) ?? '') : { status, body });
+      }
+      return answers;
+    });
   });
 });
 
-describe('elsewhere', () => {
-  test("Python's http.client gets every documented reply", async ({ skip }) => {
-    const python = findProgram('python3', 'python');
-    if (python === undefined) return skip('This machine has no Python.');
-    await drive(mock, BIG_ID, (url, steps) => fromLines(python, 'http_client.py', url, steps));
-  });
-
-  test("Java's HttpClient gets every documented reply", async ({ skip }) => {
-    const java = findProgram('java');
-    if (java === undefined || findProgram('javac') === undefined) {
-      return skip('This machine has no Java compiler.');
-    }
-    await drive(mock, BIG_ID, (url, steps) => fromLines(java, 'HttpClientCaller.java', url, steps));
-  });
+test.for([
+  ["Python's http.client", 'http_client.py', findProgram('python3', 'python')],
+  ["Java's HttpClient", 'HttpClientCaller.java', findProgram('javac') && findProgram('java')],
+] as const)('%s gets every documented reply', async ([name, script, program], { skip }) => {
+  if (program === undefined) return skip(`This machine cannot run ${name}.`);
+  await drive(BIG_ID, (url, steps) => fromLines(program, script, url, steps));
 });
 
 /** Gives a program all steps in a file, and reads a line for each answer. */
@@ -96,21 +85,18 @@ async function fromLines(
   url: string,
   steps: readonly Step[],
 ): Promise<readonly Answer[]> {
-  const lines = steps.map(({ call, key }) => {
-    const { method, path, body } = requestOf(call);
-    return [method, path, key, body].join('\t');
-  });
+  const lines = steps.map(({ request: [method, path, body = ''], key }) =>
+    [method, path, key, body].join('\t'),
+  );
   const file = join(folder, `${script}.calls`);
   writeFileSync(file, `${lines.join('\n')}\n`);
   const { code, output } = await runProgram(program, [join(CALLERS, script), url, file]);
   expect(code, output).toBe(0);
-  return output
-    .trimEnd()
-    .split('\n')
-    .map((line) => {
-      const [status = '', body = ''] = line.split('\t');
-      return answerOf(status, body);
-    });
+  const answers = output.trimEnd().split('\n');
+  return answers.map((line) => {
+    const [status = '', body = ''] = line.split('\t');
+    return answerOf(status, body);
+  });
 }
 
 /** Writes what the generators make of the OpenAPI document. */
@@ -158,29 +144,43 @@ async function checkTypes(): Promise<void> {
 }
 
 interface Step {
+  /** The call for a client, and as HTTP has it. */
   readonly call: Call;
+  readonly request: readonly [method: string, path: string, body?: string];
   readonly key: string;
   readonly status: number;
   /** Matches the body of the reply; undefined if it has none. */
   readonly body: unknown;
 }
 
-/** The ids that a plan leaves without a record, and the records that it leaves. */
-const UNKNOWN = 2;
-
-/** An id that no double holds. */
-const BIG_ID = 9_007_199_254_740_993n;
-
-/** Runs the whole plan in its own sandbox: `answer` sends the steps with the client under test. */
+/**
+ * Runs the whole plan in a sandbox of its own, in which an animal, its inventory entry and its order
+ * have this id.
+ *
+ * @param answer sends the steps with the client under test
+ */
 async function drive(
-  mock: PetstoreMock,
   id: Id,
   answer: (url: string, steps: readonly Step[]) => Promise<readonly Answer[]>,
 ): Promise<void> {
   const sandbox = mock.sandbox();
-  await arrange(sandbox, id);
-  const steps = planOf(sandbox, id);
-  await verify(sandbox, id, steps, await answer(sandbox.url, steps));
+  await sandbox.state.patch({
+    animals: [{ id, name: 'Big', categoryId: id, status: 'available' }],
+    inventory: [{ petId: id, quantity: 1, status: 'available' }],
+    orders: [{ id, petId: id, quantity: 1 }],
+  });
+  const steps = planOf(sandbox.key, id);
+  const answers = await answer(sandbox.url, steps);
+  expect(answers).toEqual(steps.map(({ status, body }) => ({ status, body })));
+  const exchanges = await sandbox.requests.list();
+  expect(exchanges.filter(({ basis }) => basis !== 'documented')).toEqual([]);
+  const shown = exchanges.map(({ operation, status }) => `${operation} ${status}`);
+  expect(shown.sort()).toEqual(
+    DOCUMENTED_REPLIES.map((it) => `${it.operation} ${it.status}`).sort(),
+  );
+  expect((await sandbox.orders.get(id)).status).toBe('cancelled');
+  expect((await sandbox.inventory.get(id)).quantity).toBe(7);
+  expect(await sandbox.animals.count({ name: 'Rex', categoryId: id })).toBe(1);
 }
 
 /** A reply that a client has printed. */
@@ -188,105 +188,71 @@ function answerOf(status: string, text: string): Answer {
   return { status: Number(status), body: text === '' ? undefined : parseJson(text) };
 }
 
-/** Puts an animal, its inventory entry and its order into a store, all with this id. */
-async function arrange(mock: MockSandbox, id: Id): Promise<void> {
-  await mock.state.patch({
-    animals: [{ id, name: 'Big', categoryId: id, status: 'available' }],
-    inventory: [{ petId: id, quantity: 1, status: 'available' }],
-    orders: [{ id, petId: id, quantity: 1 }],
-  });
-}
-
 /** Calls that get every documented reply of every operation, in a store that is so arranged. */
-function planOf(mock: MockSandbox, id: Id): readonly Step[] {
-  const unknown = typeof id === 'bigint' ? id + BigInt(UNKNOWN) : id + UNKNOWN;
+function planOf(key: string, id: Id): readonly Step[] {
+  const unknown = BigInt(id) + 2n;
   const having = (members: object): unknown => expect.objectContaining(members);
   const among = (members: object): unknown => expect.arrayContaining([having(members)]);
-  const answered: readonly Omit<Step, 'key'>[] = [
+  const error = (status: number, code: string) => having({ code, status });
+  const order = (orderId: Id) => ({
+    call: { operation: 'cancelOrder', orderId } as const,
+    request: ['DELETE', `/store/orders/${orderId}`] as const,
+    key,
+  });
+  const granted: readonly Step[] = [
     {
       call: { operation: 'listPets', limit: 100, status: 'available' },
+      request: ['GET', '/pets?limit=100&status=available'],
+      key,
       status: 200,
       body: among({ id, name: 'Big' }),
     },
     {
       call: { operation: 'createPet', name: 'Rex', categoryId: id },
+      request: ['POST', '/pets', `{"name":"Rex","categoryId":${id}}`],
+      key,
       status: 201,
       body: having({ name: 'Rex', categoryId: id }),
     },
-    { call: { operation: 'getPet', petId: id }, status: 200, body: having({ id, categoryId: id }) },
-    { call: { operation: 'listInventory' }, status: 200, body: among({ petId: id, quantity: 1 }) },
+    {
+      call: { operation: 'getPet', petId: id },
+      request: ['GET', `/pets/${id}`],
+      key,
+      status: 200,
+      body: having({ id, categoryId: id }),
+    },
+    {
+      call: { operation: 'listInventory' },
+      request: ['GET', '/inventory'],
+      key,
+      status: 200,
+      body: among({ petId: id, quantity: 1 }),
+    },
     {
       call: { operation: 'updateInventory', petId: id, quantity: 7 },
+      request: ['PATCH', `/inventory/${id}`, '{"quantity":7}'],
+      key,
       status: 200,
       body: having({ petId: id, quantity: 7 }),
     },
-    { call: { operation: 'listOrders' }, status: 200, body: among({ id, petId: id }) },
-    { call: { operation: 'cancelOrder', orderId: id }, status: 204, body: undefined },
     {
-      call: { operation: 'cancelOrder', orderId: unknown },
-      status: 404,
-      body: having({ code: 'order_not_found', status: 404 }),
+      call: { operation: 'listOrders' },
+      request: ['GET', '/store/orders'],
+      key,
+      status: 200,
+      body: among({ id, petId: id }),
     },
-    {
-      call: { operation: 'cancelOrder', orderId: 2 },
-      status: 409,
-      body: having({ code: 'order_already_shipped', status: 409 }),
-    },
+    { ...order(id), status: 204, body: undefined },
   ];
-  const refused = answered
-    .filter(({ status }) => status < 400)
-    .map(({ call }) => ({
-      call,
-      status: 401,
-      body: having({ code: 'unauthorized', status: 401 }),
-    }));
   return [
-    ...answered.map((step) => ({ ...step, key: mock.key })),
-    ...refused.map((step) => ({ ...step, key: 'no-such-key' })),
+    ...granted,
+    { ...order(unknown), status: 404, body: error(404, 'order_not_found') },
+    { ...order(2), status: 409, body: error(409, 'order_already_shipped') },
+    ...granted.map((step) => ({
+      ...step,
+      key: 'no-such-key',
+      status: 401,
+      body: error(401, 'unauthorized'),
+    })),
   ];
-}
-
-/** Checks what a client received for each step, and what the mock reports that it was shown. */
-async function verify(
-  mock: MockSandbox,
-  id: Id,
-  steps: readonly Step[],
-  answers: readonly Answer[],
-): Promise<void> {
-  expect(answers).toEqual(steps.map(({ status, body }) => ({ status, body })));
-  const exchanges = await mock.requests.list();
-  expect(exchanges.filter(({ basis }) => basis !== 'documented')).toEqual([]);
-  const seen = exchanges.map(({ operation, status }) => `${operation} ${status}`);
-  expect([...seen].sort()).toEqual([...DOCUMENTED].sort());
-  expect((await mock.orders.get(id)).status).toBe('cancelled');
-  expect((await mock.inventory.get(id)).quantity).toBe(7);
-  expect(await mock.animals.count({ name: 'Rex', categoryId: id })).toBe(1);
-}
-
-const DOCUMENTED = OPERATION_IDS.flatMap((operation) =>
-  Object.keys(operationShape(operation).replies).map((status) => `${operation} ${status}`),
-);
-
-/** A call as HTTP has it. */
-function requestOf(call: Call): { method: string; path: string; body: string } {
-  switch (call.operation) {
-    case 'listPets':
-      return { method: 'GET', path: `/pets?limit=${call.limit}&status=${call.status}`, body: '' };
-    case 'createPet': {
-      const body = `{"name":"${call.name}","categoryId":${call.categoryId}}`;
-      return { method: 'POST', path: '/pets', body };
-    }
-    case 'getPet':
-      return { method: 'GET', path: `/pets/${call.petId}`, body: '' };
-    case 'listInventory':
-      return { method: 'GET', path: '/inventory', body: '' };
-    case 'updateInventory': {
-      const body = `{"quantity":${call.quantity}}`;
-      return { method: 'PATCH', path: `/inventory/${call.petId}`, body };
-    }
-    case 'listOrders':
-      return { method: 'GET', path: '/store/orders', body: '' };
-    case 'cancelOrder':
-      return { method: 'DELETE', path: `/store/orders/${call.orderId}`, body: '' };
-  }
 }
