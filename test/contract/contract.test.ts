@@ -61,18 +61,7 @@ describe('the assumptions', () => {
     for (const rate of ['none', '10/s', '5/s', '600/m']) {
       expect([isOption('rate-limit', rate), isOption('cancel-again', rate)]).toEqual([true, false]);
     }
-    for (const rate of [
-      '0/s',
-      '05/s',
-      '-1/s',
-      '1.5/s',
-      '5/h',
-      '5',
-      '/s',
-      '5/s ',
-      '',
-      '10000000000/s',
-    ]) {
+    for (const rate of ['0/s', '05/s', '-1/s', '1.5/s', '5/h', '5', '/s', '5/s ', '']) {
       expect([rate, isOption('rate-limit', rate)]).toEqual([rate, false]);
     }
   });
