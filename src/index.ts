@@ -58,7 +58,7 @@ export function createApp(options: AppOptions = {}): RequestListener {
     {
       start: startOf(options, store, []),
       starter: starterFrom(options, () => store),
-      guard: { loopback: options.controlToken === undefined, token: options.controlToken },
+      guard: { token: options.controlToken },
     },
     options,
   );

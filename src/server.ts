@@ -131,9 +131,8 @@ export async function startServer(
   // What a file holds wins over the state that scenarios set up.
   const withFile = (it: Start): Start => (file === undefined ? it : { ...it, store: file.store });
   const start = await starter(loaded.scenarios);
-  const loopback = isLoopbackName(host);
-  const controlToken = loopback ? undefined : (options.controlToken ?? drawToken());
-  const guard = { loopback, token: controlToken, host };
+  const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? drawToken());
+  const guard = { token: controlToken, host };
   const { certificate, ca } = loaded;
   const { proxyVariables: variables, upstreamTimeout: timeout } = options;
   const upstreams = new Upstreams({ ca, timeout, variables });

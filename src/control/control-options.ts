@@ -16,11 +16,9 @@ export interface FinishedCall {
 
 /** Who may call the control API. */
 export interface GuardOptions {
-  /** Whether the server listens on loopback only, out of reach of other machines. */
-  readonly loopback: boolean;
-  /** The token that callers need unless on loopback. Without a token, all calls are refused. */
+  /** What callers must send. Undefined on loopback: then only calls by a loopback name are allowed. */
   readonly token: string | undefined;
-  /** The name that the server was told to listen on. Calls by that name are allowed. */
+  /** The name that the server was told to listen on. Calls by that name are allowed, too. */
   readonly host?: string | undefined;
 }
 

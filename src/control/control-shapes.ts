@@ -16,7 +16,7 @@ import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { HOLD_ENDS } from '../scenario/hold.ts';
 import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { ASSUMPTION_VERDICT } from '../scenario/verdict-shapes.ts';
-import { mapOf, object, optional, required } from '../shape/objects.ts';
+import { mapOf, namedObject, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
 import {
   ANY,
@@ -33,9 +33,7 @@ import {
 } from '../shape/shapes.ts';
 
 /** The name of a sandbox or of a snapshot. */
-export const NAME = text(SANDBOX_NAME_FORM, SANDBOX_NAME, {
-  pattern: SANDBOX_NAME.source,
-});
+export const NAME = text(SANDBOX_NAME_FORM, SANDBOX_NAME, { pattern: SANDBOX_NAME.source });
 
 export const ANY_OBJECT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
@@ -49,10 +47,10 @@ const SIZES = {
   orders: required(COUNT, 'How many orders it has.'),
 };
 
-export const SNAPSHOT = named(
-  'Snapshot',
-  object({ name: required(ANY_TEXT, 'Its name.'), ...SIZES }),
-);
+export const SNAPSHOT = namedObject('Snapshot', {
+  name: required(ANY_TEXT, 'Its name.'),
+  ...SIZES,
+});
 /** A stored copy of a sandbox's store. */
 export type Snapshot = ValueOf<typeof SNAPSHOT>;
 
@@ -61,39 +59,32 @@ const SCENARIO_MEMBERS = {
   description: required(ANY_TEXT, 'What a client sees under it.'),
 };
 
-export const SCENARIO_SUMMARY = named(
-  'Scenario',
-  object({
-    ...SCENARIO_MEMBERS,
-    shipped: required(FLAG, 'Whether it ships with the mock.'),
-    own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
-    active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
-  }),
-);
+export const SCENARIO_SUMMARY = namedObject('Scenario', {
+  ...SCENARIO_MEMBERS,
+  shipped: required(FLAG, 'Whether it ships with the mock.'),
+  own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
+  active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
+});
 /** A scenario that can be named. */
 export type ScenarioSummary = ValueOf<typeof SCENARIO_SUMMARY>;
 
-const ACTIVE_RULE = named(
-  'ActiveRule',
-  object({
-    number: required(COUNT, 'Its place in its scenario, counted from 1.'),
-    on: required(list(OPERATION), 'The operations that it is for.'),
-    status: optional(COUNT, 'The status of its reply, if it has one.'),
-    fault: optional(ANY_TEXT, 'The name of its fault, if it has one.'),
-    hold: optional(ANY_TEXT, 'The name of its hold, if it holds replies back.'),
-    calls: optional(COUNT, 'How many calls it has matched, if it counts them.'),
-  }),
-);
+const ACTIVE_RULE = namedObject('ActiveRule', {
+  number: required(COUNT, 'Its place in its scenario, counted from 1.'),
+  on: required(list(OPERATION), 'The operations that it is for.'),
+  status: optional(COUNT, 'The status of its reply, if it has one.'),
+  fault: optional(ANY_TEXT, 'The name of its fault, if it has one.'),
+  hold: optional(ANY_TEXT, 'The name of its hold, if it holds replies back.'),
+  calls: optional(COUNT, 'How many calls it has matched, if it counts them.'),
+});
 
-const ACTIVE_SCENARIO = named(
-  'ActiveScenario',
-  object({ ...SCENARIO_MEMBERS, rules: required(list(ACTIVE_RULE), 'Its rules.') }),
-);
+const ACTIVE_SCENARIO = namedObject('ActiveScenario', {
+  ...SCENARIO_MEMBERS,
+  rules: required(list(ACTIVE_RULE), 'Its rules.'),
+});
 
-export const ACTIVE_SCENARIOS = named(
-  'ActiveScenarios',
-  object({ scenarios: required(list(ACTIVE_SCENARIO), 'A later one wins over an earlier one.') }),
-);
+export const ACTIVE_SCENARIOS = namedObject('ActiveScenarios', {
+  scenarios: required(list(ACTIVE_SCENARIO), 'A later one wins over an earlier one.'),
+});
 export type ActiveScenarios = ValueOf<typeof ACTIVE_SCENARIOS>;
 
 const SCENARIO_PROBLEM = object({
@@ -113,56 +104,44 @@ const OPTION = object({
   meaning: required(ANY_TEXT, 'What the mock does if it is chosen.'),
 });
 
-export const ASSUMPTION = named(
-  'Assumption',
-  object({
-    id: required(choice(ASSUMPTION_IDS), 'Its id.'),
-    topic: required(ANY_TEXT, 'What it is about.'),
-    question: required(ANY_TEXT, 'What the document leaves open.'),
-    operations: required(list(OPERATION), 'The operations whose replies it can change.'),
-    options: required(list(OPTION), 'The options, the default first.'),
-    chosen: required(ANY_TEXT, 'The option that is chosen.'),
-    default: required(ANY_TEXT, 'The option that is chosen by default.'),
-    checked: optional(ASSUMPTION_VERDICT, 'What a check of a deployment found out about it.'),
-  }),
-);
+export const ASSUMPTION = namedObject('Assumption', {
+  id: required(choice(ASSUMPTION_IDS), 'Its id.'),
+  topic: required(ANY_TEXT, 'What it is about.'),
+  question: required(ANY_TEXT, 'What the document leaves open.'),
+  operations: required(list(OPERATION), 'The operations whose replies it can change.'),
+  options: required(list(OPTION), 'The options, the default first.'),
+  chosen: required(ANY_TEXT, 'The option that is chosen.'),
+  default: required(ANY_TEXT, 'The option that is chosen by default.'),
+  checked: optional(ASSUMPTION_VERDICT, 'What a check of a deployment found out about it.'),
+});
 /** An assumption, and the option that is chosen. */
 export type AssumptionState = ValueOf<typeof ASSUMPTION>;
 
-export const CLOCK = named(
-  'Clock',
-  object({
-    now: required(INSTANT_TEXT, 'The current time.'),
-    frozen: required(FLAG, 'Whether it is frozen.'),
-    real: required(FLAG, 'Whether it follows the system time.'),
-  }),
-);
+export const CLOCK = namedObject('Clock', {
+  now: required(INSTANT_TEXT, 'The current time.'),
+  frozen: required(FLAG, 'Whether it is frozen.'),
+  real: required(FLAG, 'Whether it follows the system time.'),
+});
 /** The state of a sandbox's clock. */
 export type ClockState = ValueOf<typeof CLOCK>;
 
-export const UPSTREAM = named(
-  'Upstream',
-  object({
-    url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
-    ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
-  }),
-);
+export const UPSTREAM = namedObject('Upstream', {
+  url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
+  ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
+});
 /** Which deployment answers in a sandbox. */
 export type UpstreamState = ValueOf<typeof UPSTREAM>;
 
-export const STATUS = named(
-  'Status',
-  object({
-    sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
-    scenarios: required(TEXTS, 'The active scenarios. A later one wins over an earlier one.'),
-    assumptions: required(TEXTS, 'The assumptions that are not at their default, as `id=option`.'),
-    clock: required(CLOCK, 'The clock.'),
-    upstream: optional(ANY_TEXT, 'The base URL of the deployment that answers, if one does.'),
-    held: required(COUNT, 'How many replies rules hold back.'),
-    latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
-    latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
-  }),
-);
+export const STATUS = namedObject('Status', {
+  sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
+  scenarios: required(TEXTS, 'The active scenarios. A later one wins over an earlier one.'),
+  assumptions: required(TEXTS, 'The assumptions that are not at their default, as `id=option`.'),
+  clock: required(CLOCK, 'The clock.'),
+  upstream: optional(ANY_TEXT, 'The base URL of the deployment that answers, if one does.'),
+  held: required(COUNT, 'How many replies rules hold back.'),
+  latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
+  latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
+});
 /** What in a sandbox differs from a fresh mock. */
 export type SandboxStatus = ValueOf<typeof STATUS>;
 
@@ -171,92 +150,78 @@ const HEADERS = convert(
   (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),
 );
 
-const MESSAGE_MEMBERS = {
+const MESSAGE = object({
   headers: required(HEADERS, 'The headers by name.'),
   body: optional(ANY, 'The JSON value of the body, or else its text.'),
   cut: optional(FLAG, 'Whether only a part of the body was kept.'),
-};
-
-const MESSAGE = object(MESSAGE_MEMBERS);
+});
 /** A request or a reply as the journal kept it. */
 export type RecordedMessage = ValueOf<typeof MESSAGE>;
 
-export const EXCHANGE = named(
-  'Exchange',
-  object({
-    number: required(COUNT, 'Counted from 1, dropped exchanges included.'),
-    at: required(INSTANT_TEXT, "When it was answered, by the sandbox's clock."),
-    method: required(ANY_TEXT, 'The method of the request.'),
-    target: required(ANY_TEXT, 'The path and the query of the request.'),
-    operation: optional(OPERATION, 'The operation, if the request reached one.'),
-    traceId: optional(ANY_TEXT, 'The trace that its `traceparent` names, if it names one.'),
-    key: optional(ANY_TEXT, 'The first characters of the API key.'),
-    status: optional(COUNT, 'Left out if the client received none.'),
-    fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
-    delay: required(MILLISECONDS, 'How long the reply was delayed, in milliseconds.'),
-    hold: optional(
-      object({
-        name: required(ANY_TEXT, 'The name of the hold; `default` for `hold: true`.'),
-        ended: optional(choice(HOLD_ENDS), 'Why it ended; left out while the reply is held back.'),
-        lasted: optional(MILLISECONDS, 'How long the reply was held back, in milliseconds.'),
-      }),
-      'Set if a rule holds or held the reply back.',
-    ),
-    duration: required(MILLISECONDS, 'Milliseconds from the request to its reply, delay included.'),
-    basis: required(BASIS_KIND, 'What the reply rests on.'),
-    by: required(TEXTS, 'The assumptions or the rule that the basis names.'),
-    why: required(TEXTS, 'The reasons in words, the nearest first.'),
-    findings: required(
-      list(object(NOTED_MEMBERS)),
-      'What the client should not do against the real service.',
-    ),
-    expected: optional(
-      EXPECTED_REPLY,
-      'What the mock would have answered in place of the deployment; left out where it cannot know.',
-    ),
-    request: required(MESSAGE, 'The request. Credentials in its headers are masked.'),
-    reply: required(MESSAGE, 'The reply, without the headers of the connection.'),
-  }),
-);
+export const EXCHANGE = namedObject('Exchange', {
+  number: required(COUNT, 'Counted from 1, dropped exchanges included.'),
+  at: required(INSTANT_TEXT, "When it was answered, by the sandbox's clock."),
+  method: required(ANY_TEXT, 'The method of the request.'),
+  target: required(ANY_TEXT, 'The path and the query of the request.'),
+  operation: optional(OPERATION, 'The operation, if the request reached one.'),
+  traceId: optional(ANY_TEXT, 'The trace that its `traceparent` names, if it names one.'),
+  key: optional(ANY_TEXT, 'The first characters of the API key.'),
+  status: optional(COUNT, 'Left out if the client received none.'),
+  fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
+  delay: required(MILLISECONDS, 'How long the reply was delayed, in milliseconds.'),
+  hold: optional(
+    object({
+      name: required(ANY_TEXT, 'The name of the hold; `default` for `hold: true`.'),
+      ended: optional(choice(HOLD_ENDS), 'Why it ended; left out while the reply is held back.'),
+      lasted: optional(MILLISECONDS, 'How long the reply was held back, in milliseconds.'),
+    }),
+    'Set if a rule holds or held the reply back.',
+  ),
+  duration: required(MILLISECONDS, 'Milliseconds from the request to its reply, delay included.'),
+  basis: required(BASIS_KIND, 'What the reply rests on.'),
+  by: required(TEXTS, 'The assumptions or the rule that the basis names.'),
+  why: required(TEXTS, 'The reasons in words, the nearest first.'),
+  findings: required(
+    list(object(NOTED_MEMBERS)),
+    'What the client should not do against the real service.',
+  ),
+  expected: optional(
+    EXPECTED_REPLY,
+    'What the mock would have answered in place of the deployment; left out where it cannot know.',
+  ),
+  request: required(MESSAGE, 'The request. Credentials in its headers are masked.'),
+  reply: required(MESSAGE, 'The reply, without the headers of the connection.'),
+});
 /** One exchange as the journal of a sandbox shows it. */
 export type RecordedExchange = ValueOf<typeof EXCHANGE>;
 
-export const JOURNAL = named(
-  'Journal',
-  object({
-    exchanges: required(list(EXCHANGE), 'The latest exchanges that match, in the given order.'),
-    dropped: required(COUNT, 'How many exchanges are no longer kept.'),
-    total: required(COUNT, 'How many match, regardless of the limit.'),
-  }),
-);
+export const JOURNAL = namedObject('Journal', {
+  exchanges: required(list(EXCHANGE), 'The latest exchanges that match, in the given order.'),
+  dropped: required(COUNT, 'How many exchanges are no longer kept.'),
+  total: required(COUNT, 'How many match, regardless of the limit.'),
+});
 
 export type JournalPage = ValueOf<typeof JOURNAL>;
 
-export const EXCHANGE_COUNT = named(
-  'ExchangeCount',
-  object({
-    count: required(COUNT, 'How many exchanges match.'),
-    complete: required(FLAG, 'False if a dropped exchange could have matched.'),
-  }),
-);
+export const EXCHANGE_COUNT = namedObject('ExchangeCount', {
+  count: required(COUNT, 'How many exchanges match.'),
+  complete: required(FLAG, 'False if a dropped exchange could have matched.'),
+});
 /** How many exchanges match a filter. */
 export type RequestCount = ValueOf<typeof EXCHANGE_COUNT>;
 
-export const SANDBOX = named(
-  'Sandbox',
-  object({
-    name: required(ANY_TEXT, 'Its name.'),
-    service: required(ANY_TEXT, 'The path of its service.'),
-    control: required(ANY_TEXT, 'The path of its control API.'),
-    lastUsed: required(
-      INSTANT_TEXT,
-      'When it last answered a request or was changed, or else was created, in real time.',
-    ),
-    ...SIZES,
-    requests: required(COUNT, 'How many exchanges its journal keeps.'),
-    findings: required(COUNT, 'How many findings it has, including those that are not kept.'),
-  }),
-);
+export const SANDBOX = namedObject('Sandbox', {
+  name: required(ANY_TEXT, 'Its name.'),
+  service: required(ANY_TEXT, 'The path of its service.'),
+  control: required(ANY_TEXT, 'The path of its control API.'),
+  lastUsed: required(
+    INSTANT_TEXT,
+    'When it last answered a request or was changed, or else was created, in real time.',
+  ),
+  ...SIZES,
+  requests: required(COUNT, 'How many exchanges its journal keeps.'),
+  findings: required(COUNT, 'How many findings it has, including those that are not kept.'),
+});
 /** A sandbox and its sizes. */
 export type SandboxSummary = ValueOf<typeof SANDBOX>;
 
@@ -271,19 +236,16 @@ const REPLY_COVERAGE = object({
 export const COVERAGE = named('Coverage', coverageShape(REPLY_COVERAGE));
 export type Coverage = ValueOf<typeof COVERAGE>;
 
-export const FINDINGS = named(
-  'Findings',
-  object({
-    total: required(COUNT, 'How many there are, including those that are not kept.'),
-    counts: required(
-      object(
-        Object.fromEntries(
-          FINDING_CODE_NAMES.map((code) => [code, optional(COUNT, `How many are ${code}.`)]),
-        ),
+export const FINDINGS = namedObject('Findings', {
+  total: required(COUNT, 'How many there are, including those that are not kept.'),
+  counts: required(
+    object(
+      Object.fromEntries(
+        FINDING_CODE_NAMES.map((code) => [code, optional(COUNT, `How many are ${code}.`)]),
       ),
-      'How many there are of each code, including those that are not kept.',
     ),
-    findings: required(list(FINDING), 'The findings that are kept.'),
-  }),
-);
+    'How many there are of each code, including those that are not kept.',
+  ),
+  findings: required(list(FINDING), 'The findings that are kept.'),
+});
 export type Findings = ValueOf<typeof FINDINGS>;

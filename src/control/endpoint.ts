@@ -145,13 +145,11 @@ export function serviceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
-/** The parameters of a query, from the members of its shape. */
+/** The parameters of a query: the members of its shape that have a description. */
 export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
-  return Object.entries(propertiesOf(schema)).map(([name, { description, ...property }]) => ({
-    name,
-    description: String(description),
-    schema: property,
-  }));
+  return Object.entries(propertiesOf(schema)).flatMap(([name, { description, ...property }]) =>
+    description ? [{ name, description: String(description), schema: property }] : [],
+  );
 }
 
 /** Reads a query as an object. Converts the text of integers and booleans first. */

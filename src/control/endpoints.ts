@@ -37,7 +37,7 @@ const PEM = 'application/x-pem-file';
 /** The text format of Prometheus. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-const MOCK_ENDPOINTS: readonly EndpointDefinition[] = [
+const MOCK_ENDPOINTS = [
   endpoint('getHealth', 'get /health', {
     summary: 'Check that the mock is ready',
     open: true,

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopbackName } from '../contract/base-url.ts';
 import { bearerToken } from '../service/keyring.ts';
@@ -13,15 +14,14 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API
  * request that needs a preflight.
  */
 export function createGuard({
-  loopback,
   token,
   host,
 }: GuardOptions): (headers: IncomingHttpHeaders) => ControlReply | undefined {
   const digest = token === undefined ? undefined : digestOf(token);
   return (headers) => {
-    const wrong = (loopback ? wrongHost(headers.host, host) : undefined) ?? otherSite(headers);
+    const wrong = (digest ? undefined : wrongHost(headers.host, host)) ?? otherSite(headers);
     if (wrong !== undefined) return refuse('forbidden', 403, wrong);
-    const message = loopback ? undefined : wrongToken(headers, digest);
+    const message = digest && wrongToken(headers, digest);
     return message === undefined ? undefined : refuse('unauthorized', 401, message, CHALLENGE);
   };
 }
@@ -60,26 +60,18 @@ function isOriginOf(host: string | undefined, origin: string): boolean {
   return new URL(scheme + host).origin === origin;
 }
 
-function wrongToken(headers: IncomingHttpHeaders, digest: Buffer | undefined): string | undefined {
+function wrongToken(headers: IncomingHttpHeaders, digest: Buffer): string | undefined {
   const shown = [bearerToken(headers.authorization), headers['mock-control-token']].filter(
     (it) => typeof it === 'string' && it !== '',
   );
-  if (digest === undefined)
-    return 'the server has no control token, so nobody can call the control API';
   if (shown.length === 0) {
     return 'the control API needs its token: send Authorization: Bearer TOKEN or Mock-Control-Token: TOKEN';
   }
   // All digests have one length, so the comparison time reveals nothing about the token.
-  const { timingSafeEqual } = crypto();
   const right = shown.some((token) => timingSafeEqual(digestOf(String(token)), digest));
   return right ? undefined : 'wrong control token';
 }
 
 function digestOf(token: string): Buffer {
-  return crypto().createHash('sha256').update(token).digest();
-}
-
-/** Imported on demand: not needed on loopback, and a static import would slow every start. */
-function crypto() {
-  return process.getBuiltinModule('node:crypto');
+  return createHash('sha256').update(token).digest();
 }

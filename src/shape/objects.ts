@@ -1,7 +1,14 @@
 import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { describe, joinWords } from '../words.ts';
-import { nearWord, type ReportMisfit, type Shape, type ValueOf, type ValuePath } from './shapes.ts';
+import {
+  named,
+  nearWord,
+  type ReportMisfit,
+  type Shape,
+  type ValueOf,
+  type ValuePath,
+} from './shapes.ts';
 
 /** One member of an object. */
 export interface Member<T, Required extends boolean = boolean> {
@@ -89,6 +96,15 @@ export function object<const M extends ObjectMembers>(
       return isWhole<M>(values, whole) ? values : undefined;
     },
   };
+}
+
+/** The same with a name, under which an OpenAPI document lists its schema. */
+export function namedObject<const M extends ObjectMembers>(
+  name: string,
+  members: M,
+  options?: ObjectOptions,
+): Shape<ValuesOf<M>> {
+  return named(name, object(members, options));
 }
 
 /** Every member was read by its shape, which the compiler cannot follow. */

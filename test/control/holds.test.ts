@@ -257,7 +257,7 @@ describeBothWays('a latch', (open) => {
 test('a reply whose server is gone is held in no count: list, status and release agree', async () => {
   const start = startOf({}, EMPTY_STORE, []);
   const { service, control } = assembleMock(
-    { start, starter: async () => start, guard: { loopback: true, token: undefined } },
+    { start, starter: async () => start, guard: { token: undefined } },
     {},
   );
   const hold = { name: 'lost', exchange: 0, since: 0 };

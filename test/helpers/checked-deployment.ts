@@ -53,7 +53,7 @@ export async function deploy(
     await deploymentStore(),
     [],
   );
-  const guard = { loopback: true, token: undefined, host: '127.0.0.1' };
+  const guard = { token: undefined, host: '127.0.0.1' };
   const starter = async () => start;
   const { service, sandboxes } = assembleMock({ start, starter, guard }, { plain });
   const server = createServer(service);

@@ -6,39 +6,25 @@ import { LATCH, withLatch } from '../../sandbox/latches.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/hold.ts';
 import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
-import { object, optional, required } from '../../shape/objects.ts';
-import { ANY_TEXT, FLAG, list, named, type ValueOf } from '../../shape/shapes.ts';
-import {
-  type ControlCall,
-  DONE,
-  type EndpointDefinition,
-  edit,
-  endpoint,
-  json,
-  refuseOneMore,
-} from '../endpoint.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
+import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
+import { type ControlCall, DONE, edit, endpoint, json, refuseOneMore } from '../endpoint.ts';
 
-const HELD_REPLY = named(
-  'HeldReply',
-  object({
-    exchange: required(COUNT, 'The number of the exchange.'),
-    name: required(ANY_TEXT, 'The name of the hold; `default` for `hold: true`.'),
-    operation: optional(OPERATION, 'The operation.'),
-    method: required(ANY_TEXT, 'The method of the request.'),
-    target: required(ANY_TEXT, 'The path and the query of the request.'),
-    since: required(INSTANT_TEXT, "Since when it waits, by the sandbox's clock."),
-  }),
-);
+const HELD_REPLY = namedObject('HeldReply', {
+  exchange: required(COUNT, 'The number of the exchange.'),
+  name: required(ANY_TEXT, 'The name of the hold; `default` for `hold: true`.'),
+  operation: optional(OPERATION, 'The operation.'),
+  method: required(ANY_TEXT, 'The method of the request.'),
+  target: required(ANY_TEXT, 'The path and the query of the request.'),
+  since: required(INSTANT_TEXT, "Since when it waits, by the sandbox's clock."),
+});
 /** A reply that a rule holds back. */
 export type HeldReply = ValueOf<typeof HELD_REPLY>;
 
-const RELEASED = named(
-  'ReleaseResult',
-  object({
-    released: required(list(HELD_REPLY), 'The replies that were sent, in this order.'),
-    held: required(COUNT, 'How many still wait.'),
-  }),
-);
+const RELEASED = namedObject('ReleaseResult', {
+  released: required(list(HELD_REPLY), 'The replies that were sent, in this order.'),
+  held: required(COUNT, 'How many still wait.'),
+});
 /** What a release did. */
 export type ReleaseResult = ValueOf<typeof RELEASED>;
 
@@ -53,7 +39,7 @@ const RELEASE = object({
 /** Milliseconds for other servers of a fleet to send the replies that they hold. */
 const CONFIRM_WITHIN = 1_000;
 
-export const HOLD_ENDPOINTS: readonly EndpointDefinition[] = [
+export const HOLD_ENDPOINTS = [
   endpoint('listHolds', 'get /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
     replies: { 200: list(HELD_REPLY) },

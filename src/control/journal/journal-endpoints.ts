@@ -12,8 +12,8 @@ import { totalsOf } from '../../evidence/sandbox-evidence.ts';
 import type { Totals } from '../../evidence/totals.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { PATIENCE } from '../../scenario/time-shapes.ts';
-import { object, optional } from '../../shape/objects.ts';
-import { ANY_TEXT, choice, FLAG, named, type ValueOf } from '../../shape/shapes.ts';
+import { namedObject, object, optional } from '../../shape/objects.ts';
+import { ANY_TEXT, choice, FLAG, type ValueOf } from '../../shape/shapes.ts';
 import { listText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import {
@@ -26,31 +26,20 @@ import {
   type Findings,
   JOURNAL,
 } from '../control-shapes.ts';
-import {
-  type ControlCall,
-  DONE,
-  type EndpointDefinition,
-  endpoint,
-  json,
-  refuse,
-  serviceUrl,
-} from '../endpoint.ts';
+import { type ControlCall, DONE, endpoint, json, refuse, serviceUrl } from '../endpoint.ts';
 import { openStream, STREAM_PACE } from './exchange-stream.ts';
 import { exchangeText, harEntry, harHead } from './exchange-text.ts';
 import { countWhen } from './hold-endpoints.ts';
 
 /** A filter of exchanges, all members of which must match, and how long to wait for how many. */
-const AWAITED_FILTER = named(
-  'ExchangeFilter',
-  object({
-    ...FILTER_MEMBERS,
-    atLeast: optional(COUNT, 'Wait until so many exchanges match; 1 by default.'),
-    within: optional(
-      PATIENCE,
-      'The longest wait, in real time, up to `PT60S`; `PT10S` by default with `atLeast`.',
-    ),
-  }),
-);
+const AWAITED_FILTER = namedObject('ExchangeFilter', {
+  ...FILTER_MEMBERS,
+  atLeast: optional(COUNT, 'Wait until so many exchanges match; 1 by default.'),
+  within: optional(
+    PATIENCE,
+    'The longest wait, in real time, up to `PT60S`; `PT10S` by default with `atLeast`.',
+  ),
+});
 
 /** A filter, how many exchanges to return, and their order. */
 const LIMITED_FILTER = object({
@@ -61,7 +50,7 @@ const LIMITED_FILTER = object({
 
 const EVENTS = 'text/event-stream';
 
-export const REQUEST_ENDPOINTS: readonly EndpointDefinition[] = [
+export const REQUEST_ENDPOINTS = [
   endpoint('listRequests', 'get /requests', {
     summary: 'List exchanges, by default the newest last',
     description:
@@ -172,7 +161,7 @@ async function totalsFor({
   return all ? totalsOf(await sandboxes.load()) : sandbox.evidence.totals;
 }
 
-export const COVERAGE_ENDPOINTS: readonly EndpointDefinition[] = [
+export const COVERAGE_ENDPOINTS = [
   endpoint('getCoverage', 'get /coverage', {
     summary: 'Report which replies and cases the client has seen',
     query: SCOPE,

@@ -13,7 +13,6 @@ import {
   type Shape,
 } from '../../shape/shapes.ts';
 import { describe, joinWords } from '../../words.ts';
-import { type Parameter, parametersOf } from '../endpoint.ts';
 
 /*
  * The query dialect of json-server 0.17.4, but that `_like` finds text instead of a pattern. What
@@ -66,12 +65,10 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
   const names = Object.keys(fields);
   const byField = Object.entries(fields).flatMap(([name, field]) =>
     Object.keys(COMPARISONS).map((operator): [string, Member<Filter, false>] => {
-      const others = joinWords(
-        OPERATORS.map((it) => `\`${name}${it}\``),
-        'and',
-      );
-      const description = `Records with this value. ${others} compare in other ways.`;
-      return [name + operator, optional(filterShape(name, field, operator), description)];
+      const others = OPERATORS.map((it) => `\`${name}${it}\``);
+      const description = `Records with this value. ${joinWords(others, 'and')} compare in other ways.`;
+      const shape = filterShape(name, field, operator);
+      return [name + operator, optional(shape, operator === '' ? description : '')];
     }),
   );
   const settings = {
@@ -117,12 +114,6 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
 
 function isFilter(value: unknown): value is Filter {
   return typeof value === 'function';
-}
-
-/** The parameters of a list, without those of other comparisons. */
-export function listParameters(query: Shape<ListQuery>): readonly Parameter[] {
-  const isOther = ({ name }: Parameter) => OPERATORS.some((it) => name.endsWith(it));
-  return parametersOf(query).filter((it) => !isOther(it));
 }
 
 /** Reads a text, or several, as a filter. An absent field never matches. */

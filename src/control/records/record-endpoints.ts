@@ -35,7 +35,7 @@ import {
   refuseInput,
   type StateEdit,
 } from '../endpoint.ts';
-import { listParameters, listQuery, type Page, pageOf } from './query.ts';
+import { listQuery, type Page, pageOf } from './query.ts';
 
 /** What differs between the three collections. */
 interface Kind {
@@ -49,7 +49,7 @@ interface Kind {
   readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
 }
 
-export const RECORD_ENDPOINTS: readonly EndpointDefinition[] = [
+export const RECORD_ENDPOINTS = [
   ...endpointsOf({
     name: 'animals',
     record: 'Animal',
@@ -91,15 +91,13 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   const required = Object.keys(fields).filter((it) => fields[it]?.required && it !== idName);
   const unaddressed = named(`New${record}`, membersShape(fields, required));
   const assignsId = name !== 'inventory';
-  const query = listQuery(fields);
   const missing = 'The record does not exist.';
   const [all, one] = [`/${name}`, `/${name}/{id}`] as const;
   return [
     endpoint(`list${name.charAt(0).toUpperCase()}${name.slice(1)}`, `get ${all}`, {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
-      query,
-      parameters: listParameters(query),
+      query: listQuery(fields),
       replies: { 200: listOf(shape) },
       handle: ({ sandbox, query }) =>
         listReply(pageOf<AnyRecord>(sandbox.state.store[name], query)),

@@ -12,15 +12,15 @@ import { NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
 import {
   type ControlCall,
   DONE,
-  type EndpointDefinition,
   endpoint,
   json,
   ofService,
+  parametersOf,
   readQueryAs,
   refuse,
   refuseInput,
 } from '../endpoint.ts';
-import { listParameters, listQuery, type Page, pageOf } from '../records/query.ts';
+import { listQuery, type Page, pageOf } from '../records/query.ts';
 import { listOf, listReply } from '../records/record-endpoints.ts';
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
@@ -46,12 +46,12 @@ const QUERY = listQuery(FIELDS, ['name']);
 /** What is known without the state of a sandbox, which other servers may have changed. */
 const KNOWN = /^(?:q|_page|_limit|_order|(?:name|lastUsed)(?:_[a-z]+)?)$/;
 
-export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
+export const SANDBOX_ENDPOINTS = [
   endpoint('listSandboxes', 'get /sandboxes', {
     summary: 'List sandboxes',
     description:
       'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do; `q` searches names.',
-    parameters: listParameters(QUERY),
+    parameters: parametersOf(QUERY),
     replies: { 200: listOf(SANDBOX) },
     defaultOnly: true,
     handle: async (call) => {
@@ -66,7 +66,7 @@ export const SANDBOX_ENDPOINTS: readonly EndpointDefinition[] = [
     summary: 'Delete the sandboxes that a filter selects',
     description:
       'Takes the parameters of the list, and requires a filter or `q`. Never deletes the default sandbox and staging.',
-    parameters: listParameters(QUERY),
+    parameters: parametersOf(QUERY),
     example: { query: { name: 'my-test' } },
     replies: { 200: DELETED },
     defaultOnly: true,

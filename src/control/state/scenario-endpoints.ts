@@ -24,7 +24,6 @@ import {
 import {
   type ControlReply,
   DONE,
-  type EndpointDefinition,
   edit,
   endpoint,
   json,
@@ -64,7 +63,7 @@ const CHOICE = object(
   { some: true },
 );
 
-export const SCENARIO_ENDPOINTS: readonly EndpointDefinition[] = [
+export const SCENARIO_ENDPOINTS = [
   endpoint('listScenarios', 'get /scenarios', {
     summary: 'List the scenarios that can be named',
     description:

@@ -18,8 +18,8 @@ import {
   setClock,
   timeOf,
 } from '../../service/clock.ts';
-import { object, optional, required } from '../../shape/objects.ts';
-import { BASE_URL, FLAG, KEY, list, named } from '../../shape/shapes.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
+import { BASE_URL, FLAG, KEY, list } from '../../shape/shapes.ts';
 import type { ControlParts } from '../control-options.ts';
 import {
   ASSUMPTION,
@@ -31,17 +31,9 @@ import {
   UPSTREAM,
   type UpstreamState,
 } from '../control-shapes.ts';
-import {
-  type ControlReply,
-  DONE,
-  type EndpointDefinition,
-  edit,
-  endpoint,
-  json,
-  refuse,
-} from '../endpoint.ts';
+import { type ControlReply, DONE, edit, endpoint, json, refuse } from '../endpoint.ts';
 
-export const ASSUMPTION_ENDPOINTS: readonly EndpointDefinition[] = [
+export const ASSUMPTION_ENDPOINTS = [
   endpoint('listAssumptions', 'get /assumptions', {
     summary: 'List assumptions and their options',
     replies: { 200: list(ASSUMPTION) },
@@ -70,21 +62,19 @@ function assumptionsReply(choices: Choices, { checked: all }: ControlParts): Con
   return json(states);
 }
 
-const CLOCK_SETTING = named(
+const CLOCK_SETTING = namedObject(
   'ClockSetting',
-  object(
-    {
-      now: optional(INSTANT, 'The time to set.'),
-      frozen: optional(FLAG, 'Whether time stops.'),
-      real: optional(FLAG, 'True returns to the system time, which cannot be frozen.'),
-    },
-    { some: true },
-  ),
+  {
+    now: optional(INSTANT, 'The time to set.'),
+    frozen: optional(FLAG, 'Whether time stops.'),
+    real: optional(FLAG, 'True returns to the system time, which cannot be frozen.'),
+  },
+  { some: true },
 );
 
 const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the clock back.') });
 
-export const CLOCK_ENDPOINTS: readonly EndpointDefinition[] = [
+export const CLOCK_ENDPOINTS = [
   endpoint('getClock', 'get /clock', {
     summary: 'Read the clock',
     replies: { 200: CLOCK },
@@ -126,16 +116,13 @@ function clockView(clock: Clock): ClockView {
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }
 
-const UPSTREAM_SETTING = named(
-  'UpstreamSetting',
-  object({
-    url: required(BASE_URL, 'The base URL of the deployment.'),
-    key: optional(KEY, "Sent to the deployment in place of the client's key."),
-    yes: optional(FLAG, 'Agrees to send requests to another machine.'),
-  }),
-);
+const UPSTREAM_SETTING = namedObject('UpstreamSetting', {
+  url: required(BASE_URL, 'The base URL of the deployment.'),
+  key: optional(KEY, "Sent to the deployment in place of the client's key."),
+  yes: optional(FLAG, 'Agrees to send requests to another machine.'),
+});
 
-export const UPSTREAM_ENDPOINTS: readonly EndpointDefinition[] = [
+export const UPSTREAM_ENDPOINTS = [
   endpoint('getUpstream', 'get /upstream', {
     summary: 'Read which deployment answers',
     replies: { 200: UPSTREAM },
@@ -176,7 +163,7 @@ function upstreamReply(upstream: Upstream | undefined): ControlReply {
 }
 
 /** What a person wants to know first: what in this sandbox is not as it was at the start. */
-export const STATUS_ENDPOINTS: readonly EndpointDefinition[] = [
+export const STATUS_ENDPOINTS = [
   endpoint('getStatus', 'get /status', {
     quiet: true,
     summary: 'Read what differs from a fresh mock',

@@ -20,7 +20,6 @@ import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import {
   type ControlReply,
   DONE,
-  type EndpointDefinition,
   edit,
   endpoint,
   json,
@@ -42,7 +41,7 @@ const RESET = object({
 
 const STATE = named('State', STORE);
 
-export const STATE_ENDPOINTS: readonly EndpointDefinition[] = [
+export const STATE_ENDPOINTS = [
   endpoint('getState', 'get /state', {
     summary: 'Read the whole store as a fixture',
     replies: { 200: STATE },
@@ -123,7 +122,7 @@ function* stateText(store: Store): Generator<string> {
 
 const MISSING = 'The snapshot does not exist.';
 
-export const SNAPSHOT_ENDPOINTS: readonly EndpointDefinition[] = [
+export const SNAPSHOT_ENDPOINTS = [
   endpoint('listSnapshots', 'get /snapshots', {
     summary: 'List snapshots, the oldest first',
     replies: { 200: list(SNAPSHOT) },
