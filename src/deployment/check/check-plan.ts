@@ -1,37 +1,61 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-table.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { SAFE } from '../transport.ts';
+import { ANIMAL_QUESTIONS } from './animal-questions.ts';
 import {
-  type CheckRequest,
   type NamedOrders,
-  REQUEST_NAMES,
-  type RequestName,
+  QUESTION_NAMES,
+  type Question,
+  type QuestionName,
+  type Settlement,
 } from './check-transcript.ts';
-import { INPUT_QUESTIONS, WIRE_QUESTIONS } from './protocol-questions.ts';
-import { type Question, requestsOf } from './question.ts';
-import { READ_REQUESTS } from './read-requests.ts';
-import { ANIMAL_QUESTIONS, INVENTORY_QUESTIONS, ORDER_QUESTIONS } from './record-questions.ts';
-import { WRITE_REQUESTS } from './write-requests.ts';
+import { CREATION_QUESTIONS } from './creation-questions.ts';
+import { ORDER_QUESTIONS } from './order-questions.ts';
+import { OVERALL_SETTLEMENTS, PROTOCOL_QUESTIONS } from './protocol-questions.ts';
+import { STOCK_QUESTIONS } from './stock-questions.ts';
 
-/** What settles each assumption. */
-export const QUESTIONS: Readonly<Record<AssumptionId, Question>> = {
-  ...INPUT_QUESTIONS,
+/** Every question of a check. */
+export const QUESTIONS: Readonly<Record<QuestionName, Question>> = {
   ...ANIMAL_QUESTIONS,
-  ...INVENTORY_QUESTIONS,
+  ...CREATION_QUESTIONS,
+  ...STOCK_QUESTIONS,
   ...ORDER_QUESTIONS,
-  ...WIRE_QUESTIONS,
+  ...PROTOCOL_QUESTIONS,
 };
 
-/** Every request of a check. */
-export const REQUESTS: Readonly<Record<RequestName, CheckRequest>> = {
-  ...READ_REQUESTS,
-  ...WRITE_REQUESTS,
-};
+const SETTLEMENTS: readonly Settlement[] = [
+  ...QUESTION_NAMES.flatMap((name) => {
+    const question = QUESTIONS[name];
+    if (question.settles === undefined) return [];
+    return { ...question, by: question.by ?? (question.from ? [] : [name]) };
+  }),
+  ...OVERALL_SETTLEMENTS,
+];
 
-/** The documented reply that a request has rules for, as an operation with a status. */
-export function ruledReply(name: RequestName): string | undefined {
-  const { operation, rules = [] } = REQUESTS[name];
-  if (operation === undefined || rules.length === 0) return undefined;
+/** @throws Error for an assumption that no question settles */
+export function settlementOf(id: AssumptionId): Settlement {
+  const settlement = SETTLEMENTS.find(({ settles }) => settles === id);
+  if (settlement === undefined) throw new Error(`No question settles ${id}.`);
+  return settlement;
+}
+
+/** The questions that an assumption is judged by. */
+export function questionsOf({
+  by = [],
+  from = [],
+  also = [],
+}: Settlement): readonly QuestionName[] {
+  return [...from, ...by, ...also];
+}
+
+/** What a reply of an operation is called. */
+export function replyName(reply: Pick<Question, 'operation' | 'status'>): string {
+  return `${reply.operation} ${reply.status}`;
+}
+
+/** The documented reply that a question has rules for. */
+export function ruledReply({ operation, rules }: Question): string | undefined {
+  if (operation === undefined || rules === undefined) return undefined;
   return `${operation} ${Object.keys(operationShape(operation).replies)[0]}`;
 }
 
@@ -50,8 +74,8 @@ export type PlannedRequest = ReturnType<typeof planCheck>[number];
 
 /** The requests that a check sends, in order. Requests whose needs stay unknown are left out. */
 export function planCheck(options: CheckOptions) {
-  return REQUEST_NAMES.filter((name) => missing(name, options).length === 0).flatMap((name) => {
-    const { method, path, body, key, times = 1, why, each, needs } = REQUESTS[name];
+  return QUESTION_NAMES.filter((name) => missing(name, options).length === 0).flatMap((name) => {
+    const { method, path, body, key, times = 1, why, each, needs } = QUESTIONS[name];
     // Descriptions in braces stand for what only the deployment can tell.
     const values = each === undefined ? [`{${needs?.description}}`] : options.orders[each];
     return values.map((value) => ({
@@ -67,18 +91,18 @@ export function planCheck(options: CheckOptions) {
   });
 }
 
-/** What a request is for. */
-function purposesOf(name: RequestName): string[] {
-  const request = REQUESTS[name];
-  const prescribed = request.status && `${request.operation} ${request.status}`;
-  const replies = [prescribed, ruledReply(name)].flatMap((it) => it || []);
-  const assumptions = ASSUMPTION_IDS.filter((id) => requestsOf(QUESTIONS[id]).includes(name));
+/** What a question is for. */
+function purposesOf(name: QuestionName): string[] {
+  const question = QUESTIONS[name];
+  const prescribed = question.status && replyName(question);
+  const replies = [prescribed, ruledReply(question)].flatMap((it) => it || []);
+  const assumptions = ASSUMPTION_IDS.filter((id) => questionsOf(settlementOf(id)).includes(name));
   return [...new Set([...replies, ...assumptions])];
 }
 
 /** What the user would have to give before a request can be sent. */
-export function missing(name: RequestName, options: CheckOptions): string[] {
-  const { method, each, key, times = 1, needs } = REQUESTS[name];
+export function missing(name: QuestionName, options: CheckOptions): string[] {
+  const { method, each, key, times = 1, needs } = QUESTIONS[name];
   const { writes, orders, readOnlyKey, invalidKey, rate } = options;
   const all = [
     ...(needs?.after === undefined ? [] : missing(needs.after, options)),

@@ -1,12 +1,13 @@
+import type { ASSUMPTIONS, AssumptionId } from '../../contract/assumption-table.ts';
 import { parseJson } from '../../contract/json.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
 import { headerOf } from '../../raw-headers.ts';
 import { describe, joinWords } from '../../words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';
-import type { Deviation } from '../deployment-reply.ts';
 import {
   type DeploymentReply,
+  type Deviation,
   describeBody,
   idIn,
   type JsonRecord,
@@ -14,9 +15,9 @@ import {
   withId,
 } from '../deployment-reply.ts';
 
-/** The requests of a check, in the order in which they are sent. */
+/** The questions of a check, in the order in which they are asked. */
 // biome-ignore format: a line for each phase
-export const REQUEST_NAMES = [
+export const QUESTION_NAMES = [
   'pets100', 'pets', 'inventory', 'orders', 'pets1', 'pets2', 'nextPage', 'available', 'pending', 'sold',
   'pet', 'unknownPet',
   'limitText', 'petText', 'limit0', 'limit101', 'unseenFilter', 'unknownQuery', 'ordersPage', 'getOrder',
@@ -31,7 +32,7 @@ export const REQUEST_NAMES = [
   'petsAgain', 'burst',
 ] as const;
 
-export type RequestName = (typeof REQUEST_NAMES)[number];
+export type QuestionName = (typeof QUESTION_NAMES)[number];
 
 /** What the user said about the orders of the deployment. */
 export interface NamedOrders {
@@ -41,9 +42,12 @@ export interface NamedOrders {
 }
 
 /** Derives something from what a check has received. */
-export type Look<T> = (check: CheckTranscript) => T;
+type Look<T> = (check: CheckTranscript) => T;
 
-/** A request of a check: what it sends, what it needs, and what its reply is judged by. */
+/** A question to a deployment: what it sends, what it needs, what it judges and what it settles. */
+export type Question = CheckRequest & (Settlement | { readonly settles?: undefined });
+
+/** A request of a check, and what the document says of its reply. */
 export interface CheckRequest {
   /** The operation that it calls; undefined if the document has none. */
   readonly operation: OperationId | undefined;
@@ -66,32 +70,55 @@ export interface CheckRequest {
   /** Whether an assumption explains another status. */
   readonly excuse?: (reply: ProbeReply, check: CheckTranscript) => boolean;
   readonly rules?: readonly DocumentRule[];
-  /** What its reply must show of earlier writes. A read that does not is repeated after a wait. */
-  readonly effect?: Effect;
+  /** Whether its reply shows all effects of earlier writes. A read that does not is repeated later. */
+  readonly isShown?: Look<boolean>;
+  /** Whether the document says that there is such an effect. */
+  readonly isPromised?: true;
 }
 
 export interface Need {
   /** Stands in a path until it is known. */
   readonly description: string;
-  /** The request whose reply it follows from. */
-  readonly after?: RequestName;
+  /** The question whose reply it follows from. */
+  readonly after?: QuestionName;
   readonly find: (check: CheckTranscript, orders: NamedOrders) => bigint | string | undefined;
 }
 
-export interface Effect {
-  /** Whether the document says that there is one. */
-  readonly documented?: true;
-  /** Whether the reply shows all of it, or there is none to see. */
-  readonly isShown: Look<boolean>;
+type OptionOf<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
+
+/** How replies settle an assumption. */
+export type Settlement = { readonly [Id in AssumptionId]: SettlementOf<Id> }[AssumptionId];
+
+interface SettlementOf<Id extends AssumptionId> {
+  readonly settles: Id;
+  /** The questions whose status or headers settle it; by default the one that has this row. */
+  readonly by?: readonly QuestionName[];
+  /** Whether a reply to one of them is enough. */
+  readonly any?: true;
+  /** The questions whose records settle it. */
+  readonly from?: readonly QuestionName[];
+  /** Questions that make the verdict more certain, if they can be asked. */
+  readonly also?: readonly QuestionName[];
+  /** Why the replies cannot settle it, if so. */
+  readonly obstacle?: Look<string | false | undefined>;
+  /** What the replies show: options, or something else in words. By default their statuses. */
+  readonly values?: Look<readonly string[]>;
+  /** Why there is no value although the questions were answered. */
+  readonly nothing?: string;
+  /** What every value or every reply is like under an option; by default a value names its option. */
+  readonly options?: Readonly<Record<OptionOf<Id>, Form>>;
 }
+
+/** What a value or a reply is like. */
+export type Form = RegExp | ((reply: ProbeReply, check: CheckTranscript) => boolean);
 
 /** How a reply breaks a rule of the document that is not about the shape of its records. */
 export type DocumentRule = (reply: ProbeReply, check: CheckTranscript) => readonly Deviation[];
 
-/** A request as it was sent. */
-export interface Sending {
-  readonly name: RequestName;
-  readonly definition: CheckRequest;
+/** A question as it was sent. */
+interface Sending {
+  readonly name: QuestionName;
+  readonly question: Question;
   readonly request: DeploymentRequest;
   /** The order that the request names. */
   readonly order: bigint | undefined;
@@ -106,9 +133,8 @@ const KEYS = {
   'read-only': 'with the read-only key',
 } as const;
 
-/** A reply to a request of a check. */
+/** A reply to a question of a check. */
 export class ProbeReply {
-  readonly name: RequestName;
   readonly sending: Sending;
   readonly reply: DeploymentReply;
   readonly status: number;
@@ -118,11 +144,14 @@ export class ProbeReply {
   readonly receivedAt = performance.now();
 
   constructor(sending: Sending, reply: DeploymentReply) {
-    this.name = sending.name;
     this.sending = sending;
     this.reply = reply;
     this.status = reply.status;
     this.json = jsonOf(reply.body);
+  }
+
+  get operation(): OperationId | undefined {
+    return this.sending.question.operation;
   }
 
   /** A header by its name in lower case. */
@@ -163,8 +192,8 @@ export class ProbeReply {
 
   /** `GET /pets?limit=0: 400`. */
   toString(): string {
-    const { request, definition, waited } = this.sending;
-    const { key, headers, body, why } = definition;
+    const { request, question, waited } = this.sending;
+    const { key, headers, body, why } = question;
     const words = [`${request.method} ${request.path}`];
     if (body !== undefined) words.push(`with ${why}`);
     else if (key !== undefined) words.push(KEYS[key]);
@@ -176,30 +205,22 @@ export class ProbeReply {
 
 /** What a check has sent and received so far. */
 export class CheckTranscript {
-  readonly #replies = new Map<RequestName, readonly ProbeReply[]>();
-  readonly #needs = new Map<RequestName, readonly string[]>();
-  readonly #failures = new Map<RequestName, string>();
+  readonly #replies = new Map<QuestionName, readonly ProbeReply[]>();
+  /** What would have to be given or known to ask a question, such as `--writes`. */
+  readonly needs = new Map<QuestionName, readonly string[]>();
+  /** Why there was no reply that answers a question. */
+  readonly failures = new Map<QuestionName, string>();
   /** The reads that showed no effect of earlier writes, however often they were repeated. */
-  readonly unaffected = new Set<RequestName>();
+  readonly unaffected = new Set<QuestionName>();
   /** The reply that does not show what the document says a write did. */
   stale: ProbeReply | undefined;
 
-  /** Puts replies to a request in place of earlier ones. */
-  set(name: RequestName, replies: readonly ProbeReply[]): void {
+  /** Puts replies to a question in place of earlier ones. */
+  set(name: QuestionName, replies: readonly ProbeReply[]): void {
     this.#replies.set(name, replies);
   }
 
-  /** @param needs what would have to be given or known, such as `--writes` */
-  skip(name: RequestName, needs: readonly string[]): void {
-    this.#needs.set(name, needs);
-  }
-
-  /** @param why there was no reply that answers anything */
-  fail(name: RequestName, why: string): void {
-    this.#failures.set(name, why);
-  }
-
-  all(...names: readonly RequestName[]): readonly ProbeReply[] {
+  all(...names: readonly QuestionName[]): readonly ProbeReply[] {
     return names.flatMap((name) => this.#replies.get(name) ?? []);
   }
 
@@ -207,41 +228,26 @@ export class CheckTranscript {
     return [...this.#replies.values()].flat();
   }
 
-  /** The first reply to a request. */
-  get(name: RequestName): ProbeReply | undefined {
+  /** The first reply to a question. */
+  get(name: QuestionName): ProbeReply | undefined {
     return this.#replies.get(name)?.[0];
   }
 
-  /** What kept a request from being sent. */
-  needsOf(name: RequestName): readonly string[] {
-    return this.#needs.get(name) ?? [];
+  /** Why questions got no reply that answers them, each reason once. */
+  failuresOf(names: readonly QuestionName[]): string[] {
+    return [...new Set(names.flatMap((name) => this.failures.get(name) ?? []))];
   }
 
-  /** Why requests got no reply that answers anything. */
-  failuresOf(names: readonly RequestName[]): string[] {
-    return [...new Set(names.flatMap((name) => this.#failures.get(name) ?? []))];
-  }
-
-  /** Why what a request asks for is unknown: what is missing, or what was seen instead. */
-  whyUnknown(name: RequestName): string {
+  /** Why the answer to a question is unknown: what is missing, or what was seen instead. */
+  whyUnknown(name: QuestionName): string {
     const replies = this.all(name);
     const [first] = replies;
     if (first === undefined) {
-      return this.#failures.get(name) ?? `it needs ${joinWords(this.needsOf(name), 'and')}`;
+      return this.failures.get(name) ?? `it needs ${joinWords(this.needs.get(name) ?? [], 'and')}`;
     }
     if (!first.accepted) return [...new Set(replies.map(String))].join('; ');
     const { json, reply } = first;
     return `${first} with ${json === undefined ? describeBody(reply.body) : describe(json)}`;
-  }
-
-  /** The ids of the animals that the check has created first. */
-  get createdIds(): bigint[] {
-    return this.all('create', 'createPending').flatMap(({ id }) => id ?? []);
-  }
-
-  /** The entry of a created animal, before its stock changed. */
-  createdEntry(created: 'create' | 'createPending'): JsonRecord | undefined {
-    return withId(this.get('inventoryCreated')?.records, this.get(created)?.id, 'petId');
   }
 
   /** The orders that the check has cancelled. */
@@ -270,26 +276,6 @@ export class CheckTranscript {
   isDue(order: bigint | undefined): boolean {
     const shipDate = this.order(order)?.shipDate;
     return typeof shipDate === 'string' && Date.parse(shipDate) <= (this.clock ?? Date.now());
-  }
-
-  /** What cancelling orders did to the stock of their animals, where it can be seen. */
-  get restocks(): readonly { petId: bigint; ordered: number; added: number }[] {
-    const before = this.get('inventoryCreated') ?? this.get('inventory');
-    const after = this.get('inventoryCancelled');
-    const ordered = new Map<bigint, number>();
-    for (const id of this.cancelled) {
-      const order = this.order(id);
-      const petId = idIn(order, 'petId');
-      if (petId === undefined || typeof order?.quantity !== 'number') continue;
-      ordered.set(petId, (ordered.get(petId) ?? 0) + order.quantity);
-    }
-    return [...ordered].flatMap(([petId, quantity]) => {
-      const [old, now] = [before, after].map(
-        (list) => withId(list?.records, petId, 'petId')?.quantity,
-      );
-      if (typeof old !== 'number' || typeof now !== 'number' || quantity === 0) return [];
-      return [{ petId, ordered: quantity, added: now - old }];
-    });
   }
 }
 

@@ -1,81 +1,51 @@
-import type { ASSUMPTIONS, AssumptionId } from '../../contract/assumption-table.ts';
-import type { CheckTranscript, Look, ProbeReply, RequestName } from './check-transcript.ts';
+import { type OperationId, operationShape } from '../../contract/operations.ts';
+import { describe } from '../../words.ts';
+import { type Deviation, idsOf, type JsonRecord } from '../deployment-reply.ts';
+import type {
+  CheckRequest,
+  DocumentRule,
+  Need,
+  ProbeReply,
+  Question,
+  Settlement,
+} from './check-transcript.ts';
 
-type OptionOf<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
+/** The id that a body must not have. */
+export const SENT_ID = 7_777_777_777_777_777n;
 
-interface Requests {
-  /** The requests whose status or headers settle it. */
-  readonly by?: readonly RequestName[];
-  /** Whether one of them is enough. */
-  readonly any?: true;
-  /** The requests whose records settle it. */
-  readonly from?: readonly RequestName[];
-  /** Requests that make the verdict more certain, if they can be sent. */
-  readonly also?: readonly RequestName[];
-  /** Why the replies cannot settle it, if so. */
-  readonly obstacle?: Look<string | false | undefined>;
+/** What a row adds to its request. */
+export type More = Partial<CheckRequest> & (Settlement | { readonly settles?: undefined });
+
+/** @param query appended to the operation's path, in which braces stand for an id */
+export function call(
+  operation: OperationId,
+  query: string,
+  why: string,
+  more: More = {},
+): Question {
+  const { method, path } = operationShape(operation);
+  return { operation, method, path: path.replace(/\{\w+\}/, '{}') + query, why, ...more };
 }
 
-/** Settled by the option that every reply to `by` matches. */
-interface ByReplies<Option extends string> extends Requests {
-  readonly options: Readonly<
-    Record<Option, (reply: ProbeReply, check: CheckTranscript) => boolean>
-  >;
-}
+export const listPets = (query: string, why: string, more?: More) =>
+  call('listPets', query, why, more);
+export const readPet = (needs: Need, why: string, more?: More) =>
+  call('getPet', '', why, {
+    needs,
+    excuse: ({ status }, check) => (status === 410 || status === 404) && check.hasPassedSunset,
+    ...more,
+  });
+export const listInventory = (why: string, more?: More) => call('listInventory', '', why, more);
+export const listOrders = (query: string, why: string, more?: More) =>
+  call('listOrders', query, why, more);
 
-/** Settled by the option that every value in the replies matches; open if there is none. */
-interface ByValues<Option extends string> extends Requests {
-  readonly values: Look<readonly string[]>;
-  /** What the values are, in words. */
-  readonly what: string;
-  /** Why there is no value although the requests were answered. */
-  readonly nothing?: string;
-  readonly options: Readonly<Record<Option, RegExp>>;
-  /** A value that is an option itself, such as a rate. */
-  readonly other?: RegExp;
-}
+export const NO_KEY = { key: 'none', status: 401 } as const;
 
-/** How a check settles an assumption. */
-export type Question<Option extends string = string> = ByReplies<Option> | ByValues<Option>;
-
-/** A question for each of some assumptions. */
-export type Questions<Id extends AssumptionId> = {
-  readonly [Each in Id]: Question<OptionOf<Each>>;
-};
-
-/** The requests that a question is judged by. */
-export function requestsOf({ by = [], from = [], also = [] }: Question): readonly RequestName[] {
-  return [...from, ...by, ...also];
-}
-
-/** What the replies to a question's requests show. */
-export interface Answer {
-  /** The options that they match. */
-  readonly options: readonly string[];
-  /** In words; by default the requests with their statuses. */
-  readonly shown?: string;
-  /** Why they cannot settle it. */
-  readonly obstacle?: string | undefined;
-}
-
-export function answerTo(question: Question, check: CheckTranscript): Answer {
-  const obstacle = question.obstacle?.(check);
-  if (obstacle) return { options: [], obstacle };
-  if (!('values' in question)) {
-    const replies = check.all(...(question.by ?? question.from ?? []));
-    return { options: matching(question.options, (it) => replies.every((r) => it(r, check))) };
-  }
-  const { values: valuesIn, what, nothing, options, other } = question;
-  const values = [...new Set(valuesIn(check))];
-  const shown = `${what} ${values.slice(0, 5).join(', ')}`;
-  if (values.length === 0 && nothing !== undefined) return { options: [], obstacle: nothing };
-  const [value = '', another] = values;
-  if (another === undefined && other?.test(value)) return { options: [value], shown };
-  return { options: matching(options, (form) => values.every((it) => form.test(it))), shown };
-}
-
-function matching<T>(options: Readonly<Record<string, T>>, holds: (option: T) => boolean) {
-  return Object.entries(options).flatMap(([name, option]) => (holds(option) ? [name] : []));
+/** An id that is not among these. */
+export function unusedId(used: readonly bigint[]): bigint {
+  let id = SENT_ID + 1n;
+  while (used.includes(id)) id += 1n;
+  return id;
 }
 
 export const accepted = (reply: ProbeReply): boolean => reply.accepted;
@@ -86,4 +56,47 @@ export const refused = (reply: ProbeReply): boolean => reply.refused;
 /** The reply has this status. */
 export function status(expected: number) {
   return (reply: ProbeReply): boolean => reply.status === expected;
+}
+
+/** How a value deviates from what the document prescribes, unless it does not. */
+export function unless(
+  holds: boolean,
+  at: string,
+  expected: string,
+  found: string,
+  where: Deviation['where'] = 'value',
+): readonly Deviation[] {
+  return holds ? [] : [{ where, at, expected, found }];
+}
+
+/** The fields of a record that differ from another one. */
+export function unlike(
+  found: JsonRecord | undefined,
+  expected: JsonRecord | undefined,
+  fields = Object.keys(expected ?? {}),
+): readonly Deviation[] {
+  return fields.flatMap((field) => {
+    const [is, wanted] = [found?.[field], expected?.[field]];
+    const holds = found === undefined || String(is ?? '') === String(wanted ?? '');
+    return unless(holds, `$.${field}`, describe(wanted), describe(is));
+  });
+}
+
+/** No two records of a list have the same id. */
+export function uniqueIds(field: string): DocumentRule {
+  return ({ records }) => {
+    const ids = idsOf(records, field);
+    const twice = ids.find((id, at) => ids.indexOf(id) !== at);
+    return unless(twice === undefined, `$[].${field}`, 'each once', `${twice} twice`);
+  };
+}
+
+/** A body without a required field, or with one of another type, is not accepted. */
+export function refuses(field: string): readonly [DocumentRule] {
+  return [
+    ({ accepted, status, sending }) => {
+      const found = `${status} for ${sending.question.why}`;
+      return unless(!accepted, `$.${field}`, 'a refusal', found, 'field');
+    },
+  ];
 }

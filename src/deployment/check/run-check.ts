@@ -1,11 +1,11 @@
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
 import { SAFE } from '../transport.ts';
-import { type CheckOptions, missing, REQUESTS } from './check-plan.ts';
+import { type CheckOptions, missing, QUESTIONS } from './check-plan.ts';
 import {
   CheckTranscript,
   ProbeReply,
-  REQUEST_NAMES,
-  type RequestName,
+  QUESTION_NAMES,
+  type QuestionName,
 } from './check-transcript.ts';
 
 /** What sends the requests of a check. */
@@ -33,13 +33,13 @@ export async function runCheck(
 ): Promise<CheckTranscript> {
   const run = new CheckRun(client, options);
   /** Reads since the last write whose effect is not known to be shown. */
-  let reads: RequestName[] = [];
-  for (const [at, name] of REQUEST_NAMES.entries()) {
-    const report = (text: string) => progress(text, at / REQUEST_NAMES.length);
+  let reads: QuestionName[] = [];
+  for (const [at, name] of QUESTION_NAMES.entries()) {
+    const report = (text: string) => progress(text, at / QUESTION_NAMES.length);
     await run.ask(name, report);
-    if (REQUESTS[name].effect !== undefined) reads.push(name);
-    const next = REQUEST_NAMES[at + 1];
-    if (next !== undefined && REQUESTS[next].effect !== undefined) continue;
+    if (QUESTIONS[name].isShown !== undefined) reads.push(name);
+    const next = QUESTION_NAMES[at + 1];
+    if (next !== undefined && QUESTIONS[next].isShown !== undefined) continue;
     await run.repeat(reads, report);
     reads = [];
   }
@@ -67,56 +67,56 @@ class CheckRun {
   }
 
   /** Sends a request, if what it needs is given and known. */
-  async ask(name: RequestName, progress: (text: string) => void): Promise<void> {
+  async ask(name: QuestionName, progress: (text: string) => void): Promise<void> {
     const { transcript } = this;
     const needed = missing(name, this.#options);
-    if (needed.length > 0) return transcript.skip(name, needed);
-    if (this.#end !== undefined) return transcript.fail(name, this.#end);
-    const { needs, why } = REQUESTS[name];
+    if (needed.length > 0) return void transcript.needs.set(name, needed);
+    if (this.#end !== undefined) return void transcript.failures.set(name, this.#end);
+    const { needs, why } = QUESTIONS[name];
     if (needs !== undefined && this.#valueFor(name) === undefined) {
       const { after, description } = needs;
       const isRead = after === undefined || transcript.get(after)?.records !== undefined;
-      return isRead
-        ? transcript.skip(name, [description])
-        : transcript.fail(name, transcript.whyUnknown(after));
+      if (isRead) transcript.needs.set(name, [description]);
+      else transcript.failures.set(name, transcript.whyUnknown(after));
+      return;
     }
     progress(why);
     await this.#send(name);
     const reply = transcript.get(name);
-    if (name === REQUEST_NAMES[0]) requireAccess(reply);
+    if (name === QUESTION_NAMES[0]) requireAccess(reply);
     this.#failures = reply === undefined ? this.#failures + 1 : 0;
     if (this.#failures > 0 && this.#failures % FAILURES_IN_A_ROW === 0) {
       // Whether only some operations fail, or the deployment answers no more; throws if it is gone.
-      const found = await this.#exchange(REQUEST_NAMES[0]);
+      const found = await this.#exchange(QUESTION_NAMES[0]);
       if (typeof found === 'string') this.#end = found;
     }
   }
 
   /** Sends reads again that do not show the effect of writes, until they do or waited long enough. */
-  async repeat(reads: readonly RequestName[], progress: (text: string) => void): Promise<void> {
+  async repeat(reads: readonly QuestionName[], progress: (text: string) => void): Promise<void> {
     const { transcript } = this;
-    const isDocumented = (name: RequestName) => REQUESTS[name].effect?.documented;
+    const isPromised = (name: QuestionName) => QUESTIONS[name].isPromised;
     const lacking = () => reads.filter((name) => isBehind(transcript, name));
     let waited = 0;
     for (const [at, wait] of WAITS.entries()) {
-      const again = lacking().filter((name) => isDocumented(name) || at < this.#waits);
+      const again = lacking().filter((name) => isPromised(name) || at < this.#waits);
       if (again.length === 0) break;
       progress(`waiting ${wait} s for the effect of writes`);
       this.#client.rest(wait * 1000);
       waited += wait;
       for (const name of again) await this.#send(name, waited);
-      const isLate = again.some((name) => isDocumented(name) && !isBehind(transcript, name));
+      const isLate = again.some((name) => isPromised(name) && !isBehind(transcript, name));
       if (isLate) this.#waits = Math.max(this.#waits, at + 1);
     }
     for (const name of lacking()) {
       transcript.unaffected.add(name);
-      if (isDocumented(name)) transcript.stale ??= transcript.get(name);
+      if (isPromised(name)) transcript.stale ??= transcript.get(name);
     }
   }
 
   /** Sends a request as often as its definition says, and keeps the replies that answer it. */
-  async #send(name: RequestName, waited = 0): Promise<void> {
-    const { each, times } = REQUESTS[name];
+  async #send(name: QuestionName, waited = 0): Promise<void> {
+    const { each, times } = QUESTIONS[name];
     const found: (ProbeReply | string)[] = [];
     if (times !== undefined) {
       this.#client.rest(1100); // no earlier request counts in the second of the burst
@@ -130,13 +130,13 @@ class CheckRun {
     const reasons = new Set(found.filter((it) => typeof it === 'string'));
     // A burst counts only as a whole.
     this.transcript.set(name, times !== undefined && reasons.size > 0 ? [] : replies);
-    if (reasons.size > 0) this.transcript.fail(name, [...reasons].join('; '));
+    if (reasons.size > 0) this.transcript.failures.set(name, [...reasons].join('; '));
   }
 
   /** @returns the reply, or why there was none that says how the service answers the request */
-  async #exchange(name: RequestName, order?: bigint, waited = 0): Promise<ProbeReply | string> {
-    const definition = REQUESTS[name];
-    const { method, path, body, headers, key, times } = definition;
+  async #exchange(name: QuestionName, order?: bigint, waited = 0): Promise<ProbeReply | string> {
+    const question = QUESTIONS[name];
+    const { method, path, body, headers, key, times } = question;
     const { invalidKey, readOnlyKey } = this.#options;
     const keys = {
       none: null,
@@ -153,23 +153,23 @@ class CheckRun {
     };
     try {
       const reply = await this.#client.send(request, times === undefined);
-      const found = new ProbeReply({ name, definition, request, order, waited }, reply);
+      const found = new ProbeReply({ name, question, request, order, waited }, reply);
       return whyNoAnswer(found) ?? found;
     } catch (error) {
-      if (!(error instanceof DeploymentError) || name === REQUEST_NAMES[0]) throw error;
+      if (!(error instanceof DeploymentError) || name === QUESTION_NAMES[0]) throw error;
       return error.message;
     }
   }
 
-  #valueFor(name: RequestName): bigint | string | undefined {
-    return REQUESTS[name].needs?.find(this.transcript, this.#options.orders);
+  #valueFor(name: QuestionName): bigint | string | undefined {
+    return QUESTIONS[name].needs?.find(this.transcript, this.#options.orders);
   }
 }
 
 /** Why a reply says nothing about how the service answers the request. */
 function whyNoAnswer(reply: ProbeReply): string | undefined {
   const { status } = reply;
-  const { method, times, key } = reply.sending.definition;
+  const { method, times, key } = reply.sending.question;
   if (status === 429 && times === undefined) {
     return `${reply}, Retry-After ${reply.header('retry-after') ?? 'absent'}`;
   }
@@ -182,9 +182,9 @@ function whyNoAnswer(reply: ProbeReply): string | undefined {
 }
 
 /** Whether a reply may be older than the writes before it. One that cannot be read shows nothing. */
-function isBehind(check: CheckTranscript, name: RequestName): boolean {
+function isBehind(check: CheckTranscript, name: QuestionName): boolean {
   const reply = check.get(name);
-  if (reply === undefined || REQUESTS[name].effect?.isShown(check)) return false;
+  if (reply === undefined || QUESTIONS[name].isShown?.(check)) return false;
   return !reply.accepted || (reply.records ?? reply.record) !== undefined;
 }
 

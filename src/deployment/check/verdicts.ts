@@ -2,6 +2,7 @@ import {
   ASSUMPTION_IDS,
   type AssumptionId,
   type Choices,
+  isOption,
 } from '../../contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
@@ -14,14 +15,14 @@ import {
 } from '../../scenario/verdict-shapes.ts';
 import { joinWords } from '../../words.ts';
 import { type Deviation, distinct, isBreak, replyDifferences } from '../deployment-reply.ts';
-import { QUESTIONS, REQUESTS, ruledReply } from './check-plan.ts';
+import { QUESTIONS, questionsOf, replyName, ruledReply, settlementOf } from './check-plan.ts';
 import {
   type CheckTranscript,
+  type Form,
   type ProbeReply,
-  REQUEST_NAMES,
-  type RequestName,
+  QUESTION_NAMES,
+  type Settlement,
 } from './check-transcript.ts';
-import { answerTo, type Question, requestsOf } from './question.ts';
 
 /** What a check found out. */
 export interface CheckReport {
@@ -63,109 +64,120 @@ export function isBroken({ replies }: CheckReport): boolean {
 }
 
 function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<AssumptionVerdict, 'id'> {
-  const question = QUESTIONS[id];
-  const names = requestsOf(question);
+  const settlement = settlementOf(id);
+  const { by = [], from = [], values: valuesIn, nothing } = settlement;
+  const names = questionsOf(settlement);
   const open = (why: string) => ({ verdict: 'open', why }) as const;
-  const unanswered = unansweredIn(question, check);
-  if (unanswered.length > 0) return open(whyUnanswered(unanswered, question.any, check));
+  const unanswered = whyUnanswered(settlement, check);
+  if (unanswered !== undefined) return open(unanswered);
   if (check.stale !== undefined && names.some((name) => check.unaffected.has(name))) {
     return open(`a read may not show what was written: ${check.stale}`);
   }
-  const unread = question.from?.find((name) => {
+  const unread = from.find((name) => {
     const reply = check.get(name);
     return (reply?.records ?? reply?.id) === undefined;
   });
   if (unread !== undefined) return open(check.whyUnknown(unread));
-  const replies = check.all(...names);
-  const sent = [...new Set(replies.map(String))].join('; ');
-  const { options, obstacle, shown = sent } = answerTo(question, check);
-  if (obstacle !== undefined) return open(obstacle);
+  const obstacle = settlement.obstacle?.(check);
+  if (obstacle) return open(obstacle);
+  const replies = check.all(...(by.length > 0 ? by : from));
+  const values = [...new Set(valuesIn?.(check) ?? replies.map(({ status }) => `${status}`))];
+  if (values.length === 0 && nothing !== undefined) return open(nothing);
+  const judged = check.all(...names);
+  const sent = [...new Set(judged.map(String))].join('; ');
+  const options = matchingOptions(settlement, values, replies, check);
   const [option, second] = options;
+  const shown = valuesIn === undefined ? sent : `found ${values.slice(0, 5).join(', ')}: ${sent}`;
   if (second !== undefined) {
     return open(`${joinWords(options, 'and')} would both answer so: ${shown}`);
   }
   if (option !== undefined) return { verdict: 'settled', option, why: sent };
-  if (replies.some(hasBroken)) return open(`the replies break the document: ${sent}`);
+  if (judged.some(hasBroken)) return open(`the replies break the document: ${sent}`);
   const failures = check.failuresOf(names);
   return failures.length > 0
     ? open(failures.join('; '))
     : { verdict: 'none-of-the-options', why: shown };
 }
 
+function matchingOptions(
+  { settles, options }: Settlement,
+  values: readonly string[],
+  replies: readonly ProbeReply[],
+  check: CheckTranscript,
+): string[] {
+  if (options === undefined) {
+    return values.filter((value) => values.length === 1 && isOption(settles, value));
+  }
+  return Object.entries<Form>(options).flatMap(([name, form]) => {
+    const isLike =
+      form instanceof RegExp
+        ? values.every((value) => form.test(value))
+        : replies.every((reply) => form(reply, check));
+    return isLike ? [name] : [];
+  });
+}
+
 function hasBroken(reply: ProbeReply): boolean {
   return documentDifferences(reply).some(isBreak);
 }
 
-function documentDifferences({ reply, json, sending }: ProbeReply): readonly Deviation[] {
-  const { operation } = sending.definition;
+function documentDifferences({ reply, json, operation }: ProbeReply): readonly Deviation[] {
   return operation === undefined ? [] : replyDifferences({ ...reply, json }, operation);
 }
 
-/** The requests that a question cannot do without. */
-function unansweredIn({ by = [], from = [], any }: Question, check: CheckTranscript) {
-  const unanswered = (names: readonly RequestName[]) => names.filter((name) => !check.get(name));
-  const missing = unanswered(by);
-  return [...unanswered(from), ...(any && missing.length < by.length ? [] : missing)];
-}
-
-function whyUnanswered(
-  names: readonly RequestName[],
-  any: true | undefined,
-  check: CheckTranscript,
-): string {
-  const needs = names.map((name) => check.needsOf(name)).filter(({ length }) => length > 0);
+/** Why questions that an assumption cannot do without have no answer; undefined if all have one. */
+function whyUnanswered({ by = [], from = [], any }: Settlement, check: CheckTranscript) {
+  const missing = by.filter((name) => !check.get(name));
+  const isEnough = any && missing.length < by.length;
+  const names = [...from.filter((name) => !check.get(name)), ...(isEnough ? [] : missing)];
+  if (names.length === 0) return undefined;
+  const needs = names.flatMap((name) => [check.needs.get(name) ?? []]);
   const needed = any
-    ? joinWords([...new Set(needs.map((each) => joinWords(each, 'and')))], 'or')
+    ? joinWords([...new Set(needs.flatMap((each) => joinWords(each, 'and') || []))], 'or')
     : joinWords([...new Set(needs.flat())], 'and');
   return [...check.failuresOf(names), ...(needed === '' ? [] : [`it needs ${needed}`])].join('; ');
 }
 
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
 function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
-  const judged = [...DOCUMENTED_REPLIES, ...otherErrors(check)];
-  return judged.map(({ operation, status }) => judgeReply(check, operation, status));
+  const replies = check.everything;
+  const found = replies.flatMap((reply) => differencesIn(reply, check));
+  const judged = [...DOCUMENTED_REPLIES, ...replies.filter(isOtherBreak)];
+  const byName = new Map(judged.map((it) => [replyName(it), it]));
+  return [...byName].map(([name, { operation, status }]) => {
+    const differences = distinct(found.flatMap(({ about, ...it }) => (about === name ? it : [])));
+    const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
+    if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
+    if (replies.some((it) => replyName(it) === name))
+      return { ...verdict, verdict: 'as-documented' };
+    const asked = QUESTION_NAMES.filter((it) => replyName(QUESTIONS[it]) === name);
+    const why = check.failuresOf(asked).join('; ');
+    return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
+  });
 }
 
-/** The errors that break the document with a status that it does not show. */
-function otherErrors(check: CheckTranscript) {
-  const found = new Map<string, { readonly operation: OperationId; readonly status: number }>();
-  for (const reply of check.everything) {
-    const { status } = reply;
-    const { operation, status: prescribed } = reply.sending.definition;
-    if (operation === undefined || prescribed !== undefined) continue;
-    const isDocumented = status in operationShape(operation).replies;
-    if (!isDocumented && hasBroken(reply))
-      found.set(`${operation} ${status}`, { operation, status });
-  }
-  return found.values();
+/** Whether an Error breaks the document with a status that it does not show. */
+function isOtherBreak(
+  reply: ProbeReply,
+): reply is ProbeReply & { readonly operation: OperationId } {
+  const { operation, status, sending } = reply;
+  if (operation === undefined || sending.question.status !== undefined) return false;
+  return !(status in operationShape(operation).replies) && hasBroken(reply);
 }
 
-function judgeReply(check: CheckTranscript, operation: OperationId, status: number): ReplyVerdict {
-  const names = REQUEST_NAMES.filter(
-    (name) => REQUESTS[name].operation === operation && REQUESTS[name].status === status,
-  );
-  const replies = check.everything.filter(
-    (it) => it.sending.definition.operation === operation && it.status === status,
-  );
-  const subject = `${operation} ${status}`;
-  const differencesOf = (
-    from: readonly ProbeReply[],
-    judge: (reply: ProbeReply) => readonly Deviation[],
-  ): Difference[] =>
-    from.flatMap((it) => judge(it).map((found) => ({ ...found, exchange: String(it) })));
-  const differences = distinct([
-    ...differencesOf(check.all(...names), (it) => wrongStatus(it, check)),
-    ...differencesOf(replies, (it) => [...documentDifferences(it), ...fractions(it)]),
-    ...differencesOf(
-      check.everything.filter((it) => it.accepted && ruledReply(it.name) === subject),
-      (it) => REQUESTS[it.name].rules?.flatMap((rule) => rule(it, check)) ?? [],
+/** The differences that a reply shows, each with the documented reply that it is about. */
+function differencesIn(reply: ProbeReply, check: CheckTranscript) {
+  const { question } = reply.sending;
+  const { rules = [] } = question;
+  const about = (name: string | undefined, differences: readonly Deviation[]) =>
+    differences.map((it) => ({ ...it, exchange: String(reply), about: name }));
+  return [
+    ...about(replyName(question), wrongStatus(reply, check)),
+    ...about(replyName(reply), [...documentDifferences(reply), ...fractions(reply)]),
+    ...(reply.accepted ? rules : []).flatMap((rule) =>
+      about(ruledReply(question), rule(reply, check)),
     ),
-  ]);
-  const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
-  if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
-  if (replies.length > 0) return { ...verdict, verdict: 'as-documented' };
-  const why = check.failuresOf(names).join('; ');
-  return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
+  ];
 }
 
 /** Integers that are written with a fraction or an exponent, which many clients cannot read. */
@@ -181,8 +193,8 @@ function fractions({ reply, json }: ProbeReply): Deviation[] {
 /** A status that neither the document prescribes nor an assumption explains. */
 function wrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
   const { status, sending } = reply;
-  const { status: prescribed, excuse } = sending.definition;
-  if (status === prescribed || excuse?.(reply, check)) return [];
+  const { status: prescribed, excuse } = sending.question;
+  if (prescribed === undefined || status === prescribed || excuse?.(reply, check)) return [];
   return [{ where: 'status', expected: `${prescribed}`, found: `${status}` }];
 }
 

@@ -1,0 +1,201 @@
+import { OPERATIONS } from '../../contract/operations.ts';
+import { describe } from '../../words.ts';
+import { idsOf, nextQuery, UNKNOWN_WORD, withId } from '../deployment-reply.ts';
+import type {
+  CheckTranscript,
+  DocumentRule,
+  Need,
+  Question,
+  QuestionName,
+} from './check-transcript.ts';
+import {
+  call,
+  listPets,
+  NO_KEY,
+  readPet,
+  refused,
+  status,
+  uniqueIds,
+  unless,
+  unlike,
+  unusedId,
+} from './question.ts';
+
+const [{ default: USUAL_PAGE }] = OPERATIONS.listPets.parameters;
+
+/** A list has as many animals as the limit lets through. */
+const pageLength: DocumentRule = ({ sending, records = [] }, check) => {
+  const known = check.get('pets100')?.records ?? records;
+  const limit = Number(/limit=(\d+)/.exec(sending.request.path)?.[1] ?? USUAL_PAGE);
+  const wanted = Math.min(limit, Math.max(known.length, records.length));
+  const expected = `${wanted} animals with limit ${limit}`;
+  return unless(records.length === wanted, '$', expected, `${records.length}`);
+};
+
+const PAGE = { status: 200, rules: [pageLength, uniqueIds('id')] };
+
+/** A filter by status lists the animals that have it, and no others. */
+function filterBy(status: string): Question {
+  const rule: DocumentRule = ({ records = [] }, check) => {
+    const other = records.find((animal) => animal.status !== status);
+    const ids = idsOf(records);
+    const all = check.get('pets100')?.records?.filter((it) => it.status === status);
+    const missing = idsOf(all).find((id) => !ids.includes(id));
+    return [
+      ...unless(other === undefined, '$[].status', `only ${status}`, describe(other?.status)),
+      ...unless(missing === undefined, '$', `animal ${missing}, which is ${status}`, 'nothing'),
+    ];
+  };
+  return listPets(`?limit=100&status=${status}`, 'the filter', { status: 200, rules: [rule] });
+}
+
+/** The sunset is on the day of the document. */
+export const sunsetDay: DocumentRule = (reply) => {
+  const day = OPERATIONS.getPet.sunset;
+  const found = reply.header('sunset');
+  const time = Date.parse(found ?? '');
+  const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+  const expected = new Date(day).toUTCString();
+  return unless(found === undefined || isDay, 'Sunset', expected, describe(found), 'header');
+};
+
+const LARGEST_DOUBLE = BigInt(Number.MAX_SAFE_INTEGER);
+
+const LISTED_PET: Need = {
+  description: 'an animal in the list',
+  after: 'pets100',
+  // Rather one with an id that a double cannot hold.
+  find: (check) => {
+    const ids = idsOf(check.get('pets100')?.records);
+    return ids.find((id) => id > LARGEST_DOUBLE || id < -LARGEST_DOUBLE) ?? ids[0];
+  },
+};
+
+const UNKNOWN_PET: Need = {
+  description: 'an id that no animal has',
+  find: (check) =>
+    unusedId([
+      ...idsOf(check.get('pets100')?.records),
+      ...idsOf(check.get('inventory')?.records, 'petId'),
+    ]),
+};
+
+/** What a check asks about reading animals. */
+export const ANIMAL_QUESTIONS = {
+  pets100: listPets('?limit=100', 'the animals', PAGE),
+  pets: listPets('', 'the default limit', PAGE),
+  pets1: listPets('?limit=1', 'the shortest page', {
+    ...PAGE,
+    settles: 'pets-paging',
+    also: ['nextPage', 'pets100'],
+    obstacle: (check) => {
+      const list = check.get('pets100')?.records;
+      if (list === undefined) return check.whyUnknown('pets100');
+      return list.length < 2 && !hasTotal(check) && 'it needs at least 2 animals';
+    },
+    values: (check) => [pagingIn(check)],
+  }),
+  pets2: listPets('?limit=2', 'a page of two animals', PAGE),
+  nextPage: listPets('{}', 'the next page', {
+    needs: {
+      description: 'a way to the next page',
+      find: (check) => linkIn(check) ?? (hasTotal(check) ? '?limit=1&offset=1' : undefined),
+    },
+  }),
+  available: filterBy('available'),
+  pending: filterBy('pending'),
+  sold: filterBy('sold'),
+  pet: readPet(LISTED_PET, 'an animal of the list', {
+    status: 200,
+    rules: [
+      sunsetDay,
+      ({ sending, record }, check) => {
+        const id = BigInt(/-?\d+$/.exec(sending.request.path)?.[0] ?? 0);
+        const listed = withId(check.get('pets100')?.records, id);
+        return unlike(record, listed, Object.keys({ ...listed, status: undefined }));
+      },
+    ],
+    settles: 'after-sunset',
+    obstacle: (check) =>
+      !check.hasPassedSunset &&
+      `it needs a deployment whose clock is past ${OPERATIONS.getPet.sunset}`,
+    options: { unchanged: status(200), 410: status(410), 404: status(404) },
+  }),
+  unknownPet: readPet(UNKNOWN_PET, 'an id that no animal has', {
+    settles: 'unknown-pet',
+    obstacle: (check) =>
+      check.hasPassedSunset &&
+      check.get('pet')?.status !== 200 &&
+      'the operation is past its sunset',
+  }),
+  limitText: listPets('?limit=abc', 'a limit that is not an integer', {
+    settles: 'invalid-input',
+    also: ['petText', 'createNoCategory', 'stockText', 'stockNothing'],
+    values: (check) => refusals(check).map((it) => String(it.status)),
+  }),
+  petText: call('getPet', '', 'an id that is not an integer', { path: '/pets/abc' }),
+  limit0: listPets('?limit=0', 'a limit below 1'),
+  limit101: listPets('?limit=101', 'a limit above 100', {
+    settles: 'limit-out-of-range',
+    from: ['pets100'],
+    by: ['limit0', 'limit101'],
+    options: {
+      reject: refused,
+      clamp: (_, check) => lists(check, 'limit0', 1) && lists(check, 'limit101', 100),
+      default: (_, check) => lists(check, 'limit0', 20) && lists(check, 'limit101', 20),
+    },
+  }),
+  unseenFilter: listPets(`?limit=100&status=${UNKNOWN_WORD}`, 'a filter for a status never seen', {
+    settles: 'status-filter',
+    also: ['createUnseenStatus', 'pets100'],
+    obstacle: (check) => {
+      const created = check.get('createUnseenStatus');
+      if (created?.accepted) return 'the deployment accepts any status';
+      return created === undefined && check.get('unseenFilter')?.records?.length === 0
+        ? `an empty list can mean that any status is accepted; ${check.whyUnknown('createUnseenStatus')}`
+        : undefined;
+    },
+    options: {
+      reject: refused,
+      empty: ({ records }) => records?.length === 0,
+      ignore: (_, check) => lists(check, 'unseenFilter', 100),
+    },
+  }),
+  petNoKey: readPet(UNKNOWN_PET, 'a missing key', NO_KEY),
+} as const satisfies Readonly<Record<string, Question>>;
+
+/** How a client asks for the page after that of one animal: an option, or in words. */
+function pagingIn(check: CheckTranscript): string {
+  const query = linkIn(check);
+  if (query === undefined && !hasTotal(check)) return 'none';
+  const [first, next] = (['pets1', 'nextPage'] as const).map(
+    (name) => idsOf(check.get(name)?.records)[0],
+  );
+  const isOnly = (check.get('pets100')?.records?.length ?? 0) < 2;
+  const isFurther = next === undefined ? isOnly : next !== first;
+  if (!isFurther)
+    return `a way that does not lead further: ${check.all('pets1', 'nextPage').join('; ')}`;
+  if (query === undefined) return 'offset';
+  return /[?&]cursor=/.test(query) ? 'cursor' : `a Link to ${query}`;
+}
+
+function linkIn(check: CheckTranscript): string | undefined {
+  return nextQuery(check.get('pets1')?.reply ?? { headers: [] });
+}
+
+function hasTotal(check: CheckTranscript): boolean {
+  return /^\d+$/.test(check.get('pets1')?.header('x-total-count') ?? '');
+}
+
+/** The refusals of input. Ignores input that was accepted, and an operation past its sunset. */
+function refusals(check: CheckTranscript) {
+  const pet = check.all('petText').filter((it) => it.refused || !check.hasPassedSunset);
+  const others = check.all('createNoCategory', 'stockText', 'stockNothing');
+  return [...check.all('limitText'), ...[...pet, ...others].filter((it) => it.status >= 400)];
+}
+
+/** Whether a list has as many animals as this limit lets through. */
+function lists(check: CheckTranscript, name: QuestionName, limit: number): boolean {
+  const known = check.get('pets100')?.records?.length ?? 0;
+  return check.get(name)?.records?.length === Math.min(limit, known);
+}

@@ -1,0 +1,196 @@
+import { OPERATIONS } from '../../contract/operations.ts';
+import { idsOf, UNKNOWN_WORD, withId } from '../deployment-reply.ts';
+import { sunsetDay } from './animal-questions.ts';
+import type { CheckTranscript, DocumentRule, Need, Question } from './check-transcript.ts';
+import {
+  accepted,
+  call,
+  listPets,
+  type More,
+  NO_KEY,
+  readPet,
+  refused,
+  refuses,
+  SENT_ID,
+  status,
+  unless,
+  unlike,
+} from './question.ts';
+
+const [{ maximum: LONGEST_PAGE }] = OPERATIONS.listPets.parameters;
+
+/** Every animal that a check creates has a name that starts with this. */
+const ORIGIN = 'petstore-mock check';
+
+const animal = (name: string, more = '') => `{"name":"${ORIGIN}: ${name}","categoryId":1${more}}`;
+
+/** An int64 that a double cannot hold. */
+const LARGEST = 2n ** 53n;
+
+/** One character more than `name-limits: 255` allows. */
+const LONG_NAME = `${ORIGIN}: `.padEnd(256, 'x');
+
+/** The reply to a creation has what was sent. */
+const asSent: DocumentRule = ({ record, sent }) =>
+  unlike(
+    record,
+    sent,
+    ['name', 'categoryId', 'status'].filter((field) => Object.hasOwn(sent, field)),
+  );
+
+const createPet = (body: string, why: string, more?: More) =>
+  call('createPet', '', why, { body, rules: [asSent], ...more });
+/** A body that is refused whatever its size, so that it creates nothing. */
+const createOver = (kib: number, more?: More) =>
+  createPet('{}'.padEnd((kib + 1) * 1024), `a body of ${kib + 1} KiB, wrong at any size`, more);
+
+export const CREATED_PET: Need = {
+  description: 'a created animal',
+  after: 'create',
+  find: (check) => check.get('create')?.id,
+};
+
+/** What a check asks about creating animals. */
+export const CREATION_QUESTIONS = {
+  create: createPet(
+    `{"name":"${ORIGIN}: no status","categoryId":${LARGEST + 1n}}`,
+    'an animal without a status, in a category beyond 2^53',
+    {
+      status: 201,
+      settles: 'created-status',
+      from: ['create'],
+      values: (check) => [String(check.get('create')?.record?.status ?? 'absent')],
+    },
+  ),
+  createPending: createPet(animal('stock', ',"status":"pending"'), 'an animal to change stock of', {
+    status: 201,
+    settles: 'assigned-ids',
+    from: ['create', 'createPending'],
+    also: ['created'],
+    obstacle: (check) =>
+      check.get('created')?.id !== createdIds(check)[0] &&
+      !check.hasPassedSunset &&
+      `the created animal cannot be read under its id: ${check.whyUnknown('created')}`,
+    values: (check) => {
+      const [first = 0n, second = 0n] = createdIds(check);
+      if (second - first === 1n) return ['next'];
+      return createdIds(check).map((id) => (id > LARGEST ? 'int64' : String(id)));
+    },
+  }),
+  created: readPet(CREATED_PET, 'the first created animal', {
+    status: 200,
+    isPromised: true,
+    isShown: (check) => check.get('created')?.status === 200 || check.hasPassedSunset,
+    rules: [
+      sunsetDay,
+      ({ record }, check) => {
+        const created = check.get('create');
+        const { id, status } = created?.record ?? {};
+        return unlike(record, { id, status, ...created?.sent });
+      },
+    ],
+  }),
+  createLongName: createPet(`{"name":"${LONG_NAME}","categoryId":1}`, 'a name of 256 characters', {
+    settles: 'name-limits',
+    obstacle: (check) =>
+      check.get('createLongName')?.accepted &&
+      'none or non-empty: only an empty name could tell, but an animal without a name would not show where it comes from',
+    options: { none: () => false, 'non-empty': () => false, 255: refused },
+  }),
+  createNoKey: createPet(animal('no key'), 'a missing key', NO_KEY),
+  createWithId: createPet(animal('id', `,"id":${SENT_ID}`), 'a body with an id', {
+    settles: 'id-on-create',
+    options: { reject: refused, ignore: ({ id }) => id !== undefined && id !== SENT_ID },
+  }),
+  createUnknownField: createPet(
+    animal('field', `,"${UNKNOWN_WORD}":1`),
+    'a body with an unknown field',
+    { settles: 'unknown-body-fields', options: { ignore: accepted, reject: refused } },
+  ),
+  createUnseenStatus: createPet(
+    animal('status', `,"status":"${UNKNOWN_WORD}"`),
+    'a status never seen',
+    { settles: 'animal-status-values', options: { seen: refused, any: accepted } },
+  ),
+  createNoCategory: createPet(`{"name":"${ORIGIN}: no category"}`, 'a missing required field', {
+    rules: refuses('categoryId'),
+  }),
+  createAsText: createPet(animal('text/plain'), 'a body that is not declared as JSON', {
+    headers: { 'Content-Type': 'text/plain' },
+    settles: 'media-type',
+    options: { reject: status(415), lenient: accepted },
+  }),
+  createOver10kb: createOver(10),
+  createOver1mb: createOver(1024, {
+    settles: 'body-limit',
+    by: ['createOver10kb', 'createOver1mb'],
+    values: (check) => [
+      check
+        .all('createOver10kb', 'createOver1mb')
+        .map((it) => (it.refused ? 'refused' : it.status))
+        .join(', '),
+    ],
+    options: { '1mb': /^refused, 413$/, '10kb': /^413, 413$/, none: /^refused, refused$/ },
+  }),
+  createReadOnly: createPet(animal('read-only key'), 'a read-only key', {
+    key: 'read-only',
+    needs: CREATED_PET,
+    settles: 'read-only-keys',
+    also: ['petsReadOnly'],
+    obstacle: (check) => !check.get('petsReadOnly')?.accepted && check.whyUnknown('petsReadOnly'),
+    options: { ignored: accepted, 403: status(403) },
+  }),
+  petsAgain: listPets('?limit=100', 'the order of the animals', {
+    status: 200,
+    isPromised: true,
+    isShown: (check) => createdIds(check).every((id) => isOnPage(check, id)),
+    rules: [
+      (_, check) => {
+        const id = check.get('created')?.id;
+        const holds = id === undefined || isOnPage(check, id);
+        return unless(holds, '$', `animal ${id}, which was created`, 'nothing');
+      },
+    ],
+    settles: 'pets-order',
+    from: ['petsAgain', 'pets100'],
+    obstacle: (check) => {
+      const { length } = idsIn(check, 'petsAgain');
+      const isSorted = orderOf(check) !== 'shuffled';
+      return isSorted && length < 8 && `it needs 8 animals: ${length} can be in order by chance`;
+    },
+    values: (check) => [isSameAgain(check) ? orderOf(check) : 'another order at each call'],
+  }),
+} as const satisfies Readonly<Record<string, Question>>;
+
+/** The ids of the animals that the check has created first. */
+function createdIds(check: CheckTranscript): bigint[] {
+  return check.all('create', 'createPending').flatMap(({ id }) => id ?? []);
+}
+
+/** Whether a created animal is listed, or may be on another page. */
+function isOnPage(check: CheckTranscript, id: bigint): boolean {
+  const list = check.get('petsAgain')?.records;
+  return (list?.length ?? 0) >= LONGEST_PAGE || withId(list, id) !== undefined;
+}
+
+/** The ids of a list, each once. */
+function idsIn(check: CheckTranscript, name: 'pets100' | 'petsAgain'): bigint[] {
+  return [...new Set(idsOf(check.get(name)?.records))];
+}
+
+function orderOf(check: CheckTranscript): 'id' | 'newest' | 'shuffled' {
+  const ids = idsIn(check, 'petsAgain');
+  if (isAscending(ids)) return 'id';
+  return isAscending(ids.toReversed()) ? 'newest' : 'shuffled';
+}
+
+function isAscending(ids: readonly bigint[]): boolean {
+  return ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? id));
+}
+
+/** Whether both lists have the same order. An animal that only one of them has may be new. */
+function isSameAgain(check: CheckTranscript): boolean {
+  const [ids, again] = [idsIn(check, 'petsAgain'), idsIn(check, 'pets100')];
+  const common = ids.filter((id) => again.includes(id));
+  return String(common) === String(again.filter((id) => ids.includes(id)));
+}
