@@ -2,7 +2,7 @@ import type { LatchRule } from '../scenario/rules.ts';
 import type { SavedScenario } from '../scenario/scenario-text.ts';
 import type { Clock } from '../service/clock.ts';
 import type { RateWindow } from '../service/keyring.ts';
-import { applyStoreChange, type Store, type StoreChange, storeChange } from '../store/store.ts';
+import { applyStoreChange, type StoreChange, storeChange } from '../store/store.ts';
 import type { SandboxSettings, State } from './state.ts';
 
 /** What turns a state into another. What stays the same is left out. */
@@ -12,7 +12,8 @@ export interface Change {
   readonly clock?: Clock | undefined;
   readonly rules?: MapChange<number> | undefined;
   readonly rates?: MapChange<RateWindow> | undefined;
-  readonly snapshots?: readonly SnapshotChange[] | undefined;
+  /** Saved stores, as they differ from the store after the change. */
+  readonly snapshots?: MapChange<StoreChange> | undefined;
   readonly scenarios?: MapChange<SavedScenario> | undefined;
   readonly latches?: MapChange<LatchRule> | undefined;
 }
@@ -20,27 +21,21 @@ export interface Change {
 /** What turns a map into another. */
 interface MapChange<T> {
   readonly remove: readonly string[];
-  /** Entries that are new or have another value, in the order of the later map. */
+  /** Entries that are new or have another value, which come last. */
   readonly set: readonly (readonly [string, T])[];
-}
-
-/** A snapshot that was taken, replaced or deleted. */
-interface SnapshotChange {
-  readonly name: string;
-  /** How it differs from the store after the change; undefined if it was deleted. */
-  readonly store: StoreChange | undefined;
 }
 
 /** What turns a state into another; undefined for the same. Visits only what differs. */
 export function diff(before: State, after: State): Change | undefined {
   if (before === after) return undefined;
+  const snapshots = mapChange(before.snapshots, after.snapshots);
   const change: Change = {
     store: storeChange(before.store, after.store),
     settings: after.settings === before.settings ? undefined : after.settings,
     clock: after.clock === before.clock ? undefined : after.clock,
     rules: mapChange(before.counters.rules, after.counters.rules),
     rates: mapChange(before.counters.rates, after.counters.rates),
-    snapshots: snapshotChanges(before, after),
+    snapshots: mapValues(snapshots, (store) => storeChange(after.store, store) ?? {}),
     scenarios: mapChange(before.scenarios, after.scenarios),
     latches: mapChange(before.latches, after.latches),
   };
@@ -58,23 +53,19 @@ function mapChange<T>(
   };
 }
 
-function snapshotChanges(before: State, after: State): SnapshotChange[] | undefined {
-  if (before.snapshots === after.snapshots) return undefined;
-  const changes: SnapshotChange[] = [];
-  for (const name of before.snapshots.keys()) {
-    if (!after.snapshots.has(name)) changes.push({ name, store: undefined });
-  }
-  for (const [name, store] of after.snapshots) {
-    if (before.snapshots.get(name) === store) continue;
-    changes.push({ name, store: storeChange(after.store, store) ?? {} });
-  }
-  return changes;
+/** A change of a map with other values. */
+export function mapValues<T, U>(
+  change: MapChange<T> | undefined,
+  made: (value: T) => U,
+): MapChange<U> | undefined {
+  return change && { ...change, set: change.set.map(([name, value]) => [name, made(value)]) };
 }
 
 /** The state after a change. `apply(before, diff(before, after))` equals `after`. */
 export function apply(before: State, change: Change): State {
   const store =
     change.store === undefined ? before.store : applyStoreChange(before.store, change.store);
+  const snapshots = mapValues(change.snapshots, (it) => applyStoreChange(store, it));
   return {
     store,
     settings: change.settings ?? before.settings,
@@ -83,13 +74,13 @@ export function apply(before: State, change: Change): State {
       rules: changedMap(before.counters.rules, change.rules),
       rates: changedMap(before.counters.rates, change.rates),
     },
-    snapshots: changedSnapshots(before.snapshots, store, change.snapshots),
+    snapshots: changedMap(before.snapshots, snapshots),
     scenarios: changedMap(before.scenarios, change.scenarios),
     latches: changedMap(before.latches, change.latches),
   };
 }
 
-/** What was set comes last: the order of rate windows matters. */
+/** What was set comes last: the order of rate windows and snapshots matters. */
 function changedMap<T>(
   before: ReadonlyMap<string, T>,
   change: MapChange<T> | undefined,
@@ -104,16 +95,7 @@ function changedMap<T>(
   return after;
 }
 
-function changedSnapshots(
-  before: State['snapshots'],
-  after: Store,
-  changes: readonly SnapshotChange[] | undefined,
-): State['snapshots'] {
-  if (changes === undefined) return before;
-  const snapshots = new Map(before);
-  for (const { name, store } of changes) {
-    if (store === undefined) snapshots.delete(name);
-    else snapshots.set(name, applyStoreChange(after, store));
-  }
-  return snapshots;
+/** A map with an entry added or replaced, which comes last. */
+export function withEntry<T>(map: ReadonlyMap<string, T>, name: string, value: T) {
+  return changedMap(map, { remove: [], set: [[name, value]] });
 }

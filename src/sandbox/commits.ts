@@ -9,10 +9,9 @@ import type { State } from './state.ts';
 /** What a request does in a sandbox. Pure: it runs again, from another state, if others were faster. */
 type Job<T> = (state: State) => JobResult<T>;
 
-export interface JobResult<T> {
+/** What a request makes of a state and of the evidence. */
+export interface JobResult<T> extends EvidenceEntry {
   readonly state: State;
-  /** What it did to the evidence; undefined if it changed nothing at all. */
-  readonly entry: EvidenceEntry | undefined;
   /** When it was received, by `performance.now()`, if its exchange is to say how long it took. */
   readonly receivedAt?: number | undefined;
   readonly result: T;
@@ -88,10 +87,11 @@ export class Commits {
     });
   }
 
-  #acknowledge<T>({ state, entry, receivedAt, result }: JobResult<T>): T {
-    this.#state = state;
-    if (entry !== undefined) this.#recorder.take(entry, receivedAt);
-    return result;
+  #acknowledge<T>(made: JobResult<T>): T {
+    const before = this.#state;
+    this.#state = made.state;
+    if (isChange(before, made)) this.#recorder.take(made, made.receivedAt);
+    return made.result;
   }
 
   async #work(keeper: Keeper): Promise<void> {
@@ -180,14 +180,16 @@ export class Commits {
   }
 }
 
+/** Whether a job did anything: to look at a sandbox is no use of it. */
+function isChange(before: State, { state, exchange, clears, past, holds }: JobResult<unknown>) {
+  return exchange !== undefined || state !== before || (clears ?? past ?? holds) !== undefined;
+}
+
 /** What a keeper takes of a job. */
-function toKeep(
-  before: State,
-  { state, entry }: JobResult<unknown>,
-  { isShared }: Keeper,
-): Entry | undefined {
-  if (entry === undefined) return undefined;
-  const change = diff(before, state);
-  if (isShared) return { ...entry, change };
+function toKeep(before: State, made: JobResult<unknown>, { isShared }: Keeper): Entry | undefined {
+  if (!isChange(before, made)) return undefined;
+  const { exchange, clears, past, holds } = made;
+  const change = diff(before, made.state);
+  if (isShared) return { change, exchange, clears, past, holds };
   return change?.store && { change: { store: change.store } };
 }

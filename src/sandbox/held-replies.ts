@@ -32,17 +32,17 @@ interface Holder {
 interface HeldReply {
   readonly since: number;
   readonly send: () => void;
+  readonly timer: NodeJS.Timeout;
   /** Stops listening for the client. */
   forget: () => void;
 }
 
-/** The replies of one sandbox that this server holds back. One timer serves all of them. */
+/** The replies of one sandbox that this server holds back. */
 export class HeldReplies {
   readonly #share: HeldShare;
   readonly #holder: Holder;
   /** By the numbers of their exchanges, the oldest first. */
   readonly #replies = new Map<number, HeldReply>();
-  #timer: NodeJS.Timeout | undefined;
   #unfollow: (() => void) | undefined;
 
   constructor(share: HeldShare, holder: Holder) {
@@ -52,15 +52,16 @@ export class HeldReplies {
 
   /** Sends a reply once it is released. */
   hold({ exchange, due }: Hold, { send, whenLeft }: ReadyReply): void {
-    const reply: HeldReply = { since: performance.now(), send, forget() {} };
+    const end = (why: HoldEnd) => void this.end(why, [exchange]);
+    const timer = setTimeout(end, this.#share.maxHold, 'expired').unref();
+    const reply: HeldReply = { since: performance.now(), send, timer, forget() {} };
     this.#replies.set(exchange, reply);
     this.#share.held.add(this);
     this.#unfollow ??= this.#holder.follow();
-    this.#timer ??= setTimeout(() => this.#expire(), this.#share.maxHold).unref();
-    reply.forget = whenLeft(() => void this.end('left', [exchange]));
+    reply.forget = whenLeft(() => end('left'));
     // A log can take a request and its release together.
     const why = this.#share.isStopping ? 'stopped' : due;
-    if (why !== undefined) void this.end(why, [exchange]);
+    if (why !== undefined) end(why);
   }
 
   /** Lets replies go, all by default, in this order. Resolves when the journal says so. */
@@ -70,6 +71,7 @@ export class HeldReplies {
       const reply = this.#replies.get(exchange);
       if (reply === undefined) continue;
       this.#replies.delete(exchange);
+      clearTimeout(reply.timer);
       reply.forget();
       if (why !== 'left') reply.send();
       over.push({ exchange, ended: why, lasted: performance.now() - reply.since });
@@ -80,16 +82,5 @@ export class HeldReplies {
       this.#unfollow = undefined;
     }
     if (over.length > 0) await this.#holder.end(over);
-  }
-
-  #expire(): void {
-    const before = performance.now() - this.#share.maxHold;
-    const expired = [...this.#replies].filter(([, { since }]) => since <= before);
-    void this.end(
-      'expired',
-      expired.map(([exchange]) => exchange),
-    );
-    const [oldest] = this.#replies.values();
-    this.#timer = oldest && setTimeout(() => this.#expire(), oldest.since - before).unref();
   }
 }

@@ -1,7 +1,7 @@
 import type { RequestRecord } from '../evidence/exchange.ts';
 import type { HeldExchange, Release } from '../evidence/holds.ts';
 import { exchangeOf } from '../evidence/make-exchange.ts';
-import type { Evidence, EvidenceEntry } from '../evidence/sandbox-evidence.ts';
+import type { Evidence } from '../evidence/sandbox-evidence.ts';
 import type { Hold } from '../scenario/hold.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
@@ -14,12 +14,6 @@ import { type ArrivalListener, Recorder, type SandboxShare } from './recorder.ts
 import { initialState, type State } from './state.ts';
 import { type Step, worldOf } from './step.ts';
 import type { Upstream } from './upstream.ts';
-
-/** What an edit makes of a state. */
-export interface EditResult<T> extends Omit<EvidenceEntry, 'exchange'> {
-  readonly state: State;
-  readonly result: T;
-}
 
 /** Answers a request in a state. */
 export type Answer = (state: State, now: Instant) => Step;
@@ -97,7 +91,7 @@ export class Sandbox {
     // Reading the time costs a request up to 3 %, so only a log, metrics and other observers get it exactly.
     const isTimed = !frozen && (keeper !== undefined || this.#recorder.isObserved);
     const receivedAt = isTimed ? request.receivedAt : undefined;
-    return { state, entry: { exchange }, receivedAt, result: outcome };
+    return { state, exchange, receivedAt, result: outcome };
   }
 
   /** Answers a request whose change could not be kept. */
@@ -108,8 +102,8 @@ export class Sandbox {
     const outcome: Outcome = { kind: 'reply', reply, delay: 0 };
     // A journal that servers share has only what its log has.
     if (this.#commits.keeper?.isShared !== true) {
-      const { entry, receivedAt } = this.#exchange(state, request, () => ({ state, outcome }));
-      if (entry !== undefined) this.#recorder.take(entry, receivedAt);
+      const made = this.#exchange(state, request, () => ({ state, outcome }));
+      this.#recorder.take(made, made.receivedAt);
     }
     return outcome;
   }
@@ -121,14 +115,8 @@ export class Sandbox {
    * @returns the edit's result, once the change is kept
    * @throws KeeperError if it cannot be kept; it is then not made
    */
-  change<T>(edit: (state: State, now: Instant) => EditResult<T>): Promise<T> {
-    const changed = this.#commits.add((before) => {
-      const { state, result, ...effects } = edit(before, thisInstant());
-      const isChange =
-        state !== before || Object.values(effects).some((effect) => effect !== undefined);
-      return { state, entry: isChange ? effects : undefined, result };
-    });
-    return Promise.resolve(changed);
+  change<T>(edit: (state: State, now: Instant) => JobResult<T>): Promise<T> {
+    return Promise.resolve(this.#commits.add((before) => edit(before, thisInstant())));
   }
 
   /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { OperationId } from '../../src/contract/operations.ts';
+import type { JobResult } from '../../src/sandbox/commits.ts';
 import { type Preference, readPrefer } from '../../src/sandbox/preference.ts';
-import type { EditResult } from '../../src/sandbox/sandbox.ts';
 import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/state.ts';
 import { loadForRequest } from '../../src/scenario/load-scenario.ts';
 import { type Start, starterFrom } from '../../src/scenario/sandbox-start.ts';
@@ -16,7 +16,7 @@ import { stateText } from './state-text.ts';
 /** Something that happens in a sandbox. */
 export type Event = { readonly name: string } & (
   | { readonly call: Call; readonly preferred: Preference | undefined }
-  | { readonly edit: (state: State, now: Instant) => EditResult<undefined> }
+  | { readonly edit: (state: State, now: Instant) => JobResult<undefined> }
 );
 
 const WRITTEN = readScenario(

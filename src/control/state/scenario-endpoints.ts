@@ -1,4 +1,5 @@
 import { ContentError } from '../../read-text.ts';
+import { withEntry } from '../../sandbox/change.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
@@ -194,7 +195,7 @@ async function saveScenario(
     if (refusal !== undefined) return refusal;
     const summary = { name, description, shipped: false, own: true };
     return {
-      scenarios: new Map(scenarios).set(name, { name, description, format, text }),
+      scenarios: withEntry(scenarios, name, { name, description, format, text }),
       counters: { ...counters, rules: withoutPreferred(counters.rules, name) },
       reply: json(summary, scenarios.has(name) ? 200 : 201),
     };

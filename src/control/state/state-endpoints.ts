@@ -1,5 +1,7 @@
 import { COLLECTIONS } from '../../contract/records.ts';
-import type { EditResult, Sandbox } from '../../sandbox/sandbox.ts';
+import { withEntry } from '../../sandbox/change.ts';
+import type { JobResult } from '../../sandbox/commits.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import {
   KEEPABLE,
   NO_LATCHES,
@@ -94,7 +96,7 @@ function resetOf(
   before: State,
   keep: ReadonlySet<ResetPart>,
   wall: number,
-): EditResult<ControlReply> {
+): JobResult<ControlReply> {
   const start = keep.has('scenario') ? before.settings.start : origin;
   const state = restarted(before, start, wall, keep);
   const scenarios = keep.has('own-scenarios') ? state.scenarios : NO_SCENARIOS;
@@ -140,7 +142,7 @@ export const SNAPSHOT_ENDPOINTS = [
         const refusal = refuseOneMore('snapshots', snapshots, name);
         if (refusal !== undefined) return refusal;
         const reply = json(snapshotView(name, store), snapshots.has(name) ? 200 : 201);
-        return { snapshots: new Map(snapshots).set(name, store), reply };
+        return { snapshots: withEntry(snapshots, name, store), reply };
       }),
   }),
   endpoint('restoreSnapshot', 'post /snapshots/{name}/restore', {

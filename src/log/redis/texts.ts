@@ -1,5 +1,5 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
-import { apply, type Change, diff } from '../../sandbox/change.ts';
+import { apply, type Change, diff, mapValues } from '../../sandbox/change.ts';
 import type { Entry, Opening, SandboxSnapshot } from '../../sandbox/keeper.ts';
 import { initialState, type SandboxSettings, withChoices } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
@@ -63,11 +63,8 @@ function changeJson({ store, settings, snapshots, latches, ...rest }: Change, or
   return {
     store: store && writeJson(store),
     settings: settings && settingsJson(settings, origin),
-    snapshots: snapshots?.map((it) => ({ ...it, store: it.store && writeJson(it.store) })),
-    latches: latches && {
-      ...latches,
-      set: latches.set.map(([name, { json }]) => [name, json] as const),
-    },
+    snapshots: mapValues(snapshots, (it) => writeJson(it)),
+    latches: mapValues(latches, ({ json }) => json),
     ...rest,
   };
 }
@@ -77,23 +74,18 @@ async function changeFrom(
   context: RestoreContext,
 ): Promise<Change> {
   return {
-    store: storeFrom(store),
+    store: store === undefined ? undefined : storeFrom(store),
     settings: settings && (await settingsFrom(settings, context)),
-    snapshots: snapshots?.map((it) => ({ ...it, store: storeFrom(it.store) })),
-    latches: latches && (await latchesFrom(latches)),
+    snapshots: mapValues(snapshots, storeFrom),
+    // Imported here: it loads the reader of scenarios.
+    latches: latches && mapValues(latches, (await import('../../sandbox/latches.ts')).latchFrom),
     ...rest,
   };
 }
 
-async function latchesFrom({ remove, set }: NonNullable<ChangeJson['latches']>) {
-  // Imported here: it loads the reader of scenarios.
-  const { latchFrom } = await import('../../sandbox/latches.ts');
-  return { remove, set: set.map(([name, json]) => [name, latchFrom(json)] as const) };
-}
-
 /** Exact JSON is read apart: its parser is slow, and most entries are exchanges, which need none. */
-function storeFrom(json: string | undefined): StoreChange | undefined {
-  return json === undefined ? undefined : exact(STORE_CHANGE, json);
+function storeFrom(json: string): StoreChange {
+  return exact(STORE_CHANGE, json);
 }
 
 function settingsJson({ start, startedAt, choices, upstream }: SandboxSettings, origin: Start) {
