@@ -125,7 +125,7 @@ describeServer('the state in the control API', (open) => {
     expect(await clock()).toMatch(/^9999-12-30T/);
   });
 
-  test('a snapshot can be restored many times', async () => {
+  test('a snapshot can be restored many times, and comes last when it is replaced', async () => {
     const { send } = await open();
     const before = (await send('GET', '/__mock/state')).text;
     const kept = await send('POST', '/__mock/snapshots', { body: { name: 'first' } });
@@ -139,6 +139,13 @@ describeServer('the state in the control API', (open) => {
     const again = await send('POST', '/__mock/snapshots', { body: { name: 'first' } });
     expect(again.status).toBe(200);
     expect((await send('GET', '/__mock/snapshots')).json).toHaveLength(1);
+    for (const name of ['second', 'first']) {
+      await send('POST', '/__mock/snapshots', { body: { name } });
+    }
+    expect((await send('GET', '/__mock/snapshots')).json).toMatchObject([
+      { name: 'second' },
+      { name: 'first' },
+    ]);
     expect(await send('DELETE', '/__mock/snapshots/first')).toMatchObject({ status: 204 });
   });
 
