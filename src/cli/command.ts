@@ -1,5 +1,5 @@
+import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
-import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import type { Words } from './command-table.ts';
 import type { FlagName, Flags } from './flags.ts';

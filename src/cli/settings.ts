@@ -1,9 +1,9 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { isObject } from '../contract/records.ts';
+import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { MOCK_VARIABLES } from '../library/mock-variables.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
-import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
 import { object, optional } from '../shape/objects.ts';
 import { readAs, type ShapeProblem } from '../shape/shapes.ts';
 import { locateProblems, problemLines, readJson, type TextProblem } from '../shape/source-text.ts';
@@ -197,7 +197,7 @@ export async function fromConfigFile(file: string, origin: string): Promise<Conf
   const parsed = readJson(read.text);
   if (!parsed.ok) throw refused(file, parsed.problems);
   const { source } = parsed;
-  const { SAVED_VERDICTS } = await import('../scenario/verdict-shapes.ts');
+  const { SAVED_VERDICTS } = await import('../deployment/check/verdict-shapes.ts');
   const names = flagsFrom('config');
   const flags = Object.fromEntries(names.map((name) => [spellingOf(name), flagShape(name)]));
   const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');

@@ -1,7 +1,7 @@
+import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../sandbox/upstream.ts';
 import type { Starter } from '../scenario/sandbox-start.ts';
-import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
 
 /** A finished call of the control API. */
 export interface FinishedCall {

@@ -1,5 +1,6 @@
 import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
 import { RECORDS } from '../contract/records.ts';
+import { ASSUMPTION_VERDICT } from '../deployment/check/verdict-shapes.ts';
 import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
 import {
   BASIS_KIND,
@@ -15,7 +16,6 @@ import {
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { HOLD_ENDS } from '../scenario/hold.ts';
 import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
-import { ASSUMPTION_VERDICT } from '../scenario/verdict-shapes.ts';
 import { mapOf, namedObject, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
 import {

@@ -249,14 +249,12 @@ export class InputReader {
   }
 }
 
-/** `application/json`, alone or with the only charset of JSON (RFC 8259, section 8.1). */
-const JSON_MEDIA_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
-const CHARSET = /;[ \t]*charset[ \t]*=/i;
-
-function isJsonMediaType(contentType: string | undefined): boolean {
+/** Whether it is JSON, in the only charset of JSON (RFC 8259, section 8.1). */
+function isJsonMediaType(contentType = ''): boolean {
   if (contentType === 'application/json') return true;
-  if (contentType === undefined) return false;
-  if (JSON_MEDIA_TYPE.test(contentType.trim())) return true;
-  // Other parameters than the charset have no effect.
-  return /^application\/json[ \t]*;/i.test(contentType) && !CHARSET.test(contentType);
+  const [type, ...parameters] = contentType.toLowerCase().split(';');
+  const charsets = parameters.filter((it) => /^\s*charset\s*=/.test(it));
+  return (
+    type?.trim() === 'application/json' && charsets.every((it) => /=\s*"?utf-8"?\s*$/.test(it))
+  );
 }

@@ -8,6 +8,11 @@ import {
 } from '../../deployment/check/check-plan.ts';
 import { runCheck } from '../../deployment/check/run-check.ts';
 import {
+  VERDICT_TONES,
+  type VerdictName,
+  verdictText,
+} from '../../deployment/check/verdict-shapes.ts';
+import {
   type AssumptionVerdict,
   type CheckChange,
   type CheckReport,
@@ -23,7 +28,6 @@ import {
 import { SAFE } from '../../deployment/transport.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
-import { VERDICT_TONES, type VerdictName, verdictText } from '../../scenario/verdict-shapes.ts';
 import { problemLines, readJson } from '../../shape/source-text.ts';
 import { countText, cut } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.ts';

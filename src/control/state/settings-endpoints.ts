@@ -5,11 +5,11 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { hostOf, isLoopbackName } from '../../contract/base-url.ts';
+import { verdictOn } from '../../deployment/check/verdict-shapes.ts';
 import { withChoices } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
-import { verdictOn } from '../../scenario/verdict-shapes.ts';
 import {
   advanceClock,
   type Clock,

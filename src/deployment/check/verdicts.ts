@@ -7,12 +7,6 @@ import {
 import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
-import {
-  isUnsettled,
-  type ReplyVerdictName,
-  type SavedVerdicts,
-  verdictText,
-} from '../../scenario/verdict-shapes.ts';
 import { joinWords } from '../../words.ts';
 import { type Deviation, distinct, isBreak, replyDifferences } from '../deployment-reply.ts';
 import { QUESTIONS, questionsOf, replyName, ruledReply, settlementOf } from './check-plan.ts';
@@ -23,6 +17,12 @@ import {
   QUESTION_NAMES,
   type Settlement,
 } from './check-transcript.ts';
+import {
+  isUnsettled,
+  type ReplyVerdictName,
+  type SavedVerdicts,
+  verdictText,
+} from './verdict-shapes.ts';
 
 /** What a check found out. */
 export interface CheckReport {

@@ -1,7 +1,7 @@
-import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
-import { object, optional, required } from '../shape/objects.ts';
-import { ANY_TEXT, choice, list, type ValueOf } from '../shape/shapes.ts';
-import { INSTANT_TEXT } from './time-shapes.ts';
+import { ASSUMPTION_IDS } from '../../contract/assumption-table.ts';
+import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
+import { object, optional, required } from '../../shape/objects.ts';
+import { ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
 
 const OF_DEPLOYMENT = {
   deployment: required(ANY_TEXT, 'The base URL of the deployment.'),
