@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { parseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
@@ -172,18 +171,13 @@ export function fetchTrusting(ca: string): Fetch {
   return (url, { method = 'GET', headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const names = Object.fromEntries(new Headers(headers));
-      const aborted = signal instanceof AbortSignal ? { signal } : {};
-      const options = { agent, method, headers: names, ...aborted };
-      const sent = request(url, options, (reply) => resolve(responseOf(reply)));
+      const options = { agent, method, headers: names, ...(signal && { signal }) };
+      const sent = request(url, options, (reply) => {
+        const { statusCode: status = 0, headers: received } = reply;
+        const pairs = Object.entries(received).map(([name, value]) => [name, String(value)]);
+        const content = status === 204 ? null : Readable.toWeb(reply);
+        resolve(new Response(content, { status, headers: Object.fromEntries(pairs) }));
+      });
       sent.on('error', reject).end(body);
     });
-}
-
-function responseOf(reply: IncomingMessage): Response {
-  const { statusCode: status = 0, rawHeaders } = reply;
-  const pairs = rawHeaders.flatMap((name, at): [string, string][] =>
-    at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? '']] : [],
-  );
-  const body = status === 204 ? null : Readable.toWeb(reply);
-  return new Response(body, { status, headers: pairs });
 }

@@ -34,30 +34,30 @@ export interface StoreState {
   readonly orders: readonly Order[];
 }
 
-/** Changes of a collection: `remove` is applied first, then `each`, then `set`. */
-export interface CollectionChanges<R, Id extends keyof R> {
-  /** Records to merge by id. */
-  readonly set?: readonly RecordChanges<R, Id>[];
-  /** Changes of every record, or of those that `where` matches. */
-  readonly each?: EachChange<R, Id> | readonly EachChange<R, Id>[];
-  readonly remove?: 'all' | readonly Int64[];
+/** Changes of a store. Fields that a record leaves out stay; a new record must be complete. */
+export interface StateChanges {
+  readonly animals?: CollectionChanges<Animal, 'id'>;
+  readonly inventory?: CollectionChanges<InventoryEntry, 'petId'>;
+  readonly orders?: CollectionChanges<Order, 'id'>;
 }
+
+/** Records to merge by id, or three kinds of changes: `remove` is applied first, then `each`, then `set`. */
+type CollectionChanges<R, Id extends keyof R> =
+  | readonly RecordChanges<R, Id>[]
+  | {
+      /** Records to merge by id. */
+      readonly set?: readonly RecordChanges<R, Id>[];
+      /** Changes of every record, or of those that `where` matches. */
+      readonly each?: OneOrMore<EachChange<R, Id>>;
+      readonly remove?: 'all' | readonly Int64[];
+    };
 
 /** Fields to change in each record with one of the values in `where`; null matches an absent field. */
 type EachChange<R, Id extends keyof R> = Changes<Omit<R, Id>> & {
   readonly where?: { readonly [Name in keyof R]?: OneOrMore<Changes<R>[Name]> };
 };
 
-type OneOrMore<T> = T | readonly T[];
-
-/** Changes of a store. Fields that a record leaves out stay; a new record must be complete. */
-export interface StateChanges {
-  readonly animals?: readonly RecordChanges<Animal, 'id'>[] | CollectionChanges<Animal, 'id'>;
-  readonly inventory?:
-    | readonly RecordChanges<InventoryEntry, 'petId'>[]
-    | CollectionChanges<InventoryEntry, 'petId'>;
-  readonly orders?: readonly RecordChanges<Order, 'id'>[] | CollectionChanges<Order, 'id'>;
-}
+export type OneOrMore<T> = T | readonly T[];
 
 /** Some fields of a record, and its id. */
 type RecordChanges<R, Id extends keyof R> = Partial<R> & Pick<R, Id>;

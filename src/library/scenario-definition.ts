@@ -2,7 +2,7 @@ import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
-import type { Animal, CollectionChanges, Int64, InventoryEntry, Order } from './record-control.ts';
+import type { Int64, OneOrMore, StateChanges } from './record-control.ts';
 
 /** The name of a shipped scenario, or of one that the sandbox knows. */
 export type AnyScenarioName = ScenarioName | (string & Record<never, never>);
@@ -11,15 +11,11 @@ export type AnyScenarioName = ScenarioName | (string & Record<never, never>);
 export interface ScenarioDefinition {
   readonly description?: string;
   /** Scenarios to apply first. */
-  readonly extends?: AnyScenarioName | readonly AnyScenarioName[];
+  readonly extends?: OneOrMore<AnyScenarioName>;
   /** The shipped fixture to start from. */
   readonly fixture?: string;
   readonly generate?: { readonly animals?: number; readonly orders?: number };
-  readonly state?: {
-    readonly animals?: CollectionChanges<Animal, 'id'>;
-    readonly inventory?: CollectionChanges<InventoryEntry, 'petId'>;
-    readonly orders?: CollectionChanges<Order, 'id'>;
-  };
+  readonly state?: StateChanges;
   readonly keys?: {
     readonly valid?: readonly string[];
     readonly readOnly?: 'all' | readonly string[];
@@ -40,10 +36,7 @@ export interface RuleDefinition {
   readonly on: OperationId | '*' | readonly OperationId[];
   /** Parameters and body fields by name, and `headers` and `key`. */
   readonly where?: Readonly<
-    Record<
-      string,
-      Scalar | readonly Scalar[] | Readonly<Record<string, Scalar | readonly Scalar[]>>
-    >
+    Record<string, OneOrMore<Scalar> | Readonly<Record<string, OneOrMore<Scalar>>>>
   >;
   /** Which of the matching calls: `1`, `[1, 3]`, `"1-2"`, `"3-"`. */
   readonly calls?: number | string | readonly number[];
@@ -57,7 +50,7 @@ export interface RuleDefinition {
   /** The reply instead of the service's. */
   readonly reply?: {
     readonly status: number;
-    readonly headers?: Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>;
+    readonly headers?: Readonly<Record<string, OneOrMore<string | number>>>;
     /** Any JSON value, even an invalid one; by default the usual body of the status. */
     readonly body?: unknown;
     /** Sends no body, even if the status usually has one. */
@@ -71,5 +64,3 @@ export interface RuleDefinition {
   /** Runs the operation anyway and discards its reply. */
   readonly apply?: boolean;
 }
-
-type HeaderValue = string | number;
