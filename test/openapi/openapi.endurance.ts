@@ -1,42 +1,63 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { isObject } from '../../src/contract/records.ts';
 import { controlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { documentedOnly } from '../../src/openapi/documented-openapi.ts';
 import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
-import { lint } from '../helpers/openapi-linters.ts';
+import { packageRoot } from '../../src/package.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { toolFile } from '../helpers/tools.ts';
+
+const folder = temporaryFolder();
 
 const version = '0.0.0';
 const service = serviceOpenApi({ serverUrl: 'http://127.0.0.1:4010/v1', version });
-const control = controlOpenApi(ENDPOINTS, {
-  serverUrl: 'http://127.0.0.1:4010/__mock',
-  version,
-});
+const DOCUMENTS = {
+  'the document of the service': service,
+  'the document without what is assumed': documentedOnly(service),
+  'the document of the control API': controlOpenApi(ENDPOINTS, {
+    serverUrl: 'http://127.0.0.1:4010/__mock',
+    version,
+  }),
+};
 
-describe.each(['Redocly', 'Spectral'] as const)('%s', (linter) => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'petstore-mock-'));
+const ruleset = (name: string) => join(packageRoot, 'test/openapi', name);
+
+const LINTERS = {
+  Redocly: ['@redocly/cli/bin/cli.js', '--config', ruleset('redocly.yaml')],
+  Spectral: [
+    '@stoplight/spectral-cli/dist/index.js',
+    ...['--quiet', '--ruleset', ruleset('spectral.yaml')],
+  ],
+};
+
+/** What a linter finds in a file, warnings too: each rule that the document breaks. */
+function lint([program = '', ...flags]: readonly string[], file: string): Promise<unknown[]> {
+  const args = [toolFile(program), 'lint', file, '--format', 'json', ...flags];
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { env }, (_failed, stdout, stderr) => {
+      try {
+        const report: unknown = JSON.parse(stdout);
+        const found = isObject(report) ? report.problems : report;
+        if (!Array.isArray(found)) throw new TypeError('This is no report.');
+        resolve(found.map((problem) => problem.ruleId ?? problem.code));
+      } catch (cause) {
+        reject(new Error(`The linter did not report: ${stdout}${stderr}`, { cause }));
+      }
+    });
   });
-  afterAll(() => rm(folder, { recursive: true }));
+}
 
-  async function problemsIn(document: object): Promise<unknown[]> {
-    const file = join(folder, 'openapi.json');
-    await writeFile(file, JSON.stringify(document));
-    return lint(linter, file);
-  }
-
-  test('finds no error and no warning in the document of the service', async () => {
-    expect(await problemsIn(service)).toEqual([]);
-  });
-
-  test('finds no error and no warning in the document without what is assumed', async () => {
-    expect(await problemsIn(documentedOnly(service))).toEqual([]);
-  });
-
-  test('finds no error and no warning in the document of the control API', async () => {
-    expect(await problemsIn(control)).toEqual([]);
-  });
+test.each(
+  Object.entries(LINTERS).flatMap(([name, linter]) =>
+    Object.entries(DOCUMENTS).map(([what, document]) => ({ name, linter, what, document })),
+  ),
+)('$name finds no error and no warning in $what', async ({ name, linter, what, document }) => {
+  const file = join(folder, `${name} ${what}.json`);
+  writeFileSync(file, JSON.stringify(document));
+  expect(await lint(linter, file)).toEqual([]);
 });
