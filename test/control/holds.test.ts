@@ -41,6 +41,18 @@ function holdsOf({ send }: Client, base = '') {
 }
 
 describeBothWays('a rule with hold', (open) => {
+  test('makes a repeated call no pointless retry', async () => {
+    const client = await open();
+    const { use, arrived, release } = holdsOf(client);
+    await use({ on: 'cancelOrder', hold: true, calls: 1 });
+    const first = client.send('DELETE', '/v1/store/orders/99');
+    await arrived(1);
+    await release();
+    expect((await first).status).toBe(404);
+    expect((await client.send('DELETE', '/v1/store/orders/99')).status).toBe(404);
+    expect((await client.send('GET', '/__mock/findings')).json).toMatchObject({ total: 0 });
+  });
+
   test('runs the operation, and holds its reply back until it is released', async () => {
     const client = await open();
     const { use, arrived, release, list, exchange } = holdsOf(client);

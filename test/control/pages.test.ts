@@ -124,15 +124,22 @@ describeServer('the files of the dashboard', (open) => {
     expect(await send('GET', location)).toMatchObject({ status: 200 });
   });
 
-  test('the policy of a page forbids foreign content and inline scripts', async () => {
-    const { send } = await open();
-    const { headers } = await send('GET', '/__mock/');
-    const policy = String(headers['content-security-policy']).split('; ');
-    expect(policy).toEqual(
-      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]),
-    );
-    expect(policy.join()).not.toContain('unsafe');
-  });
+  test.each(['/__mock/', '/__mock/docs'])(
+    'the policy of %s forbids foreign content and inline scripts',
+    async (page) => {
+      const { send } = await open();
+      const { headers } = await send('GET', page);
+      const policy = String(headers['content-security-policy']).split('; ');
+      expect(policy).toEqual(
+        expect.arrayContaining([
+          "default-src 'none'",
+          "script-src 'self'",
+          "frame-ancestors 'none'",
+        ]),
+      );
+      expect(policy.join()).not.toContain('unsafe');
+    },
+  );
 
   test('they are compressed only for clients that accept that', async () => {
     const { send } = await open();

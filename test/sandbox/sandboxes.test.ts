@@ -81,6 +81,14 @@ describe('a sandbox', () => {
     expect((await ask(port, 'DELETE', '/v1/store/orders/1')).status).toBe(409);
   });
 
+  test('has a rate limit of its own', async () => {
+    const { port } = await serverFor({ assume: { 'rate-limit': '1/m' } });
+    const paths = ['/v1/pets', '/v1/pets', '/~one/v1/pets', '/~one/v1/pets'];
+    const statuses: number[] = [];
+    for (const path of paths) statuses.push((await ask(port, 'GET', path)).status);
+    expect(statuses).toEqual([200, 429, 200, 429]);
+  });
+
   test('accepts a key that contains a ~', async () => {
     const { port } = await serverFor({ keys: { valid: ['a~b'] } });
     expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(204);
