@@ -11,7 +11,8 @@ import type { FindingsReport } from './evidence/findings.ts';
 import { findingsOf } from './evidence/findings.ts';
 import type { CoverageReport } from './evidence/report-shapes.ts';
 import { totalsOf } from './evidence/sandbox-evidence.ts';
-import { createListener, type Timeouts } from './http/listener.ts';
+import type { Timeouts } from './http/connections.ts';
+import { createListener } from './http/listener.ts';
 import {
   type Certificate,
   type CertificateOptions,

@@ -4,7 +4,7 @@ import type { ErrorRequestHandler } from 'express';
 import { whenLeft } from '../http/pass-on.ts';
 import { locateByName, type ServiceHandler } from '../http/service-handler.ts';
 import { decodeSegment, parseTarget, ROOT } from '../http/target.ts';
-import { failed, writeReply } from '../http/write.ts';
+import { sendFailure, writeReply } from '../http/write.ts';
 import { ContentError } from '../read-text.ts';
 import { KeeperError } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
@@ -32,10 +32,8 @@ export function createExpressApp(
   app.use(controlRouter(control));
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
-  const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
-    if (response.headersSent) response.destroy();
-    else sendReply(response, ofService(failed(control.sandboxes.default.state, error)));
-  };
+  const answerError: ErrorRequestHandler = (error, _request, response, _next) =>
+    sendFailure(response, error, control.sandboxes.default.state, control);
   app.use(answerError);
   return app;
 }
@@ -73,12 +71,12 @@ function controlRouter(parts: ControlParts): MockHandler {
     if (path !== undefined) {
       const onCall = () => reportCall(parts, baseUrl + url, response);
       answer({ ...asked, path }, parts, guard, onCall).then(
-        (reply) => (reply === undefined ? next() : sendReply(response, reply)),
+        (reply) => (reply === undefined ? next() : send(response, reply)),
         next,
       );
     } else if (isRoot) {
       const base = baseUrl + whole.replace(/\/$/, '');
-      sendReply(response, rootReply({ ...asked, base, path: '' }, parts));
+      send(response, rootReply({ ...asked, base, path: '' }, parts));
     } else next();
   };
 }
@@ -169,20 +167,13 @@ function unknown({ base, path }: MockRequest): ControlReply {
 }
 
 /** Sends a reply of the control API. */
-function sendReply(response: ServerResponse, reply: ControlReply): void {
+function send(response: ServerResponse, reply: ControlReply): void {
   const { status, mediaType = 'application/json', content } = reply;
   const headers = Object.entries({
     // A cache would miss changes in the sandbox.
     'Cache-Control': 'no-store',
     ...(content !== undefined && { 'Content-Type': mediaType }),
     ...reply.headers,
-  }).flat();
-  if (typeof content === 'function') {
-    response.writeHead(status, headers).flushHeaders();
-    if (response.req.method === 'HEAD') response.end();
-    else content(response);
-  } else if (content === undefined) writeReply(response, status, headers, { kind: 'none' });
-  else if (typeof content === 'string' || Buffer.isBuffer(content)) {
-    writeReply(response, status, headers, { kind: 'text', text: content });
-  } else writeReply(response, status, headers, { kind: 'pieces', pieces: content });
+  });
+  writeReply(response, status, headers.flat(), content);
 }

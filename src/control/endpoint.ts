@@ -1,10 +1,11 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { isIntegerText, type Json, writeJson } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
 import { notAllowed } from '../http/no-operation.ts';
+import type { Content } from '../http/write.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import type { Instant } from '../service/clock.ts';
@@ -180,11 +181,8 @@ export interface ControlReply {
   /** JSON by default. */
   readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /**
-   * In pieces, so that the text of a large store is not copied; or a function that takes over the
-   * response after its headers. Undefined for no body.
-   */
-  readonly content?: string | Buffer | Iterable<string> | ((response: ServerResponse) => void);
+  /** Undefined for no body. */
+  readonly content?: Content;
 }
 
 /** A reply without a body. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import type { Fault, FaultName } from '../scenario/fault-table.ts';
 import { LONGEST_DELAY } from '../scenario/time-shapes.ts';
-import { closeWith } from './linger.ts';
+import { closeWith } from './connections.ts';
 import type { PendingResponses } from './pending-responses.ts';
 import { carrierOf } from './tls/secure.ts';
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { codeOf, warn } from '../error-code.ts';
 import type { RequestRecord } from '../evidence/exchange.ts';
@@ -11,9 +11,9 @@ import { isReal, timeOf } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { CHUNK, chunksOf } from '../store/store-text.ts';
+import { LINGER } from './connections.ts';
 import { corsHeaders } from './cors.ts';
 import { carryOut, mayHaveContent, type WireReply } from './faults.ts';
-import { LINGER } from './linger.ts';
 import { passOn, whenLeft } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
 
@@ -43,7 +43,7 @@ export function finish(request: ServiceRequest, outcome: Outcome): void {
 }
 
 /** Sends an outcome after its delay. Never throws: what cannot be sent becomes an Error. */
-export function send(response: ServerResponse, outcome: Outcome, state: State, wire: Wire): void {
+function send(response: ServerResponse, outcome: Outcome, state: State, wire: Wire): void {
   if (outcome.delay === 0) sendNow(response, outcome, state, wire);
   else wire.pending.delay(response, outcome.delay, () => sendNow(response, outcome, state, wire));
 }
@@ -77,7 +77,7 @@ export function sendFailure(
   response: ServerResponse,
   error: unknown,
   state: State,
-  wire: Wire,
+  wire: Pick<Wire, 'plain'>,
 ): void {
   const reply = failed(state, error);
   if (response.headersSent) {
@@ -88,21 +88,28 @@ export function sendFailure(
   sendReply(response, reply, state, wire);
 }
 
-function sendReply(response: ServerResponse, reply: Reply, state: State, wire: Wire): void {
+/** Sends a reply at once. */
+export function sendReply(
+  response: ServerResponse,
+  reply: Reply,
+  state: State,
+  wire: Pick<Wire, 'plain'>,
+): void {
   const { status, body } = reply;
   const headers = headersOf(reply, response.req, state, wire);
   if (body.kind === 'stream') passOn(response, status, headers, body);
-  else writeReply(response, status, headers, body);
+  else writeReply(response, status, headers, body.kind === 'json' ? body.text : undefined);
 }
 
-/** What follows the headers of a reply. */
-type Content =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'json' | 'text'; readonly text: string | Buffer }
-  | { readonly kind: 'pieces'; readonly pieces: Iterable<string> };
+/**
+ * What follows the headers of a reply: a text, which in pieces is not copied, or what takes over the
+ * response. Undefined for no body.
+ */
+export type Content = string | Buffer | Iterable<string> | ((response: ServerResponse) => void);
 
 /**
- * Writes a reply of the service or of the mock itself. Nothing else does, except for faults.
+ * Writes a reply of the service, the control API or a root. Nothing else does, except for faults and
+ * for what a deployment answers.
  *
  * @param headers names and values in turn; the length of the content is added
  */
@@ -110,14 +117,32 @@ export function writeReply(
   response: ServerResponse,
   status: number,
   headers: string[],
-  content: Content,
+  content: Content | undefined,
 ): void {
-  if (content.kind === 'none') {
+  if (content === undefined) {
     if (status !== 204) headers.push('Content-Length', '0');
     response.writeHead(status, headers);
     response.end();
-  } else if (content.kind === 'pieces') writePieces(response, status, headers, content.pieces);
-  else writeText(response, status, headers, content.text);
+  } else if (typeof content === 'string' || Buffer.isBuffer(content)) {
+    writeText(response, status, headers, content);
+  } else if (typeof content !== 'function') writePieces(response, status, headers, content);
+  else {
+    response.writeHead(status, headers).flushHeaders();
+    if (response.req.method === 'HEAD') response.end();
+    else content(response);
+  }
+}
+
+/** A whole reply as text, for a connection without a response object. */
+export function replyText(reply: Reply, state: State, wire: Pick<Wire, 'plain'>): string {
+  const { status, body } = reply;
+  const text = body.kind === 'json' ? body.text : '';
+  const headers = headersOf(reply, undefined, state, wire);
+  headers.push('Content-Length', String(Buffer.byteLength(text)));
+  // Node adds it to the replies that it writes itself.
+  if (isReal(state.clock)) headers.push('Date', new Date().toUTCString());
+  const lines = headers.map((it, at) => (at % 2 === 0 ? `${it}: ` : `${it}\r\n`)).join('');
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${text}`;
 }
 
 function writeText(
@@ -226,11 +251,11 @@ function wireReply(reply: Reply, request: IncomingMessage, state: State, wire: W
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
 /** The headers of a reply, without those of its framing. */
-export function headersOf(
+function headersOf(
   { body, basis, headers: own }: Reply,
   request: IncomingMessage | undefined,
   { clock, settings: { choices } }: State,
-  { plain }: Wire,
+  { plain }: Pick<Wire, 'plain'>,
 ): string[] {
   // The document has no HEAD, so its replies are assumed.
   const shown = plain ? [] : ['Mock-Basis', basisHeader(basis, request?.method === 'HEAD')];

@@ -27,9 +27,7 @@ test('a text in pieces is written as the client reads it, and no further once it
   function* pieces(): Generator<string> {
     for (; made < 1_000_000; made += 1) yield 'x'.repeat(64 * 1024);
   }
-  const [client, response] = await openBegun((_request, it) =>
-    writeReply(it, 200, [], { kind: 'pieces', pieces: pieces() }),
-  );
+  const [client, response] = await openBegun((_request, it) => writeReply(it, 200, [], pieces()));
   client.socket.pause();
   await expect.poll(() => response.writableNeedDrain).toBe(true);
   expect(response.writableLength).toBeLessThan(1024 ** 2);
@@ -45,7 +43,7 @@ test('a text in pieces is written as the client reads it, and no further once it
 test('a text in pieces is complete, whatever its characters', async () => {
   const piece = 'xé😀'.repeat(10_000);
   const [client] = await openBegun((_request, response) =>
-    writeReply(response, 200, [], { kind: 'pieces', pieces: [piece, piece, piece] }),
+    writeReply(response, 200, [], [piece, piece, piece]),
   );
   expect((await client.reply()).body).toBe(piece.repeat(3));
 });

@@ -173,6 +173,7 @@ async function fetched(url: URL): Promise<{ status: number; type: string; text: 
 
 describe('the port', () => {
   test('answers plain HTTP with 400, and says so in one line of the log', async () => {
+    const message = 'this port speaks HTTPS: use a base URL with https:// instead of http://';
     const notices: string[] = [];
     const server = await start({ onNotice: (notice) => notices.push(notice) });
     for (const method of ['GET', 'DELETE', 'PATCH']) {
@@ -183,16 +184,10 @@ describe('the port', () => {
         status: 400,
         connection: 'close',
       });
-      expect(parseJson(body)).toEqual({
-        code: 'invalid_input',
-        status: 400,
-        message: 'this port speaks HTTPS: use a base URL with https:// instead of http://',
-      });
+      expect(parseJson(body)).toEqual({ code: 'invalid_input', status: 400, message });
       expect(await client.rest()).toBe('');
     }
-    expect(notices).toEqual([
-      'a client sent plain HTTP, but this port speaks HTTPS: give the client a base URL with https:// instead of http://',
-    ]);
+    expect(notices).toEqual([message]);
   });
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s', async (version) => {

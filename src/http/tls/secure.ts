@@ -9,20 +9,18 @@ const carriers = new WeakMap<Socket, Socket>();
 
 export const carrierOf = (socket: Socket): Socket => carriers.get(socket) ?? socket;
 
-/**
- * Secures connections. The function calls back with the TLS connection, or with undefined if the
- * client sends something else.
- */
+/** Creates what calls back with the TLS connection over a TCP one, or with that if it is not TLS. */
 export function securer({ cert, key }: Certificate) {
   const { createSecureContext, TLSSocket } = process.getBuiltinModule('node:tls');
   const secureContext = createSecureContext({ cert, key, minVersion: 'TLSv1.2' });
-  return (socket: Socket, then: (secured: Socket | undefined) => void): void => {
-    socket.on('error', () => socket.destroy());
+  return (socket: Socket, then: (known: Socket) => void): void => {
+    const destroy = (): void => void socket.destroy();
+    socket.on('error', destroy).once('timeout', destroy);
     socket.once('readable', () => {
       const first: Buffer | null = socket.read(1);
-      if (first === null) return void socket.destroy();
-      socket.unshift(first);
-      if (first[0] !== HANDSHAKE) return then(undefined);
+      if (first === null) return destroy();
+      socket.off('timeout', destroy).setTimeout(0).unshift(first);
+      if (first[0] !== HANDSHAKE) return then(socket);
       const secured = new TLSSocket(socket, { isServer: true, secureContext });
       carriers.set(secured, socket);
       then(secured);
