@@ -169,7 +169,18 @@ describe('ctl', () => {
   test.each([
     [[], 2, 'ctl: expected an action that "petstore-mock ctl --help" lists, found nothing'],
     [['ship'], 2, 'ctl ship: expected ORDER, found nothing'],
-    [['clock', '30d'], 2, /expected an instant, \+DURATION such as \+P30D, or real, found "30d"/],
+    [
+      ['clock', '30d'],
+      2,
+      /expected an instant, \+DURATION such as \+P30D, or real, found "30d" \(did you mean \+P30D\?\)/,
+    ],
+    [['clock', '+90m'], 2, /found "\+90m" \(did you mean \+PT90M\?\)/],
+    [['clock', 'soon'], 2, /found "soon"$/],
+    [
+      ['get', 'pets'],
+      2,
+      /expected animals, inventory or orders, found "pets" \(did you mean animals\?\)/,
+    ],
     [['ship', 'one'], 1, /^id in the path: expected an integer from .*found "one"$/],
     [['set', 'orders', '1', 'status=gone'], 1, /expected pending, shipped or cancelled/],
     [['use', 'outtage'], 1, /did you mean outage\?/],

@@ -1,6 +1,12 @@
 import { extname } from 'node:path';
 import { parseInt64 } from '../../contract/json.ts';
-import { type AnyRecord, COLLECTIONS, type Field, STORED_RECORDS } from '../../contract/records.ts';
+import {
+  type AnyRecord,
+  COLLECTIONS,
+  type CollectionName,
+  type Field,
+  STORED_RECORDS,
+} from '../../contract/records.ts';
 import type {
   AssumptionState,
   ClockState,
@@ -15,18 +21,11 @@ import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoi
 import { type ControlClient, queryOf } from '../../library/control-client.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
-import { describe } from '../../words.ts';
+import { describe, joinWords } from '../../words.ts';
 import { oneOf, refusal, UsageError } from '../command.ts';
 import { ANY, NOTHING, type Words } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
-import {
-  assignmentsIn,
-  EXCHANGE_COLUMNS,
-  lineOf,
-  membersOf,
-  type Result,
-  tableOf,
-} from './ctl-tables.ts';
+import { assignmentsIn, exchangeRow, listOf, type Result } from './ctl-tables.ts';
 
 /** Something that `ctl` does with a server. */
 interface Action {
@@ -47,9 +46,6 @@ const LATEST = 20;
 /** Records that `get` prints unless `_limit` says otherwise: a store can have a million. */
 const SHOWN = 100;
 
-const STORE_COLUMNS = membersOf('name', 'animals', 'inventory', 'orders');
-const HELD_COLUMNS = membersOf('exchange', 'name', 'method', 'target', 'since');
-
 /** The actions in the order of the help. */
 const ACTIONS = {
   use: {
@@ -62,7 +58,7 @@ const ACTIONS = {
       if (changes) await client.call('PUT', '/scenario', { scenarios });
       const all = await client.call<readonly ScenarioSummary[]>('GET', '/scenarios');
       const listed = changes ? all.filter((it) => it.active !== undefined) : all;
-      return tableOf(listed, membersOf('active', 'name', 'description'));
+      return listOf(listed, 'active', 'name', 'description');
     },
   },
   save: {
@@ -74,7 +70,7 @@ const ACTIONS = {
       const format = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
       const body = new Blob([read.text], { type: `application/${format}` });
       await client.call('PUT', `/scenarios/${encodeURIComponent(name)}`, body);
-      return lineOf(`saved ${name}`);
+      return { text: `saved ${name}\n` };
     },
   },
   reset: {
@@ -83,7 +79,7 @@ const ACTIONS = {
     summary: 'Put the sandbox back to how it started.',
     async run(client, _words, { keep }) {
       await client.call('POST', '/reset', { keep });
-      return lineOf('reset');
+      return { text: 'reset\n' };
     },
   },
   ship: {
@@ -99,27 +95,27 @@ const ACTIONS = {
   get: {
     takes: ['animals|inventory|orders [ID | FIELD=VALUE…]', 1, ANY],
     summary: 'Print records: all, one, or those that match the filters of the control API.',
-    async run(client, [name = '', ...words]) {
-      const collection = oneOf(COLLECTIONS, name, 'ctl get');
+    async run(client, [name, ...words]) {
+      const collection = collectionOf('ctl get', name);
       const [id] = words;
       if (words.length === 1 && id !== undefined && !id.includes('=')) {
         const record = await client.call<AnyRecord>('GET', recordPath(collection, id));
-        return recordTable([record], record);
+        return { rows: [record], json: record };
       }
       const query = { _limit: SHOWN, ...assignmentsIn(words) };
       const path = `/${collection}`;
       const records = await client.call<readonly AnyRecord[]>('GET', path + queryOf(query));
       const total = await client.count(path + queryOf({ ...query, _limit: 0 }));
       const isPart = total > records.length;
-      const more = isPart ? `${records.length} of ${total}; _limit=N shows more\n` : '';
-      return recordTable(records, records, more);
+      const text = isPart ? `${records.length} of ${total}; _limit=N shows more\n` : '';
+      return { rows: records, text, json: records };
     },
   },
   set: {
     takes: ['animals|inventory|orders ID FIELD=VALUE…', 3, ANY],
     summary: 'Change fields of a record; null removes an optional one.',
-    run(client, [name = '', id, ...words]) {
-      const collection = oneOf(COLLECTIONS, name, 'ctl set');
+    run(client, [name, id, ...words]) {
+      const collection = collectionOf('ctl set', name);
       const fields: Readonly<Record<string, Field>> = STORED_RECORDS[collection];
       const changes = Object.entries(assignmentsIn(words)).map(([field, text]) => {
         return [field, fieldValue(fields[field], text)];
@@ -135,27 +131,28 @@ const ACTIONS = {
       if (words.length > 0) await client.call('PATCH', '/assumptions', options);
       const all = await client.call<readonly AssumptionState[]>('GET', '/assumptions');
       const changed = all.filter((it) => it.chosen !== it.default);
-      return tableOf(changed, { assumption: 'id', ...membersOf('chosen', 'default', 'question') });
+      return listOf(changed, 'id', 'chosen', 'default', 'question');
     },
   },
   clock: {
     takes: ['[INSTANT | +DURATION | real]', 0, 1],
     flags: ['frozen'],
     summary: 'Set the clock, move it, freeze it, or show it.',
-    async run(client, [to], { frozen }) {
-      if (to !== undefined && !/^(?:real$|\+-?P|\d{4}-)/i.test(to)) {
+    async run(client, [to = ''], { frozen }) {
+      if (!/^(?:|real|\+-?P.*|\d{4}-.*)$/i.test(to)) {
         const expected = 'an instant, +DURATION such as +P30D, or real';
-        throw refusal('ctl clock', expected, describe(to));
+        throw refusal('ctl clock', expected, describe(to) + durationHint(to));
       }
-      const by = to?.startsWith('+') ? to.slice(1) : undefined;
-      if (by !== undefined) await client.call('POST', '/clock/advance', { by });
-      const real = to === 'real' || undefined;
-      const setting = { now: by === undefined && !real ? to : undefined, real, frozen };
-      const changes = Object.values(setting).some((it) => it !== undefined);
-      if (changes) await client.call('PUT', '/clock', setting);
+      if (to.startsWith('+')) await client.call('POST', '/clock/advance', { by: to.slice(1) });
+      const setting = {
+        ...(/^\d/.test(to) && { now: to }),
+        ...(to === 'real' && { real: true }),
+        ...(frozen !== undefined && { frozen }),
+      };
+      if (Object.keys(setting).length > 0) await client.call('PUT', '/clock', setting);
       const clock = await client.call<ClockState>('GET', '/clock');
       const state = clock.frozen ? ', frozen' : clock.real ? ', real time' : '';
-      return lineOf(`${clock.now}${state}`, clock);
+      return { text: `${clock.now}${state}\n`, json: clock };
     },
   },
   requests: {
@@ -165,14 +162,13 @@ const ACTIONS = {
     async run(client, words) {
       const path = `/requests${queryOf({ limit: LATEST, ...assignmentsIn(words) })}`;
       const { exchanges } = await client.call<JournalPage>('GET', path);
-      return tableOf(exchanges, EXCHANGE_COLUMNS);
+      return { rows: exchanges.map(exchangeRow), json: exchanges };
     },
   },
   holds: {
     takes: NOTHING,
     summary: 'List the replies that rules hold back.',
-    run: async (client) =>
-      tableOf(await client.call<readonly HeldReply[]>('GET', '/holds'), HELD_COLUMNS),
+    run: async (client) => heldReplies(await client.call('GET', '/holds')),
   },
   release: {
     takes: ['[NAME] [WHICH=VALUE…]', 0, ANY],
@@ -186,30 +182,26 @@ const ACTIONS = {
       });
       const body = { name, ...Object.fromEntries(asked) };
       const released = await client.call<ReleaseResult>('POST', '/holds/release', body);
-      return tableOf(released.released, HELD_COLUMNS, released);
+      return { ...heldReplies(released.released), json: released };
     },
   },
   coverage: {
     takes: NOTHING,
     summary: 'Print how often each documented reply was shown.',
     async run(client) {
-      const coverage = await client.call<Coverage>('GET', '/coverage');
-      const { shown, total, percent } = coverage.totals.documented;
-      const columns = {
-        shown: 'count',
-        ...membersOf('operation', 'status', 'description'),
-      } as const;
-      const sum = `${shown} of ${total} documented replies (${percent}%)\n`;
-      return tableOf(coverage.documented, columns, coverage, sum);
+      const json = await client.call<Coverage>('GET', '/coverage');
+      const { shown, total, percent } = json.totals.documented;
+      const text = `${shown} of ${total} documented replies (${percent}%)\n`;
+      const table = listOf(json.documented, 'count', 'operation', 'status', 'description');
+      return { ...table, text, json };
     },
   },
   findings: {
     takes: NOTHING,
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
-      const report = await client.call<Findings>('GET', '/findings');
-      const columns = { exchange: 'exchange', finding: 'code', message: 'message' } as const;
-      return tableOf(report.findings, columns, report);
+      const json = await client.call<Findings>('GET', '/findings');
+      return { ...listOf(json.findings, 'exchange', 'code', 'message'), json };
     },
   },
   sandboxes: {
@@ -218,13 +210,9 @@ const ACTIONS = {
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
       const path = `/sandboxes${queryOf(assignmentsIn(words))}`;
-      return tableOf(await client.call<readonly SandboxSummary[]>('GET', path), {
-        name: 'name',
-        'last used': 'lastUsed',
-        ...membersOf('animals', 'inventory', 'orders'),
-        exchanges: 'requests',
-        ...membersOf('findings', 'service'),
-      });
+      const list = await client.call<readonly SandboxSummary[]>('GET', path);
+      const sizes = ['animals', 'inventory', 'orders'] as const;
+      return listOf(list, 'name', 'lastUsed', ...sizes, 'requests', 'findings', 'service');
     },
   },
   snapshot: {
@@ -234,7 +222,7 @@ const ACTIONS = {
       if (name !== undefined) await client.call('POST', '/snapshots', { name });
       const all = await client.call<readonly Snapshot[]>('GET', '/snapshots');
       const listed = name === undefined ? all : all.filter((it) => it.name === name);
-      return tableOf(listed, STORE_COLUMNS);
+      return listOf(listed, 'name', 'animals', 'inventory', 'orders');
     },
   },
   restore: {
@@ -242,30 +230,41 @@ const ACTIONS = {
     summary: 'Bring back the store of a snapshot.',
     async run(client, [name = '']) {
       await client.call('POST', `/snapshots/${encodeURIComponent(name)}/restore`);
-      return lineOf(`restored ${name}`);
+      return { text: `restored ${name}\n` };
     },
   },
 } as const satisfies Record<string, Action>;
 
-function recordPath(collection: string, id = ''): string {
+/** The collection that a word names. */
+function collectionOf(action: string, word: string | undefined): CollectionName {
+  if (word !== 'pets') return oneOf(COLLECTIONS, word, action);
+  throw refusal(action, joinWords(COLLECTIONS, 'or'), '"pets" (did you mean animals?)');
+}
+
+/** A hint for a duration as people write it, such as 90m or 2d. */
+function durationHint(text: string): string {
+  const [, count, unit = ''] = /^\+?(\d+)([smhdw])$/i.exec(text) ?? [];
+  if (count === undefined) return '';
+  return ` (did you mean +P${/[dw]/i.test(unit) ? '' : 'T'}${count}${unit.toUpperCase()}?)`;
+}
+
+function heldReplies(held: readonly HeldReply[]): Result {
+  return listOf(held, 'exchange', 'name', 'method', 'target', 'since');
+}
+
+function recordPath(collection: CollectionName, id = ''): string {
   return `/${collection}/${encodeURIComponent(id)}`;
 }
 
 /** Changes one record, and prints it. */
 async function changeRecord(
   client: ControlClient,
-  collection: string,
+  collection: CollectionName,
   id: string | undefined,
   changes: object,
 ): Promise<Result> {
   const record = await client.call<AnyRecord>('PATCH', recordPath(collection, id), changes);
-  return recordTable([record], record);
-}
-
-/** Records as a table. Their members are the columns. */
-function recordTable(records: readonly AnyRecord[], value: object, below?: string): Result {
-  const names = new Set(records.flatMap(Object.keys));
-  return tableOf(records, membersOf(...names), value, below);
+  return { rows: [record], json: record };
 }
 
 /** A field's value from its text. The server refuses what the field cannot have. */

@@ -4,75 +4,53 @@ import { describe } from '../../words.ts';
 import { UsageError } from '../command.ts';
 import { bold, escaped, renderTable, type Style } from '../terminal.ts';
 
-/** What an action of `ctl` prints: one value in two forms. */
+/** What an action of `ctl` prints. */
 export interface Result {
-  /** What `--json` prints; undefined for an action that only does something. */
-  readonly value: object | undefined;
-  readonly text: (style: Style) => string;
+  /** The rows of a table; its headings are the names of their members. */
+  readonly rows?: readonly object[];
+  /** The text below the table. */
+  readonly text?: string;
+  /** What `--json` prints in place of both. */
+  readonly json?: object;
 }
 
-/** A result of one line. */
-export function lineOf(line: string, value?: object): Result {
-  return { value, text: () => `${line}\n` };
-}
-
-/** Columns of a table by heading, each with the member of a row that it shows. */
-type Columns<Row> = Readonly<Record<string, keyof Row | ((row: Row) => unknown)>>;
-
-/**
- * A list as a table with headings. Clients influence the cells, so they are escaped.
- *
- * @param value what `--json` prints, if it is not the rows
- * @param below the text below the table
- */
-export function tableOf<Row>(
-  rows: readonly Row[],
-  columns: Columns<Row>,
-  value: object = rows,
-  below = '',
+/** A list as a table with some members of its elements. */
+export function listOf<Row extends object>(
+  list: readonly Row[],
+  ...members: readonly (keyof Row & string)[]
 ): Result {
-  const cells = rows.map((row) =>
-    Object.values(columns).map((cell) =>
-      escaped(textOf(typeof cell === 'function' ? cell(row) : row[cell])),
-    ),
-  );
-  const text = (style: Style) => {
-    const headings = Object.keys(columns).map((heading) => bold(heading, style));
-    const table = renderTable([headings, ...cells], { width: style.width, indent: 0 });
-    return (rows.length === 0 ? 'none\n' : table) + below;
-  };
-  return { value, text };
+  const rows = list.map((row) => Object.fromEntries(members.map((name) => [name, row[name]])));
+  return { rows, json: list };
 }
 
-function textOf(value: unknown): string {
+/** A result for a person. Clients influence the cells, so they are escaped. */
+export function renderResult({ rows, text = '' }: Result, style: Style): string {
+  if (rows === undefined) return text;
+  if (rows.length === 0) return `none\n${text}`;
+  const names = [...new Set(rows.flatMap(Object.keys))];
+  const cells = rows.map((row) => {
+    const members = new Map<string, unknown>(Object.entries(row));
+    return names.map((name) => escaped(cellOf(members.get(name))));
+  });
+  const headings = names.map((name) => bold(name, style));
+  return renderTable([headings, ...cells], { width: style.width, indent: 0 }) + text;
+}
+
+function cellOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'object' ? writeJson(value) : String(value);
 }
 
-/** Columns with the names of the members that they show. */
-export function membersOf<Name extends string>(...names: readonly Name[]): Record<string, Name> {
-  return Object.fromEntries(names.map((name) => [name, name]));
-}
-
-/** What a table shows of exchanges. */
-export const EXCHANGE_COLUMNS = {
-  ...membersOf('number', 'method', 'target'),
-  status: replied,
-  basis: grounds,
-};
-
-/** An exchange as a line, for a list that grows. */
-export function exchangeLine(exchange: RecordedExchange): string {
-  const { number, method, target } = exchange;
-  return `${number} ${method} ${escaped(target)} ${replied(exchange)} ${grounds(exchange)}\n`;
-}
-
-function replied({ status, fault }: RecordedExchange): string {
-  return [status, fault].filter((part) => part !== undefined).join(' ');
-}
-
-function grounds({ basis, by }: RecordedExchange): string {
-  return by.length === 0 ? basis : `${basis}: ${by.join(', ')}`;
+/** What a table shows of an exchange. */
+export function exchangeRow({ number, method, target, ...reply }: RecordedExchange) {
+  const { status, fault, basis, by } = reply;
+  return {
+    number,
+    method,
+    target,
+    status: [status, fault].filter((part) => part !== undefined).join(' '),
+    basis: by.length === 0 ? basis : `${basis}: ${by.join(', ')}`,
+  };
 }
 
 /**

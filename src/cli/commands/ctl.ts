@@ -14,9 +14,9 @@ import {
   UsageError,
 } from '../command.ts';
 import { type FlagName, spellingOf } from '../flags.ts';
-import type { Terminal } from '../terminal.ts';
+import { escaped, type Terminal } from '../terminal.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
-import { assignmentsIn, exchangeLine } from './ctl-tables.ts';
+import { assignmentsIn, exchangeRow, renderResult } from './ctl-tables.ts';
 
 /** Controls a server that is already running. */
 export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
@@ -32,8 +32,8 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   const client = await clientFor(settings, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
-    const { value, text } = await run(client, words, flags);
-    return { text: text(terminal.style), json: value, exitCode: 0 };
+    const result = await run(client, words, flags);
+    return { text: renderResult(result, terminal.style), json: result.json, exitCode: 0 };
   } catch (error) {
     throw error instanceof Error && !(error instanceof UsageError) ? failureOf(error) : error;
   }
@@ -55,7 +55,9 @@ async function follow(
 ): Promise<never> {
   const path = `/requests/stream${queryOf(assignmentsIn(words))}`;
   for await (const { name, data } of client.events<RecordedExchange>(path)) {
-    if (name === 'exchange') output.write(json ? `${writeJson(data)}\n` : exchangeLine(data));
+    if (name !== 'exchange') continue;
+    const line = json ? writeJson(data) : escaped(Object.values(exchangeRow(data)).join(' '));
+    output.write(`${line}\n`);
   }
   throw new Failure('the server ended the stream');
 }
