@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { validateFile } from '../src/cli/commands/validate.ts';
-import { fromConfigFile } from '../src/cli/settings.ts';
+import { fromConfigFile } from '../src/cli/read-flags.ts';
 import { packageRoot } from '../src/package.ts';
 import { readText, readTextSync } from '../src/read-text.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';

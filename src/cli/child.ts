@@ -7,7 +7,8 @@ import { withOverrides } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
 import type { KeyLists } from '../service/keyring.ts';
-import type { Settings } from './command.ts';
+import type { Flags } from './flags.ts';
+import { rounded } from './log.ts';
 import {
   load,
   type PassedSignal,
@@ -158,7 +159,7 @@ const LAST_REPLIES = 1000;
 
 /** A finished run of a command. Its server is closed. */
 export interface FinishedRun {
-  readonly ending: CommandEnding;
+  readonly ending: CommandEnding & { readonly exitCode: number };
   readonly seconds: number;
   readonly server: RunningServer;
   readonly scenarios: readonly Scenario[];
@@ -169,19 +170,17 @@ export class Runner {
   readonly settings: ServeSettings;
   readonly signals: Signals;
   readonly #words: readonly string[];
-  readonly #given: Settings;
   readonly #running = new Set<RunningCommand>();
   #files: Promise<LoadedFiles | undefined> | undefined;
 
   /** @param pass passes a signal on to a running command */
   constructor(
     words: readonly string[],
-    given: Settings,
+    flags: Flags,
     pass: (signal: PassedSignal, command: RunningCommand) => void,
   ) {
     this.#words = words;
-    this.#given = given;
-    this.settings = { ...serveSettings(given), port: given.flags.port ?? 0 };
+    this.settings = { ...serveSettings(flags), port: flags.port ?? 0 };
     this.signals = new Signals(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'], (signal) => {
       for (const command of this.#running) pass(signal, command);
     });
@@ -193,19 +192,20 @@ export class Runner {
     options: Omit<CommandOptions, 'environment'>,
   ): Promise<FinishedRun | undefined> {
     // Once, since a pipe can be read only once. Loading can wait for one.
-    this.#files ??= Promise.race([load(this.settings, this.#given), this.signals.first]);
+    this.#files ??= Promise.race([load(this.settings), this.signals.first]);
     const files = await this.#files;
     if (files === undefined) return undefined;
     const own = { ...this.settings, ...settings };
-    const server = await Promise.race([start(own, this.#given, files), this.signals.first]);
+    const server = await Promise.race([start(own, files), this.signals.first]);
     if (server === undefined || this.signals.exitCode !== undefined) return undefined;
     const environment = commandEnvironment(server, own, files.scenarios, process.env);
     const startedAt = performance.now();
     const command = runCommand(this.#words, { ...options, environment });
     this.#running.add(command);
-    const ending = await command.ending;
+    const ended = await command.ending;
     this.#running.delete(command);
-    const seconds = (performance.now() - startedAt) / 1000;
+    const ending = { ...ended, exitCode: exitCodeOf(ended) };
+    const seconds = rounded((performance.now() - startedAt) / 1000);
     await Promise.race([server.close(), sleep(LAST_REPLIES)]);
     return { ending, seconds, server, scenarios: files.scenarios };
   }

@@ -12,7 +12,7 @@ import {
   spellingOf,
   switchedOff,
 } from './flags.ts';
-import { flagInput, type Invocation } from './settings.ts';
+import { flagInput, type Invocation } from './read-flags.ts';
 import { escaped } from './terminal.ts';
 
 /** The flags as Node reads them. */

@@ -2,7 +2,7 @@ import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import type { Words } from './command-table.ts';
-import type { FlagName, Flags } from './flags.ts';
+import type { Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The command line, the environment or a file is wrong. Nothing was started. */
@@ -15,17 +15,9 @@ export class Failure extends Error {
   override readonly name = 'Failure';
 }
 
-/** The flags that a command was given, from all places. */
-export interface Settings {
-  readonly flags: Flags;
-  /** Where a flag was given, for messages. */
-  readonly originOf: (name: FlagName) => string;
-  /** What a check of a deployment found out, if it saved the config file. */
-  readonly checked?: SavedVerdicts | undefined;
-}
-
 /** The input of a command. */
-interface CommandInput extends Settings {
+interface CommandInput {
+  readonly flags: Flags;
   /** The words after the command's name. */
   readonly positionals: readonly string[];
   readonly terminal: Terminal;
@@ -76,12 +68,12 @@ export function requireWords(
  */
 export async function certificateOf(
   flag: 'ca' | 'cacert',
-  { flags, originOf }: Settings,
+  flags: Flags,
 ): Promise<string | undefined> {
   const file = flags[flag];
   if (file === undefined) return undefined;
   const read = await readText(file, SETTINGS_LIMIT);
-  if (!read.ok) throw refusal(originOf(flag), 'a certificate in PEM', read.found);
+  if (!read.ok) throw refusal(`--${flag}`, 'a certificate in PEM', read.found);
   return read.text;
 }
 

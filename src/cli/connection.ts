@@ -2,7 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { baseUrlOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
 import { DeploymentClient, DeploymentError } from '../deployment/deployment-client.ts';
 import { describe } from '../words.ts';
-import { certificateOf, Failure, refusal, type Settings, UsageError } from './command.ts';
+import { certificateOf, Failure, refusal, UsageError } from './command.ts';
+import type { Flags } from './flags.ts';
 import { notice, progressOn, type Terminal } from './terminal.ts';
 
 /**
@@ -30,11 +31,11 @@ export async function workWith<T>(
 }
 
 /** The key that a deployment is called with. */
-export function keyOf({ flags, originOf }: Settings): string {
+export function keyOf(flags: Flags): string {
   const [key, ...others] = flags.key ?? [];
-  if (key === undefined) throw new UsageError(`${originOf('key')} is required`);
+  if (key === undefined) throw new UsageError('--key is required');
   if (others.length === 0) return key;
-  throw new UsageError(`${originOf('key')} can be given only once for a deployment`);
+  throw new UsageError('--key can be given only once for a deployment');
 }
 
 /**
@@ -42,13 +43,13 @@ export function keyOf({ flags, originOf }: Settings): string {
  *
  * @throws UsageError for a wrong URL, key or certificate
  */
-export async function connect(url: string, settings: Settings): Promise<DeploymentClient> {
+export async function connect(url: string, flags: Flags): Promise<DeploymentClient> {
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
   const base = baseUrlOf(url);
   if (base === undefined) throw refusal('URL', expected, describe(url));
-  const { timeout, rate } = settings.flags;
-  const ca = await certificateOf('cacert', settings);
-  const key = keyOf(settings);
+  const { timeout, rate } = flags;
+  const ca = await certificateOf('cacert', flags);
+  const key = keyOf(flags);
   return new DeploymentClient({ url: base, key, timeout, rate, ca, variables: process.env });
 }
 

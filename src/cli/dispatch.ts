@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { writeJson } from '../contract/json.ts';
 import { asError, codeOf } from '../error-code.ts';
 import { packageVersion } from '../package.ts';
-import { type Command, Failure, refusal, type Settings, UsageError } from './command.ts';
+import { type Command, Failure, refusal, UsageError } from './command.ts';
 import { readCommandLine } from './command-line.ts';
 import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
-import { flagShape, flagsOf } from './flags.ts';
-import { settingsOf } from './settings.ts';
+import { type Flags, flagShape, flagsOf, spellingOf } from './flags.ts';
+import { readFlags } from './read-flags.ts';
 import { escapedLines, type Terminal } from './terminal.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -50,11 +50,11 @@ export async function run(
     return print(await (await import('./help.ts')).helpOf(command, terminal.style.width), terminal);
   }
   if (shows === 'version') return print(`${packageVersion()}\n`, terminal);
-  const settings = await settingsOf(invocation, variables);
-  requireWritable(command, settings);
+  const flags = await readFlags(invocation, variables);
+  requireWritable(command, flags);
   const loaded = await LOAD[command]();
-  const { text = '', json, exitCode } = await loaded({ ...settings, positionals, terminal });
-  if (!settings.flags.json) terminal.output.write(text);
+  const { text = '', json, exitCode } = await loaded({ flags, positionals, terminal });
+  if (!flags.json) terminal.output.write(text);
   else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);
   // A reader who no longer reads the log must not keep the server from ending.
   if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_WAIT);
@@ -87,12 +87,12 @@ export function whatWentWrong(error: unknown): { readonly text: string; readonly
  *
  * @throws UsageError for a file that cannot be written
  */
-function requireWritable(command: CommandName, { flags, originOf }: Settings): void {
+function requireWritable(command: CommandName, flags: Flags): void {
   for (const name of flagsOf(command).filter((it) => flagShape(it).writes)) {
     for (const file of [flags[name]].flat()) {
       const obstacle = typeof file === 'string' ? obstacleTo(file) : undefined;
       if (obstacle === undefined) continue;
-      throw refusal(originOf(name), 'a file that can be written', obstacle);
+      throw refusal(`--${spellingOf(name)}`, 'a file that can be written', obstacle);
     }
   }
 }

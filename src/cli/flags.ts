@@ -1,3 +1,4 @@
+import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
 import { object } from '../shape/objects.ts';
 import type { ValueOf } from '../shape/shapes.ts';
 import type { CommandName } from './command-table.ts';
@@ -25,8 +26,11 @@ export type FlagName = keyof typeof FLAGS;
 /** Reads the JSON values of options by name. */
 export const FLAG_VALUES = object(FLAGS);
 
-/** The flags that were given, each as its shape reads it. */
-export type Flags = ValueOf<typeof FLAG_VALUES>;
+/** The flags that were given in any place, each as its shape reads it. */
+export interface Flags extends ValueOf<typeof FLAG_VALUES> {
+  /** What a check of a deployment found out, if it saved the config file. */
+  readonly checked?: SavedVerdicts | undefined;
+}
 
 export const FLAG_NAMES = Object.keys(FLAGS).filter(isFlagName);
 

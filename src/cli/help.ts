@@ -10,7 +10,7 @@ import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.t
 import { ACTION_NAMES, actionShape } from './commands/ctl-actions.ts';
 import { FLAG_GROUPS } from './flag-table.ts';
 import { flagShape, flagsOf, isFlagName, spellingOf } from './flags.ts';
-import { variableOf } from './settings.ts';
+import { variableOf } from './read-flags.ts';
 
 const ABOUT = 'A local mock server for the pet store service, for developers of its clients.';
 

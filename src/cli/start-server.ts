@@ -1,4 +1,3 @@
-import { existsSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
 import { DEFAULTS } from '../defaults.ts';
 import { codeOf } from '../error-code.ts';
@@ -14,7 +13,8 @@ import {
   startServer,
 } from '../server.ts';
 import { describe } from '../words.ts';
-import { Failure, refusal, type Settings, UsageError } from './command.ts';
+import { Failure, refusal, UsageError } from './command.ts';
+import type { Flags } from './flags.ts';
 
 /**
  * Starts a server.
@@ -22,13 +22,9 @@ import { Failure, refusal, type Settings, UsageError } from './command.ts';
  * @param files what was loaded already
  * @throws UsageError, Failure with what to do about it
  */
-export function start(
-  settings: ServeSettings,
-  given: Settings,
-  files?: LoadedFiles,
-): Promise<RunningServer> {
+export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
   return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) => {
-    throw explained(error, settings, given);
+    throw explained(error, settings);
   });
 }
 
@@ -37,60 +33,50 @@ export function start(
  *
  * @throws UsageError with what to do about it
  */
-export function load(settings: ServeSettings, given: Settings): Promise<LoadedFiles> {
+export function load(settings: ServeSettings): Promise<LoadedFiles> {
   return loadFiles(settings).catch((error) => {
-    throw explained(error, settings, given);
+    throw explained(error, settings);
   });
 }
-
-/** Node's error codes for a host that it cannot listen on. */
-const NO_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** Node's error codes for a path that no file can have. */
 const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
 /** An error of the start, with what to do about it. */
-function explained(cause: unknown, settings: ServeSettings, given: Settings): unknown {
-  const { host, port } = settings;
+function explained(cause: unknown, { host, port }: ServeSettings): unknown {
   if (cause instanceof ContentError) {
-    return new UsageError(`${filesOf(cause, settings, given)} cannot be used\n${cause.message}`, {
-      cause,
-    });
+    const what = cause instanceof ScenarioError ? 'a scenario' : 'the store';
+    // Each problem begins with the path of its file.
+    return new UsageError(`${what} cannot be used\n${cause.message}`, { cause });
   }
   if (cause instanceof CertificateError) {
     return new UsageError(`the certificate cannot be used\n${cause.message}`, { cause });
   }
   if (cause instanceof KeeperError) {
     return NO_FILE.has(codeOf(cause.cause) ?? '')
-      ? new UsageError(`${given.originOf('db')}: ${cause.message}`, { cause })
+      ? new UsageError(`--db: ${cause.message}`, { cause })
       : new Failure(cause.message, { cause });
   }
-  const code = codeOf(cause) ?? '';
-  if (NO_ADDRESS.has(code)) {
-    const expected = 'an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all';
-    return refusal(given.originOf('host'), expected, describe(host));
+  switch (codeOf(cause)) {
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN': {
+      const expected = 'an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all';
+      return refusal('--host', expected, describe(host));
+    }
+    case 'EADDRINUSE':
+      return new Failure(
+        `port ${port} of ${host} is taken: stop the program that listens there, or choose another port with --port (0 picks a free one)`,
+        { cause },
+      );
+    case 'EACCES':
+      return new Failure(
+        `no permission to listen on port ${port} of ${host}: choose one above 1023 with --port (0 picks a free one)`,
+        { cause },
+      );
+    default:
+      return cause;
   }
-  if (code === 'EADDRINUSE') {
-    const why = `port ${port} of ${host} is taken: stop the program that listens there, or choose another port with --port (0 picks a free one)`;
-    return new Failure(why, { cause });
-  }
-  if (code === 'EACCES') {
-    const why = `no permission to listen on port ${port} of ${host}: choose one above 1023 with --port (0 picks a free one)`;
-    return new Failure(why, { cause });
-  }
-  return cause;
-}
-
-/** Names the files that an error is about. Each of its problems begins with the path. */
-function filesOf(error: ContentError, { db, fixture }: ServeSettings, given: Settings): string {
-  if (error instanceof ScenarioError) return `the scenarios of ${given.originOf('scenarios')}`;
-  const isAbout = (file: string) => error.problems.some((it) => it.startsWith(`${file}:`));
-  // Problems name the target of a link, since the server writes that file.
-  if (db !== undefined && isAbout(existsSync(db) ? realpathSync(db) : db)) {
-    return `the file of ${given.originOf('db')}`;
-  }
-  const isGiven = fixture !== undefined && isAbout(fixture);
-  return isGiven ? `the fixture of ${given.originOf('fixture')}` : 'the fixture of a scenario';
 }
 
 /** The options of a server, with the address that messages name. */
@@ -104,24 +90,21 @@ export interface ServeSettings extends ServerOptions {
  *
  * @throws UsageError for flags that exclude each other
  */
-export function serveSettings({ flags, originOf, checked }: Settings): ServeSettings {
+export function serveSettings(flags: Flags): ServeSettings {
   const generated = (['animals', 'orders'] as const).find((name) => flags[name] !== undefined);
   if (flags.fixture !== undefined && generated !== undefined) {
-    const [count, fixture] = [originOf(generated), originOf('fixture')];
     throw new UsageError(
-      `${count} generates a store and ${fixture} names one: drop ${count} to start from the fixture, or ${fixture} to generate`,
+      `--${generated} generates a store and --fixture names one: drop --${generated} to start from the fixture, or --fixture to generate`,
     );
   }
   const alone = (['db', 'watch'] as const).find((name) => flags[name] !== undefined);
   if (flags.shared !== undefined && alone !== undefined) {
-    const [shared, other] = [originOf('shared'), originOf(alone)];
     throw new UsageError(
-      `${other} is for a single server and ${shared} for several: drop one of them`,
+      `--${alone} is for a single server and --shared for several: drop one of them`,
     );
   }
   return {
     ...flags,
-    checked,
     host: flags.host ?? DEFAULTS.host,
     port: flags.port ?? DEFAULTS.port,
     keys: {

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { stripVTControlCharacters } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import type { Report, Row, Section } from '../report/report.ts';
 
 /** Where a command prints, and who reads it. */
@@ -40,16 +40,14 @@ export function terminalOf(
   };
 }
 
-export function bold(text: string, { colour }: Style): string {
-  return colour ? `\u001B[1m${text}\u001B[22m` : text;
+type Format = 'bold' | 'red' | 'green' | 'yellow' | 'magenta' | 'cyan' | 'grey';
+
+export function paint(text: string, format: Format, { colour }: Style): string {
+  return colour ? styleText(format, text, { validateStream: false }) : text;
 }
 
-const COLOURS = { red: 31, green: 32, yellow: 33, magenta: 35, cyan: 36, grey: 90 } as const;
-
-export type Colour = keyof typeof COLOURS;
-
-export function paint(text: string, name: Colour, { colour }: Style): string {
-  return colour ? `\u001B[${COLOURS[name]}m${text}\u001B[39m` : text;
+export function bold(text: string, style: Style): string {
+  return paint(text, 'bold', style);
 }
 
 const CLEAR_LINE = '\r\u001B[K';

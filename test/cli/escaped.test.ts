@@ -51,7 +51,7 @@ describe('input from a client', () => {
       assumption: 'cors',
       option: 'absent',
       verdict: 'failed',
-      ending: { kind: 'exited', code: 1 },
+      ending: { kind: 'exited', code: 1, exitCode: 1 },
       seconds: 1,
       lastLines: ['it failed'],
       findings,
@@ -62,7 +62,7 @@ describe('input from a client', () => {
       baselineSeconds: 1,
       runs: [run],
       untouched: [],
-      decided: [],
+      decidedByScenario: [],
       notRun: [],
     });
     const table = renderEvidence(seen, new AssumptionTracker(), PLAIN);

@@ -24,7 +24,7 @@ afterAll(() => server.close());
 async function print(flags: Flags, operation?: string) {
   const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
   const positionals = operation === undefined ? [] : [operation];
-  return responses({ flags, originOf: (name) => `--${name}`, positionals, terminal });
+  return responses({ flags, positionals, terminal });
 }
 
 const folder = temporaryFolder();

@@ -122,7 +122,7 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
       '--host: expected an address of this machine',
     ],
     [['--db', 'no/such/folder/db', '--port', '0'], {}, '--db: '],
-    [[], { PETSTORE_MOCK_FIXTURE: 'nope' }, 'environment variable PETSTORE_MOCK_FIXTURE'],
+    [[], { PETSTORE_MOCK_FIXTURE: 'nope' }, 'the store cannot be used\nnope: '],
     [['health', '--url', 'nowhere'], {}, '--url: expected an http URL'],
     [['health', '--port', '0'], {}, '--port: expected the port of the server'],
     [['--upstream', 'http://localhost:4010/v1'], {}, '--upstream points at this server: http:'],
@@ -142,7 +142,7 @@ describe('an invalid file', () => {
     writeFileSync(file, 'description: Broken.\nrules:\n  - { on: listPet, delay: 5 }\n');
     const { code, stdout, stderr } = await runInProcess([...FREE, '--scenario', file]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('petstore-mock: the scenarios of --scenario cannot be used\n');
+    expect(stderr).toContain('petstore-mock: a scenario cannot be used\n');
     expect(stderr).toContain(`${file}:3:11: `);
     expect(stderr).toContain('did you mean listPets?');
   });
@@ -152,7 +152,7 @@ describe('an invalid file', () => {
     writeFileSync(file, '{ "animals": [{ "id": 1 }] }');
     const { code, stdout, stderr } = await runInProcess([...FREE, '--db', file]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^petstore-mock: the file of --db cannot be used\n/);
+    expect(stderr).toMatch(/^petstore-mock: the store cannot be used\n/);
     expect(stderr).toContain(file);
   });
 

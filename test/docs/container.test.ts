@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { flagsFrom } from '../../src/cli/flags.ts';
-import { variableOf } from '../../src/cli/settings.ts';
+import { variableOf } from '../../src/cli/read-flags.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { blocks, readPage } from '../helpers/page.ts';

@@ -10,7 +10,7 @@ import {
   spellingOf,
 } from '../../src/cli/flags.ts';
 import { renderJson } from '../../src/cli/log.ts';
-import { variableOf } from '../../src/cli/settings.ts';
+import { variableOf } from '../../src/cli/read-flags.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
 import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';

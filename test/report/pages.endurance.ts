@@ -16,7 +16,7 @@ const PASSED: VariantRun = {
   assumption: 'assigned-ids',
   option: 'int64',
   verdict: 'passed',
-  ending: { kind: 'exited', code: 0 },
+  ending: { kind: 'exited', code: 0, exitCode: 0 },
   seconds: 1,
   lastLines: [],
   findings: [{ code: 'rounded-id', count: 2, example: `GET /v1/pets/${LONG}: 1 is unknown.` }],
@@ -27,7 +27,7 @@ const FAILED: VariantRun = {
   assumption: 'cancelled-orders',
   option: 'removed',
   verdict: 'failed',
-  ending: { kind: 'exited', code: 1 },
+  ending: { kind: 'exited', code: 1, exitCode: 1 },
   lastLines: ['AssertionError: order 3 is missing', `    at ${LONG}`],
 };
 const SWEEP: SweepResult = {
@@ -35,7 +35,7 @@ const SWEEP: SweepResult = {
   baselineSeconds: 1,
   runs: [PASSED, { ...FAILED, verdict: 'allowed', option: 'listed' }, FAILED],
   untouched: ['cors', 'date-format'],
-  decided: ['json-charset'],
+  decidedByScenario: ['json-charset'],
   notRun: [{ assumption: 'cancel-again', option: '404' }],
 };
 

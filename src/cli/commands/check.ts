@@ -37,10 +37,9 @@ import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
 import { jsonText, writeReports, writeText } from '../write-files.ts';
 
 /** Checks a deployment: what the document leaves open, and what it prescribes. */
-export const check: Command = async ({ positionals: [url = ''], terminal, ...settings }) => {
-  const { flags } = settings;
+export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
   const { style } = terminal;
-  const client = await connect(url, settings);
+  const client = await connect(url, flags);
   const options = optionsOf(flags);
   const plan = planCheck(options);
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };

@@ -10,17 +10,15 @@ import {
   Failure,
   oneOf,
   requireWords,
-  type Settings,
   UsageError,
 } from '../command.ts';
-import { type FlagName, spellingOf } from '../flags.ts';
+import { type FlagName, type Flags, spellingOf } from '../flags.ts';
 import { escaped, type Terminal } from '../terminal.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
 import { assignmentsIn, exchangeRow, renderResult } from './ctl-tables.ts';
 
 /** Controls a server that is already running. */
-export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
-  const { flags } = settings;
+export const ctl: Command = async ({ flags, positionals, terminal }) => {
   const [first, ...words] = positionals;
   const listed = 'an action that "petstore-mock ctl --help" lists';
   const name = oneOf(ACTION_NAMES, first, 'ctl', listed);
@@ -29,7 +27,7 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((it) => actionShape(it).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spellingOf(foreign)}`);
-  const client = await clientFor(settings, ofServer);
+  const client = await clientFor(flags, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const result = await run(client, words, flags);
@@ -39,9 +37,9 @@ export const ctl: Command = async ({ positionals, terminal, ...settings }) => {
   }
 };
 
-async function clientFor(settings: Settings, ofServer = false): Promise<ControlClient> {
-  const { url = DEFAULT_URL, token, sandbox } = settings.flags;
-  const ca = await certificateOf('ca', settings);
+async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient> {
+  const { url = DEFAULT_URL, token, sandbox } = flags;
+  const ca = await certificateOf('ca', flags);
   const { root, name, client } = clientOf({ url, token, ca });
   return ofServer ? client : client.at(`${baseOf(root, sandbox ?? name)}/__mock`);
 }

@@ -1,5 +1,5 @@
 import type { ObservedExchange } from '../../evidence/exchange.ts';
-import { endingText, exitCodeOf, Runner } from '../child.ts';
+import { endingText, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { AssumptionTracker, judge, renderEvidence } from '../evidence.ts';
 import { openLog, renderNotice } from '../log.ts';
@@ -8,13 +8,13 @@ import { writeCoverageFiles } from '../write-files.ts';
 import { askToForward, reloadNotice } from './serve.ts';
 
 /** Runs a command beside a server of its own and reports what the command was shown. */
-export const exec: Command = async ({ flags, originOf, positionals: words, terminal }) => {
-  const runner = new Runner(words, { flags, originOf }, (signal, command) => {
+export const exec: Command = async ({ flags, positionals: words, terminal }) => {
+  const runner = new Runner(words, flags, (signal, command) => {
     if (signal === 'SIGTERM') command.stop();
     // The command got Ctrl-C from the terminal already.
     else if (signal === 'SIGHUP' || !onTerminal()) command.send(signal);
   });
-  await askToForward({ flags, originOf }, terminal);
+  await askToForward(flags, terminal);
   const { notices } = terminal;
   const isScreen = 'isTTY' in notices && notices.isTTY === true;
   const style = { ...terminal.style, colour: terminal.style.colour && isScreen };
@@ -38,7 +38,7 @@ export const exec: Command = async ({ flags, originOf, positionals: words, termi
   if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${endingText(ending)}`));
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverageFiles(flags, server);
-  const exitCode = exitCodeOf(ending);
+  const { exitCode } = ending;
   const reasons = exitCode === 0 ? judge(flags, report) : [];
   notices.write([...problems, ...reasons].map(notice).join(''));
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };

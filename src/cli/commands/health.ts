@@ -1,12 +1,13 @@
 import { DEFAULTS } from '../../defaults.ts';
 import { codeOf } from '../../error-code.ts';
 import { describe } from '../../words.ts';
-import { type Command, Failure, refusal, type Settings } from '../command.ts';
+import { type Command, Failure, refusal } from '../command.ts';
+import type { Flags } from '../flags.ts';
 
 /** Checks whether a server is up, for the health check of a container. */
-export const health: Command = async (settings) => {
-  const url = new URL('/__mock/health', serverOf(settings));
-  const { timeout = DEFAULTS.healthTimeout, tls = false } = settings.flags;
+export const health: Command = async ({ flags }) => {
+  const url = new URL('/__mock/health', serverOf(flags));
+  const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;
   const status = await statusOf(url, timeout, !tls);
   if (status !== 200) {
     const hint = status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
@@ -18,17 +19,17 @@ export const health: Command = async (settings) => {
 /** Callable addresses for those that mean every interface. */
 const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-function serverOf({ flags, originOf }: Settings): string {
+function serverOf(flags: Flags): string {
   const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
   if (url !== undefined) return url;
   if (port === 0) {
-    throw refusal(originOf('port'), 'the port of the server', '0, which means any free port');
+    throw refusal('--port', 'the port of the server', '0, which means any free port');
   }
   const callable = CALLABLE[host] ?? host;
   const name = callable.includes(':') ? `[${callable}]` : callable;
   const origin = `${tls ? 'https' : 'http'}://${name}:${port}`;
   if (URL.canParse(origin)) return origin;
-  throw refusal(originOf('host'), 'a host name', describe(host));
+  throw refusal('--host', 'a host name', describe(host));
 }
 
 /** Node's error codes for a server that answers a TLS handshake with something else. */

@@ -21,14 +21,14 @@ import { escaped } from '../terminal.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 
 /** Writes a fixture of what a deployment holds. */
-export const record: Command = async ({ positionals: [url = ''], terminal, ...settings }) => {
-  const { output: file, diff, force, yes, anonymise } = settings.flags;
-  const { unknownStatus: unknown = DEFAULTS.unknownStatus } = settings.flags;
+export const record: Command = async ({ positionals: [url = ''], terminal, flags }) => {
+  const { output: file, diff, force, yes, anonymise } = flags;
+  const { unknownStatus: unknown = DEFAULTS.unknownStatus } = flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await earlierIn(file) : undefined;
   if (!diff && !force) requireNew(file);
-  const client = await connect(url, settings);
-  const key = keyOf(settings);
+  const client = await connect(url, flags);
+  const key = keyOf(flags);
   const planned = 'at least 3 GET requests, plus one for each further page';
   await askConsent(client.url, planned, yes, terminal);
   let requests = 0;

@@ -2,7 +2,8 @@ import { isLoopbackName } from '../../contract/base-url.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
 import { workingKey } from '../../library/mock-variables.ts';
 import type { KeyLists } from '../../service/keyring.ts';
-import { type Command, type Settings, UsageError } from '../command.ts';
+import { type Command, UsageError } from '../command.ts';
+import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
 import { bold, escaped, type Style, type Terminal } from '../terminal.ts';
@@ -53,20 +54,20 @@ function trustFlags(trust: BannerContent['trust']): string[] {
 }
 
 /** Runs a server until a signal stops it. */
-export const serve: Command = async ({ terminal, ...given }) => {
-  const settings = serveSettings(given);
-  refuseItself(given, settings.port);
-  await askToForward(given, terminal);
+export const serve: Command = async ({ flags, terminal }) => {
+  const settings = serveSettings(flags);
+  refuseItself(flags, settings.port);
+  await askToForward(flags, terminal);
   // Before the start, which can be slow: process 1 of a container ignores signals that it does not
   // handle.
   const signals = new Signals(['SIGTERM', 'SIGINT']);
-  const format = given.flags.log ?? (terminal.interactive ? 'pretty' : 'json');
+  const format = flags.log ?? (terminal.interactive ? 'pretty' : 'json');
   const log = openLog(terminal, format);
   const notify = (text: string) => {
     terminal.notices.write(renderNotice(text, format));
   };
   const onReload = (problem: Error | undefined) => notify(reloadNotice(problem));
-  const starting = start({ ...settings, ...log, onReload, onNotice: notify }, given);
+  const starting = start({ ...settings, ...log, onReload, onNotice: notify });
   const server = await Promise.race([starting, signals.first]);
   // The start may still be waiting for a pipe or a lock.
   if (server === undefined) return { exitCode: 0 };
@@ -88,22 +89,21 @@ export const serve: Command = async ({ terminal, ...given }) => {
   const closed = server.close().then(() => 0);
   const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
   log?.flush();
-  if (given.flags.coverage === undefined) return { exitCode };
+  if (flags.coverage === undefined) return { exitCode };
   const { writeCoverageFiles } = await import('../write-files.ts');
-  const problems = writeCoverageFiles(given.flags, server);
+  const problems = writeCoverageFiles(flags, server);
   problems.forEach(notify);
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };
 
 /** A server in front of itself would pass each request on until it runs out of connections. */
-function refuseItself({ flags: { upstream }, originOf }: Settings, port: number): void {
+function refuseItself({ upstream }: Flags, port: number): void {
   if (upstream?.port !== String(port) || !isLoopbackName(upstream.hostname)) return;
-  throw new UsageError(`${originOf('upstream')} points at this server: ${upstream}`);
+  throw new UsageError(`--upstream points at this server: ${upstream}`);
 }
 
 /** Asks before clients' requests go to another machine. */
-export async function askToForward({ flags }: Settings, terminal: Terminal): Promise<void> {
-  const { upstream, yes } = flags;
+export async function askToForward({ upstream, yes }: Flags, terminal: Terminal): Promise<void> {
   if (upstream === undefined) return;
   const { askConsent } = await import('../connection.ts');
   await askConsent(upstream, "every request of this server's clients", yes, terminal);

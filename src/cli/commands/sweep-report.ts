@@ -2,9 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { type AssumptionId, assumptionShape } from '../../contract/assumption-table.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
 import { countText } from '../../words.ts';
-import { type CommandEnding, endingText, exitCodeOf } from '../child.ts';
+import { endingText, type FinishedRun } from '../child.ts';
 import { type FindingSummary, findingText } from '../evidence.ts';
-import { rounded } from '../log.ts';
 import { withoutControls } from '../terminal.ts';
 
 /** An assumption with one of its options. */
@@ -14,11 +13,9 @@ export interface Variant {
 }
 
 /** A run of the command under a variant. */
-export interface VariantRun extends Variant {
+export interface VariantRun extends Variant, Pick<FinishedRun, 'ending' | 'seconds'> {
   /** `allowed`: an expected failure. */
   readonly verdict: 'passed' | 'failed' | 'allowed';
-  readonly ending: CommandEnding;
-  readonly seconds: number;
   /** The last lines that the command printed; none if it passed. */
   readonly lastLines: readonly string[];
   /** The kinds of findings that the baseline did not have. */
@@ -35,60 +32,26 @@ export interface SweepResult {
   readonly runs: readonly VariantRun[];
   /** Assumptions that were not run because the baseline did not touch them. */
   readonly untouched: readonly AssumptionId[];
-  /** Assumptions that were not run because a scenario decides them. */
-  readonly decided: readonly AssumptionId[];
+  readonly decidedByScenario: readonly AssumptionId[];
   /** Variants that were not run because of an interruption. */
   readonly notRun: readonly Variant[];
 }
 
-export function withVerdict(wanted: VariantRun['verdict'], { runs }: SweepResult): VariantRun[] {
-  return runs.filter(({ verdict }) => verdict === wanted);
+export function withVerdict(verdict: VariantRun['verdict'], { runs }: SweepResult): number {
+  return runs.filter((run) => run.verdict === verdict).length;
 }
 
-/** What was not run, by reason. A variant without an option stands for all but the chosen one. */
-function notRunIn({ untouched, decided, notRun }: SweepResult) {
-  const whole = (ids: readonly AssumptionId[]) => ids.map((assumption) => ({ assumption }));
-  const groups: { why: string; variants: (Pick<Variant, 'assumption'> & Partial<Variant>)[] }[] = [
-    { why: 'the command did not touch it (--all includes it)', variants: whole(untouched) },
-    { why: 'a scenario decides it', variants: whole(decided) },
-    { why: 'the sweep was interrupted', variants: [...notRun] },
-  ];
-  return groups.filter(({ variants }) => variants.length > 0);
-}
-
-/** A finding that depends on the speed of calls, which differs between runs. */
-const BY_SPEED = 'pointless-retry';
-
-/** The kinds of findings of a run that the baseline did not have. */
-export function newFindings(
-  found: readonly FindingSummary[],
-  first: readonly FindingSummary[],
-): readonly FindingSummary[] {
-  const known = new Set([BY_SPEED, ...first.map(({ code }) => code)]);
-  return found.filter(({ code }) => !known.has(code));
-}
-
-/** Notes on a run, one per line. */
-function notesOf({ findings, passedAlone }: VariantRun): string[] {
-  return [
-    ...findings.map((found) => `found ${found.code}: ${findingText(found)}`),
-    ...(passedAlone ? ['failed in parallel, passed alone (--jobs 1 runs one at a time)'] : []),
-  ];
-}
-
-export function nameOf({ assumption, option }: Partial<Variant>): string {
-  return option === undefined ? `${assumption}` : `${assumption}=${option}`;
+export function nameOf({ assumption, option }: Variant): string {
+  return `${assumption}=${option}`;
 }
 
 /** The result in one sentence. */
-function summaryOf(report: SweepResult): string {
-  const { runs, notRun } = report;
-  const [passed, failed, allowed] = (['passed', 'failed', 'allowed'] as const).map(
-    (verdict) => withVerdict(verdict, report).length,
-  );
+function summaryOf(result: SweepResult): string {
+  const { runs, notRun } = result;
+  const [failed, allowed] = [withVerdict('failed', result), withVerdict('allowed', result)];
   const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
   return [
-    `tried ${countText(runs.length, 'alternative')} to ${countText(assumptions, 'assumption')}: ${passed} passed`,
+    `tried ${countText(runs.length, 'alternative')} to ${countText(assumptions, 'assumption')}: ${withVerdict('passed', result)} passed`,
     ...(failed || !allowed ? [`${failed} failed`] : []),
     ...(allowed ? [`${allowed} failed as allowed`] : []),
     ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),
@@ -97,18 +60,18 @@ function summaryOf(report: SweepResult): string {
 
 /** The result of a sweep as a report. Failures have the last lines that the command printed. */
 export function sweepReport(result: SweepResult): Report {
-  const { command, runs } = result;
+  const { command, runs, untouched, decidedByScenario, notRun } = result;
+  const summary = summaryOf(result);
+  const [passed, failed] = [withVerdict('passed', result), withVerdict('failed', result)];
   return {
     title: 'What the command depends on',
-    document: documentOf(result),
+    document: { passed: failed === 0 && notRun.length === 0, ...result },
     intro: [
       `\`${command.join(' ')}\``,
       'Each run changed the answer to one open question of the document. A failed run means that the command breaks if the real service behaves that way.',
-      `${summaryOf(result)}.`,
+      `${summary}.`,
     ],
-    tiles: [
-      { name: 'options passed', shown: withVerdict('passed', result).length, total: runs.length },
-    ],
+    tiles: [{ name: 'options passed', shown: passed, total: runs.length }],
     sections: [
       {
         title: 'Other options',
@@ -117,32 +80,41 @@ export function sweepReport(result: SweepResult): Report {
         rows: runs.map(runRow),
         suite: 'petstore-mock sweep',
       },
-      ...notRunIn(result).map(({ why, variants }): Section => {
-        return {
-          title: `Not run because ${why}`,
-          layout: 'names',
-          rows: variants.map((variant): Row => {
-            const { assumption: group, option: name = 'every other option' } = variant;
-            const test = { group, name, verdict: 'skipped', message: why } as const;
-            return { title: nameOf(variant), test };
-          }),
-          suite: 'petstore-mock sweep',
-        };
-      }),
+      ...notRunSection('the command did not touch it (--all includes it)', untouched),
+      ...notRunSection('a scenario decides it', decidedByScenario),
+      ...notRunSection('the sweep was interrupted', notRun),
     ],
-    summary: [summaryOf(result)],
+    summary: [summary],
   };
+}
+
+/** What was not run; of an assumption, every option but the chosen one. */
+function notRunSection(message: string, list: readonly (AssumptionId | Variant)[]): Section[] {
+  if (list.length === 0) return [];
+  const rows = list.map((it): Row => {
+    const isVariant = typeof it === 'object';
+    const group = isVariant ? it.assumption : it;
+    const name = isVariant ? it.option : 'every other option';
+    return {
+      title: isVariant ? nameOf(it) : it,
+      test: { group, name, verdict: 'skipped', message },
+    };
+  });
+  const title = `Not run because ${message}`;
+  return [{ title, layout: 'names', rows, suite: 'petstore-mock sweep' }];
 }
 
 const TONES = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
 
 function runRow(run: VariantRun): Row {
-  const { assumption, option, verdict, ending, seconds, lastLines } = run;
+  const { assumption, option, verdict, ending, seconds, lastLines, findings } = run;
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
-  const notes = notesOf(run);
+  const notes = findings.map((found) => `found ${found.code}: ${findingText(found)}`);
+  if (run.passedAlone) {
+    notes.push('failed in parallel, passed alone (--jobs 1 runs one at a time)');
+  }
   const why = `the command ${endingText(ending)}`;
-  const result = verdict === 'passed' ? [verdict, ...notes].join('; ') : `${verdict}: ${why}`;
   const printed = [...notes, ...lastLines];
   const outcome = {
     passed: { verdict: 'passed' },
@@ -151,7 +123,11 @@ function runRow(run: VariantRun): Row {
   } as const;
   return {
     title: nameOf(run),
-    cells: [assumption, option, result],
+    cells: [
+      assumption,
+      option,
+      verdict === 'passed' ? [verdict, ...notes].join('; ') : `${verdict}: ${why}`,
+    ],
     tonedCell: 2,
     tone: TONES[verdict],
     about: [question, meaning],
@@ -159,24 +135,6 @@ function runRow(run: VariantRun): Row {
       output: lastLines.length > 0 ? printed : [...printed, '(no output)'],
     }),
     test: { group: assumption, name: option, seconds, output: printed, ...outcome[verdict] },
-  };
-}
-
-/** The result for programs. */
-function documentOf(result: SweepResult): object {
-  const { command, baselineSeconds, runs, untouched, decided, notRun } = result;
-  return {
-    command,
-    passed: withVerdict('failed', result).length === 0 && notRun.length === 0,
-    baselineSeconds: rounded(baselineSeconds),
-    runs: runs.map((run) => ({
-      ...run,
-      ending: { ...run.ending, exitCode: exitCodeOf(run.ending) },
-      seconds: rounded(run.seconds),
-    })),
-    untouched,
-    decidedByScenario: decided,
-    notRun,
   };
 }
 

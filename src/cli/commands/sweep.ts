@@ -6,7 +6,7 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import type { ServerOptions } from '../../server.ts';
-import { endingText, exitCodeOf, type FinishedRun, Runner } from '../child.ts';
+import { endingText, type FinishedRun, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { AssumptionTracker, NEVER_CALLED, summarizeFindings } from '../evidence.ts';
 import { renderNotice } from '../log.ts';
@@ -14,7 +14,6 @@ import { indented, notice, progressOn, renderReport } from '../terminal.ts';
 import { writeReports } from '../write-files.ts';
 import {
   nameOf,
-  newFindings,
   sweepReport,
   Tail,
   type Variant,
@@ -35,9 +34,9 @@ interface SweepRun extends Omit<FinishedRun, 'server'> {
 }
 
 /** Runs a command once for each other option of each assumption that it touches. */
-export const sweep: Command = async ({ flags, originOf, positionals: command, terminal }) => {
+export const sweep: Command = async ({ flags, positionals: command, terminal }) => {
   const { notices } = terminal;
-  const runner = new Runner(command, { flags, originOf }, (_, child) => child.stop());
+  const runner = new Runner(command, flags, (_, child) => child.stop());
   const progress = progressOn(notices, 'sweep');
   const run = running(runner, flags.timeout, (message) => {
     progress('');
@@ -48,9 +47,9 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
   const baseline = await run({ observe: tracker.observe });
   progress('');
   if (baseline === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
-  if (exitCodeOf(baseline.ending) !== 0) {
+  if (baseline.ending.exitCode !== 0) {
     notices.write(baselineFailure(baseline));
-    return { exitCode: exitCodeOf(baseline.ending) };
+    return { exitCode: baseline.ending.exitCode };
   }
   const { assume } = runner.settings;
   const byScenarios: Partial<Choices> = Object.assign(
@@ -58,8 +57,7 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
     ...baseline.scenarios.map((it) => it.assume),
   );
   const chosen = chooseOptions({ ...assume, ...byScenarios });
-  const decided = ASSUMPTION_IDS.filter((id) => id in byScenarios);
-  const free = ASSUMPTION_IDS.filter((id) => !decided.includes(id));
+  const free = ASSUMPTION_IDS.filter((id) => !(id in byScenarios));
   const { assumptions } = tracker;
   const touched = flags.all ? free : free.filter((id) => assumptions.includes(id));
   const variants = touched
@@ -77,13 +75,13 @@ export const sweep: Command = async ({ flags, originOf, positionals: command, te
     baselineSeconds: baseline.seconds,
     runs: results.filter((it) => it !== undefined),
     untouched: free.filter((id) => !touched.includes(id)),
-    decided,
+    decidedByScenario: ASSUMPTION_IDS.filter((id) => id in byScenarios),
     notRun: variants.filter((_, index) => results[index] === undefined),
   };
   const report = sweepReport(result);
   writeReports(report, flags);
   if (tracker.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
-  const failed = withVerdict('failed', result).length > 0;
+  const failed = withVerdict('failed', result) > 0;
   const exitCode = runner.signals.exitCode ?? (failed ? EXIT_GATE_FAILED : 0);
   return { text: renderReport(report, terminal.style), json: report.document, exitCode };
 };
@@ -137,17 +135,26 @@ async function runAll(
   return results;
 }
 
+/** A finding that depends on the speed of calls, which differs between runs. */
+const BY_SPEED = 'pointless-retry';
+
 function judge(
-  { assumption, option }: Variant,
+  variant: Variant,
   { ending, seconds, output, findings }: SweepRun,
   baseline: SweepRun,
   allowed: readonly string[] = [],
 ): VariantRun {
-  const result = { ending, seconds, findings: newFindings(findings, baseline.findings) };
-  const run = { assumption, option, ...result, passedAlone: false };
-  if (exitCodeOf(ending) === 0) return { ...run, verdict: 'passed', lastLines: [] };
-  const verdict = allowed.includes(nameOf(run)) ? 'allowed' : 'failed';
-  return { ...run, verdict, lastLines: output.lines(LAST_LINES) };
+  const known = [BY_SPEED, ...baseline.findings.map(({ code }) => code)];
+  const isPassed = ending.exitCode === 0;
+  return {
+    ...variant,
+    verdict: isPassed ? 'passed' : allowed.includes(nameOf(variant)) ? 'allowed' : 'failed',
+    ending,
+    seconds,
+    lastLines: isPassed ? [] : output.lines(LAST_LINES),
+    findings: findings.filter(({ code }) => !known.includes(code)),
+    passedAlone: false,
+  };
 }
 
 function baselineFailure({ ending, output }: SweepRun): string {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Settings, UsageError } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/cli/command.ts';
 import { readCommandLine } from '../../src/cli/command-line.ts';
-import { flagsFrom, spellingOf } from '../../src/cli/flags.ts';
-import { settingsOf as givenBy } from '../../src/cli/settings.ts';
+import { type Flags, flagsFrom, spellingOf } from '../../src/cli/flags.ts';
+import { readFlags } from '../../src/cli/read-flags.ts';
 import { serveSettings } from '../../src/cli/start-server.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -18,12 +18,12 @@ interface Places {
   config?: object | string;
 }
 
-async function givenIn({ args = [], env = {}, config }: Places): Promise<Settings> {
+async function givenIn({ args = [], env = {}, config }: Places): Promise<Flags> {
   if (config !== undefined) {
     writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
   }
   const words = config === undefined ? args : [...args, '--config', file];
-  return givenBy(readCommandLine(words), env);
+  return readFlags(readCommandLine(words), env);
 }
 
 async function settingsOf(places: Places) {

@@ -8,7 +8,7 @@ import { object, optional } from '../shape/objects.ts';
 import { readAs, type ShapeProblem } from '../shape/shapes.ts';
 import { locateProblems, problemLines, readJson, type TextProblem } from '../shape/source-text.ts';
 import { describe, firstProblems } from '../words.ts';
-import { refusal, type Settings, UsageError } from './command.ts';
+import { refusal, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
 import {
   FLAG_VALUES,
@@ -78,10 +78,10 @@ export function flagInput(name: FlagName, texts: readonly string[], origin: stri
  *
  * @throws UsageError for a wrong value
  */
-export async function settingsOf(
+export async function readFlags(
   { command, flags: given }: Invocation,
   variables: Variables,
-): Promise<Settings> {
+): Promise<Flags> {
   const layers = [given, fromEnvironment(command, variables)];
   const config = flagsOf(command).includes('config')
     ? layers.map((layer) => layer.get('config')).find((it) => it !== undefined)
@@ -91,7 +91,6 @@ export async function settingsOf(
       ? await fromConfigFile(config.value, config.origin)
       : undefined;
   if (file !== undefined) layers.push(file.layer);
-  const origins = new Map<FlagName, string>();
   let flags: Flags = {};
   for (const layer of layers.toReversed()) {
     const own = [...layer].filter(([name]) => flagsOf(command).includes(name));
@@ -101,10 +100,8 @@ export async function settingsOf(
     const read = reading.value;
     const assume = { ...flags.assume, ...read.assume, ...read.rateLimit };
     flags = { ...flags, ...read, assume };
-    for (const [name, { origin }] of own) origins.set(name, origin);
   }
-  const originOf = (name: FlagName) => origins.get(name) ?? `--${spellingOf(name)}`;
-  return { flags, checked: file?.checked, originOf };
+  return { ...flags, checked: file?.checked };
 }
 
 function wrongValue(layer: Layer, [problem]: readonly ShapeProblem[]): Error {
