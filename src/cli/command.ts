@@ -1,4 +1,3 @@
-import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import type { Words } from './command-table.ts';

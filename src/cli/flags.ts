@@ -1,4 +1,4 @@
-import type { SavedVerdicts } from '../scenario/verdict-shapes.ts';
+import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { object } from '../shape/objects.ts';
 import type { ValueOf } from '../shape/shapes.ts';
 import type { CommandName } from './command-table.ts';
