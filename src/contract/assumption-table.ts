@@ -25,7 +25,6 @@ export type Option<Id extends AssumptionId> =
   | TableOption<Id>
   | (Id extends 'rate-limit' ? `${number}/${'s' | 'm'}` : never);
 
-/** The chosen option of every assumption. */
 export type Choices = { readonly [Id in AssumptionId]: Option<Id> };
 
 export const ASSUMPTION_IDS = Object.keys(ASSUMPTIONS).filter(isAssumptionId);
@@ -39,7 +38,6 @@ export function assumptionShape(id: AssumptionId): AssumptionShape {
   return ASSUMPTIONS[id];
 }
 
-/** The heading of an assumption. */
 export function topicOf(id: AssumptionId): string {
   return Object.keys(TOPICS).find((topic) => Object.hasOwn(TOPICS[topic] ?? {}, id)) ?? '';
 }

@@ -38,20 +38,16 @@ export const ASSUMED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((
 /** A reply and its call, as far as cases are about them. */
 export interface CaseReply {
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** The path parameter. */
   readonly pathId: string | undefined;
-  /** The JSON value of the request's body. */
   readonly input: unknown;
   readonly isTokenSent: boolean;
   /** Whether the reply has a `Sunset` header. */
   readonly hasSunset: boolean;
-  /** Whether an order was cancelled before. */
   readonly wasCancelled: boolean;
   /** The records in the reply; undefined if it cannot have any. */
   readonly records: readonly AnyRecord[] | undefined;
 }
 
-/** Whether a reply shows a case. */
 type CaseTest = (reply: CaseReply) => boolean;
 
 /** A case that the document distinguishes within a reply. */
@@ -126,7 +122,6 @@ const UNAUTHORIZED: CaseRows = {
   'key-invalid': ['An API key is sent, but it is invalid.', ({ isTokenSent }) => isTokenSent],
 };
 
-/** The statuses of an animal. */
 function animalStatuses(prefix: string, animal: string): CaseRows {
   const seen = SEEN_ANIMAL_STATUSES.map((status): [string, CaseRow] => [
     `${prefix}-${status}`,

@@ -101,7 +101,6 @@ export function writeJson(value: unknown, indent = 0): string {
   return stringifyExactly(value, undefined, indent) ?? '';
 }
 
-/** The range of an int64, inclusive. */
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 

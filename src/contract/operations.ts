@@ -1,6 +1,5 @@
 import { type Fields, RECORDS, type RecordName } from './records.ts';
 
-/** A parameter of a path or a query. */
 interface OperationParameter {
   readonly name: string;
   readonly in: 'path' | 'query';
@@ -51,7 +50,6 @@ const PET_ID = {
 
 const { id: _assigned, ...createdFields } = RECORDS.Animal;
 
-/** The seven operations of the document. */
 export const OPERATIONS = {
   listPets: {
     method: 'GET',

@@ -9,7 +9,6 @@ const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** The values of each type of field. */
 export interface FieldValues {
   readonly int64: bigint;
   /** One that a double holds. */
@@ -23,7 +22,6 @@ export interface FieldValues {
 
 type FieldType = keyof FieldValues;
 
-/** A field of a record or of a request body. */
 export interface Field {
   readonly type: FieldType;
   readonly required: boolean;
@@ -34,7 +32,6 @@ export interface Field {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** The type of a record with some fields. */
 export type RecordOf<F extends Fields> = {
   readonly [Name in keyof F as F[Name]['required'] extends true
     ? Name
@@ -45,11 +42,9 @@ export type RecordOf<F extends Fields> = {
     : Name]?: FieldValues[F[Name]['type']];
 };
 
-/** A required field. */
 const required = <const Type extends FieldType>(type: Type, description: string) =>
   ({ type, required: true, description }) as const;
 
-/** An optional field. */
 const optional = <const Type extends FieldType>(type: Type, description: string) =>
   ({ type, required: false, description }) as const;
 
@@ -120,12 +115,10 @@ export type Reading<T, P extends Problem = Problem> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly P[] };
 
-/** The names of members that are not fields. */
 export function unknownMembers(fields: Fields, value: object): string[] {
   return Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
 }
 
-/** Whether a JSON value is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value)

@@ -28,7 +28,6 @@ const replyKey = ({ operation, status }: StatusPlace): string => `${operation} $
 const assumedKey = (reply: StatusPlace): string => `${replyKey(reply)} assumed`;
 const caseKey = (it: DocumentedCase): string => `${replyKey(it)} ${it.id}`;
 
-/** What a status of an operation can show. */
 interface ReplyPlace {
   /** Alone in its list, as an exchange that shows nothing new has it. Undefined if only assumptions lead to it. */
   readonly documented: readonly string[] | undefined;

@@ -10,13 +10,10 @@ import type { ExpectedReply } from './report-shapes.ts';
 /** Kept characters of a request's target, of its key and of a reason. */
 export const KEPT_TEXT = 2048;
 
-/** Characters shown of a key. */
 const SHOWN_OF_KEY = 4;
 
-/** A request as the journal records it. */
 export interface RequestRecord {
   readonly method: string;
-  /** The request's target, as the client wrote it. */
   readonly target: string;
   readonly authorization: string | undefined;
   /** Names and values in turn, as the client sent them. */
@@ -27,7 +24,6 @@ export interface RequestRecord {
   readonly crossOrigin: boolean;
   /** Undefined if no operation was called, for example because no such path exists. */
   readonly call: Call | undefined;
-  /** The connection that it came on. */
   readonly connection: { readonly remotePort?: number | undefined };
   /** When the request was received, by `performance.now()`. */
   readonly receivedAt: number;
@@ -74,7 +70,6 @@ export interface Exchange {
   readonly status: number | undefined;
   readonly basis: Basis;
   readonly fault: string | undefined;
-  /** The delay of the reply, in milliseconds. */
   readonly delay: number;
   /** Set if a rule holds or held the reply back. */
   readonly hold: Hold | undefined;
@@ -121,7 +116,6 @@ export function shownKey({ authorization }: Exchange): string | undefined {
   return key === undefined || key === '' ? undefined : masked(key);
 }
 
-/** Whether an exchange had an API key. */
 export function hasKey({ authorization }: Exchange, key: string): boolean {
   return bearerToken(authorization) === bearerToken(cut(`Bearer ${key}`, KEPT_TEXT));
 }

@@ -18,7 +18,6 @@ export interface FindingsReport extends Omit<TotalsState, 'shown'> {
   readonly total: number;
 }
 
-/** The findings of one or more sandboxes. */
 export function findingsOf({ counts, findings }: TotalsState): FindingsReport {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { total, counts, findings };

@@ -7,7 +7,6 @@ export type ExchangeListener = (sandbox: string, exchange: Readonly<Exchange>) =
 /** The latest exchanges of a sandbox as JSON, and the number of earlier ones. */
 export interface JournalState {
   readonly exchanges: readonly Exchange[];
-  /** The number of the latest exchange. */
   readonly number: number;
   readonly dropped: number;
 }
@@ -31,22 +30,18 @@ export class Journal {
     for (const exchange of exchanges) this.add(exchange);
   }
 
-  /** The number of dropped exchanges. */
   get dropped(): number {
     return this.#number - this.#cleared - this.size;
   }
 
-  /** The number of the latest exchange. */
   get number(): number {
     return this.#number;
   }
 
-  /** The latest exchange, if it is kept. */
   get latest(): Exchange | undefined {
     return this.at(this.#number);
   }
 
-  /** The number of kept exchanges. */
   get size(): number {
     return this.#exchanges.length;
   }

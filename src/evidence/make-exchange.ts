@@ -26,7 +26,6 @@ export interface ExchangeContext {
   readonly isNext: boolean;
 }
 
-/** The exchange of a request and its outcome. */
 export function exchangeOf(
   request: RequestRecord,
   outcome: Outcome,

@@ -5,7 +5,6 @@ import type { Exchange } from './exchange.ts';
 /** Durations in ascending order, in seconds. Longer ones are counted in a last class of their own. */
 export const DURATION_BOUNDS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30] as const;
 
-/** How often something took how long. */
 export class Durations {
   /** For each bound, what took at most as long and longer than the bound before; then the rest. */
   readonly counts: number[] = Array.from({ length: DURATION_BOUNDS.length + 1 }, () => 0);
@@ -56,7 +55,6 @@ export class Meter {
 export class LogMeter {
   /** How long successful appends took. Requests that wait together share one. */
   readonly appends = new Durations();
-  /** Changes that were appended. */
   changes = 0;
   /** Appends that the change of another server preceded. */
   conflicts = 0;

@@ -28,9 +28,7 @@ export function remembered(before: Retries, attempt?: Attempt): Retries {
 
 interface AttemptContext {
   readonly now: Instant;
-  /** The delay of the reply, in milliseconds. */
   readonly delay: number;
-  /** The time of the sandbox's clock. */
   readonly at: number;
 }
 

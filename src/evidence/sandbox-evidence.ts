@@ -17,7 +17,6 @@ export interface EvidenceEntry {
   readonly holds?: HoldEvent | undefined;
 }
 
-/** What an entry changed. */
 export interface EvidenceChange {
   /** The exchange that was added, or those whose replies were let go, in this order. */
   readonly exchanges: readonly Exchange[];
@@ -25,7 +24,6 @@ export interface EvidenceChange {
   readonly findings: readonly Finding[];
 }
 
-/** The evidence of a sandbox as JSON. */
 export interface EvidenceState {
   readonly journal: JournalState;
   readonly totals: TotalsState;
@@ -36,7 +34,6 @@ export interface EvidenceState {
 }
 
 export interface EvidenceLimits {
-  /** How many exchanges to keep. */
   readonly journal: number;
   /** How long a server holds a reply back, in milliseconds. */
   readonly maxHold: number;
@@ -71,7 +68,6 @@ export class Evidence {
     for (const held of state?.held ?? NONE) this.holds.add(this.journal.at(held.number) ?? held);
   }
 
-  /** The replies that are held back. */
   get holds(): Holds {
     this.#holds ??= new Holds(this.#limits.maxHold);
     return this.#holds;

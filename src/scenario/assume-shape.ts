@@ -31,7 +31,6 @@ function optionMember(id: AssumptionId): Member<string> {
   return optional(shape, `${question} ${meanings}.`);
 }
 
-/** Options of assumptions, by the assumption's id. */
 export const ASSUME: Shape<Partial<Choices>> = convert(
   object<Readonly<Record<string, Member<string>>>>(
     Object.fromEntries(ASSUMPTION_IDS.map((id) => [id, optionMember(id)])),

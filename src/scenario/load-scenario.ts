@@ -12,7 +12,7 @@ import {
   type ValueOf,
 } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
-import { describe, joinWords, suggest } from '../words.ts';
+import { describe, joinWords, problemText, suggest } from '../words.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
@@ -198,32 +198,23 @@ function shippedFile(name: string): string {
 
 const EXPECTED_FILE = 'a scenario file (.yaml, .yml or .json), or the name of a shipped one';
 
-/** Where a scenario comes from, so that another server with the same files can load it. */
+/** A scenario as the servers of a fleet exchange it. */
 export const SCENARIO_SOURCE = object({
   name: internal.required(ANY_TEXT),
-  /** The scenario itself, if it came in a request; others are files of the start or of the package. */
-  definition: internal.optional(ANY),
+  file: internal.optional(ANY_TEXT),
+  fixture: internal.optional(ANY_TEXT),
+  definition: internal.required(ANY),
 });
 
 type ScenarioSource = ValueOf<typeof SCENARIO_SOURCE>;
 
-export function sourceOf({ name, file, definition }: Scenario): ScenarioSource {
-  return file === undefined ? { name, definition } : { name };
+export function sourceOf({ name, file, fixture, definition }: Scenario): ScenarioSource {
+  return { name, file, fixture, definition };
 }
 
-/**
- * Loads a scenario from its source.
- *
- * @param started the scenarios that the server started with
- * @throws ScenarioError if there is none
- */
-export async function scenarioFrom(
-  { name, definition }: ScenarioSource,
-  started: readonly Scenario[],
-): Promise<Scenario> {
-  const reading = definition === undefined ? undefined : readScenario(definition, name);
-  if (reading?.ok) return reading.value;
-  const scenario = started.find((it) => it.name === name) ?? (await loadScenarios([name])).at(-1);
-  if (scenario === undefined) throw new ScenarioError([`${name}: expected a scenario, found none`]);
-  return scenario;
+/** @throws ScenarioError if it is none of this version */
+export function scenarioFrom({ name, definition, ...origin }: ScenarioSource): Scenario {
+  const reading = readScenario(definition, name);
+  if (!reading.ok) throw new ScenarioError(reading.problems.map(problemText));
+  return { ...reading.value, ...origin };
 }

@@ -12,7 +12,6 @@ import type { Rule } from './rule-shape.ts';
 import { type RuleBook, ruleBook } from './rules.ts';
 import type { Scenario } from './scenario-shape.ts';
 
-/** A scenario that cannot be used. */
 export class ScenarioError extends ContentError {
   override readonly name = 'ScenarioError';
 }
@@ -39,7 +38,6 @@ export interface StartSettings {
   readonly keys?: KeyLists | undefined;
   /** The time at the start, in milliseconds since 1970; the system time by default. */
   readonly clock?: number | undefined;
-  /** Whether time stops. */
   readonly frozen?: boolean | undefined;
   /** The delay of replies that no rule decides, in milliseconds. */
   readonly delay?: number | undefined;

@@ -2,7 +2,6 @@ import { locateProblems, problemLines, readJson } from '../shape/source-text.ts'
 import { ScenarioError } from './sandbox-start.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
 
-/** The languages of scenario files. */
 export type ScenarioFormat = 'json' | 'yaml';
 
 /** A scenario that a sandbox keeps under a name, as it was written. */

@@ -1,3 +1,4 @@
+import { LATEST } from '../service/clock.ts';
 import type { Expiry } from '../service/keyring.ts';
 import { FIELD_SHAPES, isDateTime } from '../shape/record-shapes.ts';
 import { scalar } from '../shape/shapes.ts';
@@ -26,12 +27,9 @@ export function parseDuration(text: string): number | undefined {
   );
 }
 
-/** The end of the years with four digits. */
-const YEAR_10000 = Date.UTC(10_000, 0);
-
 function readInstant(value: unknown): number | undefined {
   const instant = isDateTime(value) ? Date.parse(value) : Number.NaN;
-  return instant >= 0 && instant < YEAR_10000 ? instant : undefined;
+  return instant >= 0 && instant <= LATEST ? instant : undefined;
 }
 
 /** An instant as text. */

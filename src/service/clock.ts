@@ -44,7 +44,6 @@ export const REAL_CLOCK: Clock = { ahead: 0, frozenAt: undefined };
 /** The last instant with a four-digit year. */
 export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** The time of a clock, in milliseconds since 1970. */
 export function timeOf({ ahead, frozenAt }: Clock, wall: number = thisInstant().wall): number {
   return frozenAt ?? Math.min(wall + ahead, LATEST);
 }

@@ -7,7 +7,6 @@ import { FIELD_SHAPES, readRecord } from '../shape/record-shapes.ts';
 import { describe, firstProblems } from '../words.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';
 
-/** The received body of a request. */
 export type RequestBody =
   | { readonly kind: 'none' }
   | BodyBytes
@@ -78,7 +77,6 @@ export const BODY_LIMITS = {
   none: 64 * 1024 * 1024,
 } as const;
 
-/** Values of query parameters by name. */
 type Query = Readonly<Record<string, string | undefined>>;
 
 const NO_QUERY_NAMES: readonly string[] = [];
@@ -131,7 +129,6 @@ export class InputReader {
     return this.#accepted !== undefined;
   }
 
-  /** The status for invalid input. */
   get refusalStatus(): 400 | 422 {
     return this.#grounds.choices['invalid-input'] === '422' ? 422 : 400;
   }
@@ -152,7 +149,6 @@ export class InputReader {
     return errorReply(grounds, 'invalid_input', this.refusalStatus, message);
   }
 
-  /** Reads the path parameter as an int64. */
   pathId(name: string): bigint | undefined {
     const text = this.#call.pathId ?? '';
     const id = parseInt64(text);

@@ -6,7 +6,6 @@ import { operation, type ReplyWithStore, type World } from './operation.ts';
 import { unknownPet } from './pets.ts';
 import { errorReply, type Grounds, listReply, type Reply, recordReply } from './reply.ts';
 
-/** `GET /inventory`: lists every entry. */
 export const listInventory = operation(
   'listInventory',
   (reader) => reader.query(),
@@ -19,7 +18,6 @@ interface StockUpdate {
   readonly quantity: number;
 }
 
-/** `PATCH /inventory/{petId}`: sets the quantity of an entry. */
 export const updateInventory = operation('updateInventory', readStockUpdate, updateStock);
 
 function readStockUpdate(reader: InputReader): StockUpdate | undefined {

@@ -28,7 +28,6 @@ export type Expiry =
 /** What decides whether a key has expired, in milliseconds since 1970. */
 export interface KeyTime {
   readonly now: number;
-  /** When the sandbox started. */
   readonly startedAt: number;
 }
 
@@ -111,7 +110,6 @@ function refusal(reason: string, tokenGiven = false): KeyCheck {
   return { ok: false, reason, tokenGiven };
 }
 
-/** The Bearer scheme (RFC 6750, section 2.1). */
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
 /** Returns the token of an `Authorization` header: empty if missing, undefined for another scheme. */
@@ -139,7 +137,6 @@ export const NO_RATES: RateWindows = new Map();
 /** A limit in the format of `rate-limit`: requests per second or minute. */
 export type Rate = `${number}/${'s' | 'm'}`;
 
-/** A counted request. */
 export interface RateCount {
   readonly rates: RateWindows;
   /** Undefined within the limit, else the seconds until the next window, rounded up. */

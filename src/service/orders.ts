@@ -13,7 +13,6 @@ import {
   reply,
 } from './reply.ts';
 
-/** `GET /store/orders`: lists every order. */
 export const listOrders = operation(
   'listOrders',
   (reader) => reader.query(),
@@ -44,7 +43,6 @@ function isDue(world: World, { status = 'pending', shipDate }: Order): boolean {
   return Date.parse(shipDate) <= world.now;
 }
 
-/** `DELETE /store/orders/{orderId}`: cancels a pending order. */
 export const cancelOrder = operation(
   'cancelOrder',
   (reader) => {
@@ -69,7 +67,6 @@ export const cancelOrder = operation(
   },
 );
 
-/** The store after an order is cancelled. */
 function cancel({ choices, store: before }: World, order: Order): Store {
   const store = { ...before, orders: before.orders.with({ ...order, status: 'cancelled' }) };
   if (choices['cancel-restocks'] === 'no') return store;

@@ -9,9 +9,8 @@ import { type Grounds, type Reply, reply } from './reply.ts';
 /** The animals that a call of `GET /pets` asks for. */
 export interface PetsQuery {
   readonly limit: number;
-  readonly status: string | undefined;
-  /** Whether the filter matches nothing. */
-  readonly empty: boolean;
+  /** Those that the filter lets through; undefined for all. */
+  readonly statuses: readonly string[] | undefined;
   /** With `pets-paging: cursor`, the id of the last animal on the previous page. */
   readonly after: bigint | undefined;
   /** With `pets-paging: offset`, the number of animals to skip. */
@@ -29,18 +28,18 @@ export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, c
 
 /** The cache key of a page: the limit alone for most requests. */
 function keyOf({ choices, seed }: World, page: PetsQuery): number | string {
-  const { limit, offset, after, empty, status } = page;
+  const { limit, offset, after, statuses } = page;
   const order = choices['pets-order'];
   const paging = choices['pets-paging'];
-  if (status === undefined && order === 'id' && paging === 'none') return limit;
+  if (statuses === undefined && order === 'id' && paging === 'none') return limit;
   const shuffle = order === 'shuffled' ? seed : '';
-  return `${limit} ${offset} ${after} ${empty} ${order}${shuffle} ${paging} ${status}`;
+  return `${limit} ${offset} ${after} ${order}${shuffle} ${paging} ${JSON.stringify(statuses)}`;
 }
 
 function linkTo(next: bigint | undefined, page: PetsQuery, { path }: Call): readonly string[] {
   if (next === undefined) return NO_HEADERS;
   const query = new URLSearchParams({ limit: String(page.limit) });
-  if (page.status !== undefined) query.set('status', page.status);
+  for (const status of page.statuses ?? []) query.set('status', status);
   query.set('cursor', Buffer.from(next.toString()).toString('base64url'));
   return ['Link', `<${path}?${query}>; rel="next"`];
 }
@@ -60,7 +59,6 @@ function writePage(world: World, page: PetsQuery): RecordList<Animal> {
   };
 }
 
-/** Reads the id in a cursor. */
 export function readCursor(reader: InputReader, world: World, cursor: string): bigint | undefined {
   const id = parseInt64(Buffer.from(cursor, 'base64url').toString());
   if (id === undefined || !world.store.animals.has(id)) {
@@ -82,11 +80,12 @@ function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] 
   return taken;
 }
 
-function* matching(world: World, { status, empty, after }: PetsQuery): Generator<Animal> {
-  if (empty) return;
-  for (const animal of inOrder(world, after)) {
-    if (status === undefined || animal.status === status) yield animal;
-  }
+function* matching(world: World, { statuses, after }: PetsQuery): Generator<Animal> {
+  for (const animal of inOrder(world, after)) if (isIn(statuses, animal)) yield animal;
+}
+
+function isIn(statuses: PetsQuery['statuses'], { status }: Animal): boolean {
+  return statuses === undefined || (status !== undefined && statuses.includes(status));
 }
 
 function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): Iterable<Animal> {
@@ -100,11 +99,10 @@ function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): 
   }
 }
 
-function countMatches({ store: { animals } }: World, { status, empty }: PetsQuery): number {
-  if (empty) return 0;
-  if (status === undefined) return animals.size;
+function countMatches({ store: { animals } }: World, { statuses }: PetsQuery): number {
+  if (statuses === undefined) return animals.size;
   let count = 0;
-  for (const animal of animals.ascending()) if (animal.status === status) count += 1;
+  for (const animal of animals.ascending()) if (isIn(statuses, animal)) count += 1;
   return count;
 }
 

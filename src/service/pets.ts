@@ -11,7 +11,6 @@ import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
 const [LIMIT] = OPERATIONS.listPets.parameters;
 const NAME_MOST_CHARACTERS = 255;
 
-/** `GET /pets`: lists a page of animals. */
 export const listPets = operation('listPets', readListPets, (world, page, grounds, call) =>
   petsPageReply(grounds, world, page, call),
 );
@@ -21,11 +20,9 @@ function readListPets(reader: InputReader, world: World): PetsQuery {
   const query = reader.query(PARAMETERS[paging]);
   const { cursor, offset } = query;
   const limit = readLimit(reader, query.limit);
-  const { status, empty } = readStatusFilter(reader, query.status);
   return {
     limit,
-    status,
-    empty,
+    statuses: readStatusFilter(reader, query.status),
     after: cursor === undefined ? undefined : readCursor(reader, world, cursor),
     offset: offset === undefined ? 0 : readOffset(reader, offset),
   };
@@ -68,17 +65,14 @@ function isSeenStatus(status: string): boolean {
   return SEEN_ANIMAL_STATUSES.some((seen) => seen === status);
 }
 
-function readStatusFilter(
-  reader: InputReader,
-  status: string | undefined,
-): Pick<PetsQuery, 'status' | 'empty'> {
-  const filter = { status, empty: false };
-  if (status === undefined || isSeenStatus(status)) return filter;
-  const { grounds } = reader;
-  const choice = grounds.choices['status-filter'];
-  if (grounds.choices['animal-status-values'] === 'any') {
+function readStatusFilter(reader: InputReader, status: string | undefined): PetsQuery['statuses'] {
+  if (status === undefined) return undefined;
+  if (isSeenStatus(status)) return [status];
+  const { choices } = reader.grounds;
+  const choice = choices['status-filter'];
+  if (choices['animal-status-values'] === 'any') {
     if (choice === 'reject') reader.accept('animal-status-values');
-    return filter;
+    return [status];
   }
   if (choice === 'reject') {
     reader.problem(
@@ -87,10 +81,9 @@ function readStatusFilter(
       'animal-status-values',
     );
   } else reader.accept('status-filter');
-  return choice === 'ignore' ? { status: undefined, empty: false } : { status, empty: true };
+  return choice === 'ignore' ? undefined : [];
 }
 
-/** `POST /pets`: adds an animal and assigns its id. */
 export const createPet = operation('createPet', readNewAnimal, (world, fields, grounds) => {
   const id = nextId(world, grounds);
   if (id === undefined) {
@@ -163,7 +156,6 @@ const DEPRECATION_HEADERS: readonly string[] = [
   '<https://petstore.example/docs/pets>; rel="successor-version"',
 ];
 
-/** `GET /pets/{petId}`: reads one animal. */
 export const getPet = operation(
   'getPet',
   (reader) => {
@@ -195,7 +187,6 @@ function afterSunset(world: World, grounds: Grounds): Reply | undefined {
   return errorReply(grounds, 'gone', status, message);
 }
 
-/** The reply for an id that no animal has. */
 export function unknownPet(world: World, petId: bigint, grounds: Grounds): Reply {
   grounds.decidedBy('unknown-pet');
   const status = world.choices['unknown-pet'] === '400' ? 400 : 404;
@@ -205,7 +196,6 @@ export function unknownPet(world: World, petId: bigint, grounds: Grounds): Reply
 /** A double cannot represent every integer above this one. */
 const BEYOND_DOUBLES = 2n ** 53n;
 
-/** The field number for `drawForId`. */
 const ID_FIELD = 0x1d;
 
 /** The id of the next animal. Undefined if `assigned-ids` is `next` and no int64 is left. */

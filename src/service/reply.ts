@@ -60,7 +60,6 @@ export interface StreamedBody {
   readonly onBreak?: (problem: string) => void;
 }
 
-/** The body of a deployment's reply as it arrives. */
 export interface DeploymentBody extends Readable {
   /** Whether the whole message has arrived. */
   readonly complete: boolean;
@@ -88,7 +87,6 @@ export interface Reply {
   readonly comparison?: Comparison | undefined;
 }
 
-/** How a deployment's reply compares with the mock's. */
 export interface Comparison {
   /** What the mock would have answered; undefined where it cannot know. */
   readonly expected: Reply | undefined;
@@ -157,7 +155,6 @@ export function recordReply(
   return reply(grounds, status, { kind: 'json', text }, headers, [record]);
 }
 
-/** A reply that shows a list of records. */
 export function listReply(
   grounds: Grounds,
   { text, records }: RecordList<AnyRecord>,
@@ -217,7 +214,6 @@ type FormChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
 /** At most one for each combination of the options of `FormChoice`. */
 const representations = new Map<string, Representation>();
 
-/** The representation for some options. */
 export function representationFor(choices: Pick<Choices, FormChoice>): Representation {
   const form = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
   let representation = representations.get(form);
@@ -266,7 +262,6 @@ function quote(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** Converts an ISO 8601 date-time to the chosen format. */
 function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {
   const milliseconds = Date.parse(instant);
   const utc = new Date(milliseconds).toISOString();

@@ -10,7 +10,6 @@ import {
   type ValuePath,
 } from './shapes.ts';
 
-/** One member of an object. */
 export interface Member<T, Required extends boolean = boolean> {
   readonly shape: Shape<T>;
   readonly required: Required;
@@ -33,7 +32,6 @@ export const internal = {
 
 type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
 
-/** The values that members read. */
 type ValuesOf<M extends ObjectMembers> = Simplify<
   {
     readonly [Name in keyof M as M[Name]['required'] extends true ? Name : never]: ValueOf<
@@ -166,7 +164,6 @@ function hintAt(name: string, members: ObjectMembers, value: object): string {
 
 interface MapOptions {
   readonly expected: string;
-  /** What a name looks like. */
   readonly name: RegExp;
   readonly expectedName: string;
 }

@@ -39,7 +39,6 @@ export interface BulkChange {
 const DATE_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Whether a value is an RFC 3339 instant. */
 export function isDateTime(value: unknown): value is string {
   if (typeof value !== 'string' || !DATE_TIME.test(value)) return false;
   // Date.parse reads February 30 as March 2.
@@ -63,7 +62,6 @@ export const FIELD_SHAPES: { readonly [Type in keyof FieldValues]: Shape<FieldVa
   orderStatus: choice(ORDER_STATUSES),
 };
 
-/** The id of a record. */
 export const ID = FIELD_SHAPES.int64;
 
 function fieldShape({ type, seen }: Field): Shape<unknown> {
@@ -109,7 +107,6 @@ export function readRecord<const F extends Fields>(
   return readAs(openRecord(fields), value, root);
 }
 
-/** The records of a store. */
 export const RECORD_SHAPES: { readonly [Name in CollectionName]: Shape<StoredRecord[Name]> } = {
   animals: recordShape(STORED_RECORDS.animals),
   inventory: recordShape(STORED_RECORDS.inventory),

@@ -17,7 +17,6 @@ export function pathText(at: ValuePath, root = '$'): string {
   return text;
 }
 
-/** A value that does not have its shape. */
 interface Misfit {
   readonly at: ValuePath;
   /** Whether the last name in `at` is wrong, rather than the value under it. */
@@ -31,7 +30,6 @@ interface Misfit {
 /** Reports a misfit. Returns undefined, which is what a reader then returns. */
 export type ReportMisfit = (misfit: Misfit) => undefined;
 
-/** A misfit with its place as text. */
 export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
 
 /**
@@ -40,7 +38,6 @@ export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
  */
 export interface Shape<T> {
   readonly schema: Json;
-  /** What a message says was expected. */
   readonly expected: string;
   /** How well a value matches this alternative of several: 0 if its JSON type differs. */
   readonly likeness: (value: unknown) => number;
@@ -65,7 +62,6 @@ export function readAs<T>(shape: Shape<T>, value: unknown, root = '$'): Reading<
     : { ok: true, value: read };
 }
 
-/** Adds each misfit that is reported to a list. */
 export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfit {
   return ({ at: place, ofName = false, expected, found, hint }) => {
     const at = place.slice();
@@ -74,7 +70,6 @@ export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfi
   };
 }
 
-/** The type of the values that a shape reads. */
 export type ValueOf<S> = S extends Shape<infer T> ? T : never;
 
 /** The same shape with a name, under which an OpenAPI document lists its schema. */
@@ -114,13 +109,11 @@ export function scalar<T>(
   };
 }
 
-/** A hint at the nearest valid word, if there is one. */
 export function nearWord(value: unknown, words: readonly string[] = []): string {
   // A word of two letters is close to any other.
   return typeof value === 'string' && value.length > 2 ? suggest(value, words) : '';
 }
 
-/** A string that matches a pattern. */
 export function text(
   expected = 'a non-empty string',
   pattern = /./,
@@ -131,15 +124,12 @@ export function text(
   );
 }
 
-/** Any string. */
 export const ANY_TEXT = text('a string', /^/, {});
 
-/** Any number. */
 export const ANY_NUMBER = scalar('a number', { type: 'number' }, (value) =>
   typeof value === 'number' ? value : undefined,
 );
 
-/** Any JSON value. */
 export const ANY: Shape<unknown> = {
   schema: {},
   expected: 'a JSON value',
@@ -261,12 +251,10 @@ export function convert<T, U>(
 /** Characters that a header can have between spaces. */
 export const VISIBLE = /^[!-~]+$/;
 
-/** An API key. */
 export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern: VISIBLE.source });
 
 const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
 
-/** The base URL of a deployment. */
 export const BASE_URL = scalar(BASE_URL_FORM, { type: 'string', pattern: HTTP.source }, (value) =>
   typeof value === 'string' && HTTP.test(value) ? baseUrlOf(value) : undefined,
 );

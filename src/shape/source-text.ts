@@ -34,7 +34,6 @@ export function problemLines(file: string, problems: readonly TextProblem[]): re
   return problems.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
 }
 
-/** Finds the places of problems. */
 export function locateProblems(
   { text, offsets }: SourceText,
   problems: readonly ShapeProblem[],
@@ -69,7 +68,6 @@ export function textProblems(
   }));
 }
 
-/** Parses the text of a JSON file. */
 export function readJson(content: string): ParsedText {
   // Some editors start a file with a byte order mark.
   const text = content.replace(/^\uFEFF/, '');
@@ -99,7 +97,6 @@ function firstError(text: string): string {
   }
 }
 
-/** Finds all places in one pass. */
 function offsetsIn(text: string, places: readonly Place[]): readonly number[] {
   // Each place before those around it.
   const chains = places.map(({ at }) =>

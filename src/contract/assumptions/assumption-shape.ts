@@ -10,7 +10,6 @@ interface Additions {
   };
 }
 
-/** An open question of the document. */
 export interface AssumptionShape {
   readonly question: string;
   /** The first option is the default. */

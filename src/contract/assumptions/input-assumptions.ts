@@ -1,7 +1,6 @@
 import { OPERATION_IDS } from '../operations.ts';
 import { type AssumptionShape, option, reply, WITH_BODY } from './assumption-shape.ts';
 
-/** What the document leaves open about input. */
 export const INPUT = {
   'invalid-input': {
     question: 'Which status does the Error for a malformed path id, query parameter or body have?',

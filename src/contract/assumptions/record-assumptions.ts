@@ -1,6 +1,5 @@
 import { type AssumptionShape, headers, option, reply } from './assumption-shape.ts';
 
-/** What the document leaves open about animals. */
 export const ANIMALS = {
   'unknown-pet': {
     question: 'Which status does the Error for an unknown `petId` have?',
@@ -79,7 +78,6 @@ export const ANIMALS = {
   },
 } as const satisfies Record<string, AssumptionShape>;
 
-/** What the document leaves open about the inventory. */
 export const INVENTORY = {
   'inventory-on-create': {
     question: 'Does a created animal get an inventory entry?',
@@ -109,7 +107,6 @@ export const INVENTORY = {
   },
 } as const satisfies Record<string, AssumptionShape>;
 
-/** What the document leaves open about orders. */
 export const ORDERS = {
   'order-status-field': {
     question: 'Does an order have its status?',

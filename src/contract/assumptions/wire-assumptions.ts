@@ -1,7 +1,6 @@
 import { OPERATION_IDS } from '../operations.ts';
 import { type AssumptionShape, headers, option, reply } from './assumption-shape.ts';
 
-/** What the document leaves open about keys, errors and the wire format. */
 export const WIRE = {
   'read-only-keys': {
     question: 'May a read-only key be used on POST, PATCH and DELETE?',

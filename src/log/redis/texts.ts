@@ -106,8 +106,10 @@ async function settingsFrom(
   const settings = { start: origin, startedAt, upstream: opened };
   if (scenarios === undefined) return withChoices(settings, choices);
   const sources = exact(list(SCENARIO_SOURCE), scenarios);
-  const loaded = await Promise.all(sources.map((it) => scenarioFrom(it, origin.scenarios)));
-  return withChoices({ ...settings, start: startOf(await starter(loaded)) }, choices);
+  return withChoices(
+    { ...settings, start: startOf(await starter(sources.map(scenarioFrom))) },
+    choices,
+  );
 }
 
 function exact<T>(shape: Shape<T>, json: string): T {
