@@ -26,6 +26,15 @@ export function parseJson(text: string): unknown {
   return MAY_LOSE_DIGITS.test(text) ? parseExactly(text) : JSON.parse(text);
 }
 
+/** The value of a text as `parseJson` returns it; undefined if it is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The prefix of a number that became a string. Random, so that no client can send it. */
 const NUMBER_PREFIX = `${Math.random().toString(36).slice(2, 10)} `;
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson, toInt64 } from '../contract/json.ts';
+import { jsonOf, toInt64 } from '../contract/json.ts';
 import { type DocumentedReply, type OperationId, operationShape } from '../contract/operations.ts';
 import {
   type Fields,
@@ -45,12 +45,8 @@ export function nextQuery({ headers }: Head): string | undefined {
 }
 
 /** The JSON value of a body; undefined if it has none or that is not JSON. */
-export function jsonOf(body: Buffer): unknown {
-  try {
-    return isUtf8(body) ? parseJson(body.toString()) : undefined;
-  } catch {
-    return undefined;
-  }
+export function jsonOfBody(body: Buffer): unknown {
+  return isUtf8(body) ? jsonOf(body.toString()) : undefined;
 }
 
 /** What a body is that is not what was expected, for messages. */

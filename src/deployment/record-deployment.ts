@@ -21,7 +21,7 @@ import {
   idIn,
   idsOf,
   type JsonRecord,
-  jsonOf,
+  jsonOfBody,
   nextQuery,
 } from './deployment-reply.ts';
 
@@ -79,7 +79,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
  * @throws DeploymentError for another status than 200, and for any other body
  */
 function listIn(path: string, { status, body }: DeploymentReply): readonly JsonRecord[] {
-  const value = jsonOf(body);
+  const value = jsonOfBody(body);
   const found = isObject(value) && value.code ? `${value.code}: ${value.message}` : undefined;
   const text = found ?? describe(value ?? body.toString());
   if (status !== 200) {

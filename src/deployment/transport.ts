@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { credentialsOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
@@ -137,35 +137,25 @@ function pump(body: Readable, sent: http.ClientRequest): void {
   body.pipe(sent);
 }
 
-/** Keeps TLS connections to a server that run through a proxy. */
+/** Keeps TLS connections to a server, each through a proxy (RFC 9110, section 9.3.6). */
 function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.Agent {
-  const agent = new https.Agent(settings);
-  const create = (
+  const { request } = proxy.protocol === 'https:' ? https : http;
+  const path = `${url.hostname}:${url.port || 443}`;
+  const headers = { Host: path, ...proxyAuthorization(proxy) };
+  const createConnection = (
     _: unknown,
     done: (error: Error | null, connection?: Duplex) => void,
   ): undefined => {
-    openTunnel(proxy, `${url.hostname}:${url.port || 443}`, settings.timeout).then(
-      (socket) => done(null, connect({ ...settings, socket, host: hostOf(url) })),
-      (error: Error) => done(error),
-    );
-  };
-  return Object.assign(agent, { createConnection: create });
-}
-
-/** Asks a proxy for a connection to a server (RFC 9110, section 9.3.6). */
-function openTunnel(proxy: URL, authority: string, timeout = 0): Promise<Socket> {
-  const { request } = proxy.protocol === 'https:' ? https : http;
-  const headers = { Host: authority, ...proxyAuthorization(proxy) };
-  const signal = AbortSignal.timeout(timeout);
-  return new Promise((resolve, reject) => {
-    request(proxy, { method: 'CONNECT', path: authority, headers, agent: false, signal })
+    const signal = AbortSignal.timeout(settings.timeout ?? 0);
+    request(proxy, { method: 'CONNECT', path, headers, agent: false, signal })
       .on('connect', ({ statusCode }, socket) => {
-        if (statusCode === 200) resolve(socket);
-        else reject(new Error(`the proxy ${proxy.host} answered ${statusCode} to CONNECT`));
+        if (statusCode === 200) done(null, connect({ ...settings, socket, host: hostOf(url) }));
+        else done(new Error(`the proxy ${proxy.host} answered ${statusCode} to CONNECT`));
       })
-      .on('error', reject)
+      .on('error', done)
       .end();
-  });
+  };
+  return Object.assign(new https.Agent(settings), { createConnection });
 }
 
 /** Errors of a certificate that Node cannot verify. */

@@ -7,7 +7,7 @@ import {
   type DocumentedCase,
   type PossibleReply,
 } from '../contract/cases.ts';
-import { parseInt64, parseJson } from '../contract/json.ts';
+import { jsonOf, parseInt64 } from '../contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { curlCommand } from '../curl.ts';
@@ -109,12 +109,8 @@ function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {
 function recordsIn({ records, body, basis, status }: Reply): Reply['records'] {
   if (records !== undefined || status >= 400 || body.kind !== 'json') return records;
   if (basis.kind === 'documented') return undefined;
-  try {
-    const value = parseJson(body.text.toString());
-    return Array.isArray(value) || isObject(value) ? [value].flat().filter(isObject) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOf(body.text.toString());
+  return Array.isArray(value) || isObject(value) ? [value].flat().filter(isObject) : undefined;
 }
 
 /** What the clients of one or more sandboxes were shown. */

@@ -1,4 +1,4 @@
-import { parseJson } from '../contract/json.ts';
+import { jsonOf } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { warn } from '../error-code.ts';
 import { decodeContent, passedOn } from '../raw-headers.ts';
@@ -134,10 +134,7 @@ async function deliver(
 ): Promise<void> {
   const { incoming, response, sandbox } = request;
   const { from } = body;
-  const withReply = (changes: Partial<Reply>): Outcome => ({
-    ...outcome,
-    reply: { ...reply, ...changes },
-  });
+  const withReply = (changes: Partial<Reply>) => ({ ...outcome, reply: { ...reply, ...changes } });
   let isRecorded = false;
   /** Records the exchange once. Resolves to whether it was kept. */
   const record = async (changes: Partial<Reply>): Promise<boolean> => {
@@ -165,10 +162,13 @@ async function deliver(
     return;
   }
   const effect = isFault ? FAULTS[outcome.fault.kind] : undefined;
+  const sendRecorded = async (seen: Partial<Reply>, sent: Body): Promise<void> => {
+    if (await record(seen)) finish(request, withReply({ body: sent }));
+    else response.destroy();
+  };
   if (effect === 'replaces') {
     from.destroy();
-    if (await record({ body: NO_BODY })) finish(request, withReply({ body: NO_BODY }));
-    else response.destroy();
+    await sendRecorded({ body: NO_BODY }, NO_BODY);
     return;
   }
   const start = await startOf(from).catch((error: Error) => error);
@@ -180,8 +180,7 @@ async function deliver(
   if (effect === 'spoils') from.destroy();
   const seen = isFault ? { body: contentOf(bytes) } : witnessed(request, reply, bytes, compare);
   const held = { bytes, whole: whole || effect === 'spoils' };
-  if (await record(whole ? seen : {})) finish(request, withReply({ body: { ...body, held } }));
-  else response.destroy();
+  await sendRecorded(whole ? seen : {}, { ...body, held });
 }
 
 /** A request whose reply was already delayed; the duration includes that. */
@@ -210,18 +209,9 @@ function witnessed(
   const body = content && contentOf(content);
   if (call === undefined || basis.kind !== 'upstream') return body === undefined ? {} : { body };
   // Parsed once, for the comparison and for coverage.
-  const json = content && jsonOf(content);
+  const json = content && jsonOf(content.toString());
   const reply = { status, headers, body: method === 'HEAD' ? undefined : content, json };
   const comparison = compare(worldOf(sandbox.state), call, reply);
-  if (body === undefined) return { comparison };
-  const records = Array.isArray(json) ? json.filter(isObject) : [json].filter(isObject);
-  return { body, comparison, records: json === undefined ? undefined : records };
-}
-
-function jsonOf(content: Buffer): unknown {
-  try {
-    return parseJson(content.toString());
-  } catch {
-    return undefined;
-  }
+  const records = json === undefined ? undefined : [json].flat().filter(isObject);
+  return { ...(body && { body }), comparison, records };
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { parseJson, writeJson } from '../contract/json.ts';
+import { jsonOf, parseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { codeOf } from '../error-code.ts';
 import { eventsOf } from '../event-stream.ts';
@@ -52,7 +52,7 @@ export class ControlClient {
   async call<T>(method: Method, path: string, body?: object): Promise<T> {
     const response = await this.#reply(method, path, body);
     const text = await response.text().catch((cause) => this.#unreachable(cause));
-    const value = text === '' ? undefined : jsonOrNothing(text);
+    const value = text === '' ? undefined : jsonOf(text);
     if (text === '' || value !== undefined) return value as T;
     throw errorReplied(response.status, '', `${method} ${this.url}${path}`);
   }
@@ -134,20 +134,12 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** The error for a reply that is not a success. It may not come from petstore-mock. */
 function errorReplied(status: number, text: string, call: string): ControlError {
-  const body = jsonOrNothing(text);
+  const body = jsonOf(text);
   if (isObject(body) && typeof body.code === 'string' && typeof body.message === 'string') {
     return new ControlError(status, body.code, body.message + (ADVICE[body.code] ?? ''), call);
   }
   const message = `${call} got ${status} from something other than petstore-mock: is the URL right?`;
   return new ControlError(status, 'unknown', message, call);
-}
-
-function jsonOrNothing(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The query string of some parameters, with its question mark; empty without parameters. */

@@ -1,7 +1,7 @@
 import {
   type ComparableReply,
   isBreak,
-  jsonOf,
+  jsonOfBody,
   replyDifferences,
 } from '../deployment/deployment-reply.ts';
 import { type RunningServer, startServer } from '../server.ts';
@@ -78,7 +78,7 @@ async function send(
     status: received.status,
     headers: [...received.headers].flat(),
     body: reply,
-    json: jsonOf(reply),
+    json: jsonOfBody(reply),
     basis: received.headers.get('mock-basis') ?? '',
   };
 }

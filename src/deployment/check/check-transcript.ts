@@ -11,7 +11,7 @@ import {
   describeBody,
   idIn,
   type JsonRecord,
-  jsonOf,
+  jsonOfBody,
   withId,
 } from '../deployment-reply.ts';
 
@@ -147,7 +147,7 @@ export class ProbeReply {
     this.sending = sending;
     this.reply = reply;
     this.status = reply.status;
-    this.json = jsonOf(reply.body);
+    this.json = jsonOfBody(reply.body);
   }
 
   get operation(): OperationId | undefined {

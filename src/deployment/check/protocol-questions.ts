@@ -1,7 +1,7 @@
 import { isObject } from '../../contract/records.ts';
 import { idIn, type JsonRecord, secondsToWait } from '../deployment-reply.ts';
 import type { CheckTranscript, Question, Settlement } from './check-transcript.ts';
-import { listPets, NO_KEY, refused, status } from './question.ts';
+import { accepted, listPets, NO_KEY, refused, status } from './question.ts';
 
 const OTHER_ORIGIN = 'https://petstore-mock-check.example';
 
@@ -91,12 +91,15 @@ export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
     settles: 'deprecation-headers',
     by: ['pet', 'created', 'unknownPet'],
     any: true,
-    obstacle: (check) => {
-      const isKnown = announcing(check)?.accepted || check.hasPassedSunset;
-      const isOpen = !isKnown && announced(check) === 'nothing';
-      return isOpen && `no animal could be read: ${check.whyUnknown('pet')}`;
+    values: (check) => {
+      const replies = check.all('pet', 'created', 'unknownPet');
+      const reply = replies.find(accepted) ?? replies[0];
+      const names = ['deprecation', 'sunset', 'link'].filter((name) => reply?.header(name));
+      // Not all Errors need them.
+      const isKnown = reply?.accepted || check.hasPassedSunset || names.length > 0;
+      return isKnown ? [names.join(', ') || 'nothing'] : [];
     },
-    values: (check) => [announced(check)],
+    nothing: 'no animal could be read',
     options: { sent: /^deprecation, sunset, link$/, absent: /^nothing$/ },
   },
   {
@@ -141,19 +144,6 @@ export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
     },
   },
 ];
-
-/** The reply that shows whether `GET /pets/{petId}` announces its end: not all Errors need to. */
-function announcing(check: CheckTranscript) {
-  const replies = check.all('pet', 'created', 'unknownPet');
-  return replies.find(({ accepted }) => accepted) ?? replies[0];
-}
-
-/** The headers of the deprecation (RFC 9745, RFC 8594 and RFC 8288) that it has. */
-function announced(check: CheckTranscript): string {
-  const names = ['deprecation', 'sunset', 'link'];
-  const found = names.filter((name) => announcing(check)?.header(name));
-  return found.join(', ') || 'nothing';
-}
 
 const ORDER_FIELDS = ['id', 'petId', 'quantity', 'shipDate', 'complete'];
 

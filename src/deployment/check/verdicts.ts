@@ -82,9 +82,9 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
   if (obstacle) return open(obstacle);
   const replies = check.all(...(by.length > 0 ? by : from));
   const values = [...new Set(valuesIn?.(check) ?? replies.map(({ status }) => `${status}`))];
-  if (values.length === 0 && nothing !== undefined) return open(nothing);
   const judged = check.all(...names);
   const sent = [...new Set(judged.map(String))].join('; ');
+  if (values.length === 0 && nothing !== undefined) return open(`${nothing} (${sent})`);
   const options = matchingOptions(settlement, values, replies, check);
   const [option, second] = options;
   const shown = valuesIn === undefined ? sent : `found ${values.slice(0, 5).join(', ')}: ${sent}`;

@@ -1,4 +1,5 @@
-import type { OpenUpstream, Upstream } from '../../sandbox/upstream.ts';
+import { DEFAULTS } from '../../defaults.ts';
+import { type OpenUpstream, type Upstream, UpstreamError } from '../../sandbox/upstream.ts';
 import type { TransportOptions } from '../transport.ts';
 
 /** The upstreams of one server. Loads their client with the first one. */
@@ -11,10 +12,25 @@ export class Upstreams {
     this.#settings = settings;
   }
 
-  readonly open: OpenUpstream = async (url, key) => {
-    const { upstreamAt } = await import('./upstream-client.ts');
-    const name = JSON.stringify([url, key]);
-    const upstream = this.#opened.get(name) ?? upstreamAt(url, key, this.#settings);
+  readonly open: OpenUpstream = async (base, key) => {
+    const { reasonOf, SilenceError, Transport } = await import('../transport.ts');
+    const { compareReply: compare } = await import('./drift.ts');
+    const name = JSON.stringify([base, key]);
+    const opened = this.#opened.get(name);
+    if (opened !== undefined) return opened;
+    const url = base.href.replace(/\/$/, '');
+    const transport = new Transport(base, this.#settings, DEFAULTS.upstreamTimeout);
+    const send: Upstream['send'] = async (request) => {
+      try {
+        const body = await transport.send(request);
+        const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = body;
+        return { status, phrase, headers, body };
+      } catch (error) {
+        const why = `the upstream ${url} failed: ${reasonOf(error)}`;
+        throw new UpstreamError(why, error instanceof SilenceError);
+      }
+    };
+    const upstream = { url, key, compare, send, close: () => transport.close() };
     this.#opened.set(name, upstream);
     return upstream;
   };

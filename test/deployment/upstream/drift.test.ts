@@ -7,7 +7,7 @@ import {
 } from '../../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../../src/contract/base-url.ts';
 import { DeploymentClient } from '../../../src/deployment/deployment-client.ts';
-import { jsonOf } from '../../../src/deployment/deployment-reply.ts';
+import { jsonOfBody } from '../../../src/deployment/deployment-reply.ts';
 import { compareReply } from '../../../src/deployment/upstream/drift.ts';
 import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../../helpers/call.ts';
@@ -87,6 +87,6 @@ test.each<[what: string, status: number, headers: string[], body: string, drift:
 ])('%s is reported', (_what, status, headers, body, drift) => {
   const call = { ...callOf('listPets'), authorization: 'Bearer any' };
   const bytes = Buffer.from(body);
-  const reply = { status, headers, body: bytes, json: jsonOf(bytes) };
+  const reply = { status, headers, body: bytes, json: jsonOfBody(bytes) };
   expect(compareReply(world, call, reply).drift).toEqual(drift);
 });
