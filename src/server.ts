@@ -250,7 +250,7 @@ function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string
 async function openFile({ store }: Start, { db, onNotice }: ServerOptions) {
   return db === undefined
     ? undefined
-    : (await import('./log/file/open-file.ts')).openFile(db, store, { onNotice });
+    : (await import('./log/file/file-keeper.ts')).openFile(db, store, { onNotice });
 }
 
 /** Joins the servers of `shared`, which must have started alike. */

@@ -1,5 +1,5 @@
+import { type FileOptions, openFile } from '../../src/log/file/file-keeper.ts';
 import { readFileWithLog } from '../../src/log/file/file-with-log.ts';
-import { type FileOptions, openFile } from '../../src/log/file/open-file.ts';
 import { type Store, storeChange } from '../../src/store/store.ts';
 
 /** A store in a file, changed as a sandbox does it. */

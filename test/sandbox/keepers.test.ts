@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openFile } from '../../src/log/file/open-file.ts';
+import { openFile } from '../../src/log/file/file-keeper.ts';
 import { joinFleet } from '../../src/log/redis/redis-fleet.ts';
 import type { HeldReplies } from '../../src/sandbox/held-replies.ts';
 import { type Keeper, KeeperError } from '../../src/sandbox/keeper.ts';

@@ -1,17 +1,126 @@
-import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { codeOf } from '../../error-code.ts';
 import { type Entry, type Keeper, KeeperError, type MissedEntries } from '../../sandbox/keeper.ts';
 import type { State } from '../../sandbox/state.ts';
+import { DRAFT, realPathOf, tryTo } from '../../store/file/files.ts';
 import { type FileContent, writeStore } from '../../store/file/write-store.ts';
 import type { Store } from '../../store/store.ts';
-import type { FileLock } from './file-lock.ts';
-import { changesLine, type FileWithLog, fileLine, logPathOf } from './file-with-log.ts';
-import { LogFile, writeError } from './log-file.ts';
+import { FileLock, type LockHolder, type LockOptions } from './file-lock.ts';
+import {
+  changesLine,
+  type FileWithLog,
+  fileLine,
+  logPathOf,
+  readFileWithLog,
+} from './file-with-log.ts';
+import { LogFile, MOUNT_POINT, writeError } from './log-file.ts';
+
+export interface FileOptions extends Pick<LockOptions, 'patience'> {
+  /** Called with notices for the user; by default emits them as process warnings. */
+  readonly onNotice?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Opens the file of a store, with the log beside it. Creates the file if it does not exist.
+ *
+ * @param initial the store of a new file
+ * @returns the store, and what keeps its changes. Closing that releases the file.
+ * @throws FixtureError if the file does not hold a store, KeeperError if another server uses it, it
+ *   cannot be written, or its log is damaged or not of this file
+ */
+export async function openFile(
+  path: string,
+  initial: Store,
+  options: FileOptions = {},
+): Promise<{ readonly store: Store; readonly keeper: FileKeeper }> {
+  const { patience, onNotice = (message) => process.emitWarning(message) } = options;
+  // A write replaces the file, and must not replace a link to it.
+  const real = realPathOf(path);
+  requireReplaceable(path, real);
+  const onLost = (): void => onNotice(`${path}: ${LOCK_LOST}; it saves no more changes`);
+  const lock = await FileLock.take(`${real}.lock`, { patience, onLost }).catch(writeFailed(path));
+  if (!(lock instanceof FileLock)) {
+    throw new KeeperError(
+      `${path} is in use by another server (${holderText(lock)}); stop that one, or name another file with --db`,
+    );
+  }
+  try {
+    removeDrafts(real);
+    const hadLog = existsSync(logPathOf(real));
+    const pair = await readFileWithLog(real);
+    for (const loss of pair?.losses ?? []) onNotice(loss);
+    if (pair !== undefined && !hadLog && lock.former !== undefined) {
+      onNotice(
+        `${logPathOf(real)} is missing, and the last server (${holderText(lock.former)}) was killed; if it had changes, ${real} lacks them`,
+      );
+    }
+    const store = pair?.store ?? initial;
+    const keeper = new FileKeeper({ path, real, lock, onNotice }, store);
+    await keeper.start(pair).catch(writeFailed(path));
+    return { store, keeper };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function writeFailed(path: string): (error: unknown) => never {
+  return (error) => {
+    throw writeError(path, error);
+  };
+}
+
+/** Refuses files that a write would destroy by replacing them. Reading refuses a folder. */
+function requireReplaceable(path: string, real: string): void {
+  const stats = statSync(real, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isDirectory()) return;
+  if (!stats.isFile()) {
+    throw new KeeperError(`${path}: it is a device or a pipe, which cannot hold a store`);
+  }
+  if (isMountPoint(real)) throw new KeeperError(`${path}: ${MOUNT_POINT}`);
+  if (stats.nlink > 1) {
+    throw new KeeperError(
+      `${path}: it has ${stats.nlink} names (hard links), and saving would separate them; remove the others or copy the file`,
+    );
+  }
+}
+
+/** Whether a file of its own is mounted at a path, as containers do. See proc(5). */
+function isMountPoint(path: string): boolean {
+  const mounts = tryTo(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '';
+  return mounts.split('\n').some((mount) => mount.split(' ')[4] === path);
+}
+
+/** Removes the drafts that killed servers left beside a file. */
+function removeDrafts(real: string): void {
+  for (const name of readdirSync(dirname(real))) {
+    const draft = join(dirname(real), name);
+    const former = draft.replace(DRAFT, '');
+    const isDraft = former !== draft && (former === real || former === logPathOf(real));
+    if (isDraft) rmSync(draft, { force: true });
+  }
+}
+
+function holderText({ pid, host, since }: LockHolder): string {
+  return `process ${pid} on ${host}${since === undefined ? '' : `, since ${since}`}`;
+}
+
+const LOCK_LOST = 'another server has taken the file';
 
 /** A log is folded when it is longer than both the file and this many bytes. */
 const SHORTEST_FOLD = 4 * 1024 * 1024;
 
-export interface FileKeeperParts {
+interface LockedFile {
   /** The file's name in messages. */
   readonly path: string;
   /** Its path with links resolved. */
@@ -21,9 +130,9 @@ export interface FileKeeperParts {
 }
 
 /** Keeps a store in a file, and later changes in a log beside it. */
-export class FileKeeper implements Keeper {
+class FileKeeper implements Keeper {
   readonly isShared = false;
-  readonly #parts: FileKeeperParts;
+  readonly #file: LockedFile;
   /** What was kept, and how many changes that took since the log began. */
   #store: Store;
   #position = 0;
@@ -35,32 +144,27 @@ export class FileKeeper implements Keeper {
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  private constructor(parts: FileKeeperParts, store: Store) {
-    this.#parts = parts;
+  constructor(file: LockedFile, store: Store) {
+    this.#file = file;
     this.#store = store;
   }
 
-  /** Starts with what a file and its log hold, or with a new file. */
-  static async start(
-    parts: FileKeeperParts,
-    initial: Store,
-    pair: FileWithLog | undefined,
-  ): Promise<FileKeeper> {
-    const keeper = new FileKeeper(parts, pair?.store ?? initial);
-    if (pair === undefined) await keeper.#fold();
-    else {
-      keeper.#position = pair.position;
-      keeper.#inFile = pair.at;
-      // A new log: no paused server has it open for appending.
-      await keeper.#startLog(pair.log, pair.file.size);
+  /** @param pair what the file and its log held; undefined for a new file */
+  async start(pair: FileWithLog | undefined): Promise<void> {
+    if (pair === undefined) {
+      await this.#fold();
+      return;
     }
-    return keeper;
+    this.#position = pair.position;
+    this.#inFile = pair.at;
+    // A new log: no paused server has it open for appending.
+    await this.#startLog(pair.log, pair.file.size);
   }
 
   append(entries: readonly Entry[], { store }: Pick<State, 'store'>): Promise<'kept'> {
     return this.#alone(async () => {
       const changes = entries.flatMap(({ change }) => change?.store ?? []);
-      const { path } = this.#parts;
+      const { path } = this.#file;
       if (this.#isClosed) throw new KeeperError(`${path} is closed`);
       const position = this.#position + changes.length;
       try {
@@ -77,8 +181,8 @@ export class FileKeeper implements Keeper {
     });
   }
 
-  read(): Promise<MissedEntries> {
-    return Promise.resolve({ entries: [] });
+  async read(): Promise<MissedEntries> {
+    return { entries: [] };
   }
 
   /** Folds the log into the file, so that the file alone is the whole store. */
@@ -86,17 +190,14 @@ export class FileKeeper implements Keeper {
     return this.#alone(async () => {
       if (this.#isClosed) return;
       this.#isClosed = true;
-      const { path, real, lock, onNotice } = this.#parts;
+      const { path, real, lock } = this.#file;
       const isBehind = this.#log === undefined || this.#inFile !== this.#position;
       try {
         if (isBehind) await this.#writeFile();
         this.#requireLock();
         rmSync(logPathOf(real), { force: true });
       } catch (error) {
-        const { message } = writeError(path, error);
-        if (isBehind && !lock.isLost) {
-          onNotice(`${message}; the latest changes are in ${logPathOf(path)}`);
-        }
+        if (isBehind) this.#report(error, `the latest changes are in ${logPathOf(path)}`);
       }
       this.#log?.close();
       lock.release();
@@ -122,7 +223,7 @@ export class FileKeeper implements Keeper {
   /** Whether the file exists. @throws EACCES if it is read-only: to replace it needs no permission */
   #isThere(): boolean {
     try {
-      accessSync(this.#parts.real, constants.W_OK);
+      accessSync(this.#file.real, constants.W_OK);
       return true;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return false;
@@ -134,37 +235,41 @@ export class FileKeeper implements Keeper {
     const { size } = this.#log ?? { size: 0 };
     if (size <= this.#foldAt) return;
     this.#alone(() => this.#fold()).catch((error: unknown) => {
-      const { path, lock, onNotice } = this.#parts;
       this.#foldAt = 2 * size;
-      if (lock.isLost) return;
-      const { message } = writeError(path, error);
-      onNotice(`${message}; the changes stay in ${logPathOf(path)} until it can be written`);
+      const log = logPathOf(this.#file.path);
+      this.#report(error, `the changes stay in ${log} until it can be written`);
     });
+  }
+
+  /** Says why the file was not written, and where the changes are. A lost lock was reported before. */
+  #report(error: unknown, where: string): void {
+    const { path, lock, onNotice } = this.#file;
+    if (!lock.isLost) onNotice(`${writeError(path, error).message}; ${where}`);
   }
 
   /** Writes the store to the file and starts a new log. */
   async #fold(): Promise<LogFile> {
-    const file = await this.#writeFile();
-    return this.#startLog(fileLine(this.#position, file), file.size);
+    const content = await this.#writeFile();
+    return this.#startLog(fileLine(this.#position, content), content.size);
   }
 
   /** Replaces the file. The log says so first: a kill may leave either content. */
   async #writeFile(): Promise<FileContent> {
     const position = this.#position;
-    const { real } = this.#parts;
+    const { real } = this.#file;
     this.#isThere();
     this.#requireLock();
-    const file = await writeStore(this.#store, real, async (draft, content) => {
+    const written = await writeStore(this.#store, real, async (draft, content) => {
       await this.#log?.append(fileLine(position, content));
       this.#requireLock();
       renameSync(draft, real);
     });
     this.#inFile = position;
-    return file;
+    return written;
   }
 
   async #startLog(lines: Buffer, fileSize: number): Promise<LogFile> {
-    const { real } = this.#parts;
+    const { real } = this.#file;
     const path = logPathOf(real);
     const log = await LogFile.create(path, lines, statSync(real).mode, (draft) => {
       this.#requireLock();
@@ -178,20 +283,11 @@ export class FileKeeper implements Keeper {
 
   /** @throws KeeperError if another server has taken the file */
   #requireLock(isMaybeDone = false): void {
-    const { path, real, lock } = this.#parts;
+    const { path, real, lock } = this.#file;
     // A server that took the file has written either, and may have released the lock.
     const isUntouched = () => !existsSync(real) || this.#log?.isUsable === true;
     if (lock.hold(isUntouched)) return;
-    throw new KeeperError(
-      `${lockLostMessage(path)}${isMaybeDone ? ', perhaps with this change' : ''}`,
-      {
-        isMaybeDone,
-      },
-    );
+    const maybe = isMaybeDone ? ', perhaps with this change' : '';
+    throw new KeeperError(`${path}: ${LOCK_LOST}${maybe}`, { isMaybeDone });
   }
-}
-
-/** The message about a lock that another server has taken. */
-export function lockLostMessage(path: string): string {
-  return `${path}: another server has taken the file`;
 }
