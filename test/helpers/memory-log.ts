@@ -14,11 +14,7 @@ export class MemoryLog {
   /** Whether the next server that knows all entries replaces them by a snapshot. */
   isFoldDue = false;
 
-  get entries(): readonly Entry[] {
-    return this.#entries;
-  }
-
-  get length(): number {
+  get #length(): number {
     return this.#folded + this.#entries.length;
   }
 
@@ -28,16 +24,16 @@ export class MemoryLog {
     const read = (): MissedEntries => {
       const snapshot = position < this.#folded ? this.#snapshot : undefined;
       const from = snapshot === undefined ? position - this.#folded : 0;
-      position = this.length;
+      position = this.#length;
       return { snapshot, entries: this.#entries.slice(from).map(copyOf) };
     };
     return {
       isShared,
       append: async (entries) => {
         await this.before();
-        if (position !== this.length) return read();
+        if (position !== this.#length) return read();
         this.#entries.push(...entries.map(copyOf));
-        position = this.length;
+        position = this.#length;
         return 'kept';
       },
       read: async () => {
@@ -45,7 +41,7 @@ export class MemoryLog {
         return read();
       },
       settled: (state, evidence) => {
-        if (this.isFoldDue && position === this.length) this.#fold(state, evidence);
+        if (this.isFoldDue && position === this.#length) this.#fold(state, evidence);
       },
       close: async () => {},
     };
@@ -54,7 +50,7 @@ export class MemoryLog {
   #fold(state: State, evidence: Evidence): void {
     this.isFoldDue = false;
     this.#snapshot = { state, evidence: structuredClone(evidence.state) };
-    this.#folded = this.length;
+    this.#folded = this.#length;
     this.#entries.length = 0;
   }
 }

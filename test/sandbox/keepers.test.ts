@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openFile } from '../../src/log/file/file-keeper.ts';
 import { joinFleet } from '../../src/log/redis/redis-fleet.ts';
 import type { HeldReplies } from '../../src/sandbox/held-replies.ts';
@@ -80,33 +80,6 @@ async function happen(sandbox: Sandbox, event: Event): Promise<End> {
   const text = outcome.reply?.body.kind === 'json' ? outcome.reply.body.text.toString() : '';
   return { event, isRefused: text.includes('"not_saved"'), outcome };
 }
-
-test.each([
-  ['nothing keeps', undefined],
-  ['a file keeps', false],
-  ['servers share', true],
-])('an observer that throws costs no client its reply, in a sandbox that %s', async (_, shared) => {
-  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  const observe = (): never => {
-    throw new Error('observed');
-  };
-  const keeper = shared === undefined ? undefined : new MemoryLog().keeper(shared);
-  const share = { ...SHARE, observers: new Set([observe]) };
-  const sandbox = new Sandbox('default', origin, share, keeper);
-  const pet = Buffer.from('{"name":"Rex","categoryId":1}');
-  const calls = [callOf('createPet', pet), callOf('createPet', pet), callOf('listPets')];
-  const outcomes = await Promise.all(
-    calls.map((said) => {
-      const contentType = 'application/json';
-      const call = { ...said, contentType, authorization: 'Bearer demo-key' };
-      return sandbox.perform(requestOf(call), (state, now) => step(state, call, now, undefined));
-    }),
-  );
-  expect(outcomes.map(({ reply }) => reply?.status)).toEqual([201, 201, 200]);
-  expect(sandbox.evidence.journal.number).toBe(3);
-  expect(warned).toHaveBeenCalledTimes(3);
-  warned.mockRestore();
-});
 
 /** The same event in a sandbox that nothing keeps. */
 function replay(model: Sandbox, { event, isRefused, outcome }: End, isShared: boolean): void {

@@ -52,17 +52,6 @@ test('a sandbox whose client waits for a held reply is in use', async () => {
 });
 
 describe('a sandbox', () => {
-  test.each<[string, Parameters<Ask>]>([
-    ['in the path', ['DELETE', '/~one/v1/store/orders/1']],
-    ['in the key', ['DELETE', '/v1/store/orders/1', { key: 'demo-key~one' }]],
-    ['in a header', ['DELETE', '/v1/store/orders/1', { headers: { 'Mock-Sandbox': 'one' } }]],
-  ])('is named %s', async (_where, sent) => {
-    const { port } = await serverFor();
-    expect((await ask(port, ...sent)).status).toBe(204);
-    expect((await ask(port, 'DELETE', '/~one/v1/store/orders/1')).status).toBe(409);
-    expect((await ask(port, 'DELETE', '/v1/store/orders/1')).status).toBe(204);
-  });
-
   test('is taken from the path before the key, and from the key before the header', async () => {
     const { port } = await serverFor();
     const headers = { 'Mock-Sandbox': 'header' };

@@ -182,6 +182,7 @@ describeWithRedis('a fleet', () => {
 
   test('has the same sandboxes on every server', async () => {
     const ask = await clients(2, { maxSandboxes: 1 });
+    expect((await ask('GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
     expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
     expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(409);
     expect((await ask('GET', '/~other/v1/pets')).status).toBe(503);

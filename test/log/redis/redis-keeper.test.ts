@@ -10,7 +10,6 @@ import {
   type Keeper,
   KeeperError,
   type Opening,
-  SandboxLimitError,
 } from '../../../src/sandbox/keeper.ts';
 import { latchFrom } from '../../../src/sandbox/latches.ts';
 import { initialState, type State, withChoices } from '../../../src/sandbox/state.ts';
@@ -348,30 +347,5 @@ describeWithRedis('the keeper of a fleet', () => {
     expect(await append(server, 'a')).toBe('kept');
     expect(await redis.command('TTL', await key('head'))).toBe('-1');
     expect(await redis.command('TTL', await key('snapshot'))).toBe('-1');
-  });
-
-  test('limits the sandboxes of all servers together, besides the default one and staging', async () => {
-    const [one, two] = [await join(), await join()];
-    for (const name of ['default', 'staging', 'a', 'b']) {
-      expect(await one.create(opening(name))).toBe(true);
-      expect(await two.create(opening(name))).toBe(false);
-    }
-    await expect(two.create(opening('c'))).rejects.toThrow(SandboxLimitError);
-    const keeper = two.keep(opening('c'), true, () => {});
-    const { state } = opening().initial();
-    await expect(keeper.append([], state)).rejects.toMatchObject({ code: 'too_many_sandboxes' });
-    expect(await redis.command('KEYS', '*{c~*')).toBe('');
-    expect(await one.delete('b', NOTHING_LEFT)).toBe(true);
-    expect(await two.create(opening('c'))).toBe(true);
-    expect([...(await one.unused()).keys()].sort()).toEqual(['a', 'c', 'default', 'staging']);
-  });
-
-  test('answers a request that may create no sandbox as a new one would', async () => {
-    const fleet = await join();
-    const keeper = fleet.keep(opening(), false, () => {});
-    const { state } = opening().initial();
-    expect(await keeper.append([{ exchange: exchange('a') }], state)).toBe('kept');
-    expect((await keeper.read()).snapshot?.state.store).toEqual(store);
-    expect([...(await fleet.unused()).keys()]).toEqual([]);
   });
 });
