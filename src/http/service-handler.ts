@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { KeeperError, SandboxLimitError } from '../sandbox/keeper.ts';
+import { KeeperError, sandboxLimitReached } from '../sandbox/keeper.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import { type Answer, Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
@@ -217,7 +217,7 @@ function named(
   if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
   const found = find();
   if (found !== undefined) return found;
-  const { message } = new SandboxLimitError(sandboxes.most, name);
+  const { message } = sandboxLimitReached(sandboxes.most, name);
   return errorReply(groundsOf(sandboxes), 'too_many_sandboxes', 503, message);
 }
 

@@ -47,16 +47,22 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
+interface KeeperErrorOptions extends ErrorOptions {
+  /** The code of the reply to the request that made the change; `not_saved` by default. */
+  readonly code?: 'not_saved' | 'too_many_sandboxes';
+  /** Whether the log may have taken the entries all the same. */
+  readonly isMaybeDone?: boolean;
+}
+
 /** A log cannot take entries or be read. The message says why. */
 export class KeeperError extends Error {
-  override readonly name: string = 'KeeperError';
-  /** The code of the reply to the request that made the change. */
-  readonly code: 'not_saved' | 'too_many_sandboxes' = 'not_saved';
-  /** Whether the log may have taken the entries all the same. */
+  override readonly name = 'KeeperError';
+  readonly code: NonNullable<KeeperErrorOptions['code']>;
   readonly isMaybeDone: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly isMaybeDone?: boolean } = {}) {
+  constructor(message: string, options: KeeperErrorOptions = {}) {
     super(message, options);
+    this.code = options.code ?? 'not_saved';
     this.isMaybeDone = options.isMaybeDone ?? false;
   }
 
@@ -67,16 +73,11 @@ export class KeeperError extends Error {
   }
 }
 
-/** The limit of sandboxes is reached. */
-export class SandboxLimitError extends KeeperError {
-  override readonly name = 'SandboxLimitError';
-  override readonly code = 'too_many_sandboxes';
-
-  constructor(most: number, sandbox: string) {
-    super(
-      `sandbox limit (${most}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
-    );
-  }
+export function sandboxLimitReached(most: number, sandbox: string): KeeperError {
+  return new KeeperError(
+    `sandbox limit (${most}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
+    { code: 'too_many_sandboxes' },
+  );
 }
 
 /** Whatever a keeper has thrown, as one of its errors. */

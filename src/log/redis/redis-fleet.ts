@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Entry, Fleet, Keeper, MissedEntries, Opening } from '../../sandbox/keeper.ts';
-import { KeeperError, SandboxLimitError } from '../../sandbox/keeper.ts';
+import { KeeperError, sandboxLimitReached } from '../../sandbox/keeper.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
@@ -156,7 +156,7 @@ class RedisFleet implements Fleet {
     const args = [name, fresh, lost, String(maxSandboxes)];
     const entered = await this.redis.eval(ENTER, [SANDBOXES], args);
     if (entered !== fresh) await this.#remove(name, fresh);
-    if (typeof entered !== 'string') throw new SandboxLimitError(maxSandboxes, name);
+    if (typeof entered !== 'string') throw sandboxLimitReached(maxSandboxes, name);
     return entered;
   }
 
