@@ -10,6 +10,7 @@ import {
   writeJson,
 } from '../../src/contract/json.ts';
 import { isObject, RECORDS } from '../../src/contract/records.ts';
+import { readYaml } from '../../src/scenario/yaml-text.ts';
 import { FIELD_SHAPES, readRecord } from '../../src/shape/record-shapes.ts';
 import { readAs } from '../../src/shape/shapes.ts';
 
@@ -30,9 +31,10 @@ const beyondInt64 = fc.oneof(
   fc.bigInt({ min: -(10n ** 40n), max: INT64_MIN - 1n }),
 );
 
+const idIn = (value: unknown) => toInt64(isObject(value) ? value.id : undefined);
+
 function readId(json: string): bigint | undefined {
-  const value = parseJson(`{"id":${json}}`);
-  return toInt64(isObject(value) ? value.id : undefined);
+  return idIn(parseJson(`{"id":${json}}`));
 }
 
 test('an int64 survives JSON, and no other integer is one', () => {
@@ -73,15 +75,20 @@ test('an integer is never a number with a fraction, however long', () => {
   );
 });
 
-describe('a number with an exponent', () => {
+describe('a number', () => {
   test.each([
+    ['9007199254740993', 2n ** 53n + 1n],
+    ['9007199254740993.0', 2n ** 53n + 1n],
+    ['-9223372036854775808', INT64_MIN],
     ['1e18', 10n ** 18n],
     ['9.007199254740993e15', 2n ** 53n + 1n],
     ['-0.0e5', 0n],
     ['0e999999999999999999999', 0n],
     [`1${'0'.repeat(300)}e-300`, 1n],
-  ])('%s is an int64', (text, value) => {
+  ])('%s is an int64, in JSON and in YAML', (text, value) => {
     expect(readId(text)).toBe(value);
+    const yaml = readYaml(`id: ${text}`);
+    expect(idIn(yaml.ok && yaml.source.value)).toBe(value);
   });
 
   test.each([

@@ -96,40 +96,28 @@ const listed = fc
   .tuple(listQuery, unknownParameters)
   .map(([known, unknown]) => [...known, ...unknown]);
 
-const noBody = { pathId: fc.constant(undefined), contentType: fc.constant(undefined) };
-
-const request: fc.Arbitrary<Request> = fc.oneof(
-  fc.record({
-    ...noBody,
-    operation: fc.constant('listPets' as const),
-    query: listed,
-    authorization,
-    text: fc.constant(''),
-  }),
-  fc.record({
-    operation: fc.constant('createPet' as const),
+/** Calls of an operation. What is not given, it does not have. */
+function requestOf(
+  operation: Request['operation'],
+  given: { readonly [Name in keyof Request]?: fc.Arbitrary<Request[Name]> },
+): fc.Arbitrary<Request> {
+  return fc.record({
+    operation: fc.constant(operation),
     pathId: fc.constant(undefined),
-    query: unknownParameters,
-    authorization,
-    contentType,
-    text: text(newAnimal),
-  }),
-  fc.record({
-    operation: fc.constantFrom('getPet' as const, 'cancelOrder' as const),
-    pathId,
     query: unknownParameters,
     authorization,
     contentType: fc.constant(undefined),
     text: fc.constant(''),
-  }),
-  fc.record({
-    operation: fc.constant('updateInventory' as const),
-    pathId,
-    query: unknownParameters,
-    authorization,
-    contentType,
-    text: text(stockUpdate),
-  }),
+    ...given,
+  });
+}
+
+const request: fc.Arbitrary<Request> = fc.oneof(
+  requestOf('listPets', { query: listed }),
+  requestOf('createPet', { contentType, text: text(newAnimal) }),
+  requestOf('getPet', { pathId }),
+  requestOf('cancelOrder', { pathId }),
+  requestOf('updateInventory', { pathId, contentType, text: text(stockUpdate) }),
 );
 
 /** Answers a request in a fresh world. */

@@ -60,3 +60,8 @@ test('a name has its place too, and what is missing that of its parent', () => {
     expect(textsAt(source, places, true)).toEqual(['"b c": 1 }] }', '{ "b c": 1 }] }', '{']);
   }
 });
+
+test('numbers that JSON does not have are read as YAML defines them', () => {
+  const { value } = sourceOf(readYaml('[0x10, +1, 007, .5, 1., "1e3", 1e3, 0.25]'));
+  expect(value).toEqual([16, 1, 7, 0.5, 1, '1e3', 1000, 0.25]);
+});
