@@ -15,11 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-interface Sent extends Partial<Pick<CurlRequest, 'method' | 'headers' | 'body'>> {
+interface RequestParts extends Partial<Pick<CurlRequest, 'method' | 'headers' | 'body'>> {
   readonly path?: string;
 }
 
-test.each<[string, Sent]>([
+test.each<[string, RequestParts]>([
   ['a path that looks like another host', { path: '//other.example/v1/pets' }],
   ['dots and brackets in the path', { path: '/v1/../pets/[1-3]/{a,b}?q=[1]&r=%20' }],
   ['a body that starts with @', { method: 'POST', body: '@/etc/hostname' }],

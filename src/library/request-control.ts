@@ -53,8 +53,8 @@ export function requestControl(control: ControlClient) {
         readonly within?: number | undefined;
       } = {},
     ) => {
-      const asked = { ...filter, atLeast, within: `PT${(within / 1000).toFixed(3)}S` };
-      const { count: arrived } = await count(asked);
+      const patience = { atLeast, within: `PT${(within / 1000).toFixed(3)}S` };
+      const { count: arrived } = await count({ ...filter, ...patience });
       if (arrived >= atLeast) return list(filter);
       const wanted = JSON.stringify(filter);
       throw new Error(`${arrived} of ${atLeast} requests arrived within ${within} ms: ${wanted}`);

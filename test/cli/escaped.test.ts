@@ -8,8 +8,8 @@ import {
 } from '../../src/cli/evidence.ts';
 import { escaped, escapedLines, notice, renderReport } from '../../src/cli/terminal.ts';
 import { startServer } from '../../src/index.ts';
-import { asker } from '../helpers/ask.ts';
 import { runInProcess } from '../helpers/invocation.ts';
+import { asker } from '../helpers/wire.ts';
 
 const PLAIN = { width: 100, colour: false };
 

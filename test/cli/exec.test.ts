@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endingText, exitCodeOf, runCommand as runChild } from '../../src/cli/child.ts';
 import { packageRoot } from '../../src/package.ts';
-import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
+import { type CommandResult, runCommand, spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
@@ -14,22 +14,26 @@ const folder = temporaryFolder();
 const CLIENTS = join(packageRoot, 'test/fixtures-clients');
 
 /** Runs a script of Node under `exec`. */
-function exec(flags: readonly string[], script: string, env: Environment = {}): Promise<Finished> {
+function exec(
+  flags: readonly string[],
+  script: string,
+  env: Environment = {},
+): Promise<CommandResult> {
   const command = [process.execPath, '--input-type=module', '-e', script];
   return runCommand(['exec', ...flags, '--', ...command], env);
 }
 
 /** Runs a script of the shell under `exec`; it starts faster than Node. */
-function execShell(flags: readonly string[], script: string): Promise<Finished> {
+function execShell(flags: readonly string[], script: string): Promise<CommandResult> {
   return runCommand(['exec', ...flags, '--', 'sh', '-c', script]);
 }
 
-function client(name: string, ...flags: readonly string[]): Promise<Finished> {
+function client(name: string, ...flags: readonly string[]): Promise<CommandResult> {
   return runCommand(['exec', ...flags, '--', process.execPath, join(CLIENTS, `${name}.mjs`)]);
 }
 
 /** Our variables in the output of `env`. */
-function toldIn({ stdout }: Finished): Record<string, string> {
+function toldIn({ stdout }: CommandResult): Record<string, string> {
   const lines = stdout.split('\n').filter((line) => line.startsWith('PETSTORE_MOCK_'));
   return Object.fromEntries(
     lines.map((line) => [line.split('=', 1).join(), line.replace(/^.*?=/, '')]),

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
 import type { ServerOptions } from '../../src/server.ts';
-import { asker } from '../helpers/ask.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
+import { asker } from '../helpers/wire.ts';
 
 const folder = temporaryFolder();
 

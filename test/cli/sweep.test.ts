@@ -10,7 +10,7 @@ import {
   chooseOptions,
 } from '../../src/contract/assumption-table.ts';
 import { startServer } from '../../src/server.ts';
-import { type Finished, runCommand, spawnCommand } from '../helpers/command.ts';
+import { type CommandResult, runCommand, spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { readSwept } from '../helpers/swept.ts';
@@ -18,12 +18,12 @@ import { readSwept } from '../helpers/swept.ts';
 const folder = temporaryFolder();
 
 /** Runs a script of Node under `sweep`. */
-function sweep(flags: readonly string[], script: string): Promise<Finished> {
+function sweep(flags: readonly string[], script: string): Promise<CommandResult> {
   return runCommand(['sweep', ...flags, '--', process.execPath, '-e', script]);
 }
 
 /** Runs a script of the shell under `sweep`; it starts faster than Node. */
-function sweepShell(flags: readonly string[], script: string): Promise<Finished> {
+function sweepShell(flags: readonly string[], script: string): Promise<CommandResult> {
   return runCommand(['sweep', ...flags, '--', 'sh', '-c', script]);
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { type Client, describeServer, type Received } from '../helpers/wire.ts';
+import { type Answer, type Client, describeServer } from '../helpers/wire.ts';
 
 const YAML = { 'Content-Type': 'application/yaml' };
 
 const NO_CAT =
   'description: No cat. # as in the shop\nrules: [{ on: getPet, reply: { status: 404 } }]\n';
 
-function save({ send }: Client, name: string, body: string | object): Promise<Received> {
+function save({ send }: Client, name: string, body: string | object): Promise<Answer> {
   const headers = typeof body === 'string' ? YAML : {};
   return send('PUT', `/__mock/scenarios/${name}`, { body, headers });
 }

@@ -14,8 +14,8 @@ import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
 import { recordDeployment } from '../../src/deployment/record-deployment.ts';
 import { startServer } from '../../src/server.ts';
 import { writeFixture } from '../../src/store/fixture/load-fixture.ts';
-import { type Ask, asker } from '../helpers/ask.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { type Ask, asker } from '../helpers/wire.ts';
 
 const folder = temporaryFolder();
 

@@ -42,8 +42,8 @@ describe('the house', () => {
 
 test('every npm script that is mentioned exists', () => {
   const { scripts } = JSON.parse(read('package.json'));
-  const told = [...CONTRIBUTING.matchAll(/`npm (?:run )?([\w:]+)`/g)].map(([, name]) => name);
-  expect(told.filter((name) => !Object.hasOwn(scripts, name ?? ''))).toEqual([]);
+  const names = [...CONTRIBUTING.matchAll(/`npm (?:run )?([\w:]+)`/g)].map(([, name]) => name);
+  expect(names.filter((name) => !Object.hasOwn(scripts, name ?? ''))).toEqual([]);
 });
 
 test('every step of the command for all checks is mentioned', () => {

@@ -209,9 +209,9 @@ test('docs/command-line.md names every member of a JSON line of the log', () => 
     duration: 5,
   });
   const line = renderJson('default', observedExchange(exchange));
-  const [, told = ''] =
+  const [, names = ''] =
     /has the members (.*)\. Members/.exec(readPage('docs/command-line.md')) ?? [];
-  const members = [...told.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  const members = [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name);
   expect(members).toEqual(Object.keys(JSON.parse(line)));
 });
 

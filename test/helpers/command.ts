@@ -5,7 +5,7 @@ import { type Environment, type Exit, type ProgramOptions, spawnProgram } from '
 
 export const MAIN = join(packageRoot, 'dist/cli/main.js');
 
-export interface Finished extends Exit {
+export interface CommandResult extends Exit {
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -28,7 +28,7 @@ export async function runCommand(
   args: readonly string[],
   env: Environment = {},
   reader: 'read all' | 'leave early' = 'read all',
-): Promise<Finished> {
+): Promise<CommandResult> {
   const { child, printed, exited } = spawnCommand(args, { env });
   child.stdin.end();
   if (reader === 'leave early') child.stdout.once('data', () => child.stdout.destroy());

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from '@playwright/test';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type RunningServer, startServer } from '../../src/server.ts';
-import { type Ask, asker } from './ask.ts';
 import { describeInChromium } from './browser.ts';
+import { type Ask, asker } from './wire.ts';
 
 /** A dashboard in a page, and the server side of its sandbox. */
 export interface Opened {

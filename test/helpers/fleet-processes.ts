@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { type Answer, asker } from './ask.ts';
 import { type RunningCommand, startCommand } from './command.ts';
 import { RedisServer } from './redis.ts';
+import { type Answer, asker } from './wire.ts';
 
 /** What became of a request. Without a reply that tells, it may have been done or not. */
 export type Outcome = Answer | 'unknown' | 'not done';

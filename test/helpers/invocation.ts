@@ -1,14 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { run, whatWentWrong } from '../../src/cli/dispatch.ts';
 import { terminalOf } from '../../src/cli/terminal.ts';
-import type { Finished } from './command.ts';
+import type { CommandResult } from './command.ts';
 import type { Environment } from './program.ts';
 
 /** Runs `petstore-mock` in this process, up to where its process would end: much faster. */
 export async function runInProcess(
   words: readonly string[],
   env: Environment = {},
-): Promise<Omit<Finished, 'signal'>> {
+): Promise<Omit<CommandResult, 'signal'>> {
   const [output, notices] = [new PassThrough(), new PassThrough()];
   const printed = [output, notices].map(textOf);
   const ended = await run(words, env, terminalOf(output, notices, {})).then(

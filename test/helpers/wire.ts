@@ -17,7 +17,7 @@ import { type AppOptions, createApp, startServer } from '../../src/index.ts';
 import { listen } from './host.ts';
 
 /** What a client sends besides a method and a path. */
-export interface Sent {
+export interface RequestParts {
   /** The API key, `demo-key` by default; null sends no `Authorization`. */
   readonly key?: string | null | undefined;
   /** Text and bytes as they are; an object as JSON, its bigints as digits. */
@@ -26,7 +26,8 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-export interface Received {
+/** A reply as a client sees it. */
+export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** As received, so that digits can be compared. */
@@ -36,20 +37,20 @@ export interface Received {
 }
 
 export interface Client {
-  send(method: string, path: string, sent?: Sent): Promise<Received>;
+  send(method: string, path: string, sent?: RequestParts): Promise<Answer>;
 }
 
 export type OpenClient = (settings?: AppOptions) => Promise<Client>;
 
-interface Opened {
+interface RunningApp {
   readonly port: number;
   close(): Promise<void>;
 }
 
 /** The two ways in: the listener's own, and the whole mock as an Express app. */
 const WAYS = {
-  direct: (settings: AppOptions): Promise<Opened> => startServer({ ...settings, port: 0 }),
-  express: (settings: AppOptions): Promise<Opened> => serve(createApp(settings)),
+  direct: (settings: AppOptions): Promise<RunningApp> => startServer({ ...settings, port: 0 }),
+  express: (settings: AppOptions): Promise<RunningApp> => serve(createApp(settings)),
 };
 
 /** Runs one suite through both ways in. All that it opened is closed after each test. */
@@ -64,7 +65,7 @@ export function describeServer(name: string, suite: (open: OpenClient) => void):
 
 function describeWay(
   name: string,
-  start: (settings: AppOptions) => Promise<Opened>,
+  start: (settings: AppOptions) => Promise<RunningApp>,
   suite: (open: OpenClient) => void,
 ): void {
   describe(name, () => {
@@ -91,6 +92,15 @@ export function clientAt(port: number, agent = new Agent()): Client {
   return { send: (method, path, sent = {}) => exchange(agent, port, method, path, sent) };
 }
 
+/** Sends a request to a path under the base and waits for its reply. */
+export type Ask = (method: string, path: string, sent?: RequestParts) => Promise<Answer>;
+
+/** A client of the service at a base path, with a connection for each request. */
+export function asker(port: number, base = '/v1'): Ask {
+  const { send } = clientAt(port);
+  return (method, path, sent) => send(method, base + path, sent);
+}
+
 /** Writes a fixture for the running test and returns its path. */
 export function fixtureFile(content: string | object): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
@@ -100,7 +110,7 @@ export function fixtureFile(content: string | object): string {
   return path;
 }
 
-async function serve(app: RequestListener): Promise<Opened> {
+async function serve(app: RequestListener): Promise<RunningApp> {
   // A busy machine takes longer between two requests than the 5 s that Node keeps a connection.
   const server = createServer({ keepAliveTimeout: 0 }, app);
   const port = await listen(server);
@@ -118,8 +128,8 @@ async function exchange(
   port: number,
   method: string,
   path: string,
-  sent: Sent,
-): Promise<Received> {
+  sent: RequestParts,
+): Promise<Answer> {
   const content = contentOf(sent.body);
   const headers = headersOf(sent, content);
   const request = openRequest({ agent, host: '127.0.0.1', port, method, path, headers });
@@ -141,14 +151,14 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function contentOf(body: Sent['body']): string | Buffer | undefined {
+function contentOf(body: RequestParts['body']): string | Buffer | undefined {
   return body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
     ? body
     : writeJson(body);
 }
 
 function headersOf(
-  { key = 'demo-key', headers = {} }: Sent,
+  { key = 'demo-key', headers = {} }: RequestParts,
   content: string | Buffer | undefined,
 ): Record<string, string> {
   const all: Record<string, string | undefined> = {

@@ -5,10 +5,10 @@ import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { loadStore } from '../../src/scenario/sandbox-start.ts';
 import type { ServerOptions } from '../../src/server.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type Answer, type Ask, asker } from '../helpers/ask.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { openRaw, rawRequest } from '../helpers/raw.ts';
+import { type Answer, type Ask, asker } from '../helpers/wire.ts';
 
 const folder = temporaryFolder();
 

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ServerOptions } from '../../src/server.ts';
-import { type Ask, asker } from '../helpers/ask.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
+import { type Ask, asker } from '../helpers/wire.ts';
 
 afterEach(closeRaw);
 

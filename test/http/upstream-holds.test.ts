@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { asker } from '../helpers/ask.ts';
 import { rawDeployment, serverFor } from '../helpers/deployment.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
+import { asker } from '../helpers/wire.ts';
 
 afterEach(closeRaw);
 

@@ -3,9 +3,9 @@ import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ServerOptions } from '../../src/server.ts';
-import { asker } from '../helpers/ask.ts';
 import { rawDeployment, serverFor } from '../helpers/deployment.ts';
 import { closeRaw, openRaw } from '../helpers/raw.ts';
+import { asker } from '../helpers/wire.ts';
 
 afterEach(closeRaw);
 

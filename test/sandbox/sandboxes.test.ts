@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Ask, asker } from '../helpers/ask.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { drawRequests } from '../helpers/drawn-requests.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { type Ask, asker } from '../helpers/wire.ts';
 
 const folder = temporaryFolder();
 

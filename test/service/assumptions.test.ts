@@ -7,12 +7,12 @@ import {
 import { isObject } from '../../src/contract/records.ts';
 import type { AppOptions } from '../../src/index.ts';
 import {
+  type Answer,
   type Client,
   describeBothWays,
   fixtureFile,
   type OpenClient,
-  type Received,
-  type Sent,
+  type RequestParts,
 } from '../helpers/wire.ts';
 
 type OptionName<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
@@ -43,13 +43,14 @@ const REQUEST_LINE = /^(\S+) (\S+)(?: ((?! ?by ).*?))?(?: by (\S+))?$/;
 
 /** What a client can ask of the service. */
 function apiOf({ send }: Client) {
-  const get = (path: string, sent?: Sent) => send('GET', `/v1${path}`, sent);
+  const get = (path: string, sent?: RequestParts) => send('GET', `/v1${path}`, sent);
   const find = async (path: string, name: string, id: number) =>
     records(await get(path)).find((record) => record[name] === id);
   return {
     send,
     get,
-    post: (body: Sent['body'], sent?: Sent) => send('POST', '/v1/pets', { ...sent, body }),
+    post: (body: RequestParts['body'], sent?: RequestParts) =>
+      send('POST', '/v1/pets', { ...sent, body }),
     stock: (petId: number, quantity: number, more = {}) =>
       send('PATCH', `/v1/inventory/${petId}`, { body: { quantity, ...more } }),
     cancel: (id: number) => send('DELETE', `/v1/store/orders/${id}`),
@@ -61,7 +62,7 @@ function apiOf({ send }: Client) {
 type Api = ReturnType<typeof apiOf>;
 
 /** A reply in one line, `404 pet_not_found by unknown-pet=404`; `200` if it is documented. */
-function line({ status, headers, json }: Received): string {
+function line({ status, headers, json }: Answer): string {
   const basis = headers['mock-basis'];
   const by = basis === 'documented' ? '' : ` by ${/^assumed;by="(.*)"$/.exec(`${basis}`)?.[1]}`;
   if (status < 400) return `${status}${by}`;
@@ -69,7 +70,7 @@ function line({ status, headers, json }: Received): string {
   return `${status} ${isObject(json) ? json.code : ''}${by}`;
 }
 
-async function lines(replies: readonly Promise<Received>[]): Promise<string[]> {
+async function lines(replies: readonly Promise<Answer>[]): Promise<string[]> {
   return (await Promise.all(replies)).map(line);
 }
 
@@ -85,12 +86,12 @@ function repliesTo(...requests: readonly string[]) {
   };
 }
 
-function records(reply: Received): Readonly<Record<string, unknown>>[] {
+function records(reply: Answer): Readonly<Record<string, unknown>>[] {
   const items: readonly unknown[] = Array.isArray(reply.json) ? reply.json : [];
   return items.filter(isObject);
 }
 
-function ids(reply: Received): number[] {
+function ids(reply: Answer): number[] {
   return records(reply).map(({ id }) => Number(id));
 }
 
@@ -333,7 +334,7 @@ const TABLE: Table = {
     async ask(api) {
       const linked: number[][] = [];
       for (let path: string | undefined = '/pets?limit=30'; path !== undefined; ) {
-        const reply: Received = await api.get(path);
+        const reply: Answer = await api.get(path);
         expect(line(reply)).toBe('200');
         linked.push(ids(reply));
         path = /^<\/v1([^>]*)>; rel="next"$/.exec(String(reply.headers.link))?.[1];

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { describeBothWays, type Sent } from '../helpers/wire.ts';
+import { describeBothWays, type RequestParts } from '../helpers/wire.ts';
 
 const REX = { name: 'Rex', categoryId: 7 };
 
-type Call = readonly [method: string, path: string, sent?: Sent];
+type Call = readonly [method: string, path: string, sent?: RequestParts];
 
 /** Every operation, with valid input. */
 const CALLS: readonly Call[] = [
@@ -114,7 +114,7 @@ describeBothWays('a key', (open) => {
 });
 
 describeBothWays('staging', (open) => {
-  const STAGING: Sent = { key: 'staging-key' };
+  const STAGING: RequestParts = { key: 'staging-key' };
 
   test('offers the whole service with its own key', async () => {
     const client = await open();

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRedisAddress } from '../../../src/log/redis/address.ts';
 import { RedisConnection } from '../../../src/log/redis/redis-connection.ts';
 import { startServer } from '../../../src/server.ts';
-import { asker } from '../../helpers/ask.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+import { asker } from '../../helpers/wire.ts';
 
 const SLOTS = 16_384;
 const CLUSTER_NODE = ['--cluster-enabled', 'yes', '--appendonly', 'yes'];

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { type RunningServer, startServer } from '../../../src/server.ts';
-import { asker } from '../../helpers/ask.ts';
 import { CutProxy, MODES } from '../../helpers/cut-proxy.ts';
 import { FleetLoad } from '../../helpers/fleet-load.ts';
 import { type Outcome, startThree } from '../../helpers/fleet-processes.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+import { asker } from '../../helpers/wire.ts';
 
 const PASSWORD = 'not-to-be-shown';
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { KeeperError } from '../../../src/sandbox/keeper.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server.ts';
-import { type Answer, type Ask, asker } from '../../helpers/ask.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+import { type Answer, type Ask, asker } from '../../helpers/wire.ts';
 
 const UPSTREAM = 'http://pets.example/v1';
 
