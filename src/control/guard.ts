@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopbackName } from '../contract/base-url.ts';
+import { baseUrlOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { describe } from '../words.ts';
 import type { GuardOptions } from './control-options.ts';
@@ -39,8 +39,8 @@ function wrongHost(header: string | undefined, own: string | undefined): string 
 
 /** The name or address in a `Host` header; undefined if it is malformed. */
 function nameIn(header: string): string | undefined {
-  const url = `http://${header}`;
-  return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '') : undefined;
+  const url = baseUrlOf(`http://${header}`);
+  return url && hostOf(url);
 }
 
 /** Says whether a browser marked a request as coming from another website. */
@@ -56,8 +56,7 @@ function otherSite({ host, origin, ...headers }: IncomingHttpHeaders): string | 
 /** A proxy may have removed TLS, so a `Host` without a port has the default port of the origin. */
 function isOriginOf(host: string | undefined, origin: string): boolean {
   const [scheme] = /^https?:\/\//.exec(origin) ?? [];
-  if (scheme === undefined || host === undefined || !URL.canParse(scheme + host)) return false;
-  return new URL(scheme + host).origin === origin;
+  return host !== undefined && baseUrlOf(`${scheme}${host}`)?.origin === origin;
 }
 
 function wrongToken(headers: IncomingHttpHeaders, digest: Buffer): string | undefined {

@@ -5,6 +5,7 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 
 /** Where the control API is, below a server's root or a sandbox's. */
 const CONTROL_PATH = '/__mock';
@@ -113,18 +114,22 @@ export function belowBase({ below, search }: Target): string | undefined {
   return isBelow ? rest + search : undefined;
 }
 
-/** The addresses of a sandbox on a server. */
-export interface Address {
-  /** Without the sandbox; a whole URL, or the path where an app has mounted the mock. */
+/** Where a sandbox is. */
+interface Address {
+  /** The server: a whole URL, or the path where an app has mounted the mock. */
   readonly root: string;
-  /** Undefined for the default sandbox. */
-  readonly sandbox: string | undefined;
+  readonly sandbox: string;
 }
 
 const ADDRESS = /^(.*?)(?:\/~([^/]*))?(?:\/(?:v1|__mock)(?:\/.*)?)?\/*$/;
 
 /** Splits any address of a server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
 export function parseAddress(address: string): Address {
-  const [, root = address, sandbox] = ADDRESS.exec(address) ?? [];
+  const [, root = address, sandbox = DEFAULT_SANDBOX] = ADDRESS.exec(address) ?? [];
   return { root, sandbox };
+}
+
+/** Where a sandbox is: its service and its control API are below. */
+export function addressOf({ root, sandbox }: Address): string {
+  return sandbox === DEFAULT_SANDBOX ? root : `${root}/~${sandbox}`;
 }

@@ -2,12 +2,7 @@
 
 import type { SandboxSummary } from '../control/control-shapes.ts';
 import { parseAddress } from '../http/target.ts';
-import {
-  DEFAULT_SANDBOX,
-  SANDBOX_NAME,
-  SANDBOX_NAME_FORM,
-  STAGING_SANDBOX,
-} from '../sandbox/sandbox-names.ts';
+import { SANDBOX_NAME, SANDBOX_NAME_FORM, STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
 import { ControlClient, fetchTrusting, queryOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
@@ -55,7 +50,7 @@ export const DEMO_KEY = 'demo-key';
 
 /** The server that an address belongs to, the sandbox it names, and a client of the server's control API. */
 export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>) {
-  const { root, sandbox: name = DEFAULT_SANDBOX } = parseAddress(url);
+  const { root, sandbox: name } = parseAddress(url);
   if (!/^https?:\/\/./.test(root))
     throw new TypeError(
       `url: expected the address of a petstore-mock, found ${JSON.stringify(url)}`,

@@ -11,7 +11,7 @@ import type {
 import type { HeldReply } from '../control/journal/hold-endpoints.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import type { CoverageReport } from '../evidence/report-shapes.ts';
-import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { addressOf } from '../http/target.ts';
 import type { ResetPart } from '../sandbox/state.ts';
 import { type ControlClient, queryOf } from './control-client.ts';
 import {
@@ -57,7 +57,7 @@ interface UpstreamSetting {
  * @param client of the control API at `root`
  */
 export function sandboxAt(root: string, client: ControlClient, name: string, key: string) {
-  const base = baseOf(root, name);
+  const base = addressOf({ root, sandbox: name });
   const control = client.at(`${base}/__mock`);
   const listScenarios = () => control.call<readonly ScenarioSummary[]>('GET', '/scenarios');
   return {
@@ -164,11 +164,6 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     reset: (options?: { readonly keep?: readonly ResetPart[] | undefined }) =>
       control.call<void>('POST', '/reset', options),
   };
-}
-
-/** Where a sandbox of a server is: its service and its control API are below. */
-export function baseOf(root: string, name: string): string {
-  return name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
 }
 
 function instantOf(now: string | Date | undefined): string | undefined {

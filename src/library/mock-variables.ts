@@ -1,3 +1,4 @@
+import { parseAddress } from '../http/target.ts';
 import { certificateVariables } from '../http/tls/certificate-file.ts';
 import type { RunningServer } from '../server.ts';
 import { type KeyLists, keyring } from '../service/keyring.ts';
@@ -28,7 +29,7 @@ export function mockVariables(
   return {
     [MOCK_VARIABLES.url]: url,
     [MOCK_VARIABLES.key]: key,
-    [MOCK_VARIABLES.controlUrl]: noControl ? undefined : new URL('/__mock', url).href,
+    [MOCK_VARIABLES.controlUrl]: noControl ? undefined : `${parseAddress(url).root}/__mock`,
     [MOCK_VARIABLES.controlToken]: noControl ? undefined : controlToken,
     [MOCK_VARIABLES.ca]: undefined,
     ...certificateVariables(certificate, inherited),

@@ -10,6 +10,8 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import { type Fields, RECORDS, type RecordName } from '../contract/records.ts';
+import { addressOf, parseAddress } from '../http/target.ts';
+import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { FIELD_SHAPES, openRecord } from '../shape/record-shapes.ts';
 
 /** The version of the interface description, not of the mock. */
@@ -80,8 +82,8 @@ export function serviceOpenApi(options: { serverUrl: string; version: string }):
 /** The given server and the staging deployment. */
 function servers(serverUrl: string): Json[] {
   const url = serverUrl.replace(/\/+$/, '');
-  const base = url.endsWith(BASE_PATH) ? url.slice(0, -BASE_PATH.length) : url;
-  const staging = `${base.replace(/\/~[^/]*$/, '')}/~staging${BASE_PATH}`;
+  const { root } = parseAddress(url);
+  const staging = addressOf({ root, sandbox: STAGING_SANDBOX }) + BASE_PATH;
   const deployments = [{ url: staging, description: 'Staging.' }];
   if (url !== staging) deployments.unshift({ url, description: 'The mock.' });
   return deployments;

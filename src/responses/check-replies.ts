@@ -4,6 +4,7 @@ import {
   jsonOfBody,
   replyDifferences,
 } from '../deployment/deployment-reply.ts';
+import { parseAddress } from '../http/target.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
   type RecipeStep,
@@ -35,12 +36,12 @@ export async function checkReplies(
 ): Promise<RecipeCheck[]> {
   const server = await start();
   try {
-    const { origin } = new URL(server.url);
+    const { root } = parseAddress(server.url);
     const checked: RecipeCheck[] = [];
     for (const recipe of replies) {
       for (const way of WAY_NAMES) {
         const steps = stepsOf(recipe, way, `check-${checked.length + 1}`);
-        const problem = await walk(origin, steps, (got) => problemOf(got, recipe, way)).catch(
+        const problem = await walk(root, steps, (got) => problemOf(got, recipe, way)).catch(
           (error: unknown) => `no reply: ${String(error)}`,
         );
         checked.push({ recipe, way, problem });

@@ -6,6 +6,8 @@ import {
   type OperationId,
   operationShape,
 } from '../contract/operations.ts';
+import { addressOf } from '../http/target.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import {
   type ControlRequest,
   EXAMPLES,
@@ -68,9 +70,9 @@ export function listReplies(ways: WayTable = WAYS): ReplyRecipe[] {
 export function stepsOf(
   { operation, status, assume, way }: ReplyRecipe,
   name: WayName,
-  sandbox?: string,
+  sandbox = DEFAULT_SANDBOX,
 ): RecipeStep[] {
-  const prefix = sandbox === undefined ? '' : `/~${sandbox}`;
+  const prefix = addressOf({ root: '', sandbox });
   const control = ({ method, path, body }: ControlRequest): RecipeStep => ({
     method,
     path: `${prefix}/__mock${path}`,
@@ -136,7 +138,7 @@ export function repeatable(recipe: ReplyRecipe, way: WayName): RecipeStep[] {
   if (!changes || way === 'prefer') return steps;
   const { operation, status, ground } = recipe;
   const sandbox = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
-  const path = `/~${sandbox}/__mock/reset`;
+  const path = `${addressOf({ root: '', sandbox })}/__mock/reset`;
   const reset = { method: 'POST', path, headers: {}, body: undefined, times: 1 };
   return [reset, ...stepsOf(recipe, way, sandbox)];
 }

@@ -1,9 +1,9 @@
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { addressOf } from '../../http/target.ts';
 import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, queryOf } from '../../library/control-client.ts';
-import { baseOf } from '../../library/mock-sandbox.ts';
 import {
   type Command,
   certificateOf,
@@ -41,7 +41,7 @@ async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient>
   const { url = DEFAULT_URL, token, sandbox } = flags;
   const ca = await certificateOf('ca', flags);
   const { root, name, client } = clientOf({ url, token, ca });
-  return ofServer ? client : client.at(`${baseOf(root, sandbox ?? name)}/__mock`);
+  return ofServer ? client : client.at(`${addressOf({ root, sandbox: sandbox ?? name })}/__mock`);
 }
 
 /** Prints exchanges as they happen, until the server or the user ends it. */

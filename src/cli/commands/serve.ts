@@ -1,5 +1,6 @@
 import { isLoopbackName } from '../../contract/base-url.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
+import { parseAddress } from '../../http/target.ts';
 import { workingKey } from '../../library/mock-variables.ts';
 import type { KeyLists } from '../../service/keyring.ts';
 import { type Command, UsageError } from '../command.ts';
@@ -25,6 +26,7 @@ export interface BannerContent {
 export function renderBanner(content: BannerContent, style: Style): string {
   const { url, keys, scenarios, control, trust } = content;
   const key = workingKey(keys);
+  const { root } = parseAddress(url);
   const lines: [string, string][] = [];
   if (key !== undefined) {
     const headers = [['Authorization', `Bearer ${key}`]] as const;
@@ -32,11 +34,11 @@ export function renderBanner(content: BannerContent, style: Style): string {
     lines.push(['Try it', curlCommand(request, trustFlags(trust))]);
   }
   if (trust !== undefined) {
-    lines.push(['Trust it', trust.file ?? new URL('/__mock/certificate.pem', url).href]);
+    lines.push(['Trust it', trust.file ?? `${root}/__mock/certificate.pem`]);
   }
   if (scenarios.length > 0) lines.push(['Scenarios', scenarios.join(', ')]);
   if (control !== undefined) {
-    lines.push(['Dashboard', new URL('/__mock/', url).href]);
+    lines.push(['Dashboard', `${root}/__mock/`]);
     if (control.token !== undefined) lines.push(['Control token', control.token]);
   }
   lines.push(

@@ -8,6 +8,7 @@ import {
 } from '../../evidence/exchange.ts';
 import { FINDING_CODES } from '../../evidence/finding-codes.ts';
 import { exposed } from '../../http/cors.ts';
+import { parseTarget, queryOf } from '../../http/target.ts';
 import { basisHeader } from '../../http/write.ts';
 import { packageVersion } from '../../package.ts';
 import { headerOf } from '../../raw-headers.ts';
@@ -133,14 +134,14 @@ function requestOf(exchange: Exchange, origin: string): object {
   const headers = shownHeaders(requestHeaders);
   const host = headerOf(headers, 'host');
   const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
-  const query = new URLSearchParams(/\?(.*)$/s.exec(target)?.[1]);
+  const query = queryOf(parseTarget(target));
   return {
     method,
     url: target.startsWith('/') ? base + target : target,
     httpVersion: HTTP_VERSION,
     cookies: [],
     headers: pairsOf(headers),
-    queryString: [...query].map(([name, value]) => ({ name, value })),
+    queryString: query.map(([name, value]) => ({ name, value })),
     ...(requestBody !== undefined && {
       postData: {
         mimeType: headerOf(headers, 'content-type') ?? '',

@@ -71,9 +71,9 @@ export const REQUEST_ENDPOINTS = [
       'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
     query: LIMITED_FILTER,
     replies: { 200: ANY_OBJECT },
-    handle: ({ sandbox, query, parts: { plain }, url }) => {
+    handle: ({ sandbox, query, parts: { plain }, url, mount }) => {
       const { exchanges } = selected(sandbox, query);
-      const { origin } = new URL(url);
+      const origin = url.slice(0, -mount.length);
       const entries = listText(exchanges, (it) => harEntry(it, origin, plain));
       return { status: 200, content: joined(harHead(), entries, '}}') };
     },

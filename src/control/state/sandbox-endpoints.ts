@@ -3,6 +3,7 @@ import type { Field, Fields, Reading } from '../../contract/records.ts';
 import { findingsOf } from '../../evidence/findings.ts';
 import { TEXTS } from '../../evidence/report-shapes.ts';
 import { locateByName, nameInvalid } from '../../http/service-handler.ts';
+import { addressOf } from '../../http/target.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
@@ -169,7 +170,7 @@ function sandboxView(
 ): SandboxSummary {
   const { animals, inventory, orders } = state.store;
   const root = mount.slice(0, -'/__mock'.length);
-  const path = name === DEFAULT_SANDBOX ? root : `${root}/~${name}`;
+  const path = addressOf({ root, sandbox: name });
   return {
     name,
     service: path + BASE_PATH,

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { parseTarget } from '../../http/target.ts';
 
 export const VIEWS = [
   'exchanges',
@@ -20,12 +21,12 @@ export function titleOf(name: ViewName): string {
  * that it shows in detail, and a query.
  */
 function placeIn(hash: string) {
-  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  const [name, encoded = ''] = path.split('/');
+  const { path, search } = parseTarget(hash.slice(1) || '/');
+  const [, name, encoded = ''] = path.split('/');
   const view: ViewName = VIEWS.find((it) => it === name) ?? 'exchanges';
   // Unlike decodeURIComponent, this reads any text.
   const item = new URLSearchParams(`item=${encoded}`).get('item') || undefined;
-  return { view, item, query: new URLSearchParams(query) };
+  return { view, item, query: new URLSearchParams(search) };
 }
 
 export const place = signal(placeIn(location.hash));

@@ -1,12 +1,13 @@
 import { writeJson } from '../../contract/json.ts';
 import type { RecordedExchange, SandboxStatus } from '../../control/control-shapes.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
+import { parseTarget } from '../../http/target.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { call } from '../client/control-calls.ts';
 import { journalPage } from './exchange-feed.ts';
 import { go, place } from './place.ts';
 import { perform } from './resource.ts';
-import { sandbox, serviceUrl } from './session.ts';
+import { sandbox, servicePath } from './session.ts';
 
 /** A request as it can be sent again. */
 export interface Request {
@@ -27,7 +28,7 @@ export function textOfBody(body: unknown, indent = 0): string {
 /** What a new client may begin with. */
 export const FIRST_REQUEST: Request = {
   method: 'GET',
-  target: `${new URL(serviceUrl).pathname}/pets?limit=5`,
+  target: `${servicePath}/pets?limit=5`,
   key: sandbox === STAGING_SANDBOX ? 'staging-key' : 'demo-key',
   headers: [],
 };
@@ -78,7 +79,7 @@ function knownKey(start: string, target: string, headers: object): string | unde
   const key = KNOWN_KEYS[start];
   if (key === undefined) return undefined;
   const isNamed =
-    sandbox === DEFAULT_SANDBOX || target.startsWith('/~') || 'mock-sandbox' in headers;
+    sandbox === DEFAULT_SANDBOX || parseTarget(target).mount !== '' || 'mock-sandbox' in headers;
   return isNamed ? key : `${key}~${sandbox}`;
 }
 

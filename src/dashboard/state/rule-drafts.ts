@@ -2,6 +2,7 @@ import { stringify } from 'lossless-json';
 import { parseJson } from '../../contract/json.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { parseTarget, queryOf } from '../../http/target.ts';
 import type { Texts } from '../parts/form.tsx';
 import { headersIn, isKeyLost, requestOf, textOfBody } from './requests.ts';
 
@@ -43,11 +44,12 @@ export function draftOf(exchange: RecordedExchange, operation: OperationId): Rul
 /** What distinguishes a request from others of its operation: its path, query, body and key. */
 function matchesOf(exchange: RecordedExchange, operation: OperationId): Map<string, string> {
   const { parameters, body } = operationShape(operation);
-  const { pathname, searchParams } = new URL(exchange.target, location.origin);
+  const target = parseTarget(exchange.target);
+  const query = queryOf(target);
   const sent: Readonly<Record<string, unknown>> = Object(exchange.request.body);
   const found = new Map<string, string>();
   for (const { name, in: place } of parameters) {
-    const text = place === 'path' ? pathname.split('/').at(-1) : searchParams.get(name);
+    const text = place === 'path' ? target.pathId : query.find(([it]) => it === name)?.[1];
     if (text) found.set(name, /^-?\d{1,19}$/.test(text) ? text : JSON.stringify(text));
   }
   for (const name of Object.keys(body?.fields ?? {})) {

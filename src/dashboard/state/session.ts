@@ -1,20 +1,22 @@
 import { computed, signal } from '@preact/signals';
 import { BASE_PATH } from '../../contract/operations.ts';
-import { parseAddress } from '../../http/target.ts';
-import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { addressOf, parseAddress } from '../../http/target.ts';
 
-const { root, sandbox: named = DEFAULT_SANDBOX } = parseAddress(location.pathname);
+const { root, sandbox: named } = parseAddress(location.pathname);
 
 /** The sandbox of this page's address. */
 export const sandbox = named;
 
 /** The path of the control API of a sandbox. */
 export function controlPath(name: string): string {
-  return name === DEFAULT_SANDBOX ? `${root}/__mock` : `${root}/~${name}/__mock`;
+  return `${addressOf({ root, sandbox: name })}/__mock`;
 }
 
+/** Where the service of this sandbox is on this server. */
+export const servicePath = addressOf({ root, sandbox }) + BASE_PATH;
+
 /** The base URL that clients of this sandbox use. */
-export const serviceUrl = location.origin + controlPath(sandbox).replace(/\/__mock$/, BASE_PATH);
+export const serviceUrl = location.origin + servicePath;
 
 /** Whether the control API answers this page. */
 export const connection = signal<'ok' | 'lost' | 'no-token' | 'wrong-token'>('ok');
