@@ -6,7 +6,7 @@ import { MOCK_VARIABLES } from '../library/mock-variables.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import { object, optional } from '../shape/objects.ts';
 import { readAs, type ShapeProblem } from '../shape/shapes.ts';
-import { locateProblems, problemLines, readJson, type TextProblem } from '../shape/source-text.ts';
+import { readJson } from '../shape/source-text.ts';
 import { describe, firstProblems } from '../words.ts';
 import { refusal, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
@@ -191,17 +191,16 @@ interface ConfigFile {
 export async function fromConfigFile(file: string, origin: string): Promise<ConfigFile> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (!read.ok) throw refusal(origin, `a JSON file at ${file}`, read.found);
-  const parsed = readJson(read.text);
-  if (!parsed.ok) throw refused(file, parsed.problems);
-  const { source } = parsed;
+  const parsed = readJson(`config file ${file}`, read.text);
+  if (!parsed.ok) throw refused(parsed.problems);
   const { SAVED_VERDICTS } = await import('../deployment/check/verdict-shapes.ts');
   const names = flagsFrom('config');
   const flags = Object.fromEntries(names.map((name) => [spellingOf(name), flagShape(name)]));
   const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');
   const shape = object({ ...flags, checked }, { expected: 'an object of flags by name' });
-  const reading = readAs(shape, source.value);
-  if (!reading.ok) throw refused(file, locateProblems(source, reading.problems));
-  const values = isObject(source.value) ? source.value : {};
+  const reading = readAs(shape, parsed.value);
+  if (!reading.ok) throw refused(parsed.linesOf(reading.problems));
+  const values = isObject(parsed.value) ? parsed.value : {};
   const layer: Layer = new Map(
     names
       .filter((name) => spellingOf(name) in reading.value)
@@ -214,10 +213,8 @@ export async function fromConfigFile(file: string, origin: string): Promise<Conf
   return { layer, checked: reading.value.checked };
 }
 
-function refused(file: string, problems: readonly TextProblem[]): UsageError {
-  return new UsageError(
-    firstProblems(problemLines(`config file ${file}`, problems), String).join('\n'),
-  );
+function refused(problems: readonly string[]): UsageError {
+  return new UsageError(firstProblems(problems, String).join('\n'));
 }
 
 /** Flags for which a plain word is the name of something that ships, not a path. */

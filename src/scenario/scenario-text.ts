@@ -1,4 +1,4 @@
-import { locateProblems, problemLines, readJson } from '../shape/source-text.ts';
+import { readJson } from '../shape/source-text.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
 
@@ -24,12 +24,10 @@ export async function readScenarioText(
 ): Promise<Scenario> {
   // Imported here, since most starts need no YAML parser.
   const read = format === 'json' ? readJson : (await import('./yaml-text.ts')).readYaml;
-  const parsed = read(text);
-  if (!parsed.ok) throw new ScenarioError(problemLines(file, parsed.problems));
-  const { source } = parsed;
-  const linesOf: Scenario['linesOf'] = (problems) =>
-    problemLines(file, locateProblems(source, problems));
-  const reading = readScenario(source.value, name);
+  const parsed = read(file, text);
+  if (!parsed.ok) throw new ScenarioError(parsed.problems);
+  const { value, linesOf } = parsed;
+  const reading = readScenario(value, name);
   if (!reading.ok) throw new ScenarioError(linesOf(reading.problems));
   return { ...reading.value, linesOf };
 }

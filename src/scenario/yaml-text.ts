@@ -9,7 +9,9 @@ import {
   type ScalarTag,
 } from 'yaml';
 import { numberOf } from '../contract/json.ts';
-import { type ParsedText, type Place, textProblems } from '../shape/source-text.ts';
+import type { ShapeProblem } from '../shape/shapes.ts';
+import { type ParsedText, placedLines } from '../shape/source-text.ts';
+import { problemText } from '../words.ts';
 
 /** A number in JSON syntax is exact, as in JSON. YAML's own tags read all others. */
 const EXACT_NUMBER: ScalarTag = {
@@ -19,12 +21,16 @@ const EXACT_NUMBER: ScalarTag = {
   resolve: numberOf,
 };
 
-/** Parses the text of a YAML file. The parser limits how much aliases can expand to. */
-export function readYaml(content: string): ParsedText {
+/**
+ * Parses the text of a YAML file. The parser limits how much aliases can expand to.
+ *
+ * @param file its name in problems
+ */
+export function readYaml(file: string, content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   const refused = (offset: number, message: string): ParsedText => {
-    const oneLine = message.replace(/\s+/g, ' ');
-    return { ok: false, problems: textProblems(text, [[offset, `expected YAML: ${oneLine}`]]) };
+    const oneLine = `expected YAML: ${message.replace(/\s+/g, ' ')}`;
+    return { ok: false, problems: placedLines(file, text, [[offset, oneLine]]) };
   };
   try {
     const document = parseDocument(text, {
@@ -36,8 +42,11 @@ export function readYaml(content: string): ParsedText {
     // Later errors follow from the first.
     const [error] = [...document.errors, ...document.warnings];
     if (error === undefined) {
-      const offsets = (places: readonly Place[]) => places.map((it) => offsetOf(document, it));
-      return { ok: true, source: { text, value: document.toJS(), offsets } };
+      const linesOf = (problems: readonly ShapeProblem[]) => {
+        const placed = problems.map((it) => [offsetOf(document, it), problemText(it)] as const);
+        return placedLines(file, text, placed);
+      };
+      return { ok: true, value: document.toJS(), linesOf };
     }
     const message = error.code === 'MULTIPLE_DOCS' ? 'One document in a file' : error.message;
     return refused(error.pos[0], message);
@@ -51,7 +60,7 @@ export function readYaml(content: string): ParsedText {
 }
 
 /** Where a value or its name begins. A value that is missing has the place of its parent. */
-function offsetOf(document: Document, { at, ofName = false }: Place): number {
+function offsetOf(document: Document, { at, ofName }: ShapeProblem): number {
   let found: unknown = document.contents;
   let name: unknown;
   for (const step of at) {

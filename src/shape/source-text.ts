@@ -1,56 +1,28 @@
 import { parse } from 'lossless-json';
 import { parseJson } from '../contract/json.ts';
 import { problemText } from '../words.ts';
-import { pathText, type ShapeProblem, type ValuePath } from './shapes.ts';
+import { pathText, type ShapeProblem } from './shapes.ts';
 
-/** A value, or its name. */
-export interface Place {
-  readonly at: ValuePath;
-  readonly ofName?: boolean;
-}
-
-/** A text of JSON or YAML that was parsed. */
-export interface SourceText {
-  readonly text: string;
-  readonly value: unknown;
-  /** Where values begin. A value that is missing has the place of its parent. */
-  readonly offsets: (places: readonly Place[]) => readonly number[];
-}
-
-/** A problem in a text. Lines and columns count from 1. */
-export interface TextProblem {
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-}
-
-/** A text that was parsed, or why it could not be. */
+/** A text of JSON or YAML that was parsed, or why it could not be. */
 export type ParsedText =
-  | { readonly ok: true; readonly source: SourceText }
-  | { readonly ok: false; readonly problems: readonly TextProblem[] };
+  | {
+      readonly ok: true;
+      readonly value: unknown;
+      /** Problems with the value, each as `FILE:LINE:COLUMN: PATH: …`. */
+      readonly linesOf: (problems: readonly ShapeProblem[]) => readonly string[];
+    }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Problems as messages show them: `FILE:LINE:COLUMN: MESSAGE`. */
-export function problemLines(file: string, problems: readonly TextProblem[]): readonly string[] {
-  return problems.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
-}
+/** A message, and the offset in a text that it is about. */
+export type PlacedMessage = readonly [offset: number, message: string];
 
-export function locateProblems(
-  { text, offsets }: SourceText,
-  problems: readonly ShapeProblem[],
-): readonly TextProblem[] {
-  const found = offsets(problems);
-  return textProblems(
-    text,
-    problems.map((it, index) => [found[index] ?? 0, problemText(it)]),
-  );
-}
-
-/** Turns offsets in a text into lines and columns. */
-export function textProblems(
+/** Messages as `FILE:LINE:COLUMN: MESSAGE`. Lines and columns count from 1. */
+export function placedLines(
+  file: string,
   text: string,
-  messages: readonly (readonly [offset: number, message: string])[],
-): readonly TextProblem[] {
-  const places = new Map<number, { readonly line: number; readonly column: number }>();
+  messages: readonly PlacedMessage[],
+): readonly string[] {
+  const places = new Map<number, string>();
   let line = 1;
   let lineStart = 0;
   const offsets = [...new Set(messages.map(([offset]) => offset))];
@@ -60,55 +32,53 @@ export function textProblems(
       lineStart = end + 1;
       end = text.indexOf('\n', lineStart);
     }
-    places.set(offset, { line, column: offset - lineStart + 1 });
+    places.set(offset, `${line}:${offset - lineStart + 1}`);
   }
-  return messages.map(([offset, message]) => ({
-    ...(places.get(offset) ?? { line: 1, column: 1 }),
-    message,
-  }));
+  return messages.map(([offset, message]) => `${file}:${places.get(offset)}: ${message}`);
 }
 
-export function readJson(content: string): ParsedText {
+/** @param file its name in problems */
+export function readJson(file: string, content: string): ParsedText {
   // Some editors start a file with a byte order mark.
   const text = content.replace(/^\uFEFF/, '');
   try {
     const value = parseJson(text);
-    return { ok: true, source: { text, value, offsets: (places) => offsetsIn(text, places) } };
+    return { ok: true, value, linesOf: (it) => placedLines(file, text, placesOf(it, text)) };
   } catch (error) {
-    return { ok: false, problems: textProblems(text, [whyNotJson(text, error)]) };
+    return { ok: false, problems: placedLines(file, text, [whyNotJson(text, error)]) };
   }
 }
 
 /** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
-function whyNotJson(text: string, error: unknown): readonly [offset: number, message: string] {
-  if (error instanceof RangeError)
+function whyNotJson(text: string, error: unknown): PlacedMessage {
+  if (error instanceof RangeError) {
     return [0, 'expected JSON, found JSON that is nested too deeply'];
-  const [, why = String(error), offset = '0'] =
-    /^(.*) at position (\d+)$/s.exec(firstError(text)) ?? [];
-  return [Number(offset), `expected JSON: ${why}`];
-}
-
-function firstError(text: string): string {
+  }
   try {
     parse(text);
-    return '';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return [0, `expected JSON: ${error}`];
+  } catch (problem) {
+    const [, why = String(problem), offset = '0'] =
+      /^\w+: (.*) at position (\d+)$/s.exec(String(problem)) ?? [];
+    return [Number(offset), `expected JSON: ${why}`];
   }
 }
 
-function offsetsIn(text: string, places: readonly Place[]): readonly number[] {
+/** Finds all places in one pass. A value that is missing has the place of its parent. */
+function placesOf(problems: readonly ShapeProblem[], text: string): readonly PlacedMessage[] {
   // Each place before those around it.
-  const chains = places.map(({ at }) =>
+  const chains = problems.map(({ at }) =>
     [...at.keys(), at.length].map((length) => pathText(at.slice(0, length))).reverse(),
   );
   const wanted = new Set(chains.flat());
   const found = new Map<string, FoundValue>();
   for (const value of valuesIn(text)) if (wanted.has(value.path)) found.set(value.path, value);
-  return chains.map((chain, index) => {
-    const nearest = chain.find((path) => found.has(path)) ?? '';
-    const { start = 0, name = start } = found.get(nearest) ?? {};
-    return places[index]?.ofName && nearest === chain[0] ? name : start;
+  return problems.map((problem, index) => {
+    const [whole, ...around] = chains[index] ?? [];
+    const value = found.get(whole ?? '');
+    const nearest = value ?? found.get(around.find((path) => found.has(path)) ?? '');
+    const { start = 0, name = start } = nearest ?? {};
+    return [problem.ofName && value ? name : start, problemText(problem)];
   });
 }
 

@@ -87,8 +87,8 @@ describe('a number', () => {
     [`1${'0'.repeat(300)}e-300`, 1n],
   ])('%s is an int64, in JSON and in YAML', (text, value) => {
     expect(readId(text)).toBe(value);
-    const yaml = readYaml(`id: ${text}`);
-    expect(idIn(yaml.ok && yaml.source.value)).toBe(value);
+    const yaml = readYaml('FILE', `id: ${text}`);
+    expect(idIn(yaml.ok && yaml.value)).toBe(value);
   });
 
   test.each([

@@ -4,16 +4,13 @@ import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { readYaml } from '../../src/scenario/yaml-text.ts';
 import type { ValuePath } from '../../src/shape/shapes.ts';
-import {
-  locateProblems,
-  type ParsedText,
-  readJson,
-  type SourceText,
-} from '../../src/shape/source-text.ts';
+import { type ParsedText, readJson } from '../../src/shape/source-text.ts';
 
-function sourceOf(parsed: ParsedText): SourceText {
-  if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join());
-  return parsed.source;
+type Source = Extract<ParsedText, { ok: true }>;
+
+function sourceOf(parsed: ParsedText): Source {
+  if (!parsed.ok) throw new Error(parsed.problems.join());
+  return parsed;
 }
 
 function* partsOf(value: unknown, at: ValuePath = []): Generator<[at: ValuePath, value: unknown]> {
@@ -26,12 +23,13 @@ function* partsOf(value: unknown, at: ValuePath = []): Generator<[at: ValuePath,
 }
 
 /** The rest of the line from each place. */
-function textsAt(source: SourceText, places: readonly ValuePath[], ofName = false): string[] {
+function textsAt(text: string, { linesOf }: Source, places: readonly ValuePath[], ofName = false) {
+  const lines = text.split('\n');
   const problems = places.map((at) => ({ at, ofName, path: '', expected: '', found: '' }));
-  const lines = source.text.split('\n');
-  return locateProblems(source, problems).map(
-    ({ line, column }) => lines[line - 1]?.slice(column - 1) ?? '',
-  );
+  return linesOf(problems).map((line) => {
+    const [, row = 0, column = 0] = line.split(':').map(Number);
+    return lines[row - 1]?.slice(column - 1) ?? '';
+  });
 }
 
 test('every value of a text has its place, read as JSON or as YAML', () => {
@@ -40,9 +38,9 @@ test('every value of a text has its place, read as JSON or as YAML', () => {
       const text = JSON.stringify(value, undefined, indent);
       const parts = [...partsOf(value)];
       const places = parts.map(([at]) => at);
-      for (const source of [sourceOf(readJson(text)), sourceOf(readYaml(text))]) {
+      for (const source of [readJson, readYaml].map((read) => sourceOf(read('FILE', text)))) {
         expect(source.value).toEqual(parseJson(text));
-        for (const [index, found] of textsAt(source, places).entries()) {
+        for (const [index, found] of textsAt(text, source, places).entries()) {
           const part = parts[index]?.[1];
           const written = JSON.stringify(part);
           const start = typeof part === 'object' && part !== null ? written.slice(0, 1) : written;
@@ -55,13 +53,17 @@ test('every value of a text has its place, read as JSON or as YAML', () => {
 
 test('a name has its place too, and what is missing that of its parent', () => {
   for (const read of [readJson, readYaml]) {
-    const source = sourceOf(read('{\n  "a": [{ "b c": 1 }] }'));
+    const text = '{\n  "a": [{ "b c": 1 }] }';
     const places = [['a', 0, 'b c'], ['a', 0, 'd', 'e'], ['x']];
-    expect(textsAt(source, places, true)).toEqual(['"b c": 1 }] }', '{ "b c": 1 }] }', '{']);
+    expect(textsAt(text, sourceOf(read('FILE', text)), places, true)).toEqual([
+      '"b c": 1 }] }',
+      '{ "b c": 1 }] }',
+      '{',
+    ]);
   }
 });
 
 test('numbers that JSON does not have are read as YAML defines them', () => {
-  const { value } = sourceOf(readYaml('[0x10, +1, 007, .5, 1., "1e3", 1e3, 0.25]'));
+  const { value } = sourceOf(readYaml('FILE', '[0x10, +1, 007, .5, 1., "1e3", 1e3, 0.25]'));
   expect(value).toEqual([16, 1, 7, 0.5, 1, '1e3', 1000, 0.25]);
 });

@@ -28,7 +28,7 @@ import {
 import { SAFE } from '../../deployment/transport.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
-import { problemLines, readJson } from '../../shape/source-text.ts';
+import { readJson } from '../../shape/source-text.ts';
 import { countText, cut } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, workWith } from '../connection.ts';
@@ -81,9 +81,9 @@ function optionsOf(flags: Flags): CheckOptions {
 async function earlierIn(file: string): Promise<EarlierCheck> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (!read.ok) throw refusal('--against', `a JSON file at ${file}`, read.found);
-  const parsed = readJson(read.text);
-  if (!parsed.ok) throw new UsageError(`--against: ${problemLines(file, parsed.problems)}`);
-  const earlier = earlierCheck(parsed.source.value);
+  const parsed = readJson(`--against: ${file}`, read.text);
+  if (!parsed.ok) throw new UsageError(parsed.problems.join('\n'));
+  const earlier = earlierCheck(parsed.value);
   if (earlier !== undefined) return earlier;
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }

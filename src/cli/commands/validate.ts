@@ -49,7 +49,7 @@ export async function validateFile(
 /** Only a fixture has collections at the top. */
 function isFixture(file: string, read: TextReading): boolean {
   if (!read.ok || !(read.pipe || extname(file).toLowerCase() === '.json')) return false;
-  const reading = readJson(read.text);
-  const value = reading.ok ? reading.source.value : undefined;
+  const reading = readJson(file, read.text);
+  const value = reading.ok ? reading.value : undefined;
   return isObject(value) && Object.keys(STORED_RECORDS).some((name) => Array.isArray(value[name]));
 }
