@@ -23,13 +23,9 @@ function listOf(items: object): object {
 }
 
 const PAIRS = listOf(strict({ name: TEXT, value: TEXT }));
-const MESSAGE = {
-  httpVersion: { enum: ['HTTP/1.1'] },
-  cookies: listOf(strict({ name: TEXT, value: TEXT })),
-  headers: PAIRS,
-  headersSize: SIZE,
-  bodySize: SIZE,
-};
+const SIZES = { headersSize: SIZE, bodySize: SIZE };
+const MESSAGE = { httpVersion: { enum: ['HTTP/1.1'] }, cookies: PAIRS, headers: PAIRS, ...SIZES };
+const CONTENT = strict({ size: SIZE, mimeType: TEXT }, { text: TEXT, encoding: TEXT });
 const HAR = strict({
   log: strict({
     version: { const: '1.2' },
@@ -47,7 +43,7 @@ const HAR = strict({
           status: { type: 'integer', minimum: 0, maximum: 999 },
           statusText: TEXT,
           redirectURL: TEXT,
-          content: strict({ size: SIZE, mimeType: TEXT }, { text: TEXT, encoding: TEXT }),
+          content: CONTENT,
         }),
         cache: strict({}),
         timings: strict({ send: TIME, wait: TIME, receive: TIME }),
@@ -64,13 +60,11 @@ const isHar = new Ajv2020({
   },
 }).compile(HAR);
 
-const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
-
 describeServer('exchanges as HAR', (open) => {
   test('are what the client sent and got', async () => {
-    const { send } = await open(FROZEN);
+    const { send, control } = await open({ clock: Date.UTC(2030, 0), frozen: true });
     await send('POST', '/v1/pets?x=1&x=%20', { body: { name: 'Røde', categoryId: 1 } });
-    const { json } = await send('GET', '/__mock/requests.har');
+    const { json } = await control('GET requests.har');
     expect(isHar(json), JSON.stringify(isHar.errors)).toBe(true);
     const [entry] = Object(json).log.entries;
     expect(entry).toMatchObject({
@@ -93,27 +87,26 @@ describeServer('exchanges as HAR', (open) => {
   });
 
   test('say what the journal did not keep, and which fault left the client without a reply', async () => {
-    const { send } = await open();
+    const { send, control } = await open();
     await send('POST', '/v1/pets', { body: { name: 'x'.repeat(5000), categoryId: 1 } });
     await send('GET', '/v1/pets/65');
     await send('HEAD', '/v1/pets/1');
-    const scenario = { rules: [{ on: 'getPet', fault: 'reset' }] };
-    await send('PUT', '/__mock/scenario', { body: { scenario } });
+    await control('PUT scenario', { scenario: { rules: [{ on: 'getPet', fault: 'reset' }] } });
     await expect(send('GET', '/v1/pets/1')).rejects.toThrow();
-    const { json } = await send('GET', '/__mock/requests.har');
+    const { json } = await control('GET requests.har');
     expect(isHar(json), JSON.stringify(isHar.errors)).toBe(true);
-    const latest = await send('GET', '/__mock/requests.har?operation=getPet&limit=1&order=desc');
-    expect(Object(latest.json).log.entries).toEqual(Object(json).log.entries.slice(-1));
-    const [long, cut, head, broken] = Object(json).log.entries;
-    expect(long.request).toMatchObject({ bodySize: -1, postData: { comment: expect.any(String) } });
-    expect(cut.response).toMatchObject({ bodySize: -1, content: { comment: expect.any(String) } });
-    expect(head.response).toMatchObject({ bodySize: 0, content: { size: 0 } });
-    expect(broken.response).toMatchObject({ status: 0, _error: 'reset' });
+    const { entries } = Object(json).log;
+    const latest = await control('GET requests.har?operation=getPet&limit=1&order=desc');
+    expect(Object(latest.json).log.entries).toEqual(entries.slice(-1));
+    const comment = expect.any(String);
+    expect(entries).toMatchObject([
+      { request: { bodySize: -1, postData: { comment } } },
+      { response: { bodySize: -1, content: { comment } } },
+      { response: { bodySize: 0, content: { size: 0 } } },
+      { response: { status: 0, _error: 'reset' } },
+    ]);
   });
 });
-
-/** Of the connection, or of the length: the journal leaves them out. */
-const OF_CONNECTION = new Set(['connection', 'keep-alive', 'content-length']);
 
 test.each([
   ['a page', {}, { headers: { origin: 'https://page.example' } }],
@@ -123,8 +116,7 @@ test.each([
   ['a moved clock', { clock: Date.UTC(2040, 0) }, {}],
   ['a forced status', {}, { headers: { prefer: 'code=404' } }],
 ] as const)('the journal has the headers that the mock sends: %s', async (_name, options, sent) => {
-  const { url } = await serverFor({ ...options });
-  const { send } = clientAt(Number(new URL(url).port));
+  const { send, control } = clientAt((await serverFor({ ...options })).port);
   for (const [method, path] of [
     ['GET', '/v1/pets/1'],
     ['HEAD', '/v1/pets'],
@@ -133,11 +125,16 @@ test.each([
     ['OPTIONS', '/v1/pets'],
   ] as const) {
     const { headers } = await send(method, path, sent);
-    const shown = Object((await send('GET', '/__mock/requests?limit=1')).json).exchanges[0];
-    const wanted = Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name));
-    const { date: _wanted, ...rest } = Object.fromEntries(wanted);
-    const { date, ...others } = shown.reply.headers;
+    const { json } = await control('GET requests?limit=1');
+    const { date, ...others } = Object(json).exchanges[0].reply.headers;
+    const {
+      date: sentAt,
+      connection: _,
+      'keep-alive': __,
+      'content-length': ___,
+      ...rest
+    } = headers;
     expect(others).toEqual(rest);
-    expect(Math.abs(Date.parse(date) - Date.parse(String(headers.date)))).toBeLessThanOrEqual(1000);
+    expect(Math.abs(Date.parse(date) - Date.parse(String(sentAt)))).toBeLessThanOrEqual(1000);
   }
 });

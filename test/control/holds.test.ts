@@ -1,11 +1,5 @@
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import express from 'express';
-import request from 'supertest';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createExpressApp } from '../../src/control/app.ts';
-import { countWhen } from '../../src/control/journal/hold-endpoints.ts';
-import { assembleMock } from '../../src/mock.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import type { Hold } from '../../src/scenario/hold.ts';
 import { startOf } from '../../src/scenario/sandbox-start.ts';
@@ -21,12 +15,10 @@ const folder = temporaryFolder();
 
 afterEach(closeRaw);
 
-const body = (json: unknown) => ({ body: Object(json) });
-
 /** What tests do to holds of a sandbox. */
 function holdsOf({ send }: Client, base = '') {
-  const call = async (method: string, path: string, json?: object) =>
-    Object((await send(method, `${base}/__mock${path}`, json && body(json))).json);
+  const call = async (method: string, path: string, body?: object) =>
+    Object((await send(method, `${base}/__mock${path}`, { body })).json);
   return {
     use: (...rules: object[]) => call('PUT', '/scenario', { scenario: { rules } }),
     set: (rule: object) => call('POST', '/holds', rule),
@@ -59,9 +51,8 @@ describeBothWays('a rule with hold', (open) => {
     await use({ on: 'cancelOrder', hold: true });
     const cancelled = client.send('DELETE', '/v1/store/orders/1');
     await arrived(1);
-    expect((await client.send('GET', '/__mock/orders/1')).json).toMatchObject({
-      status: 'cancelled',
-    });
+    const order = await client.control('GET orders/1');
+    expect(order.json).toMatchObject({ status: 'cancelled' });
     const [held] = await list();
     expect(held).toEqual({
       exchange: 1,
@@ -72,16 +63,13 @@ describeBothWays('a rule with hold', (open) => {
       since: expect.stringMatching(/Z$/),
     });
     expect(await exchange(1)).toMatchObject({ status: 204, hold: { name: 'default' } });
-    expect((await client.send('GET', '/__mock/status')).json).toMatchObject({ held: 1 });
+    expect((await client.control('GET status')).json).toMatchObject({ held: 1 });
     expect(await release()).toEqual({ released: [held], held: 0 });
     const { status, headers } = await cancelled;
     expect([status, headers['mock-basis']]).toEqual([204, 'documented']);
     const after = await exchange(1);
-    expect(after.hold).toEqual({
-      name: 'default',
-      ended: 'released',
-      lasted: expect.any(Number),
-    });
+    const lasted = expect.any(Number);
+    expect(after.hold).toEqual({ name: 'default', ended: 'released', lasted });
     expect(after.duration).toBeGreaterThanOrEqual(after.hold.lasted);
     expect(await list()).toEqual([]);
   });
@@ -129,9 +117,8 @@ describeBothWays('a rule with hold', (open) => {
     await release();
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     expect(statuses).toEqual([409, 502]);
-    expect((await client.send('GET', '/__mock/orders/1')).json).toMatchObject({
-      status: 'pending',
-    });
+    const order = await client.control('GET orders/1');
+    expect(order.json).toMatchObject({ status: 'pending' });
   });
 
   test('ends with a reset, which its journal says if it is kept', async () => {
@@ -148,10 +135,11 @@ describeBothWays('a rule with hold', (open) => {
   });
 
   test('ends when the client leaves', async () => {
-    const { send } = await open();
-    const { use, count } = holdsOf({ send });
+    const client = await open();
+    const { use, count } = holdsOf(client);
     await use({ on: 'listPets', hold: 'left' });
-    const { socket } = await openRaw(await portOf(send));
+    const { service } = Object((await client.send('GET', '/')).json);
+    const { socket } = await openRaw(Number(new URL(service).port));
     socket.write(rawRequest('GET', '/v1/pets'));
     await count({ hold: 'left', atLeast: 1 });
     socket.destroy();
@@ -159,14 +147,6 @@ describeBothWays('a rule with hold', (open) => {
     expect(await count(ended)).toEqual({ count: 1, complete: true });
   });
 });
-
-/** The port of a server, from what a request says of it. */
-async function portOf(send: Client['send']): Promise<number> {
-  const { exchanges } = Object((await send('GET', '/__mock/requests?limit=1')).json);
-  if (exchanges.length === 0) await send('GET', '/v1/nothing');
-  const { json } = await send('GET', '/__mock/requests?limit=1');
-  return Number(/:(\d+)$/.exec(Object(json).exchanges[0].request.headers.host)?.[1]);
-}
 
 describe('a held reply', () => {
   async function start(options: ServerOptions = {}) {
@@ -213,7 +193,7 @@ describe('a held reply', () => {
     const { client } = await start({ db: join(folder, 'store.json') });
     const { use, arrived, release, exchange } = holdsOf(client);
     await use({ on: 'createPet', hold: true });
-    const created = client.send('POST', '/v1/pets', body({ name: 'Rex', categoryId: 1 }));
+    const created = client.send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } });
     await arrived(1);
     expect((await client.send('GET', '/v1/pets/65')).json).toMatchObject({ name: 'Rex' });
     expect(await release()).toMatchObject({ released: [{ exchange: 1 }] });
@@ -223,13 +203,6 @@ describe('a held reply', () => {
 });
 
 describeBothWays('a latch', (open) => {
-  test('is one of at most a hundred, and can be set anew', async () => {
-    const { set } = holdsOf(await open());
-    for (let count = 1; count <= 100; count += 1) await set({ on: 'listPets', hold: `l${count}` });
-    expect(await set({ on: 'listPets', hold: 'more' })).toMatchObject({ code: 'too_many_latches' });
-    expect(await set({ on: 'getPet', hold: 'l1' })).toEqual({});
-  });
-
   test('holds back what the scenarios reply, until it is opened', async () => {
     const client = await open();
     const { use, set, arrived, release } = holdsOf(client);
@@ -266,19 +239,11 @@ describeBothWays('a latch', (open) => {
   });
 });
 
-test('a reply whose server is gone is held in no count: list, status and release agree', async () => {
-  const start = startOf({}, EMPTY_STORE, []);
-  const { service, control } = assembleMock(
-    { start, starter: async () => start, guard: { token: undefined } },
-    {},
-  );
+test('a reply whose server is gone counts as held nowhere', () => {
+  const { evidence } = new Sandboxes(startOf({}, EMPTY_STORE, [])).default;
   const hold = { name: 'lost', exchange: 0, since: 0 };
-  control.sandboxes.default.evidence.take({ exchange: exchangeWith({ hold }) });
-  const app = createServer(createExpressApp(express, service, control));
-  expect((await request(app).get('/__mock/holds')).body).toEqual([]);
-  expect((await request(app).get('/__mock/status')).body).toMatchObject({ held: 0 });
-  const released = await request(app).post('/__mock/holds/release').send({ name: 'other' });
-  expect(released.body).toEqual({ released: [], held: 0 });
+  evidence.take({ exchange: exchangeWith({ hold }) });
+  expect([evidence.holds.waiting(), evidence.isHolding]).toEqual([[], false]);
 });
 
 describeBothWays('a count that waits', (open) => {
@@ -315,16 +280,4 @@ test('a count ends when the server stops', async () => {
   const closed = server.close();
   expect((await reply()).body).toBe('{"count":0,"complete":true}');
   await closed;
-});
-
-test('a count ends when its client leaves', async () => {
-  const { default: sandbox } = new Sandboxes(startOf({}, EMPTY_STORE, []));
-  let leave = (): void => {};
-  const onLeave = (act: () => void) => {
-    leave = act;
-    return () => {};
-  };
-  const counted = countWhen({ sandbox, onLeave }, {}, { atLeast: 1, within: 60_000 });
-  leave();
-  expect(await counted).toBe(0);
 });

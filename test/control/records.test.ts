@@ -5,62 +5,111 @@ const REX = { name: 'Rex', categoryId: 1 };
 
 describeServer('the records of the control API', (open) => {
   test('an animal can be created, read, replaced, updated and deleted', async () => {
-    const { send } = await open();
-    const added = await send('POST', '/__mock/animals', { body: REX });
+    const { send, control } = await open();
+    const added = await control('POST animals', REX);
     expect(added).toMatchObject({ status: 201, json: { ...REX, id: 65 } });
     expect(added.headers.location).toBe('/__mock/animals/65');
-    const path = '/__mock/animals/65';
-    expect(await send('GET', path)).toMatchObject({ status: 200, json: { ...REX, id: 65 } });
     expect(await send('GET', '/v1/pets/65')).toMatchObject({ status: 200, json: REX });
-    const changed = await send('PATCH', path, { body: { status: 'sold' } });
+    const changed = await control('PATCH animals/65', { status: 'sold' });
     expect(changed.json).toEqual({ ...REX, id: 65, status: 'sold' });
-    const without = await send('PATCH', path, { body: { status: null } });
+    const without = await control('PATCH animals/65', { status: null });
     expect(without.json).toEqual({ ...REX, id: 65 });
-    const replaced = await send('PUT', path, { body: { name: 'Max', categoryId: 2 } });
+    const replaced = await control('PUT animals/65', { name: 'Max', categoryId: 2 });
     expect(replaced).toMatchObject({ status: 200, json: { id: 65, name: 'Max', categoryId: 2 } });
-    expect(await send('DELETE', path)).toMatchObject({ status: 204, text: '' });
-    expect(await send('DELETE', path)).toMatchObject({
-      status: 404,
-      json: { code: 'pet_not_found', status: 404 },
-    });
+    expect(await control('DELETE animals/65')).toMatchObject({ status: 204, text: '' });
+    const gone = { status: 404, json: { code: 'pet_not_found', status: 404 } };
+    expect(await control('DELETE animals/65')).toMatchObject(gone);
   });
 
   test('deleting an animal deletes its inventory entry and its orders', async () => {
-    const { send } = await open();
-    const [order] = [(await send('GET', '/__mock/orders/1')).json].map(Object);
-    const id = order.petId;
-    await send('DELETE', `/__mock/animals/${id}`);
-    expect(await send('GET', '/__mock/orders/1')).toMatchObject({ status: 404 });
-    expect(await send('GET', `/__mock/inventory/${id}`)).toMatchObject({ status: 404 });
+    const { control } = await open();
+    const { petId } = Object((await control('GET orders/1')).json);
+    await control(`DELETE animals/${petId}`);
+    expect(await control('GET orders/1')).toMatchObject({ status: 404 });
+    expect(await control(`GET inventory/${petId}`)).toMatchObject({ status: 404 });
   });
 
   test('PUT creates a record that does not exist', async () => {
-    const { send } = await open();
-    const put = await send('PUT', '/__mock/orders/-7', { body: { petId: 1, status: 'cancelled' } });
+    const { control } = await open();
+    const put = await control('PUT orders/-7', { petId: 1, status: 'cancelled' });
     expect(put).toMatchObject({ status: 201, json: { id: -7, petId: 1, status: 'cancelled' } });
   });
 
   test('no id is assigned above the highest int64', async () => {
-    const { send } = await open();
-    const body = '{"id":9223372036854775807,"name":"Last","categoryId":1}';
-    expect(await send('POST', '/__mock/animals', { body })).toMatchObject({ status: 201 });
-    expect(await send('POST', '/__mock/animals', { body: REX })).toMatchObject({
-      status: 507,
-      json: { code: 'ids_exhausted' },
-    });
+    const { control } = await open();
+    const last = await control('POST animals', { id: 2n ** 63n - 1n, ...REX });
+    expect(last.status).toBe(201);
+    const refused = { status: 507, json: { code: 'ids_exhausted' } };
+    expect(await control('POST animals', REX)).toMatchObject(refused);
   });
 
   test('lists take json-server queries and count all records', async () => {
-    const { send } = await open();
-    const all = await send('GET', '/__mock/animals');
-    const { length } = Object(all.json);
-    expect(all.headers['x-total-count']).toBe(String(length));
-    const page = await send('GET', '/__mock/animals?_sort=id&_order=desc&_page=2&_limit=3');
-    expect(page.headers['x-total-count']).toBe(String(length));
-    expect(page.json).toEqual(Object(all.json).toReversed().slice(3, 6));
-    expect(await send('GET', '/__mock/animals?nmae=Rex')).toMatchObject({
-      status: 400,
-      json: { code: 'invalid_input', message: expect.stringContaining('did you mean name?') },
-    });
+    const { control } = await open();
+    const { json, headers } = await control('GET animals');
+    const all = Object(json);
+    expect(headers['x-total-count']).toBe(String(all.length));
+    const page = await control('GET animals?_sort=id&_order=desc&_page=2&_limit=3');
+    expect(page.headers['x-total-count']).toBe(String(all.length));
+    expect(page.json).toEqual(all.toReversed().slice(3, 6));
   });
+});
+
+describeServer('an id in the control API', (open) => {
+  test.each(['9007199254740993', '9223372036854775807', '-9223372036854775808'])(
+    '%s keeps every digit in every endpoint',
+    async (id) => {
+      const { send, control } = await open();
+      const animal = `{"id":${id},"name":"Rex","categoryId":${id}}`;
+      const entry = `{"petId":${id},"quantity":1,"status":"sold"}`;
+      const order = `{"id":${id},"petId":${id}}`;
+      for (const [collection, body] of Object.entries({
+        animals: animal,
+        inventory: entry,
+        orders: order,
+      })) {
+        const post = await control(`POST ${collection}`, body);
+        expect(post).toMatchObject({ status: 201, text: body });
+        expect(post.headers.location).toBe(`/__mock/${collection}/${id}`);
+        for (const method of ['GET', 'PUT', 'PATCH']) {
+          const sent = method === 'GET' ? undefined : body;
+          expect((await control(`${method} ${collection}/${id}`, sent)).text).toBe(body);
+        }
+        expect((await control(`GET ${collection}`)).text).toContain(body);
+      }
+      expect((await control(`GET orders?petId=${id}`)).text).toBe(`[${order}]`);
+      expect((await send('GET', `/v1/pets/${id}`)).text).toContain(`"id":${id}`);
+
+      const state = `{"animals":[${animal}],"inventory":[${entry}],"orders":[${order}]}`;
+      expect((await control('PUT state', state)).text).toBe(state);
+      const merged = `{"animals":{"set":[{"id":${id},"name":"Max"}]},"orders":{"remove":[${id}]}}`;
+      const after = state.replace('Rex', 'Max').replace(order, '');
+      expect((await control('PATCH state', merged)).text).toBe(after);
+      const scenario = `{"scenario":{"state":{"animals":{"set":[${animal}]}}}}`;
+      expect((await control('PUT scenario', scenario)).status).toBe(200);
+      expect((await control(`GET animals/${id}`)).text).toBe(animal);
+      expect((await control(`DELETE animals/${id}`)).status).toBe(204);
+    },
+  );
+
+  test.each(['9223372036854775808', '-9223372036854775809', '1.5', '"1"', 'true', 'null'])(
+    '%s is refused by every endpoint',
+    async (id) => {
+      const { control } = await open();
+      const animal = `{"id":${id},"name":"Rex","categoryId":1}`;
+      for (const [call, body] of [
+        ['POST animals', animal],
+        ['POST animals', `{"name":"Rex","categoryId":${id}}`],
+        ['POST inventory', `{"petId":${id},"quantity":1,"status":"sold"}`],
+        ['POST orders', `{"id":${id},"petId":1}`],
+        ['PUT animals/1', animal],
+        ['PATCH animals/1', `{"categoryId":${id}}`],
+        ['PUT state', `{"animals":[${animal}]}`],
+        ['PATCH state', `{"animals":[${animal}]}`],
+        ['PATCH state', `{"animals":{"remove":[${id}]}}`],
+        ['PUT scenario', `{"scenario":{"state":{"animals":{"set":[${animal}]}}}}`],
+      ] as const) {
+        expect([call, body, (await control(call, body)).status]).toEqual([call, body, 400]);
+      }
+    },
+  );
 });

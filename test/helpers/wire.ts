@@ -38,6 +38,8 @@ export interface Answer {
 
 export interface Client {
   send(method: string, path: string, sent?: RequestParts): Promise<Answer>;
+  /** Calls the control API with a method and a path, such as `PUT scenario`. */
+  control(call: string, body?: RequestParts['body']): Promise<Answer>;
 }
 
 export type OpenClient = (settings?: AppOptions) => Promise<Client>;
@@ -89,7 +91,13 @@ function describeWay(
 
 /** A client of a server that a test has started itself. */
 export function clientAt(port: number, agent = new Agent()): Client {
-  return { send: (method, path, sent = {}) => exchange(agent, port, method, path, sent) };
+  const send: Client['send'] = (method, path, sent = {}) =>
+    exchange(agent, port, method, path, sent);
+  const control: Client['control'] = (call, body) => {
+    const [method = '', path = ''] = call.split(' ');
+    return send(method, `/__mock/${path}`, { body });
+  };
+  return { send, control };
 }
 
 /** Sends a request to a path under the base and waits for its reply. */

@@ -1,0 +1,270 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { serverFor } from '../helpers/deployment.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { type Answer, type Client, clientAt, describeServer } from '../helpers/wire.ts';
+
+const folder = temporaryFolder();
+
+const NO_CAT =
+  'description: No cat. # as in the shop\nrules: [{ on: getPet, reply: { status: 404 } }]\n';
+
+/** Saves a scenario of the sandbox's own: text as YAML, an object as JSON. */
+function save({ send }: Client, name: string, body: string | object): Promise<Answer> {
+  const headers = typeof body === 'string' ? { 'Content-Type': 'application/yaml' } : {};
+  return send('PUT', `/__mock/scenarios/${name}`, { body, headers });
+}
+
+/** Activates scenarios by name. */
+function use({ control }: Client, ...scenarios: string[]): Promise<Answer> {
+  return control('PUT scenario', { scenarios });
+}
+
+async function pet({ send }: Client, prefer?: string): Promise<number> {
+  const headers = prefer === undefined ? {} : { Prefer: `scenario=${prefer}, handling=strict` };
+  return (await send('GET', '/v1/pets/1', { headers })).status;
+}
+
+/** The own scenarios of a sandbox. */
+async function listed({ send }: Client, mount = ''): Promise<unknown[]> {
+  const { json } = await send('GET', `${mount}/__mock/scenarios`);
+  return Object.values<{ own: boolean }>(Object(json)).filter(({ own }) => own);
+}
+
+describeServer('scenarios in the control API', (open) => {
+  test('shipped ones are listed, chosen by name and combined', async () => {
+    const client = await open();
+    const shipped = Object((await client.control('GET scenarios')).json);
+    expect(shipped).toContainEqual({
+      name: 'shipped-orders',
+      description: expect.stringMatching(/./),
+      shipped: true,
+      own: false,
+    });
+    const names = ['shipped-orders', 'conflict-without-body'];
+    expect(await use(client, ...names)).toMatchObject({
+      status: 200,
+      json: { scenarios: names.map((name) => ({ name })) },
+    });
+    const cancel = () => client.send('DELETE', '/v1/store/orders/1');
+    expect(await cancel()).toMatchObject({ status: 409, text: '' });
+    await use(client);
+    expect(await cancel()).toMatchObject({ status: 204 });
+    expect((await client.control('GET scenario')).json).toEqual({ scenarios: [] });
+  });
+
+  test('one in the request forces a reply and counts its calls', async () => {
+    const { send, control } = await open();
+    const rules = [
+      { on: 'getPet', calls: '1-2', reply: { status: 503 } },
+      { on: 'listPets', hold: 'lists' },
+    ];
+    const scenario = { description: 'Down.', rules };
+    await control('PUT scenario', { scenarios: ['sold-out'], scenario });
+    const forced = await send('GET', '/v1/pets/1');
+    expect(forced.headers['mock-basis']).toBe('forced;by="request#1"');
+    const active = [
+      { number: 1, on: ['getPet'], status: 503, calls: 1 },
+      { number: 2, on: ['listPets'], hold: 'lists' },
+    ];
+    expect((await control('GET scenario')).json).toMatchObject({
+      scenarios: [{ name: 'sold-out' }, { name: 'request', description: 'Down.', rules: active }],
+    });
+  });
+
+  test('changed records stay if no scenario defines records', async () => {
+    const client = await open();
+    await client.control('PATCH animals/1', { name: 'Changed' });
+    const name = async () => Object((await client.control('GET animals/1')).json).name;
+    await use(client, 'slow');
+    expect(await name()).toBe('Changed');
+    await use(client, 'shipped-orders');
+    expect(await name()).not.toBe('Changed');
+  });
+
+  test('those from the start and from a request are listed, and can be turned off and on', async () => {
+    writeFileSync(join(folder, 'base.yaml'), 'state: { orders: { remove: all } }\n');
+    const file = join(folder, 'mine.yaml');
+    writeFileSync(file, 'extends: [base.yaml]\nassume: { unknown-pet: "400" }\n');
+    const client = clientAt((await serverFor({ scenarios: [file, 'slow'] })).port);
+    const active = async () => {
+      const { json } = await client.control('GET scenarios');
+      return Object.values<{ name: string; active?: number; shipped: boolean }>(Object(json))
+        .filter((it) => it.active !== undefined || !it.shipped)
+        .map((it) => `${it.active ?? '-'} ${it.name}`)
+        .sort();
+    };
+    const unknownPet = async () => (await client.send('GET', '/v1/pets/9999')).status;
+    expect(await active()).toEqual(['1 base', '2 mine', '3 slow']);
+    const scenario = { rules: [{ on: 'getPet', reply: { status: 418 } }] };
+    await client.control('PUT scenario', { scenarios: [], scenario });
+    expect(await active()).toEqual(['- base', '- mine', '1 request']);
+    await use(client, 'request', 'mine');
+    expect([await active(), await unknownPet()]).toEqual([['1 request', '2 base', '3 mine'], 418]);
+    await use(client, 'mine');
+    expect([await active(), await unknownPet()]).toEqual([['1 base', '2 mine'], 400]);
+  });
+});
+
+describeServer('scenarios as text in the control API', (open) => {
+  test('a text has the same effect as the scenario in JSON', async () => {
+    const client = await open();
+    const reply = await client.control('PUT scenario', { scenarios: ['slow'], text: NO_CAT });
+    expect(reply.json).toMatchObject({ scenarios: [{ name: 'slow' }, { name: 'request' }] });
+    expect(await pet(client)).toBe(404);
+  });
+
+  test.each<[text: string, problems: [line: number, column: number, why: RegExp][]]>([
+    [
+      'rules:\n  - { on: cancelOrdr, delay: 5 }\n  - { on: getPet, repl: { status: 404 } }\n',
+      [
+        [2, 11, /did you mean cancelOrder\?/],
+        [3, 19, /did you mean reply\?/],
+      ],
+    ],
+    [
+      'extends:\n  - mine\n  - nope\nfixture: nowhere',
+      [
+        [3, 5, /^\$\.extends\[1\]: .*found "nope"$/],
+        [4, 10, /found "nowhere"$/],
+      ],
+    ],
+  ])('the problems of %j have lines and columns, and nothing changes', async (text, all) => {
+    const client = await open();
+    await save(client, 'mine', 'extends: slow');
+    const { json } = await client.control('POST scenario/check', { text });
+    expect(json).toEqual({
+      problems: all.map(([line, column, why]) => ({
+        line,
+        column,
+        message: expect.stringMatching(why),
+      })),
+    });
+    const refused = await client.control('PUT scenario', { text });
+    expect(refused.status).toBe(400);
+    for (const [line, column] of all)
+      expect(refused.text).toContain(`request:${line}:${column}: $.`);
+    expect((await client.control('GET scenario')).json).toEqual({ scenarios: [] });
+  });
+
+  test('every shipped scenario can be read, and its text is valid', async () => {
+    const { control } = await open();
+    const { json: shipped } = await control('GET scenarios');
+    for (const { name } of Object.values<{ name: string }>(Object(shipped))) {
+      const { text, headers } = await control(`GET scenarios/${name}`);
+      expect(headers['content-type']).toBe('application/yaml');
+      const { json } = await control('POST scenario/check', { text });
+      expect([name, json]).toEqual([name, { problems: [] }]);
+    }
+    expect(await control('GET scenarios/flakey')).toMatchObject({ status: 404 });
+  });
+});
+
+describeServer('own scenarios', (open) => {
+  test('are kept as they were written, listed, activated by name and preferred by a request', async () => {
+    const client = await open();
+    const summary = { name: 'no-cat', description: 'No cat.', shipped: false, own: true };
+    for (const status of [201, 200]) {
+      expect(await save(client, 'no-cat', NO_CAT)).toMatchObject({ status, json: summary });
+    }
+    expect(await listed(client)).toEqual([summary]);
+    const { text, headers } = await client.control('GET scenarios/no-cat');
+    expect([text, headers['content-type']]).toEqual([NO_CAT, 'application/yaml']);
+    expect([await pet(client), await pet(client, 'no-cat')]).toEqual([200, 404]);
+    await use(client, 'slow', 'no-cat');
+    expect(await listed(client)).toEqual([{ ...summary, active: 2 }]);
+    const reply = await client.send('GET', '/v1/pets/1');
+    expect(reply.headers['mock-basis']).toBe('forced;by="no-cat#1"');
+  });
+
+  test('in JSON are as exact as in YAML, and extend each other', async () => {
+    const client = await open();
+    const id = '9223372036854775807';
+    const body = `{"state": {"animals": {"set": [{"id": ${id}, "name": "Rex", "categoryId": 1}]}}}`;
+    const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+    await client.send('PUT', '/__mock/scenarios/base', { body, headers });
+    const saved = await client.control('GET scenarios/base');
+    expect([saved.text, saved.headers['content-type']]).toEqual([body, 'application/json']);
+    await save(client, 'top', { extends: ['no-orders', 'base'] });
+    expect((await use(client, 'top')).json).toMatchObject({
+      scenarios: [{ name: 'no-orders' }, { name: 'base' }, { name: 'top' }],
+    });
+    expect(await client.send('GET', `/v1/pets/${id}`)).toMatchObject({ status: 200 });
+    await client.control('DELETE scenarios/base');
+    // The active one is still known.
+    expect((await use(client, 'top')).status).toBe(200);
+    await use(client);
+    expect((await use(client, 'top')).status).toBe(400);
+    expect(await pet(client, 'top')).toBe(400);
+  });
+
+  test('an active one stays as it was activated when it is replaced or deleted', async () => {
+    const client = await open();
+    await save(client, 'mine', NO_CAT);
+    await use(client, 'mine');
+    await save(client, 'mine', 'rules: [{ on: getPet, reply: { status: 410 } }]');
+    expect(await pet(client)).toBe(404);
+    await use(client, 'mine');
+    expect(await pet(client)).toBe(410);
+    expect(await client.control('DELETE scenarios/mine')).toMatchObject({ status: 204 });
+    expect(await pet(client)).toBe(410);
+    expect(await listed(client)).toEqual([]);
+    expect(await client.control('DELETE scenarios/mine')).toMatchObject({ status: 404 });
+  });
+
+  test('one that is saved again counts the calls of requests that prefer it anew', async () => {
+    const client = await open();
+    const once = 'rules: [{ on: getPet, calls: 1, reply: { status: 503 } }]';
+    await save(client, 'once', once);
+    expect([await pet(client, 'once'), await pet(client, 'once')]).toEqual([503, 200]);
+    await save(client, 'once', once);
+    expect(await pet(client, 'once')).toBe(503);
+  });
+
+  test('belong to their sandbox: a reset keeps them unless it says otherwise, a new sandbox has none', async () => {
+    const client = await open();
+    await save(client, 'mine', NO_CAT);
+    await use(client, 'mine');
+    expect(await listed(client, '/~other')).toEqual([]);
+    await client.control('POST snapshots', { name: 'before' });
+    await save(client, 'second', 'extends: mine');
+    await client.control('POST snapshots/before/restore');
+    await client.control('POST reset');
+    expect(await pet(client)).toBe(200);
+    await client.control('POST reset', { keep: ['own-scenarios', 'clock'] });
+    expect(await listed(client)).toHaveLength(2);
+    await client.control('POST reset', { keep: ['clock'] });
+    expect(await listed(client)).toEqual([]);
+  });
+
+  test.each([
+    ['slow', NO_CAT, 409, 'the name slow is taken: choose another'],
+    ['a b', NO_CAT, 400, 'scenario name: expected 1 to 64 of'],
+    ['mine', 'rules:\n  - { on: getPt }', 400, 'mine:2:11: $.rules[0].on: '],
+    ['mine', 'extends: ./package.json', 400, 'mine:1:10: $.extends[0]: expected a shipped'],
+    ['mine', 'fixture: /etc/passwd', 400, 'the name of a shipped fixture'],
+    ['mine', `# ${'x'.repeat(16_384)}`, 400, 'at most 16384 characters'],
+  ])('%s is refused with %j', async (name, body, status, why) => {
+    const client = await open();
+    const message = expect.stringContaining(why);
+    const refused = { status, json: { message } };
+    expect(await save(client, encodeURIComponent(name), body)).toMatchObject(refused);
+    expect(await listed(client)).toEqual([]);
+  });
+
+  test('a body of another type, or that is no text, is refused, and so is deleting a shipped one', async () => {
+    const { send, control } = await open();
+    for (const [status, type, body] of [
+      [415, 'text/plain', NO_CAT],
+      [400, 'application/json', NO_CAT],
+      [400, 'application/yaml', Buffer.from([0x23, 0xff])],
+      [400, undefined, undefined],
+    ] as const) {
+      const headers = { 'Content-Type': type };
+      const reply = await send('PUT', '/__mock/scenarios/mine', { body, headers });
+      expect([type, reply.status]).toEqual([type, status]);
+    }
+    expect((await control('DELETE scenarios/slow')).status).toBe(409);
+  });
+});
