@@ -197,14 +197,19 @@ describeServer('the journal in the control API', (open) => {
       const { status, json } = await client.control(`GET requests/${number}`);
       return [status, Object(json).message ?? Object(json).number];
     };
-    expect(await read('1')).toEqual([404, 'there is no exchange "1"; the journal has none']);
+    expect(await read('1')).toEqual([404, 'there is no exchange "1"; none is left']);
     for (const id of [1, 2, 3]) {
       await getPets(client, id);
+      if (id === 1) {
+        const only = 'there is no exchange "2"; only exchange 1 is left';
+        expect(await read('2')).toEqual([404, only]);
+      }
       await client.control('POST clock/advance', { by: 'PT1S' });
     }
     expect(await read('2')).toEqual([200, 2]);
-    for (const number of ['0', '1', '4', '1.5', 'one', '99999999999999999999']) {
-      const message = `there is no exchange "${number}"; the journal has exchanges 2 to 3`;
+    expect(await read('1')).toEqual([404, 'exchange 1 was cleared; exchanges 2 to 3 are left']);
+    for (const number of ['0', '4', '1.5', 'one', '99999999999999999999']) {
+      const message = `there is no exchange "${number}"; exchanges 2 to 3 are left`;
       expect(await read(number)).toEqual([404, message]);
     }
     expect(await journal(client)).toMatchObject({ dropped: 1, total: 2 });

@@ -122,10 +122,14 @@ export const REQUEST_ENDPOINTS = [
       const { journal } = sandbox.evidence;
       const exchange = isIntegerText(number) ? journal.at(Number(number)) : undefined;
       if (exchange !== undefined) return { status: 200, content: exchangeText(exchange, plain) };
-      const { number: latest, size } = journal;
-      const kept = size === 0 ? 'none' : `exchanges ${latest - size + 1} to ${latest}`;
-      const message = `there is no exchange ${describe(number)}; the journal has ${kept}`;
-      return refuse('not_found', 404, message);
+      const [oldest, latest] = [journal.number - journal.size + 1, journal.number];
+      const one = oldest === latest ? `only exchange ${latest} is` : 'none is';
+      const left = oldest < latest ? `exchanges ${oldest} to ${latest} are` : one;
+      const isCleared = /^[1-9]\d*$/.test(number) && Number(number) < oldest;
+      const what = isCleared
+        ? `exchange ${number} was cleared`
+        : `there is no exchange ${describe(number)}`;
+      return refuse('not_found', 404, `${what}; ${left} left`);
     },
   }),
 ];
