@@ -22,6 +22,7 @@ interface Row<Option extends string> {
   /** Start options besides the option under test. */
   readonly given?: () => Omit<AppOptions, 'assume'>;
   readonly ask: (api: Api) => Promise<unknown>;
+  /** `$` stands for the assumption and its option. */
   readonly shows: Readonly<Record<Option, unknown>>;
 }
 
@@ -61,10 +62,14 @@ function apiOf({ send }: Client) {
 
 type Api = ReturnType<typeof apiOf>;
 
-/** A reply in one line, `404 pet_not_found by unknown-pet=404`; `200` if it is documented. */
+/**
+ * A reply in one line, `404 pet_not_found by unknown-pet=404`; `200` if it is documented. Leaves out
+ * that another refusal rests on `invalid-input` too.
+ */
 function line({ status, headers, json }: Answer): string {
   const basis = headers['mock-basis'];
-  const by = basis === 'documented' ? '' : ` by ${/^assumed;by="(.*)"$/.exec(`${basis}`)?.[1]}`;
+  const [, grounds] = /^assumed;by="(.*?)(?:, invalid-input=400)?"$/.exec(`${basis}`) ?? [];
+  const by = basis === 'documented' ? '' : ` by ${grounds}`;
   if (status < 400) return `${status}${by}`;
   expect(json).toEqual({ code: expect.any(String), message: expect.any(String), status });
   return `${status} ${isObject(json) ? json.code : ''}${by}`;
@@ -104,7 +109,7 @@ function paddedTo(size: number): string {
 const EVERY_ID = Array.from({ length: 64 }, (_, index) => index + 1);
 const ORDER_IDS = EVERY_ID.slice(0, 14);
 
-const REFUSED = '400 invalid_input by';
+const ALWAYS_INVALID = ['400 invalid_input by invalid-input=400', 0];
 
 const TABLE: Table = {
   'invalid-input': {
@@ -115,8 +120,8 @@ const TABLE: Table = {
       'POST /pets no JSON',
     ),
     shows: {
-      400: Array(4).fill('400 invalid_input by invalid-input=400'),
-      422: Array(4).fill('422 invalid_input by invalid-input=422'),
+      400: Array(4).fill('400 invalid_input by $'),
+      422: Array(4).fill('422 invalid_input by $'),
     },
   },
 
@@ -124,24 +129,12 @@ const TABLE: Table = {
     async ask(api) {
       const limits = ['0', '-5', '101', '99999999999999999999', '1.5'];
       const replies = await Promise.all(limits.map((it) => api.get(`/pets?limit=${it}`)));
-      return replies.map((reply) => `${line(reply)}, ${records(reply).length} animals`);
+      return replies.map((reply) => [line(reply), records(reply).length]);
     },
     shows: {
-      reject: [
-        ...Array(4).fill(`${REFUSED} limit-out-of-range=reject, invalid-input=400, 0 animals`),
-        `${REFUSED} invalid-input=400, 0 animals`,
-      ],
-      clamp: [
-        '200 by limit-out-of-range=clamp, 1 animals',
-        '200 by limit-out-of-range=clamp, 1 animals',
-        '200 by limit-out-of-range=clamp, 64 animals',
-        '200 by limit-out-of-range=clamp, 64 animals',
-        `${REFUSED} invalid-input=400, 0 animals`,
-      ],
-      default: [
-        ...Array(4).fill('200 by limit-out-of-range=default, 20 animals'),
-        `${REFUSED} invalid-input=400, 0 animals`,
-      ],
+      reject: [...Array(4).fill(['400 invalid_input by $', 0]), ALWAYS_INVALID],
+      clamp: [...[1, 1, 64, 64].map((count) => ['200 by $', count]), ALWAYS_INVALID],
+      default: [...Array(4).fill(['200 by $', 20]), ALWAYS_INVALID],
     },
   },
 
@@ -151,9 +144,9 @@ const TABLE: Table = {
       return [line(reply), ids(reply)];
     },
     shows: {
-      reject: [`${REFUSED} status-filter=reject, animal-status-values=seen, invalid-input=400`, []],
-      empty: ['200 by status-filter=empty', []],
-      ignore: ['200 by status-filter=ignore', EVERY_ID],
+      reject: ['400 invalid_input by $, animal-status-values=seen', []],
+      empty: ['200 by $', []],
+      ignore: ['200 by $', EVERY_ID],
     },
   },
 
@@ -165,13 +158,8 @@ const TABLE: Table = {
       return [line(unseen), line(seen), line(listed), ids(listed)];
     },
     shows: {
-      seen: [
-        `${REFUSED} animal-status-values=seen, invalid-input=400`,
-        '201',
-        `${REFUSED} status-filter=reject, animal-status-values=seen, invalid-input=400`,
-        [],
-      ],
-      any: ['201 by animal-status-values=any', '201', '200 by animal-status-values=any', [65]],
+      seen: ['400 invalid_input by $', '201', '400 invalid_input by status-filter=reject, $', []],
+      any: ['201 by $', '201', '200 by $', [65]],
     },
   },
 
@@ -183,14 +171,9 @@ const TABLE: Table = {
         ),
       ),
     shows: {
-      none: [...Array(3).fill('201 by name-limits=none'), '201'],
-      'non-empty': [
-        `${REFUSED} name-limits=non-empty, invalid-input=400`,
-        '201 by name-limits=non-empty',
-        '201 by name-limits=non-empty',
-        '201',
-      ],
-      255: [...Array(3).fill(`${REFUSED} name-limits=255, invalid-input=400`), '201'],
+      none: [...Array(3).fill('201 by $'), '201'],
+      'non-empty': ['400 invalid_input by $', '201 by $', '201 by $', '201'],
+      255: [...Array(3).fill('400 invalid_input by $'), '201'],
     },
   },
 
@@ -200,8 +183,8 @@ const TABLE: Table = {
       return [line(reply), (await api.get('/pets/65')).status];
     },
     shows: {
-      reject: [`${REFUSED} id-on-create=reject, invalid-input=400`, 404],
-      ignore: ['201 by id-on-create=ignore', 200],
+      reject: ['400 invalid_input by $', 404],
+      ignore: ['201 by $', 200],
     },
   },
 
@@ -215,15 +198,15 @@ const TABLE: Table = {
     },
     shows: {
       ignore: [
-        '201 by unknown-body-fields=ignore',
+        '201 by $',
         { id: 65, ...REX },
-        '200 by unknown-body-fields=ignore',
+        '200 by $',
         { petId: 1, quantity: 3, status: 'available' },
       ],
       reject: [
-        `${REFUSED} unknown-body-fields=reject, invalid-input=400`,
+        '400 invalid_input by $',
         'none',
-        `${REFUSED} unknown-body-fields=reject, invalid-input=400`,
+        '400 invalid_input by $',
         { petId: 1, quantity: 1, status: 'available' },
       ],
     },
@@ -236,12 +219,8 @@ const TABLE: Table = {
       return replies.map((reply) => `${line(reply)}, ${records(reply).length} records`);
     },
     shows: {
-      ignore: [
-        '200 by unknown-query=ignore, 14 records',
-        '200 by unknown-query=ignore, 20 records',
-        '200 by unknown-query=ignore, 0 records',
-      ],
-      reject: Array(3).fill(`${REFUSED} unknown-query=reject, invalid-input=400, 0 records`),
+      ignore: ['200 by $, 14 records', '200 by $, 20 records', '200 by $, 0 records'],
+      reject: Array(3).fill('400 invalid_input by $, 0 records'),
     },
   },
 
@@ -251,8 +230,8 @@ const TABLE: Table = {
       return [line(reply), (await api.entry(1))?.quantity === -1];
     },
     shows: {
-      reject: [`${REFUSED} negative-quantity=reject, invalid-input=400`, false],
-      accept: ['200 by negative-quantity=accept', true],
+      reject: ['400 invalid_input by $', false],
+      accept: ['200 by $', true],
     },
   },
 
@@ -264,8 +243,8 @@ const TABLE: Table = {
         ),
       ),
     shows: {
-      reject: Array(2).fill('415 unsupported_media_type by media-type=reject'),
-      lenient: Array(2).fill('201 by media-type=lenient'),
+      reject: Array(2).fill('415 unsupported_media_type by $'),
+      lenient: Array(2).fill('201 by $'),
     },
   },
 
@@ -280,19 +259,9 @@ const TABLE: Table = {
       ]);
     },
     shows: {
-      '1mb': [
-        '201',
-        '201 by body-limit=1mb',
-        '201 by body-limit=1mb',
-        '413 body_too_large by body-limit=1mb',
-        '413 body_too_large by body-limit=1mb',
-      ],
-      '10kb': ['201', ...Array(4).fill('413 body_too_large by body-limit=10kb')],
-      none: [
-        '201',
-        ...Array(3).fill('201 by body-limit=none'),
-        '413 body_too_large by body-limit=none',
-      ],
+      '1mb': ['201', '201 by $', '201 by $', '413 body_too_large by $', '413 body_too_large by $'],
+      '10kb': ['201', ...Array(4).fill('413 body_too_large by $')],
+      none: ['201', ...Array(3).fill('201 by $'), '413 body_too_large by $'],
     },
   },
 
@@ -300,15 +269,15 @@ const TABLE: Table = {
     ask: repliesTo('GET /pets?limit=abc by wrong', 'GET /pets by wrong'),
     shows: {
       'auth-first': ['401 unauthorized', '401 unauthorized'],
-      'input-first': [`${REFUSED} check-order=input-first, invalid-input=400`, '401 unauthorized'],
+      'input-first': ['400 invalid_input by $', '401 unauthorized'],
     },
   },
 
   'unknown-pet': {
     ask: repliesTo('GET /pets/999', 'PATCH /inventory/999 {"quantity":1}'),
     shows: {
-      404: Array(2).fill('404 pet_not_found by unknown-pet=404'),
-      400: Array(2).fill('400 pet_not_found by unknown-pet=400'),
+      404: Array(2).fill('404 pet_not_found by $'),
+      400: Array(2).fill('400 pet_not_found by $'),
     },
   },
 
@@ -403,9 +372,9 @@ const TABLE: Table = {
     given: frozenAt('2030-12-06T00:00:00Z'),
     ask: repliesTo('GET /pets/1'),
     shows: {
-      unchanged: ['200 by after-sunset=unchanged'],
-      410: ['410 gone by after-sunset=410'],
-      404: ['404 gone by after-sunset=404'],
+      unchanged: ['200 by $'],
+      410: ['410 gone by $'],
+      404: ['404 gone by $'],
     },
   },
 
@@ -428,11 +397,8 @@ const TABLE: Table = {
       return [reply, (await api.get('/inventory')).json];
     },
     shows: {
-      404: ['404 inventory_entry_not_found by inventory-missing-entry=404', []],
-      create: [
-        '200 by inventory-missing-entry=create',
-        [{ petId: 1, quantity: 3, status: 'available' }],
-      ],
+      404: ['404 inventory_entry_not_found by $', []],
+      create: ['200 by $', [{ petId: 1, quantity: 3, status: 'available' }]],
     },
   },
 
@@ -499,9 +465,9 @@ const TABLE: Table = {
       return [line(reply), reply.text === ''];
     },
     shows: {
-      409: ['409 order_already_cancelled by cancel-again=409', false],
-      404: ['404 order_already_cancelled by cancel-again=404', false],
-      204: ['204 by cancel-again=204', true],
+      409: ['409 order_already_cancelled by $', false],
+      404: ['404 order_already_cancelled by $', false],
+      204: ['204 by $', true],
     },
   },
 
@@ -524,8 +490,8 @@ const TABLE: Table = {
     given: frozenAt('2031-03-15T09:00:00Z'),
     ask: repliesTo('DELETE /store/orders/1', 'DELETE /store/orders/4'),
     shows: {
-      manual: ['204 by order-shipping=manual', '204'],
-      'at-ship-date': ['409 order_already_shipped by order-shipping=at-ship-date', '204'],
+      manual: ['204 by $', '204'],
+      'at-ship-date': ['409 order_already_shipped by $', '204'],
     },
   },
 
@@ -545,13 +511,8 @@ const TABLE: Table = {
       'GET /pets by demo-read-only-key',
     ),
     shows: {
-      ignored: [
-        '201 by read-only-keys=ignored',
-        '200 by read-only-keys=ignored',
-        '204 by read-only-keys=ignored',
-        '200',
-      ],
-      403: [...Array(3).fill('403 forbidden by read-only-keys=403'), '200'],
+      ignored: ['201 by $', '200 by $', '204 by $', '200'],
+      403: [...Array(3).fill('403 forbidden by $'), '200'],
     },
   },
 
@@ -581,7 +542,7 @@ const TABLE: Table = {
     ask: (api) => replyAfter(api, 10),
     shows: {
       none: ['200', 'none', '200'],
-      '10/s': ['429 too_many_requests by rate-limit=10/s', '1', '200'],
+      '10/s': ['429 too_many_requests by $', '1', '200'],
     },
   },
 
@@ -591,8 +552,8 @@ const TABLE: Table = {
       return [line(reply), reply.headers.allow ?? 'none'];
     },
     shows: {
-      405: ['405 method_not_allowed by unknown-method=405', 'GET, HEAD, POST, OPTIONS'],
-      404: ['404 route_not_found by unknown-method=404', 'none'],
+      405: ['405 method_not_allowed by $', 'GET, HEAD, POST, OPTIONS'],
+      404: ['404 route_not_found by $', 'none'],
     },
   },
 
@@ -674,13 +635,11 @@ const rows = ASSUMPTION_IDS.flatMap((id) => {
     id,
     option,
     shown: shows[option],
-    async observe(open: OpenClient, assume: Readonly<Record<string, string>>) {
+    async observe(open: OpenClient, chosen: Readonly<Record<string, string>>) {
       // TypeScript cannot relate a computed name to its options; the table's type does.
-      const client = await open({
-        ...given?.(),
-        assume: assume as NonNullable<AppOptions['assume']>,
-      });
-      return ask(apiOf(client));
+      const assume = chosen as NonNullable<AppOptions['assume']>;
+      const observed = await ask(apiOf(await open({ ...given?.(), assume })));
+      return JSON.parse(JSON.stringify(observed).replaceAll(`${id}=${option}`, '$'));
     },
   }));
 });
@@ -703,12 +662,8 @@ describeBothWays('an option', (open) => {
   test('can be any rate for rate-limit', async () => {
     const { given } = TABLE['rate-limit'];
     const client = await open({ ...given?.(), assume: { 'rate-limit': '3/m' } });
-    const by = 'rate-limit=3/m';
-    expect(await replyAfter(apiOf(client), 3)).toEqual([
-      `429 too_many_requests by ${by}`,
-      '60',
-      '200',
-    ]);
+    const refused = '429 too_many_requests by rate-limit=3/m';
+    expect(await replyAfter(apiOf(client), 3)).toEqual([refused, '60', '200']);
   });
 });
 
