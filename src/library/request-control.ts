@@ -60,9 +60,10 @@ export function requestControl(control: ControlClient) {
       throw new Error(`${arrived} of ${atLeast} requests arrived within ${within} ms: ${wanted}`);
     },
     /**
-     * The exchanges that match, from the next one on, until the sandbox is deleted or the signal
-     * aborts. A caller that is too slow misses some.
+     * The exchanges that match, from the next one on, until the sandbox is deleted. A caller that is
+     * too slow misses some.
      *
+     * @throws the reason of the signal, once it aborts
      * @example for await (const { method, target, status } of mock.requests.follow()) { … }
      */
     async *follow(

@@ -149,6 +149,15 @@ describe('a sandbox', () => {
     expect(own.map(({ name }) => name)).toEqual(['base']);
   });
 
+  test('has assumptions of its own', async () => {
+    const { assume, assumptions, ...sandbox } = server.sandbox();
+    await assume({ 'unknown-pet': '400' });
+    expect(await assumptions()).toContainEqual(
+      expect.objectContaining({ id: 'unknown-pet', chosen: '400', default: '404' }),
+    );
+    expect(await statusOf(sandbox, '/pets/99')).toBe(400);
+  });
+
   test('passes its requests to a deployment until that is removed', async () => {
     const { upstream, ...sandbox } = server.sandbox();
     const { url } = server.sandbox();
@@ -184,6 +193,29 @@ describe('a sandbox', () => {
     expect(await requests.count({ status: 409 })).toBe(1);
     await requests.clear();
     expect(await requests.count()).toBe(0);
+  });
+
+  test('follows its requests until it is deleted, or the signal aborts', async () => {
+    const mock = server.sandbox();
+    const followed: [string[], string[]] = [[], []];
+    const follow = async (targets: string[], signal?: AbortSignal) => {
+      for await (const { target } of mock.requests.follow({ status: 404 }, signal)) {
+        targets.push(target);
+      }
+    };
+    const abort = new AbortController();
+    const following = [follow(followed[0]), follow(followed[1], abort.signal)];
+    // A stream begins with the first exchange after it was opened.
+    const fewest = async () => {
+      await call(mock, '/pets/99');
+      return Math.min(...followed.map((targets) => targets.length));
+    };
+    await expect.poll(fewest).toBeGreaterThan(0);
+    abort.abort();
+    await expect(following[1]).rejects.toThrow('abort');
+    await server.sandboxes.delete(mock.name);
+    await following[0];
+    expect(new Set(followed.flat())).toEqual(new Set([`/~${mock.name}/v1/pets/99`]));
   });
 
   test('does not count requests if dropped ones could change the count', async () => {
@@ -231,6 +263,7 @@ test('a refused call throws the message, status and code of the server, and the 
 test('the name of a sandbox or of a snapshot cannot change the path of a call', async () => {
   const { snapshots } = server.sandbox();
   await snapshots.create('kept');
+  expect(await snapshots.list()).toMatchObject([{ name: 'kept', animals: 64 }]);
   await expect(server.sandboxes.delete('../orders/1')).rejects.toThrow(TypeError);
   await expect(snapshots.delete('../orders/1')).rejects.toThrow(ControlError);
   await expect(snapshots.restore('kept/restore?')).rejects.toThrow(ControlError);
