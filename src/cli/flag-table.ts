@@ -4,7 +4,7 @@ import { DEFAULTS } from '../defaults.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { HOLD_TIME, IDLE_TIME, INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import type { Member } from '../shape/objects.ts';
-import { BASE_URL, choice, KEY } from '../shape/shapes.ts';
+import { BASE_URL, choice, KEY, text } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import { joinWords } from '../words.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
@@ -20,7 +20,6 @@ import {
   KEPT,
   KEYS,
   milliseconds,
-  NAME,
   ORDER_IDS,
   OUTPUT,
   one,
@@ -93,7 +92,7 @@ export const FLAG_GROUPS = {
       `Port of the server, by default ${DEFAULTS.port}; 0 picks a free one, as exec does by default.`,
     ),
     host: ofServersAndHealth(
-      NAME,
+      one('NAME', text()),
       `Address of the server, by default ${DEFAULTS.host}; for 0.0.0.0, health asks the loopback address.`,
     ),
     tls: ofServersAndHealth(

@@ -63,38 +63,30 @@ export const SWITCH: FlagValue<boolean> = { type: 'switch', shape: FLAG };
 
 const TEXT = text();
 
-export const NAME = one('NAME', TEXT);
-
 export const FILE = one('FILE', TEXT);
 
 export const OUTPUT: FlagValue<string> = { ...FILE, writes: true };
 
-/** A text with a condition. */
-const textThat = (expected: string, isRight: (value: string) => boolean) =>
-  scalar(expected, { type: 'string' }, (value) =>
-    typeof value === 'string' && isRight(value) ? value : undefined,
+/** A text with a condition. The message does not show a mistyped secret, only what was `found`. */
+const textThat = (expected: string, isRight: (value: string) => boolean, found?: string) =>
+  convert(TEXT, (value, at, report) =>
+    isRight(value) ? value : report({ at, expected, found: found ?? describe(value) }),
   );
-
-/** The same for a secret: messages do not show a mistyped one either. */
-const secretThat = (expected: string, found: string, isRight: (value: string) => boolean) =>
-  convert(TEXT, (value, at, report) => (isRight(value) ? value : report({ at, expected, found })));
 
 export const KEYS = many('KEY', KEY);
 
 export const TOKEN = one(
   'TOKEN',
-  secretThat('a token of visible ASCII characters', 'another character in it', (value) =>
-    VISIBLE.test(value),
+  textThat(
+    'a token of visible ASCII characters',
+    (value) => VISIBLE.test(value),
+    'another character in it',
   ),
 );
 
 export const REDIS = one(
   'URL',
-  secretThat(
-    REDIS_ADDRESS_FORM,
-    'something else',
-    (value) => readRedisAddress(value) !== undefined,
-  ),
+  textThat(REDIS_ADDRESS_FORM, (it) => readRedisAddress(it) !== undefined, 'something else'),
 );
 
 export const HTTP_URL = one(
@@ -110,10 +102,7 @@ export const SERVER_URL = one(
   textThat(`a URL such as ${DEFAULT_URL}`, (value) => URL.canParse(value)),
 );
 
-export const SANDBOX = one(
-  'NAME',
-  textThat(SANDBOX_NAME_FORM, (value) => SANDBOX_NAME.test(value)),
-);
+export const SANDBOX = one('NAME', text(SANDBOX_NAME_FORM, SANDBOX_NAME, {}));
 
 export const SCENARIOS = many(
   'FILE',
@@ -128,35 +117,25 @@ export const SCENARIOS = many(
 /** Ids of orders: int64 as text. */
 export const ORDER_IDS = many(
   'ID',
-  scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) =>
-    typeof value === 'string' ? parseInt64(value) : undefined,
-  ),
+  scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) => parseInt64(String(value))),
 );
 
 /** The names of reports, whose extensions tell their formats. */
 export const REPORT_FILES = {
-  ...many(
-    'FILE',
-    textThat('a name that ends in .json, .html or .xml', (value) =>
-      /\.(?:json|html|xml)$/.test(value),
-    ),
-  ),
+  ...many('FILE', text('a name that ends in .json, .html or .xml', /\.(?:json|html|xml)$/, {})),
   writes: true,
 } as const;
 
-/** A share in percent. */
+/** A share in percent. Without the sign only whole numbers: 0.8 could mean 80%. */
 export const SHARE = one(
   'N%',
-  scalar(
-    'a percentage from 0% to 100%, or documented',
-    { type: 'string' },
-    (value) => {
-      if (value === 'documented') return 100;
-      // Without the sign only whole numbers: 0.8 could mean 80%.
-      const [, percent] = /^(\d{1,3}|\d{1,3}\.\d+(?=%))%?$/.exec(String(value)) ?? [];
-      return percent !== undefined && Number(percent) <= 100 ? Number(percent) : undefined;
-    },
-    ['documented'],
+  convert(
+    text(
+      'a percentage from 0% to 100%, or documented',
+      /^(?:documented|100%?|\d{1,2}%?|\d{1,2}\.\d+%)$/,
+      {},
+    ),
+    (value) => (value === 'documented' ? 100 : Number.parseFloat(value)),
   ),
 );
 
@@ -168,9 +147,7 @@ export const FAIL_ON = words('KINDS', list(choice(FAILING_KINDS)));
 /** What a reset can keep. */
 export const KEPT = words('WHAT', list(choice(KEEPABLE)));
 
-const ASSIGNMENTS = list(
-  textThat('ID=OPTION, such as cancel-again=404', (value) => value.includes('=')),
-);
+const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, {}));
 
 /** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
 export const ASSUMED = words(

@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
-import { isObject } from '../contract/records.ts';
 import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { MOCK_VARIABLES } from '../library/mock-variables.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
@@ -15,6 +14,7 @@ import {
   type FlagName,
   type Flags,
   flagShape,
+  flagSpelled,
   flagsFrom,
   flagsOf,
   isFlagName,
@@ -128,14 +128,15 @@ export function variableOf(flag: FlagName): string {
 /** The variables that a surrounding `exec` or `sweep` sets for its command. */
 const OF_RUN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
 
-/** The variables that `ctl` reads, those of a surrounding `exec` among them. */
-const OF_CTL: readonly (readonly [variable: string, FlagName])[] = [
-  [MOCK_VARIABLES.url, 'url'],
-  [variableOf('sandbox'), 'sandbox'],
-  [variableOf('token'), 'token'],
-  [MOCK_VARIABLES.controlToken, 'token'],
-  [MOCK_VARIABLES.ca, 'ca'],
-];
+/** The flags that a command reads from variables, by variable. Later ones win. */
+function variablesOf(command: CommandName): ReadonlyMap<string, FlagName> {
+  if (command !== 'ctl') {
+    return new Map(flagsFrom('environment').map((flag) => [variableOf(flag), flag]));
+  }
+  const flags = ['url', 'sandbox', 'token', 'ca'] as const;
+  const own = flags.map((flag) => [variableOf(flag), flag] as const);
+  return new Map([[MOCK_VARIABLES.controlToken, 'token'], ...own]);
+}
 
 /**
  * The flags in the environment. Ignores empty variables. Only `ctl` reads what a surrounding `exec` or
@@ -144,37 +145,24 @@ const OF_CTL: readonly (readonly [variable: string, FlagName])[] = [
  * @throws UsageError for a variable that is probably a misspelt flag
  */
 function fromEnvironment(command: CommandName, variables: Variables): Layer {
-  const isCtl = command === 'ctl';
-  const known = isCtl
-    ? OF_CTL
-    : flagsFrom('environment').map((flag) => [variableOf(flag), flag] as const);
-  const isBeside = !isCtl && variables[MOCK_VARIABLES.controlUrl] !== undefined;
+  const known = variablesOf(command);
+  const isBeside = command !== 'ctl' && variables[MOCK_VARIABLES.controlUrl] !== undefined;
   const layer = new Map<FlagName, FlagInput>();
   for (const [name, flag] of known) {
-    const text = variables[name];
-    if (!text || layer.has(flag) || (isBeside && OF_RUN.has(name))) continue;
+    const text = variables[name]?.trim();
+    if (!text || (isBeside && OF_RUN.has(name))) continue;
     if (flag === 'port' && SERVICE_LINK.test(text)) continue;
-    layer.set(flag, flagInput(flag, textsOf(flag, text), `environment variable ${name}`));
+    const texts = flagShape(flag).type === 'list' ? text.split(/\s*,\s*/).filter(Boolean) : [text];
+    layer.set(flag, flagInput(flag, texts, `environment variable ${name}`));
   }
-  const names = known.map(([name]) => name);
-  if (!isCtl) refuseNearMisses(variables, names);
-  return layer;
-}
-
-function textsOf(flag: FlagName, text: string): string[] {
-  if (flagShape(flag).type !== 'list') return [text.trim()];
-  const texts = text.split(',').map((part) => part.trim());
-  return texts.filter((part) => part !== '');
-}
-
-function refuseNearMisses(variables: Variables, known: readonly string[]): void {
-  for (const [name, text] of Object.entries(variables)) {
+  for (const [name, text] of command === 'ctl' ? [] : Object.entries(variables)) {
     const upper = name.toUpperCase();
-    if (!text || !upper.startsWith(PREFIX) || known.includes(name) || OF_RUN.has(name)) continue;
-    const nearest = closest(upper, known);
+    if (!text || !upper.startsWith(PREFIX) || known.has(name) || OF_RUN.has(name)) continue;
+    const nearest = closest(upper, [...known.keys()]);
     if (distance(upper, nearest) > NEAR) continue;
     throw new UsageError(`environment variable ${name} matches no flag (did you mean ${nearest}?)`);
   }
+  return layer;
 }
 
 interface ConfigFile {
@@ -194,22 +182,21 @@ export async function fromConfigFile(file: string, origin: string): Promise<Conf
   const parsed = readJson(`config file ${file}`, read.text);
   if (!parsed.ok) throw refused(parsed.problems);
   const { SAVED_VERDICTS } = await import('../deployment/check/verdict-shapes.ts');
-  const names = flagsFrom('config');
-  const flags = Object.fromEntries(names.map((name) => [spellingOf(name), flagShape(name)]));
+  const members = flagsFrom('config').map((name) => [spellingOf(name), flagShape(name)] as const);
   const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');
-  const shape = object({ ...flags, checked }, { expected: 'an object of flags by name' });
+  const shape = object(
+    { ...Object.fromEntries(members), checked },
+    { expected: 'an object of flags by name' },
+  );
   const reading = readAs(shape, parsed.value);
   if (!reading.ok) throw refused(parsed.linesOf(reading.problems));
-  const values = isObject(parsed.value) ? parsed.value : {};
-  const layer: Layer = new Map(
-    names
-      .filter((name) => spellingOf(name) in reading.value)
-      .map((name) => {
-        const spelling = spellingOf(name);
-        const value = beside(file, name, values[spelling]);
-        return [name, { value, origin: `config file ${file}: ${spelling}` }];
-      }),
-  );
+  const layer = new Map<FlagName, FlagInput>();
+  for (const [spelling, value] of Object.entries<unknown>(Object(parsed.value))) {
+    const name = flagSpelled(spelling);
+    if (name === undefined) continue;
+    const origin = `config file ${file}: ${spelling}`;
+    layer.set(name, { value: beside(file, name, value), origin });
+  }
   return { layer, checked: reading.value.checked };
 }
 

@@ -168,7 +168,9 @@ describe('completion', () => {
     {
       what: 'the flags of serve before any command',
       typed: ['--'],
-      offered: flagsOf('serve').map((name) => `--${spellingOf(name)}`),
+      offered: ['--help', ...flagsOf('serve').map((name) => `--${spellingOf(name)}`)].filter(
+        (flag, index) => flag !== '--help' || index === 0,
+      ),
     },
   ])('offers $what', async ({ typed, offered }) => {
     expect(await ask(...typed)).toEqual([...offered, '']);
