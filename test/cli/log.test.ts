@@ -10,7 +10,6 @@ import {
 } from '../../src/cli/log.ts';
 import { type ObservedExchange, observedExchange } from '../../src/evidence/exchange.ts';
 import type { Finding } from '../../src/evidence/report-shapes.ts';
-import type { Hold } from '../../src/scenario/hold.ts';
 import { startCommand } from '../helpers/command.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
@@ -24,79 +23,73 @@ function logged(members: Partial<ObservedExchange> = {}): ObservedExchange {
   return { ...observedExchange(exchangeWith(exchange)), ...told, ...members };
 }
 
-const CANCELLED_AGAIN = logged({
-  method: 'DELETE',
-  target: '/~a/v1/store/orders/2',
-  operation: 'cancelOrder',
-  status: 409,
-  basis: { kind: 'assumed', by: ['cancel-again=409'] },
-  why: ['assumption cancel-again=409', 'order 2 is cancelled'],
-});
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const HOLD = { name: 'list', exchange: 7, since: 0 };
+const RELEASED = { ...HOLD, due: 'released', ended: 'released', lasted: 5.000_49 } as const;
 
-const LOST = logged({
-  status: undefined,
-  basis: { kind: 'forced', by: 'flaky#1' },
-  fault: 'reset',
-  delay: 120,
-  why: ['scenario flaky, rule 1, call 2 of 2'],
-});
-
-describe('a pretty line', () => {
-  test.each([
-    ['default', logged(), '01:02:03.004 GET    /v1/pets?limit=3 200 documented, 0.4 ms\n'],
+describe('an exchange is a pretty line, and a line of JSON without members that have no value', () => {
+  test.each<[sandbox: string, Partial<ObservedExchange>, line: string, json: object]>([
+    [
+      'default',
+      { traceId: TRACE },
+      `/v1/pets?limit=3 200 documented, 0.4 ms, trace ${TRACE}\n`,
+      { target: '/v1/pets?limit=3', traceId: TRACE },
+    ],
     [
       'a',
-      CANCELLED_AGAIN,
-      '01:02:03.004 DELETE /~a/v1/store/orders/2 409 assumed, 0.4 ms, in sandbox a: assumption cancel-again=409; order 2 is cancelled\n',
+      {
+        operation: 'getPet',
+        status: 404,
+        duration: 5.123_45,
+        basis: { kind: 'assumed', by: ['unknown-pet=404'] },
+        why: ['assumption unknown-pet=404', 'there is no animal 9'],
+      },
+      '/v1/pets?limit=3 404 assumed, 5.1 ms, in sandbox a: assumption unknown-pet=404; there is no animal 9\n',
+      {
+        time: '2030-12-06T01:02:03.004Z',
+        sandbox: 'a',
+        number: 7,
+        method: 'GET',
+        operation: 'getPet',
+        status: 404,
+        duration: 5.123,
+        basis: 'assumed',
+        by: ['unknown-pet=404'],
+        why: ['assumption unknown-pet=404', 'there is no animal 9'],
+        key: 'demo…',
+      },
     ],
     [
       'default',
-      LOST,
-      '01:02:03.004 GET    /v1/pets?limit=3 --- forced, fault reset, 0.4 ms, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n',
+      {
+        status: undefined,
+        basis: { kind: 'forced', by: 'flaky#1' },
+        fault: 'reset',
+        delay: 120,
+        why: ['scenario flaky, rule 1, call 2 of 2'],
+      },
+      '/v1/pets?limit=3 --- forced, fault reset, 0.4 ms, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n',
+      { fault: 'reset', delay: 120, basis: 'forced', by: ['flaky#1'] },
     ],
-  ])('describes an exchange in sandbox %s', (sandbox, exchange, line) => {
-    expect(renderPretty(sandbox, exchange, PLAIN)).toBe(line);
-  });
-});
-
-describe('a line of JSON', () => {
-  test('has every member', () => {
-    expect(
-      JSON.parse(
-        renderJson('a', { ...CANCELLED_AGAIN, delay: 5, fault: 'truncate', duration: 5.123_45 }),
-      ),
-    ).toEqual({
-      time: '2030-12-06T01:02:03.004Z',
-      sandbox: 'a',
-      number: 7,
-      method: 'DELETE',
-      target: '/~a/v1/store/orders/2',
-      operation: 'cancelOrder',
-      status: 409,
-      fault: 'truncate',
-      duration: 5.123,
-      delay: 5,
-      basis: 'assumed',
-      by: ['cancel-again=409'],
-      why: ['assumption cancel-again=409', 'order 2 is cancelled'],
-      key: 'demo…',
-    });
-  });
-
-  test('says that a reply is held back, and how that ended', () => {
-    const hold = { name: 'list', exchange: 7, since: 0 };
-    const over = { ...hold, due: 'released', ended: 'released', lasted: 5.000_49 } as const;
-    const jsonOf = (it: Hold) => JSON.parse(renderJson('default', logged({ hold: it }))).hold;
-    expect(jsonOf(hold)).toEqual({ name: 'list' });
-    expect(jsonOf(over)).toEqual({ name: 'list', ended: 'released', lasted: 5 });
-    expect(renderPretty('default', logged({ hold }), PLAIN)).toContain(', held as list');
-    expect(renderPretty('default', logged({ hold: over }), PLAIN)).toContain(', released as list');
-  });
-
-  test('names the trace of the request, as a pretty line does', () => {
-    const traceId = '0af7651916cd43dd8448eb211c80319c';
-    expect(JSON.parse(renderJson('default', logged({ traceId })))).toMatchObject({ traceId });
-    expect(renderPretty('default', logged({ traceId }), PLAIN)).toContain(`, trace ${traceId}`);
+    [
+      'default',
+      { hold: HOLD },
+      '/v1/pets?limit=3 200 documented, 0.4 ms, held as list\n',
+      { hold: { name: 'list' } },
+    ],
+    [
+      'default',
+      { hold: RELEASED },
+      '/v1/pets?limit=3 200 documented, 0.4 ms, released as list\n',
+      { hold: { name: 'list', ended: 'released', lasted: 5 } },
+    ],
+  ])('in sandbox %s: %j', (sandbox, members, line, json) => {
+    const exchange = logged(members);
+    expect(renderPretty(sandbox, exchange, PLAIN)).toBe(`01:02:03.004 GET    ${line}`);
+    const entry = JSON.parse(renderJson(sandbox, exchange));
+    expect(entry).toMatchObject(json);
+    expect(Object.values(entry)).not.toContain(null);
+    if (exchange.status === undefined) expect(entry).not.toHaveProperty('status');
   });
 });
 
@@ -107,21 +100,17 @@ describe('input from a client cannot forge or flood a line', () => {
     ['json', (exchange) => renderJson('default', exchange)],
   ];
 
-  test.each(renders)('%s escapes control characters', (_format, render) => {
+  test.each(renders)('%s escapes control characters and cuts long text', (_format, render) => {
     for (const members of [{ target: hostile }, { why: [hostile] }, { method: hostile }]) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes these.
       expect(render(logged(members))).toMatch(/^[^\u0000-\u001F\u007F-\u009F\u2028\u202E]*\n$/);
     }
-  });
-
-  test.each(renders)('%s cuts long text', (_format, render) => {
     const long = 'x'.repeat(100_000);
     expect(render(logged({ target: long, why: [long] })).length).toBeLessThan(2500);
   });
 
   test('JSON escapes are lossless', () => {
-    const { target }: { target: string } = JSON.parse(renderJson('a', logged({ target: hostile })));
-    expect(target).toBe(hostile);
+    expect(JSON.parse(renderJson('a', logged({ target: hostile }))).target).toBe(hostile);
   });
 });
 
@@ -225,23 +214,18 @@ test('with --log json every line but the ready line is JSON: exchanges, findings
 });
 
 test('findings and control calls have pretty lines', () => {
+  const at = '2030-12-06T01:02:03.004Z';
   const finding: Finding = {
-    code: 'rounded-id',
-    sandbox: 'default',
-    exchange: 7,
-    operation: 'getPet',
-    method: 'GET',
-    target: '/v1/pets/1',
-    at: '2030-12-06T01:02:03.004Z',
-    message: '1 is unknown.',
-    advice: 'Read ids as 64-bit integers.',
+    ...{ code: 'rounded-id', sandbox: 'default', exchange: 7, operation: 'getPet', at },
+    ...{ method: 'GET', target: '/v1/pets/1' },
+    ...{ message: '1 is unknown.', advice: 'Read ids as 64-bit integers.' },
   };
   expect(renderFinding(finding, 'pretty', PLAIN)).toBe(
     '01:02:03.004 finding rounded-id: 1 is unknown. Read ids as 64-bit integers.\n',
   );
-  const at = Date.parse(finding.at);
-  const call = { method: 'PATCH', target: '/__mock/orders/1', status: 200, at, duration: 1.26 };
-  expect(renderControlCall(call, 'pretty', PLAIN)).toBe(
+  const call = { method: 'PATCH', target: '/__mock/orders/1', status: 200 };
+  const finished = { ...call, at: Date.parse(at), duration: 1.26 };
+  expect(renderControlCall(finished, 'pretty', PLAIN)).toBe(
     '01:02:03.004 PATCH  /__mock/orders/1 200 control API, 1.3 ms\n',
   );
 });

@@ -11,13 +11,13 @@ import { renderTable, terminalOf } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 
 const PLAIN = { width: 80, colour: false };
-const ESCAPE = '\u001B';
 
 describe('the help', () => {
-  test.each(COMMAND_NAMES)('of %s names each of its flags and has an example', async (command) => {
+  test.each(COMMAND_NAMES)('of %s names its flags and has an example', async (command) => {
     const text = await helpOf(command, PLAIN.width);
     for (const flag of flagsOf(command)) expect(text).toMatch(`--${spellingOf(flag)} `);
     expect(text).toMatch(/^Examples:\n {2}# .*\n {2}petstore-mock /m);
+    expectToFit(text);
   });
 
   test('names every command and every action of ctl', async () => {
@@ -27,30 +27,25 @@ describe('the help', () => {
   });
 
   test.each([
-    [['help'], 'serve'],
-    [['exec', 'help'], 'exec'],
-    [['help', 'ctl'], 'ctl'],
-    [['run', '--bogus', '-h'], 'serve'],
-    [['sweep', '--help', '--', 'npm', 'test'], 'sweep'],
-  ])('is what %j asks for', (words, command) => {
-    expect(readCommandLine(words)).toMatchObject({ command, shows: 'help' });
+    ['help', 'serve'],
+    ['exec help', 'exec'],
+    ['help ctl', 'ctl'],
+    ['run --bogus -h', 'serve'],
+    ['sweep --help -- npm test', 'sweep'],
+  ])('is what "%s" asks for', (line, command) => {
+    expect(readCommandLine(line.split(' '))).toMatchObject({ command, shows: 'help' });
   });
 });
 
-describe('at a width of 80', () => {
-  const texts = [
-    ...COMMAND_NAMES.map((command) => ({
-      what: `the help of ${command}`,
-      render: () => helpOf(command, PLAIN.width),
-    })),
-    { what: 'the table of assumptions', render: () => renderAssumptions({}, PLAIN) },
-    ...ASSUMPTION_IDS.map((id) => ({ what: id, render: () => renderAssumption(id, {}, PLAIN) })),
-  ];
-  test.each(texts)('$what fits and has no escapes', async ({ render }) => {
-    const text = await render();
-    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    expect(text).not.toContain(ESCAPE);
-  });
+/** Expects a text without escapes to fit 80 columns. */
+function expectToFit(text: string): void {
+  expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(text).not.toContain('\u001B');
+}
+
+test('assumptions fit 80 columns, in the table and explained', () => {
+  expectToFit(renderAssumptions({}, PLAIN));
+  for (const id of ASSUMPTION_IDS) expectToFit(renderAssumption(id, {}, PLAIN));
 });
 
 test('an explained assumption shows what each option means and the operations it touches', () => {
@@ -135,44 +130,23 @@ describe('a terminal', () => {
   });
 });
 
-describe('completion', () => {
-  const ask = async (...typed: string[]) =>
-    (await completionsOf(['--get-yargs-completions', 'petstore-mock', ...typed])).split('\n');
+describe('completion offers', () => {
+  const options = ['cancel-again=409', 'cancel-again=404', 'cancel-again=204'];
+  const flags = flagsOf('serve').map((name) => `--${spellingOf(name)}`);
 
   test.each([
-    {
-      what: 'each option of each assumption after --assume',
-      typed: ['--assume', 'cancel-a'],
-      offered: ['cancel-again=409', 'cancel-again=404', 'cancel-again=204'],
-    },
-    {
-      what: 'the options where bash has split the word after its equals sign',
-      typed: ['--assume', 'cancel-again', '=', ''],
-      offered: ['409', '404', '204'],
-    },
-    {
-      what: 'the options where bash has split the word at its equals sign',
-      typed: ['--assume', 'cancel-again', '='],
-      offered: ['409', '404', '204'],
-    },
-    {
-      what: 'the ids after the command that explains one',
-      typed: ['assumptions', 'order'],
-      offered: ['order-status-field', 'order-shipping'],
-    },
-    {
-      what: 'the scenarios that ship after --scenario',
-      typed: ['--scenario', 'slow', '--scenario', 's'],
-      offered: ['shipped-orders', 'slow', 'sold-out', 'sparse-orders'],
-    },
-    {
-      what: 'the flags of serve before any command',
-      typed: ['--'],
-      offered: ['--help', ...flagsOf('serve').map((name) => `--${spellingOf(name)}`)].filter(
-        (flag, index) => flag !== '--help' || index === 0,
-      ),
-    },
-  ])('offers $what', async ({ typed, offered }) => {
-    expect(await ask(...typed)).toEqual([...offered, '']);
+    ['each option of each assumption', ['--assume', 'cancel-a'], options],
+    [
+      'options alone, where bash splits',
+      ['--assume', 'cancel-again', '=', ''],
+      ['409', '404', '204'],
+    ],
+    ['the same at the sign itself', ['--assume', 'cancel-again', '='], ['409', '404', '204']],
+    ['ids', ['assumptions', 'order'], ['order-status-field', 'order-shipping']],
+    ['scenarios', ['--scenario', 'slow', '--scenario', 'sh'], ['shipped-orders']],
+    ['the flags of serve before any command', ['--'], flags],
+  ])('%s', async (_what, typed, offered) => {
+    const words = await completionsOf(['--get-yargs-completions', 'petstore-mock', ...typed]);
+    expect(words.trimEnd().split('\n').sort()).toEqual(offered.toSorted());
   });
 });
