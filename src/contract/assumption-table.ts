@@ -29,7 +29,7 @@ export type Choices = { readonly [Id in AssumptionId]: Option<Id> };
 
 export const ASSUMPTION_IDS = Object.keys(ASSUMPTIONS).filter(isAssumptionId);
 
-export function isAssumptionId(id: string): id is AssumptionId {
+function isAssumptionId(id: string): id is AssumptionId {
   return Object.hasOwn(ASSUMPTIONS, id);
 }
 
