@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
-import type { Fault, FaultName } from '../scenario/fault-table.ts';
+import type { Fault } from '../scenario/fault-table.ts';
 import { LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import { closeWith } from './connections.ts';
 import type { PendingResponses } from './pending-responses.ts';
@@ -17,33 +18,6 @@ export interface WireReply {
   readonly rest?: Readable | undefined;
 }
 
-type FaultOf = { readonly [K in FaultName]: Extract<Fault, { kind: K }> };
-
-interface FaultContext {
-  readonly response: ServerResponse;
-  /** @throws Error if there is no reply */
-  readonly reply: () => WireReply;
-  readonly pending: PendingResponses;
-}
-
-const CARRY_OUT: {
-  readonly [K in FaultName]: (exchange: FaultContext, fault: FaultOf[K]) => void;
-} = {
-  reset: ({ response }) => reset(response),
-  close: ({ response }) => endConnection(response),
-  hang: ({ response, pending }) =>
-    pending.delay(response, LONGEST_DELAY, () => void response.req.socket.destroy()),
-  html: ({ response }) => html(response),
-  truncate: ({ response, reply }) => truncate(response, reply()),
-  'malformed-json': ({ response, reply }) => malformedJson(response, reply()),
-  'bad-chunk': ({ response, reply }) => badChunk(response, reply()),
-  'slow-body': ({ response, reply, pending }, pace) => slowBody(response, reply(), pace, pending),
-};
-
-function dispatch<K extends FaultName>(kind: K, fault: FaultOf[K], exchange: FaultContext): void {
-  CARRY_OUT[kind](exchange, fault);
-}
-
 /**
  * Breaks an exchange.
  *
@@ -55,16 +29,22 @@ export function carryOut(
   reply: WireReply | undefined,
   pending: PendingResponses,
 ): void {
-  const needed = (): WireReply => {
-    if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
-    return reply;
-  };
-  if (response.req.socket.destroyed) return;
-  dispatch(fault.kind, fault, { response, reply: needed, pending });
+  const { socket } = response.req;
+  if (socket.destroyed) return;
+  if (fault.kind === 'reset') reset(socket);
+  else if (fault.kind === 'close') endConnection(response);
+  else if (fault.kind === 'html') html(response);
+  else if (fault.kind === 'hang') {
+    pending.delay(response, LONGEST_DELAY, () => void socket.destroy());
+  } else if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
+  else if (fault.kind === 'truncate') truncate(response, reply);
+  else if (fault.kind === 'malformed-json') malformedJson(response, reply);
+  else if (fault.kind === 'bad-chunk') badChunk(response, reply);
+  else slowBody(response, reply, fault, pending);
 }
 
 /** A TCP reset. Sends nothing, and ignores what the client still sends. */
-function reset({ req: { socket } }: ServerResponse): void {
+function reset(socket: Socket): void {
   try {
     carrierOf(socket).resetAndDestroy();
   } catch {
@@ -123,8 +103,7 @@ function malformedJson(response: ServerResponse, reply: WireReply): void {
   const text = reply.body.toString();
   const spoilt = Buffer.from(text.slice(0, text.length >> 1) + TAIL);
   writeHead(response, reply, spoilt.length);
-  if (hasContent(response, reply)) response.end(spoilt);
-  else response.end();
+  response.end(hasContent(response, reply) ? spoilt : '');
 }
 
 /**
@@ -155,7 +134,7 @@ function chunkOf(size: string, content: Buffer): Buffer {
 function slowBody(
   response: ServerResponse,
   reply: WireReply,
-  { chunks, over }: FaultOf['slow-body'],
+  { chunks, over }: Extract<Fault, { kind: 'slow-body' }>,
   pending: PendingResponses,
 ): void {
   const { rest } = reply;
@@ -189,7 +168,7 @@ function slowBody(
     }
     const to = Math.floor((body.length * due) / chunks);
     if (to > sent) response.write(body.subarray(sent, to));
-    sent = Math.max(sent, to);
+    sent = to;
     timer = setTimeout(sendDue, ((due + 1) * over) / chunks - elapsed);
   };
   response.once('close', () => clearTimeout(timer));

@@ -154,9 +154,18 @@ function writeText(
   const bytes = Buffer.byteLength(text);
   headers.push('Content-Length', String(bytes));
   response.writeHead(status, headers);
-  if (response.req.method === 'HEAD') response.end();
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  // `end(text)` writes twice, the second time nothing, so Node sends both with writev. A single write
+  // of a string with its head takes 5 to 20 % less CPU time per request.
+  const { socket } = response;
+  socket?.cork();
   // ASCII is the same bytes in Latin-1, which Node copies instead of encoding UTF-8.
-  else endWith(response, text, bytes === text.length ? 'latin1' : 'utf8');
+  response.write(text, bytes === text.length ? 'latin1' : 'utf8');
+  socket?.uncork();
+  endAfterRequest(response);
 }
 
 /** Writes a text as the client reads it, unless it is short. */
@@ -190,23 +199,6 @@ async function* paced(chunks: Iterable<string>): AsyncGenerator<string> {
     yield chunk;
     await new Promise(setImmediate);
   }
-}
-
-/**
- * Ends a response with its whole content. `end(text)` writes twice, the second time nothing, so Node
- * sends both with writev. A single write of a string with its head takes 5 to 20 % less CPU time per
- * request.
- */
-function endWith(
-  response: ServerResponse,
-  text: string | Buffer,
-  encoding: 'latin1' | 'utf8',
-): void {
-  const { socket } = response;
-  socket?.cork();
-  response.write(text, encoding);
-  socket?.uncork();
-  endAfterRequest(response);
 }
 
 /**

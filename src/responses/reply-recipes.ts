@@ -8,14 +8,7 @@ import {
 } from '../contract/operations.ts';
 import { addressOf } from '../http/target.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
-import {
-  type ControlRequest,
-  EXAMPLES,
-  type RequestChange,
-  WAYS,
-  type Way,
-  type WayTable,
-} from './ways.ts';
+import { type ControlRequest, EXAMPLES, type RequestChange, type Way, wayTo } from './ways.ts';
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
@@ -42,28 +35,20 @@ export interface RecipeStep {
 }
 
 /** Every documented reply, then every assumed one, operation by operation. */
-export function listReplies(ways: WayTable = WAYS): ReplyRecipe[] {
-  const recipe = (
-    reply: { readonly operation: OperationId; readonly status: number },
-    ground: string,
-    own: Readonly<Record<string, string>>,
-    way: Way | undefined,
-  ): ReplyRecipe => {
-    const { operation, status } = reply;
-    if (way === undefined)
-      throw new Error(`There is no way to ${operation} ${status} (${ground}).`);
-    return { operation, status, ground, assume: { ...own, ...way.assume }, way };
-  };
-  return OPERATION_IDS.flatMap((id) => [
-    ...DOCUMENTED_REPLIES.filter(({ operation }) => operation === id).map((it) =>
-      recipe(it, 'documented', {}, ways.documented[id][it.status]),
-    ),
-    ...OPTION_REPLIES.filter(({ operation }) => operation === id).map((it) => {
-      const { assumption, option, ground } = it;
-      const own = optionNames(assumption)[0] === option ? {} : { [assumption]: option };
-      return recipe(it, ground, own, ways.assumed[ground]?.(id));
-    }),
-  ]);
+export function listReplies(): ReplyRecipe[] {
+  const documented = DOCUMENTED_REPLIES.map((it) => ({ ...it, ground: 'documented', own: {} }));
+  const assumed = OPTION_REPLIES.map((it) => {
+    const isDefault = optionNames(it.assumption)[0] === it.option;
+    return { ...it, own: isDefault ? {} : { [it.assumption]: it.option } };
+  });
+  return OPERATION_IDS.flatMap((id) =>
+    [...documented, ...assumed]
+      .filter(({ operation }) => operation === id)
+      .map(({ operation, status, ground, own }) => {
+        const way = wayTo(operation, status, ground);
+        return { operation, status, ground, assume: { ...own, ...way.assume }, way };
+      }),
+  );
 }
 
 /** The requests of one way, in a sandbox as it starts. The last one gets the reply. */

@@ -1,5 +1,5 @@
-import type { ASSUMPTIONS, AssumptionId, Choices } from '../contract/assumption-table.ts';
-import type { OPERATIONS, OperationId } from '../contract/operations.ts';
+import type { Choices } from '../contract/assumption-table.ts';
+import type { OperationId } from '../contract/operations.ts';
 
 /** How a request differs from the example of its operation. */
 export interface RequestChange {
@@ -35,29 +35,10 @@ export interface Way {
   };
 }
 
-type DocumentedWays = {
-  readonly [Id in OperationId]: {
-    readonly [Status in keyof (typeof OPERATIONS)[Id]['replies']]: Way;
-  };
-};
-
-type OptionEntry<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number];
-
-/** The options that add a reply, as `id=option`. */
-type OptionGround = {
-  [Id in AssumptionId]: `${Id}=${Extract<OptionEntry<Id>, { readonly reply: object }>['name']}`;
-}[AssumptionId];
-
-export interface WayTable {
-  readonly documented: Readonly<Record<OperationId, Readonly<Record<number, Way>>>>;
-  readonly assumed: Readonly<Record<string, (operation: OperationId) => Way>>;
-}
-
-const UNCHANGED: Way = {};
 const WITHOUT_KEY: Way = { send: { key: null }, preset: { name: 'invalid-keys' } };
 const UNKNOWN = '999999';
 
-const INVALID = {
+const INVALID: Readonly<Record<OperationId, Way>> = {
   listPets: { send: { query: 'limit=0' } },
   createPet: { send: { body: '{}' } },
   getPet: { send: { id: 'one' } },
@@ -65,9 +46,8 @@ const INVALID = {
   updateInventory: { send: { id: 'one' } },
   listOrders: { send: { query: 'limit=3' }, assume: { 'unknown-query': 'reject' } },
   cancelOrder: { send: { id: 'one' } },
-} as const satisfies Record<OperationId, Way>;
+};
 
-const UNKNOWN_PET: Way = { send: { id: UNKNOWN } };
 const SUNSET: ControlRequest = {
   method: 'PUT',
   path: '/clock',
@@ -82,52 +62,47 @@ const LAST_ID: ControlRequest = {
 const FROZEN: ControlRequest = { method: 'PUT', path: '/clock', body: '{"frozen":true}' };
 const tooLong = (limit: number): Way => ({ send: { body: limit + 1 } });
 
-/** How to get each reply from a server with the default fixture. */
-export const WAYS = {
-  documented: {
-    listPets: { 200: UNCHANGED, 401: WITHOUT_KEY },
-    createPet: { 201: UNCHANGED, 401: WITHOUT_KEY },
-    getPet: { 200: UNCHANGED, 401: WITHOUT_KEY },
-    listInventory: { 200: UNCHANGED, 401: WITHOUT_KEY },
-    updateInventory: { 200: UNCHANGED, 401: WITHOUT_KEY },
-    listOrders: { 200: UNCHANGED, 401: WITHOUT_KEY },
-    cancelOrder: {
-      204: UNCHANGED,
-      401: WITHOUT_KEY,
-      404: { send: { id: UNKNOWN }, preset: { name: 'no-orders' } },
-      409: {
-        arrange: [{ method: 'PATCH', path: '/orders/1', body: '{"status":"shipped"}' }],
-        preset: { name: 'shipped-orders' },
-      },
-    },
-  } satisfies DocumentedWays,
-  assumed: {
-    'invalid-input=400': (operation) => INVALID[operation],
-    'invalid-input=422': (operation) => INVALID[operation],
-    'media-type=reject': () => ({ send: { mediaType: 'text/plain' } }),
-    'body-limit=1mb': () => tooLong(2 ** 20),
-    'body-limit=10kb': () => tooLong(10 * 2 ** 10),
-    'body-limit=none': () => tooLong(64 * 2 ** 20),
-    'unknown-pet=404': () => ({ ...UNKNOWN_PET, preset: { name: 'empty-store' } }),
-    'unknown-pet=400': () => UNKNOWN_PET,
-    'assigned-ids=next': () => ({ arrange: [LAST_ID] }),
-    'after-sunset=410': () => ({ arrange: [SUNSET], preset: { name: 'after-sunset' } }),
-    'after-sunset=404': () => ({ arrange: [SUNSET] }),
-    'inventory-missing-entry=404': () => ({
-      arrange: [{ method: 'DELETE', path: '/inventory/1' }],
-      preset: { name: 'empty-inventory' },
-    }),
-    'read-only-keys=403': () => ({
-      send: { key: 'demo-read-only-key' },
-      preset: { name: 'read-only-key' },
-    }),
-    'rate-limit=10/s': () => ({
-      arrange: [FROZEN],
-      send: { times: 11 },
-      preset: { name: 'rate-limited', arrange: [FROZEN], send: { times: 3 } },
-    }),
-  } satisfies Record<OptionGround, (operation: OperationId) => Way>,
-} as const;
+/** By operation and status, or by the option that adds the reply. */
+const WAYS: Readonly<Record<string, Way>> = {
+  'cancelOrder 404': { send: { id: UNKNOWN }, preset: { name: 'no-orders' } },
+  'cancelOrder 409': {
+    arrange: [{ method: 'PATCH', path: '/orders/1', body: '{"status":"shipped"}' }],
+    preset: { name: 'shipped-orders' },
+  },
+  'media-type=reject': { send: { mediaType: 'text/plain' } },
+  'body-limit=1mb': tooLong(2 ** 20),
+  'body-limit=10kb': tooLong(10 * 2 ** 10),
+  'body-limit=none': tooLong(64 * 2 ** 20),
+  'unknown-pet=404': { send: { id: UNKNOWN }, preset: { name: 'empty-store' } },
+  'unknown-pet=400': { send: { id: UNKNOWN } },
+  'assigned-ids=next': { arrange: [LAST_ID] },
+  'after-sunset=410': { arrange: [SUNSET], preset: { name: 'after-sunset' } },
+  'after-sunset=404': { arrange: [SUNSET] },
+  'inventory-missing-entry=404': {
+    arrange: [{ method: 'DELETE', path: '/inventory/1' }],
+    preset: { name: 'empty-inventory' },
+  },
+  'read-only-keys=403': {
+    send: { key: 'demo-read-only-key' },
+    preset: { name: 'read-only-key' },
+  },
+  'rate-limit=10/s': {
+    arrange: [FROZEN],
+    send: { times: 11 },
+    preset: { name: 'rate-limited', arrange: [FROZEN], send: { times: 3 } },
+  },
+};
+
+/**
+ * How to get a reply from a server with the default fixture. The examples get most of them.
+ *
+ * @param ground `documented`, or an option such as `unknown-pet=404`
+ */
+export function wayTo(operation: OperationId, status: number, ground: string): Way {
+  if (ground.startsWith('invalid-input=')) return INVALID[operation];
+  if (status === 401) return WITHOUT_KEY;
+  return WAYS[ground === 'documented' ? `${operation} ${status}` : ground] ?? {};
+}
 
 /** The request of each operation, unless a way says otherwise. */
 export const EXAMPLES: Readonly<Record<OperationId, RequestChange>> = {

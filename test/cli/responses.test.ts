@@ -10,7 +10,6 @@ import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts'
 import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies, type ReplyRecipe } from '../../src/responses/reply-recipes.ts';
 import { curlLines } from '../../src/responses/request-files.ts';
-import { WAYS } from '../../src/responses/ways.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { spawnProgram } from '../helpers/program.ts';
@@ -66,16 +65,12 @@ test('--check gets the replies of an operation in every way', async () => {
 
 test('a check fails on a refused control call, another reply and another basis', async () => {
   const broken = {
-    ...WAYS.documented.cancelOrder,
-    409: {
-      arrange: [{ method: 'PATCH', path: '/orders/1', body: '{"status":7}' }],
-      preset: { name: 'no-orders' },
-    },
+    arrange: [{ method: 'PATCH', path: '/orders/1', body: '{"status":7}' }],
+    preset: { name: 'no-orders' },
   } as const;
-  const documented = { ...WAYS.documented, cancelOrder: broken };
-  const replies = listReplies({ ...WAYS, documented }).filter(
-    ({ operation, ground }) => operation === 'cancelOrder' && ground === 'documented',
-  );
+  const replies = repliesOf('cancelOrder')
+    .filter(({ ground }) => ground === 'documented')
+    .map((it) => (it.status === 409 ? { ...it, way: broken } : it));
   const problemsOf = async (recipes: readonly ReplyRecipe[]) =>
     (await checkReplies(recipes)).filter(({ problem }) => problem !== undefined);
   const problems = await problemsOf(replies);

@@ -149,7 +149,7 @@ describe('the certificate', () => {
       }),
     ],
     [
-      'other.pem: expected the private key of the certificate in ',
+      'other.pem: expected a certificate and its private key without a passphrase, in PEM, found ERR_',
       () => ({ tls: true, tlsCert: fileOf('cert.pem'), tlsKey: fileOf('other.pem') }),
     ],
     [

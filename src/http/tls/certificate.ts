@@ -1,5 +1,6 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { resolve } from 'node:path';
 import { codeOf } from '../../error-code.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 
@@ -47,7 +48,7 @@ export async function loadCertificate(
   }
   const certificate = await certificateOf(tlsCert, tlsKey, host);
   if (tlsWrite !== undefined) {
-    if (tlsKey !== undefined && isSameFile(tlsWrite, tlsKey)) {
+    if (tlsKey !== undefined && resolve(tlsWrite) === resolve(tlsKey)) {
       refuse(tlsWrite, 'a file for the certificate alone', 'the file of --tls-key');
     }
     writeCertificate(tlsWrite, certificate.cert);
@@ -78,24 +79,15 @@ function namesOf(host: string): { type: 'dns' | 'ip'; value: string }[] {
 }
 
 async function readPair(certFile: string, keyFile: string): Promise<Certificate> {
-  const { createPrivateKey, X509Certificate } = process.getBuiltinModule('node:crypto');
-  const certificates = (await read(certFile)).match(CERTIFICATE) ?? [];
-  const [own] = certificates;
-  if (own === undefined) refuse(certFile, 'a certificate in PEM', 'none');
-  const leaf = parsed(certFile, 'a certificate in PEM', () => new X509Certificate(own));
-  const key = await read(keyFile);
-  const privateKey = parsed(keyFile, 'a private key in PEM without a passphrase', () =>
-    createPrivateKey(key),
-  );
-  if (!leaf.checkPrivateKey(privateKey)) {
-    refuse(keyFile, `the private key of the certificate in ${certFile}`, 'another');
-  }
   // The file may also contain the private key, which must stay secret.
-  const cert = `${certificates.join('\n')}\n`;
-  // Catches what else OpenSSL refuses, such as a key that is too short.
-  parsed(certFile, 'a certificate for TLS', () =>
-    process.getBuiltinModule('node:tls').createSecureContext({ cert, key }),
-  );
+  const cert = `${await readCertificates(certFile)}\n`;
+  const key = await read(keyFile);
+  try {
+    process.getBuiltinModule('node:tls').createSecureContext({ cert, key });
+  } catch (error) {
+    const pair = 'a certificate and its private key without a passphrase, in PEM';
+    refuse(`${certFile} and ${keyFile}`, pair, codeOf(error) ?? String(error));
+  }
   return { cert, key };
 }
 
@@ -115,19 +107,6 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 async function read(file: string): Promise<string> {
   const reading = await readText(file, SETTINGS_LIMIT);
   return reading.ok ? reading.text : refuse(file, 'a file in PEM', reading.found);
-}
-
-function parsed<T>(file: string, expected: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    return refuse(file, expected, `something else (${codeOf(error) ?? String(error)})`);
-  }
-}
-
-function isSameFile(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
 function writeCertificate(file: string, cert: string): void {
