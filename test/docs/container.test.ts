@@ -57,6 +57,7 @@ test.each([
   'examples/compose.yaml',
   'examples/github-actions.yaml',
   'examples/kubernetes/petstore-mock.yaml',
+  'examples/testcontainers/orders.test.js',
   'docs/ci.md',
 ])('every variable in %s exists', (page) => {
   const named = readPage(page).match(/PETSTORE_MOCK_\w+/g) ?? [];

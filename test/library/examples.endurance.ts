@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startPetstoreMock } from '../../src/index.ts';
@@ -179,14 +179,4 @@ describe.concurrent('the example without a library for', () => {
     expect(code).toBe(0);
     expect((await exec([java, '-cp', classes, 'PatienceTest'])).output).toContain('4 tests passed');
   });
-});
-
-test('the example for Testcontainers passes on the built command', async () => {
-  const double = join(folder, 'node_modules/testcontainers');
-  cpSync(join(packageRoot, 'test/fixtures-clients/testcontainers'), double, { recursive: true });
-  const cwd = join(folder, 'testcontainers');
-  const env = { COMMAND: MAIN };
-  const { code, output } = await runProgram(node, ['--test'], { cwd, env });
-  expect(output).toMatch(/pass 2\n/);
-  expect(code).toBe(0);
 });
