@@ -1,6 +1,8 @@
 /** One server-sent event. */
 export interface StreamEvent {
   readonly type: string;
+  /** Empty if it has none. */
+  readonly id: string;
   readonly data: string;
 }
 
@@ -33,10 +35,12 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
 /** The event in a block of lines; undefined for a comment. */
 function eventIn(block: string): StreamEvent | undefined {
   let type = 'message';
+  let id = '';
   const data: string[] = [];
   for (const line of block.split('\n')) {
     if (line.startsWith('event: ')) type = line.slice('event: '.length);
+    if (line.startsWith('id: ')) id = line.slice('id: '.length);
     if (line.startsWith('data: ')) data.push(line.slice('data: '.length));
   }
-  return data.length === 0 ? undefined : { type, data: data.join('\n') };
+  return data.length === 0 ? undefined : { type, id, data: data.join('\n') };
 }

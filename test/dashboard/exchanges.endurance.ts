@@ -141,6 +141,27 @@ describeDashboard('a tester', (open, browser) => {
       .toBe(50);
   });
 
+  test('reads the journal again when the server disconnects it for reading too slowly', async () => {
+    const { page, service, control } = await open();
+    await page.getByText('No exchanges yet').waitFor();
+    const rules = [{ on: 'listInventory', reply: { status: 200, body: 'x'.repeat(4_000) } }];
+    await control('PUT', '/scenario', { body: { scenario: { rules } } });
+    const opening = page.waitForEvent('dialog');
+    void page.evaluate('setTimeout(alert)');
+    const dialog = await opening; // the page reads nothing while it is open
+    for (let sent = 0; sent < 3_000; sent += 100) {
+      const target = `/inventory?${'y'.repeat(2_000)}`;
+      await Promise.all(Array.from({ length: 100 }, () => service('GET', target)));
+    }
+    const again = page.waitForRequest((request) => request.url().includes('/requests/stream'));
+    await dialog.accept();
+    await again;
+    await service('GET', '/pets/1');
+    await exchange(page, 3_001).waitFor();
+    const shown = await page.getByRole('link', { name: /^Exchange \d/ }).allTextContents();
+    expect(shown).toEqual(Array.from({ length: 50 }, (_, index) => String(3_001 - index)));
+  });
+
   test('walks through the whole journal by page and by arrow key', async () => {
     const { page, service, press } = await open();
     for (let id = 1; id <= 60; id += 1) {

@@ -1,32 +1,42 @@
 import type { ServerResponse } from 'node:http';
+import type { Exchange } from '../../evidence/exchange.ts';
 import { passes } from '../../evidence/journal.ts';
 import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { exchangeText } from './exchange-text.ts';
 
-/** Milliseconds between two looks at a journal. */
-const INTERVAL = 50;
+/** Milliseconds in which exchanges gather. A page draws as often. */
+const INTERVAL = 250;
 
-/** How many exchanges all streams together send at a look: about 2 ms. */
-const AT_ONCE = 100;
-
-/** Bytes that a client has not read, above which its stream waits. */
+/** Bytes that a client has not read, above which it is disconnected; no write is much longer. */
 const MOST_UNREAD = 1024 ** 2;
 
-/** Looks between two comments, which keep the connection of an idle stream open: 15 s. */
+/** Intervals between two comments, which keep the connection of an idle stream open: 15 s. */
 const IDLE = 15_000 / INTERVAL;
 
 const COMMENT = ':\n\n';
 
-/** What the OpenAPI document says of the pace. */
-export const STREAM_PACE = `All streams together send at most ${(1000 / INTERVAL) * AT_ONCE} exchanges per second. A stream that is further behind than the journal skips what that has dropped, whether it matches or not.`;
+/** What sends the client of each stream what is new in its sandbox. */
+const streams = new Map<() => void, Sandbox>();
+let timer: NodeJS.Timeout | undefined;
+let looks = 0;
 
-/** How many streams the process has. */
-let open = 0;
+/** The texts of exchanges that were sent since the last look: each is made once for all streams. */
+const texts = new Map<Exchange, string>();
+
+function look(): void {
+  looks += 1;
+  texts.clear();
+  for (const [send, sandbox] of streams) {
+    // If servers share the sandbox, this takes over what others have answered.
+    sandbox.current()?.catch(() => {});
+    send();
+  }
+}
 
 /**
- * Sends the exchanges of a sandbox as server-sent events, until the client disconnects or the sandbox
- * is deleted. The journal is the buffer: streams cost requests nothing, and slow clients no memory.
+ * Sends the exchanges of a sandbox as server-sent events, until the client disconnects, has more than
+ * 1 MiB to read, or the sandbox is deleted. The journal is the buffer, so streams cost requests nothing.
  *
  * @param after the last exchange that the client has read; by default the latest one
  */
@@ -42,17 +52,23 @@ export function openStream(
   /** The numbers of exchanges that were sent while their replies were held back. */
   const held = new Set<number>();
   const send = (): void => {
-    if (response.writableLength > MOST_UNREAD) return;
+    if (!streams.has(send)) return;
+    if (response.writableLength > MOST_UNREAD) {
+      response.destroy();
+      return;
+    }
     const { journal } = sandbox.evidence;
     const oldest = journal.number - journal.size;
-    let text = oldest > last ? `event: dropped\ndata: {"count":${oldest - last}}\n\n` : '';
+    let text = looks % IDLE === 0 ? COMMENT : '';
+    if (oldest > last) text += `event: dropped\ndata: {"count":${oldest - last}}\n\n`;
     last = Math.max(last, oldest);
-    for (let left = Math.ceil(AT_ONCE / open); left > 0 && last < journal.number; ) {
+    while (last < journal.number && text.length < MOST_UNREAD) {
       last += 1;
       const exchange = journal.at(last);
       if (exchange === undefined || !passes(exchange, filter)) continue;
-      left -= 1;
-      text += `id: ${last}\nevent: exchange\ndata: ${exchangeText(exchange, plain)}\n\n`;
+      const data = texts.get(exchange) ?? exchangeText(exchange, plain);
+      texts.set(exchange, data);
+      text += `id: ${last}\nevent: exchange\ndata: ${data}\n\n`;
       if (exchange.hold !== undefined) held.add(last);
     }
     for (const number of held) {
@@ -63,25 +79,24 @@ export function openStream(
       if (exchange !== undefined) text += `event: hold\ndata: ${exchangeText(exchange, plain)}\n\n`;
     }
     if (text !== '') response.write(text);
+    // Other requests are answered before the rest is sent.
+    if (last < journal.number) setImmediate(send);
   };
-  open += 1;
-  response.write(COMMENT);
-  let looks = 0;
-  const timer = setInterval(() => {
-    // If servers share the sandbox, this takes over what others have answered.
-    sandbox.current()?.catch(() => {});
-    send();
-    looks += 1;
-    if (looks % IDLE === 0) response.write(COMMENT);
-  }, INTERVAL).unref();
+  streams.set(send, sandbox);
+  timer ??= setInterval(look, INTERVAL).unref();
   const forget = sandbox.onEnd(() => {
-    clearInterval(timer);
     send();
+    stop();
     response.end();
   });
-  response.once('close', () => {
-    open -= 1;
-    clearInterval(timer);
+  const stop = (): void => {
     forget();
-  });
+    streams.delete(send);
+    if (streams.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+    texts.clear();
+  };
+  response.write(COMMENT);
+  response.once('close', stop);
 }

@@ -27,7 +27,7 @@ import {
   JOURNAL,
 } from '../control-shapes.ts';
 import { type ControlCall, DONE, endpoint, json, refuse, serviceUrl } from '../endpoint.ts';
-import { openStream, STREAM_PACE } from './exchange-stream.ts';
+import { openStream } from './exchange-stream.ts';
 import { exchangeText, harEntry, harHead } from './exchange-text.ts';
 import { countWhen } from './hold-endpoints.ts';
 
@@ -101,7 +101,7 @@ export const REQUEST_ENDPOINTS = [
   }),
   endpoint('streamRequests', 'get /requests/stream', {
     summary: 'Stream exchanges',
-    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. ${STREAM_PACE}`,
+    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Disconnects a client that has more than 1 MiB to read; it can go on with \`Last-Event-ID\`.`,
     query: EXCHANGE_FILTER,
     replies: { 200: { shape: ANY_TEXT, mediaType: EVENTS } },
     handle: ({ sandbox, headers, query: { after, ...filter }, parts: { plain } }) => {

@@ -71,7 +71,7 @@ async function messageOf(response: Response): Promise<string> {
 }
 
 /** Marks the server as lost, and polls it every second until it is back. */
-export function lost(): void {
+function lost(): void {
   if (connection.value === 'lost') return;
   connection.value = 'lost';
   const timer = setInterval(async () => {

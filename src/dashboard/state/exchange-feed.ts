@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
 import { eventsOf } from '../../event-stream.ts';
-import { call, lost, open, valueIn } from '../client/control-calls.ts';
+import { call, open, valueIn } from '../client/control-calls.ts';
 
 /** Exchanges on a page of the list. */
 export const PAGE_SIZE = 50;
@@ -12,8 +12,8 @@ export const NEWEST_FIRST = `order=desc&limit=${PAGE_SIZE}`;
 /** Milliseconds between two drawings. */
 const PACE = 250;
 
-/** Milliseconds without a skipped exchange after which a flood is over. */
-const CALM = 1_500;
+/** Milliseconds before a stream that ended is opened again. */
+const PAUSE = 1_000;
 
 const NONE: JournalPage = { exchanges: [], total: 0, dropped: 0 };
 
@@ -29,8 +29,9 @@ export class ExchangeFeed {
   readonly #filter: string;
   readonly #timer = setInterval(() => this.#draw(), PACE);
   #latest = NONE;
-  /** When the server last skipped some; 0 if it has not since the last load. */
-  #skippedAt = 0;
+  /** How many the stream has sent since, and the newest of them as they came: few are ever drawn. */
+  #count = 0;
+  #texts: readonly string[] = [];
   #connection = new AbortController();
 
   /** @param filter a query of the control API, such as `status=409&basis=assumed` */
@@ -47,13 +48,26 @@ export class ExchangeFeed {
     this.#connection.abort();
   }
 
-  /** Shows the latest exchanges, whether the list is held or not. */
-  async load(): Promise<void> {
-    this.#latest = await journalPage(NEWEST_FIRST, this.#filter, this.#connection.signal);
-    this.#skippedAt = 0;
+  /** Draws the latest exchanges, whether the list is held or not. */
+  show(): void {
+    if (this.#count > 0) {
+      const { exchanges, total, ...rest } = this.#latest;
+      const newest = this.#texts.map((text) => valueIn<RecordedExchange>(text));
+      this.#latest = {
+        ...rest,
+        exchanges: [...newest, ...exchanges].slice(0, PAGE_SIZE),
+        total: total + this.#count,
+      };
+      this.#count = 0;
+      this.#texts = [];
+    }
     this.shown.value = this.#latest;
     this.waiting.value = 0;
-    this.loaded.value = true;
+  }
+
+  #draw(): void {
+    if (!this.isHeld) this.show();
+    this.waiting.value = this.#latest.total + this.#count - this.shown.value.total;
   }
 
   /** A browser limits connections to a server, so a hidden page closes its own. */
@@ -67,47 +81,39 @@ export class ExchangeFeed {
   async #connect(): Promise<void> {
     const { signal: ended } = this.#connection;
     try {
-      const stream = await open('GET', `/requests/stream?${this.#filter}`, { signal: ended });
-      await this.load();
-      if (stream.body === null) return;
-      for await (const { type, data } of eventsOf(stream.body)) {
-        if (type === 'exchange') this.#take(valueIn<RecordedExchange>(data));
-        // A reply that a rule held back has left.
-        if (type === 'hold') await this.load();
-        if (type === 'dropped') {
-          this.#count(valueIn<{ count: number }>(data).count);
-          this.#skippedAt = performance.now();
-        }
-      }
-    } catch (error) {
-      if (error instanceof TypeError && !ended.aborted) return lost();
+      const { body } = await open('GET', `/requests/stream?${this.#filter}`, { signal: ended });
+      await this.#load();
+      if (body !== null) await this.#follow(body);
+    } catch {
+      // The server is lost, or this page did not keep up with the stream.
     }
-    // The sandbox was deleted, or the server has no stream to give.
     setTimeout(() => {
       if (!ended.aborted) void this.#connect();
-    }, 1_000);
+    }, PAUSE);
   }
 
-  #take(exchange: RecordedExchange): void {
-    const { exchanges } = this.#latest;
-    // The list includes what the stream sent before it.
-    if (exchange.number <= (exchanges[0]?.number ?? 0)) return;
-    this.#count(1, [exchange, ...exchanges].slice(0, PAGE_SIZE));
-  }
-
-  #count(more: number, exchanges = this.#latest.exchanges): void {
-    this.#latest = { ...this.#latest, exchanges, total: this.#latest.total + more };
-  }
-
-  #draw(): void {
-    if (!this.isHeld) {
-      this.shown.value = this.#latest;
-      if (this.#skippedAt > 0 && performance.now() - this.#skippedAt > CALM) {
-        this.#skippedAt = 0;
-        this.load().catch(() => undefined);
+  /** Reads a stream until it ends, or has skipped some: then the journal is read again. */
+  async #follow(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const { type, id, data } of eventsOf(stream)) {
+      if (type === 'dropped') return;
+      // A reply that a rule held back has left.
+      if (type === 'hold') {
+        await this.#load();
+        this.show();
       }
+      // The journal had what the stream sent before it was read.
+      if (type !== 'exchange' || Number(id) <= (this.#latest.exchanges[0]?.number ?? 0)) continue;
+      this.#count += 1;
+      this.#texts = [data, ...this.#texts].slice(0, PAGE_SIZE);
     }
-    this.waiting.value = this.#latest.total - this.shown.value.total;
+  }
+
+  async #load(): Promise<void> {
+    this.#latest = await journalPage(NEWEST_FIRST, this.#filter, this.#connection.signal);
+    this.#count = 0;
+    this.#texts = [];
+    if (!this.loaded.value) this.show();
+    this.loaded.value = true;
   }
 }
 

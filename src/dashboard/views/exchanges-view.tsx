@@ -15,7 +15,7 @@ import {
 import { go, hrefOf, place } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
 import { perform, useLoaded } from '../state/resource.ts';
-import { epoch, notice } from '../state/session.ts';
+import { epoch, notice, reconnected } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { EXCHANGE_COLUMNS } from './exchange-rows.tsx';
 import { RequestForm } from './request-form.tsx';
@@ -35,7 +35,7 @@ export function ExchangesView() {
   );
   const isLive = before === '';
   const exchanges = (isLive ? feed.shown : older).value?.exchanges ?? [];
-  const rows = { exchanges, filter, isLive, onLatest: () => void feed.load() };
+  const rows = { exchanges, filter, isLive, onLatest: () => feed.show() };
   useArrowKeys(rows);
   const other = Number(query.get('with'));
   return (
@@ -48,7 +48,7 @@ export function ExchangesView() {
             {filter !== '' && ' match'}
           </span>
           {feed.isHeld && feed.waiting.value > 0 && (
-            <Button class="main" onClick={() => feed.load()}>
+            <Button class="main" onClick={() => feed.show()}>
               Show {feed.waiting.value.toLocaleString('en')} new
             </Button>
           )}
@@ -56,7 +56,7 @@ export function ExchangesView() {
             <a href={hrefOf('exchanges', 'new')}>New request</a>
             <Button onClick={() => pause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
             <Button onClick={() => exportHar(filter)}>Export HAR</Button>
-            <Button onClick={() => clear(feed)}>Clear</Button>
+            <Button onClick={clear}>Clear</Button>
           </span>
         </div>
         {exchanges.length > 0 && (
@@ -119,11 +119,10 @@ function ExchangeFilters() {
   );
 }
 
-async function clear(feed: ExchangeFeed): Promise<void> {
-  if (await perform('Journal cleared.', () => call('DELETE', '/requests'))) {
-    go('exchanges');
-    await feed.load();
-  }
+async function clear(): Promise<void> {
+  if (!(await perform('Journal cleared.', () => call('DELETE', '/requests')))) return;
+  go('exchanges');
+  reconnected();
 }
 
 /** Saves the exchanges that match, for the developer tools of browsers. */
