@@ -146,58 +146,84 @@ describe('a file', () => {
   });
 });
 
-describe('a log', () => {
-  test('whose last line is cut or damaged at any byte loses that line alone', async () => {
-    const whole = await killedAfter(1, 2);
-    const start = whole.lastIndexOf('\n', -2) + 1;
-    const found = async (bytes: Buffer) => {
-      writeFileSync(logPath, bytes);
-      const { losses = [], store = EMPTY_STORE } = (await readFileWithLog(path)) ?? {};
-      return [idsOf(store), losses];
-    };
-    const loss = (bytes: number) =>
-      `${logPath}: the last line was damaged or cut; it is left out (${bytes} bytes)`;
-    expect(await found(whole)).toEqual([[1, 2], []]);
-    expect(await found(whole.subarray(0, start))).toEqual([[1], []]);
-    for (let at = start; at < whole.length; at += 1) {
-      if (at > start) expect(await found(whole.subarray(0, at))).toEqual([[1], [loss(at - start)]]);
-      expect(await found(damaged(whole, at))).toEqual([[1], [loss(whole.length - start)]]);
-    }
+/** What a start finds beside a file and its log: the ids of animals and what it reports; or why it refuses. */
+async function found(file: Content, log: Content): Promise<string> {
+  for (const [at, content] of [[path, file] as const, [logPath, log] as const]) {
+    if (content === undefined) rmSync(at, { force: true });
+    else writeFileSync(at, content);
+  }
+  const reading = readFileWithLog(path).then(
+    (pair) => [idsOf(pair?.store ?? EMPTY_STORE).join(), ...(pair?.losses ?? [])].join('; '),
+    (error: unknown) => (error instanceof KeeperError ? error.message : String(error)),
+  );
+  return (await reading).replaceAll(path, 'FILE');
+}
+
+type Content = Buffer | string | undefined;
+
+describe('a start', () => {
+  const EDITED = '{"animals": [{"id": 9, "name": "Max", "categoryId": 1}]}';
+
+  test('finds what was kept, or says what stops it and what to do', async () => {
+    const log = await killedAfter(1, 2, 3);
+    const file = readFileSync(path);
+    const [head = '', one = '', two = '', three = ''] = log.toString().split(/(?<=\n)/);
+    const old = '{"file":{"size":8514,"crc32":3509541332},"at":0}';
+    const place = `FILE.log:3: damaged at byte ${head.length + one.length}`;
+    const rows: [file: Content, log: Content, found: string][] = [
+      [undefined, undefined, ''],
+      [file, log, '1,2,3'],
+      [file, head + one, '1'],
+      [file, undefined, ''],
+      [EDITED, head, '9'],
+      [
+        EDITED,
+        head + one + two,
+        'FILE was edited, but FILE.log holds 2 changes to its former content; to use the edited file without them, delete FILE.log; to keep them, restore the file',
+      ],
+      [
+        undefined,
+        head + one,
+        'FILE is missing, but FILE.log holds 1 change to it; restore the file, or delete FILE.log to start with a new one',
+      ],
+      [
+        file,
+        head + one + three,
+        `${place}: expected change 2, found 3; restore the log from a copy, or delete it to start without its changes`,
+      ],
+      [
+        file,
+        `${crc32(old).toString(16).padStart(8, '0')} ${old}\n`,
+        'FILE.log:1: another version of petstore-mock wrote this log; start and stop that version once to have its changes in the file, or delete the log to start without them',
+      ],
+    ];
+    for (const [its, beside, expected] of rows) expect(await found(its, beside)).toBe(expected);
   });
 
-  test('that is damaged before its last line stops the start with the place, and stays', async () => {
-    const whole = await killedAfter(1, 2, 3);
-    const lines = whole.toString('latin1').split('\n');
+  test('leaves out a last line that is cut or damaged, and refuses damage before it', async () => {
+    const log = await killedAfter(1, 2);
+    const file = readFileSync(path);
+    const last = log.lastIndexOf('\n', -2) + 1;
+    const loss = 'FILE.log: the last line was damaged or cut; it is left out';
+    for (let at = last; at < log.length; at += 1) {
+      const cut = at === last ? '1' : `1; ${loss} (${at - last} bytes)`;
+      expect(await found(file, log.subarray(0, at))).toBe(cut);
+      expect(await found(file, damaged(log, at))).toBe(`1; ${loss} (${log.length - last} bytes)`);
+    }
     let offset = 0;
-    for (const [index, line] of lines.slice(0, -2).entries()) {
+    for (const [index, line] of log.toString('latin1').split('\n').slice(0, -2).entries()) {
       for (const at of [0, 8, line.length - 1, line.length]) {
-        const bytes = damaged(whole, offset + at);
-        writeFileSync(logPath, bytes);
-        await expect(open()).rejects.toThrow(
-          `${logPath}:${index + 1}: damaged at byte ${offset}: the checksum does not match; restore the log from a copy, or delete it to start without its changes`,
+        expect(await found(file, damaged(log, offset + at))).toBe(
+          `FILE.log:${index + 1}: damaged at byte ${offset}: the checksum does not match; restore the log from a copy, or delete it to start without its changes`,
         );
-        expect(readFileSync(logPath)).toEqual(bytes);
       }
       offset += line.length + 1;
     }
-    writeFileSync(logPath, damaged(damaged(whole, offset - 3), whole.length - 3));
-    await expect(open()).rejects.toThrow(`${logPath}:3: damaged at byte`);
-    writeFileSync(logPath, lines.toSpliced(2, 1).join('\n'));
-    await expect(open()).rejects.toThrow(':3: damaged at byte');
+    const twice = damaged(damaged(log, offset - 3), log.length - 3);
+    expect(await found(file, twice)).toContain('FILE.log:2: damaged at byte');
   });
 
-  test('of another version stops the start, and stays', async () => {
-    await (await open()).close();
-    const text = '{"file":{"size":8514,"crc32":3509541332},"at":0}';
-    const log = `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
-    writeFileSync(logPath, log);
-    await expect(open()).rejects.toThrow(
-      `${logPath}:1: another version of petstore-mock wrote this log; start and stop that version once to have its changes in the file, or delete the log to start without them`,
-    );
-    expect(readFileSync(logPath, 'utf8')).toBe(log);
-  });
-
-  test('has all changes of an append or none, reports a cut one once, and goes on', async () => {
+  test('finds all changes of an append or none, reports a cut one once, and goes on', async () => {
     const file = await open();
     await file.keep(animal(1));
     await file.keep(animal(2), animal(3), (store) => ({
@@ -205,9 +231,8 @@ describe('a log', () => {
       animals: store.animals.without([1n]),
     }));
     await kill(file);
-    const whole = readFileSync(logPath);
     expect(idsOf(await storeIn(path))).toEqual([2, 3]);
-    writeFileSync(logPath, whole.subarray(0, -10));
+    writeFileSync(logPath, readFileSync(logPath).subarray(0, -10));
     const again = await open();
     await again.keep(animal(4));
     await kill(again);
@@ -215,70 +240,32 @@ describe('a log', () => {
     expect(notices).toEqual([expect.stringContaining('the last line was damaged')]);
   });
 
-  test('with changes to an edited file stops the start, and can be deleted or the file restored', async () => {
-    const log = await killedAfter(1, 2);
-    const former = readFileSync(path);
-    writeFileSync(path, '{"animals": [{"id": 9, "name": "Max", "categoryId": 1}]}');
-    await expect(open()).rejects.toThrow(
-      `${path} was edited, but ${logPath} holds 2 changes to its former content; to use the edited file without them, delete ${logPath}; to keep them, restore the file`,
-    );
-    rmSync(logPath);
-    expect(await idsAtStart()).toEqual([9]);
-    writeFileSync(logPath, log);
-    rmSync(path);
-    await expect(open()).rejects.toThrow(
-      `${path} is missing, but ${logPath} holds 2 changes to it; restore the file, or delete ${logPath} to start with a new one`,
-    );
-    writeFileSync(path, former);
-    expect(await idsAtStart()).toEqual([1, 2]);
-    await kill(await open());
-    writeFileSync(path, '{"animals": [{"id": 9, "name": "Max", "categoryId": 1}]}');
-    expect(await idsAtStart()).toEqual([9]);
-    expect(notices).toEqual([]);
-  });
-});
-
-describe('a fold', () => {
-  const LONG = 'x'.repeat(4 * 1024 * 1024);
-
-  test('leaves the whole store at every step, and an older file is reported', async () => {
-    const file = await open();
-    await file.keep(animal(1));
-    const [oldFile, oldLog] = [readFileSync(path), readFileSync(logPath)];
-    const { store } = file;
-    const long = animal(2, LONG);
-    await file.keep(long);
-    const change = { animals: store.animals.changeTo(long(store).animals) };
-    const grownLog = Buffer.concat([oldLog, changesLine(1, [change])]);
-    await file.keep(animal(3));
+  test('finds the whole store after a kill at any step of a fold, and reports an older file', async () => {
+    const long = animal(2, 'x'.repeat(4 * 1024 * 1024));
+    const server = await open();
+    await server.keep(animal(1));
+    const [file, log] = [readFileSync(path), readFileSync(logPath)];
+    const change = { animals: server.store.animals.changeTo(long(server.store).animals) };
+    await server.keep(long);
+    await server.keep(animal(3));
     const [newFile, newLog] = [readFileSync(path), readFileSync(logPath)];
     expect(newLog.length).toBeLessThan(1000);
-    await kill(file);
-    const foldedLog = fileLine(2, contentOf(newFile));
-    const readyLog = Buffer.concat([grownLog, foldedLog]);
-    const steps: [content: Buffer, log: Buffer, ids: number[]][] = [
-      [oldFile, grownLog, [1, 2]],
-      [oldFile, readyLog, [1, 2]],
-      [newFile, readyLog, [1, 2]],
-      [newFile, foldedLog, [1, 2]],
-      [newFile, newLog, [1, 2, 3]],
-      [oldFile, grownLog.subarray(0, -1), [1]],
+    const grown = Buffer.concat([log, changesLine(1, [change])]);
+    const folded = fileLine(2, contentOf(newFile));
+    const ready = Buffer.concat([grown, folded]);
+    const older =
+      'FILE is older than what FILE.log was folded into, or was edited: it lacks changes';
+    const steps: [file: Buffer, log: Buffer, found: string][] = [
+      [file, grown, '1,2'],
+      [file, ready, '1,2'],
+      [newFile, ready, '1,2'],
+      [newFile, folded, '1,2'],
+      [newFile, newLog, '1,2,3'],
+      [file, folded, `; ${older}`],
     ];
-    for (const [content, log, ids] of steps) {
-      writeFileSync(path, content);
-      writeFileSync(logPath, log);
-      expect(await idsAtStart()).toEqual(ids);
-    }
-    expect(notices.splice(0)).toHaveLength(1);
-    writeFileSync(path, oldFile);
-    writeFileSync(logPath, foldedLog);
-    expect(await idsAtStart()).toEqual([]);
-    expect(notices).toEqual([
-      `${path} is older than what ${logPath} was folded into, or was edited: it lacks changes`,
-    ]);
-    writeFileSync(path, oldFile);
-    writeFileSync(logPath, newLog);
-    await expect(open()).rejects.toThrow(`${path} was edited, but ${logPath} holds 1 change`);
+    for (const [its, beside, ids] of steps) expect(await found(its, beside)).toBe(ids);
+    expect(await found(file, newLog)).toContain('FILE was edited, but FILE.log holds 1 change');
+    await found(newFile, newLog);
   });
 });
 
