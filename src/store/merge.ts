@@ -128,14 +128,9 @@ function matches(record: AnyRecord, where: BulkChange['where']): boolean {
   return true;
 }
 
-/** Some ids, such as those of `Records`. */
-export interface IdSet {
-  has(id: bigint): boolean;
-}
-
 /** Reports a petId that no animal has. */
 export function reportMissingAnimal(
-  animals: IdSet,
+  animals: { has(id: bigint): boolean },
   petId: unknown,
   at: ValuePath,
   report: ReportMisfit,

@@ -71,8 +71,11 @@ export class FileLock {
     const own = thisProcess();
     if (create(path, own)) return new FileLock(path, own, undefined, options);
     const former = readHolder(path);
-    const runs = former && isRunning(former, own);
-    const isUsed = runs ?? (await hasHeartbeat(path, options.patience ?? PATIENCE));
+    const isNear = former?.began !== undefined && own.system !== undefined;
+    const isUsed =
+      isNear && former.system === own.system
+        ? beganAt(former.pid) === former.began
+        : await hasHeartbeat(path, options.patience ?? PATIENCE);
     if (isUsed) return readHolder(path) ?? own;
     writeFileSync(path, JSON.stringify(own));
     // Another server may take the lock over at the same time: the last one has it.
@@ -158,12 +161,6 @@ function thisProcess(): LockHolder {
   });
   const since = new Date().toISOString();
   return { pid, host: hostname(), since, id: crypto.randomUUID(), system, began: beganAt(pid) };
-}
-
-/** Whether a process runs; undefined if it is on another machine, container or kernel than `self`. */
-function isRunning({ pid, system, began }: LockHolder, self: LockHolder): boolean | undefined {
-  if (system === undefined || began === undefined || system !== self.system) return undefined;
-  return beganAt(pid) === began;
 }
 
 /** The start time of a process in ticks of the kernel; undefined if it has ended. See proc(5). */
