@@ -41,7 +41,7 @@ describeServer('the state in the control API', (open) => {
     });
   });
 
-  test('records are merged by id, in both forms', async () => {
+  test('records are merged by id, in both forms, and those of a removed animal go', async () => {
     const { control } = await open();
     await control('PUT state', ONE);
     const body = { animals: [{ id: 1, status: 'sold' }], orders: { set: [{ id: 3, petId: 1 }] } };
@@ -50,6 +50,10 @@ describeServer('the state in the control API', (open) => {
       inventory: [],
       orders: [{ id: 3, petId: 1 }],
     });
+    const max = { id: 2, name: 'Max', categoryId: 1 };
+    const orders = [{ id: 4, petId: 2 }];
+    const replaced = await control('PATCH state', { animals: { remove: [1], set: [max] }, orders });
+    expect(replaced.json).toEqual({ animals: [max], inventory: [], orders });
     const emptied = await control('PATCH state', { animals: { remove: 'all' } });
     expect(emptied.json).toEqual({ animals: [], inventory: [], orders: [] });
   });
@@ -59,7 +63,11 @@ describeServer('the state in the control API', (open) => {
     const { json } = await control('PATCH state', {
       orders: {
         remove: [2],
-        each: [{ status: 'shipped' }, { where: { petId: [null, 33] }, quantity: 9 }],
+        each: [
+          { status: 'shipped' },
+          { where: { petId: [null, 33] }, quantity: 9 },
+          { where: { quantity: 9 }, petId: null },
+        ],
         set: [{ id: 1, status: 'cancelled' }],
       },
     });
@@ -70,6 +78,8 @@ describeServer('the state in the control API', (open) => {
       { id: 3, status: 'shipped', quantity: 6 },
     ]);
     expect(orders).toContainEqual({ id: 9, quantity: 9, status: 'shipped' });
+    const seventh = { id: 7, quantity: 9, shipDate: '2033-01-10T07:30:00Z', status: 'shipped' };
+    expect(orders).toContainEqual(seventh);
     expect((await send('DELETE', '/v1/store/orders/4')).status).toBe(409);
     await control('POST orders', { id: 50 });
     expect((await send('DELETE', '/v1/store/orders/50')).status).toBe(204);

@@ -65,19 +65,9 @@ test.each(['x', '\\n', '\\"'])(
 describe('a broken record is reported with its path, the expectation and what was found', () => {
   test.each([
     [
-      'a status that is null',
-      '{"animals":[{"id":1,"name":"Rex","categoryId":2,"status":null}]}',
-      '$.animals[0].status: expected a string, found null',
-    ],
-    [
       'a day that no month has',
       '{"orders":[{"id":1,"shipDate":"2026-02-30T09:00:00Z"}]}',
       `$.orders[0].shipDate: expected ${DATE_TIME}, found "2026-02-30T09:00:00Z"`,
-    ],
-    [
-      'a misspelt field',
-      '{"animals":[{"id":1,"name":"Rex","categoryId":2,"staus":"sold"}]}',
-      '$.animals[0].staus: expected id, name, categoryId or status, found "staus" (did you mean status?)',
     ],
     [
       'two animals with one id',
