@@ -4,6 +4,9 @@ export const DEFAULT_SANDBOX = 'default';
 /** The document's second deployment, at `/~staging/v1`. */
 export const STAGING_SANDBOX = 'staging';
 
+/** They always exist, in this order. */
+export const PERMANENT: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
+
 export const SANDBOX_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** The form of a sandbox name, in words. */

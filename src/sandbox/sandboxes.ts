@@ -10,7 +10,7 @@ import { type Fleet, type Keeper, KeeperError, type Opening } from './keeper.ts'
 import type { SandboxShare } from './recorder.ts';
 import { Sandbox } from './sandbox.ts';
 import type { SandboxLimits } from './sandbox-limits.ts';
-import { DEFAULT_SANDBOX, STAGING_SANDBOX } from './sandbox-names.ts';
+import { DEFAULT_SANDBOX, PERMANENT, STAGING_SANDBOX } from './sandbox-names.ts';
 import { initialState, restarted } from './state.ts';
 import { worldOf } from './step.ts';
 import type { Upstream } from './upstream.ts';
@@ -27,9 +27,6 @@ export interface SandboxParts {
 
 /** Sandboxes of a fleet that a server holds in memory, besides the default one. */
 const MOST_HELD = 10_000;
-
-/** They always exist, in this order. */
-const PERMANENT: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
 /** All sandboxes of a server, each created at its first use. */
 export class Sandboxes {
@@ -148,10 +145,6 @@ export class Sandboxes {
     return this.#named.values();
   }
 
-  has(name: string): boolean {
-    return this.#named.has(name);
-  }
-
   /**
    * Checks that a name is free, so that `find` creates its sandbox. In a fleet, creates the
    * sandbox, since another server could be faster.
@@ -159,7 +152,7 @@ export class Sandboxes {
    * @throws KeeperError
    */
   async reserve(name: string): Promise<boolean> {
-    if (this.#fleet === undefined || PERMANENT.includes(name)) return !this.has(name);
+    if (this.#fleet === undefined || PERMANENT.includes(name)) return !this.#named.has(name);
     return this.#fleet.create(this.#opening(name));
   }
 

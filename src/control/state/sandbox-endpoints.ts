@@ -5,7 +5,7 @@ import { TEXTS } from '../../evidence/report-shapes.ts';
 import { locateByName, nameInvalid } from '../../http/service-handler.ts';
 import { addressOf } from '../../http/target.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX, SANDBOX_NAME, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { PERMANENT, SANDBOX_NAME } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { describe } from '../../words.ts';
@@ -25,8 +25,6 @@ import { listQuery, type Page, pageOf } from '../records/query.ts';
 import { listOf, listReply } from '../records/record-endpoints.ts';
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
-
-const PERMANENT: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
 const NAME_FIELD: Field = { type: 'string', required: true, description: '' };
 const COUNT: Field = { ...NAME_FIELD, type: 'integer' };
