@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { OPERATIONS } from '../contract/operations.ts';
 import {
-  type Animal,
   COLLECTIONS,
   type CollectionName,
   isObject,
@@ -191,13 +190,11 @@ const DIGITS = 12;
  * recordings with the same secret. Without the secret, nobody can find a name by trying candidates.
  */
 export function anonymised(store: Store, secret: string): Store {
-  const animals = store.animals.map((it) => ({ ...it, name: pseudonym(it, secret) }));
+  const animals = store.animals.map((it) => {
+    const digest = createHmac('sha256', secret).update(it.name).digest('hex');
+    return { ...it, name: `Animal ${digest.slice(0, DIGITS)}` };
+  });
   return { ...store, animals };
-}
-
-function pseudonym({ name }: Animal, secret: string): string {
-  const digest = createHmac('sha256', secret).update(name).digest('hex');
-  return `Animal ${digest.slice(0, DIGITS)}`;
 }
 
 /** The members of a record by name. */

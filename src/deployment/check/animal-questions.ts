@@ -24,9 +24,9 @@ import {
 const [{ default: USUAL_PAGE }] = OPERATIONS.listPets.parameters;
 
 /** A list has as many animals as the limit lets through. */
-const pageLength: DocumentRule = ({ sending, records = [] }, check) => {
+const pageLength: DocumentRule = ({ request, records = [] }, check) => {
   const known = check.get('pets100')?.records ?? records;
-  const limit = Number(/limit=(\d+)/.exec(sending.request.path)?.[1] ?? USUAL_PAGE);
+  const limit = Number(/limit=(\d+)/.exec(request.path)?.[1] ?? USUAL_PAGE);
   const wanted = Math.min(limit, Math.max(known.length, records.length));
   const expected = `${wanted} animals with limit ${limit}`;
   return unless(records.length === wanted, '$', expected, `${records.length}`);
@@ -109,8 +109,8 @@ export const ANIMAL_QUESTIONS = {
     status: 200,
     rules: [
       sunsetDay,
-      ({ sending, record }, check) => {
-        const id = BigInt(/-?\d+$/.exec(sending.request.path)?.[0] ?? 0);
+      ({ request, record }, check) => {
+        const id = BigInt(/-?\d+$/.exec(request.path)?.[0] ?? 0);
         const listed = withId(check.get('pets100')?.records, id);
         return unlike(record, listed, Object.keys({ ...listed, status: undefined }));
       },
@@ -180,7 +180,7 @@ function pagingIn(check: CheckTranscript): string {
 }
 
 function linkIn(check: CheckTranscript): string | undefined {
-  return nextQuery(check.get('pets1')?.reply ?? { headers: [] });
+  return nextQuery(check.get('pets1') ?? { headers: [] });
 }
 
 function hasTotal(check: CheckTranscript): boolean {

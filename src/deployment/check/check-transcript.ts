@@ -1,11 +1,12 @@
 import type { ASSUMPTIONS, AssumptionId } from '../../contract/assumption-table.ts';
-import { parseJson } from '../../contract/json.ts';
+import { jsonOf } from '../../contract/json.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
 import { headerOf } from '../../raw-headers.ts';
 import { describe, joinWords } from '../../words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';
 import {
+  type ComparableReply,
   type DeploymentReply,
   type Deviation,
   describeBody,
@@ -126,6 +127,51 @@ interface Sending {
   readonly waited: number;
 }
 
+/** A question with its reply. */
+export interface ProbeReply extends Sending, ComparableReply {
+  readonly operation: OperationId | undefined;
+  /** In milliseconds; only differences count. */
+  readonly receivedAt: number;
+  readonly accepted: boolean;
+  /** Whether the input was refused as invalid. */
+  readonly refused: boolean;
+  /** The records of a list with status 200. */
+  readonly records: readonly JsonRecord[] | undefined;
+  /** The record of a reply that has one. */
+  readonly record: JsonRecord | undefined;
+  /** The id of its record, or of the animal that it is about. */
+  readonly id: bigint | undefined;
+  /** A header by its name in lower case. */
+  header(name: string): string | undefined;
+  /** The members of the body that was sent. */
+  readonly sent: JsonRecord;
+  /** `GET /pets?limit=0: 400`. */
+  toString(): string;
+}
+
+export function probeReply(sending: Sending, reply: DeploymentReply): ProbeReply {
+  const { status, headers, body } = reply;
+  const json = jsonOfBody(body);
+  const accepted = status >= 200 && status < 300;
+  const record = accepted && isObject(json) ? json : undefined;
+  const sent = jsonOf(sending.request.body ?? '{}');
+  return {
+    ...sending,
+    ...reply,
+    operation: sending.question.operation,
+    receivedAt: performance.now(),
+    json,
+    accepted,
+    refused: status === 400 || status === 422,
+    records: status === 200 && Array.isArray(json) ? json.filter(isObject) : undefined,
+    record,
+    id: idIn(record) ?? idIn(record, 'petId'),
+    sent: isObject(sent) ? sent : {},
+    header: (name) => headerOf(headers, name),
+    toString: () => exchangeText(sending, status),
+  };
+}
+
 const KEYS = {
   none: 'without a key',
   unknown: 'with an unknown key',
@@ -133,74 +179,14 @@ const KEYS = {
   'read-only': 'with the read-only key',
 } as const;
 
-/** A reply to a question of a check. */
-export class ProbeReply {
-  readonly sending: Sending;
-  readonly reply: DeploymentReply;
-  readonly status: number;
-  /** Its body; undefined if it has none or that is not JSON. */
-  readonly json: unknown;
-  /** In milliseconds; only differences count. */
-  readonly receivedAt = performance.now();
-
-  constructor(sending: Sending, reply: DeploymentReply) {
-    this.sending = sending;
-    this.reply = reply;
-    this.status = reply.status;
-    this.json = jsonOfBody(reply.body);
-  }
-
-  get operation(): OperationId | undefined {
-    return this.sending.question.operation;
-  }
-
-  /** A header by its name in lower case. */
-  header(name: string): string | undefined {
-    return headerOf(this.reply.headers, name);
-  }
-
-  get accepted(): boolean {
-    return this.status >= 200 && this.status < 300;
-  }
-
-  /** Whether the input was refused as invalid. */
-  get refused(): boolean {
-    return this.status === 400 || this.status === 422;
-  }
-
-  /** The records of a list with status 200. */
-  get records(): readonly JsonRecord[] | undefined {
-    const { json } = this;
-    return this.status === 200 && Array.isArray(json) ? json.filter(isObject) : undefined;
-  }
-
-  /** The record of a reply that has one. */
-  get record(): JsonRecord | undefined {
-    return this.accepted && isObject(this.json) ? this.json : undefined;
-  }
-
-  /** The id of its record, or of the animal that it is about. */
-  get id(): bigint | undefined {
-    return idIn(this.record) ?? idIn(this.record, 'petId');
-  }
-
-  /** The members of the body that was sent. */
-  get sent(): JsonRecord {
-    const sent: unknown = parseJson(this.sending.request.body ?? '{}');
-    return isObject(sent) ? sent : {};
-  }
-
-  /** `GET /pets?limit=0: 400`. */
-  toString(): string {
-    const { request, question, waited } = this.sending;
-    const { key, headers, body, why } = question;
-    const words = [`${request.method} ${request.path}`];
-    if (body !== undefined) words.push(`with ${why}`);
-    else if (key !== undefined) words.push(KEYS[key]);
-    if (headers?.Origin !== undefined) words.push('from another origin');
-    const again = waited === 0 ? '' : `, again after ${waited} s`;
-    return `${words.join(' ')}: ${this.status}${again}`;
-  }
+function exchangeText({ request, question, waited }: Sending, status: number): string {
+  const { key, headers, body, why } = question;
+  const words = [`${request.method} ${request.path}`];
+  if (body !== undefined) words.push(`with ${why}`);
+  else if (key !== undefined) words.push(KEYS[key]);
+  if (headers?.Origin !== undefined) words.push('from another origin');
+  const again = waited === 0 ? '' : `, again after ${waited} s`;
+  return `${words.join(' ')}: ${status}${again}`;
 }
 
 /** What a check has sent and received so far. */
@@ -246,13 +232,13 @@ export class CheckTranscript {
       return this.failures.get(name) ?? `it needs ${joinWords(this.needs.get(name) ?? [], 'and')}`;
     }
     if (!first.accepted) return [...new Set(replies.map(String))].join('; ');
-    const { json, reply } = first;
-    return `${first} with ${json === undefined ? describeBody(reply.body) : describe(json)}`;
+    const { json, body } = first;
+    return `${first} with ${json === undefined ? describeBody(body) : describe(json)}`;
   }
 
   /** The orders that the check has cancelled. */
   get cancelled(): readonly bigint[] {
-    return this.all('cancel').flatMap(({ accepted, sending: { order } }) =>
+    return this.all('cancel').flatMap(({ accepted, order }) =>
       accepted && order !== undefined ? [order] : [],
     );
   }

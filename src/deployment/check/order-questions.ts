@@ -72,7 +72,7 @@ export const ORDER_QUESTIONS = {
   cancel: cancel('a pending order', {
     each: 'cancel',
     status: 204,
-    excuse: ({ status, sending: { order } }, check) =>
+    excuse: ({ status, order }, check) =>
       status === 404 || (status === 409 && (!check.get('orders')?.records || check.isDue(order))),
     settles: 'order-shipping',
     from: ['orders'],
@@ -81,7 +81,7 @@ export const ORDER_QUESTIONS = {
       ...(hasDuePending(check) ? ['accepted'] : []),
       ...check
         .all('cancel')
-        .filter(({ sending }) => check.isDue(sending.order))
+        .filter(({ order }) => check.isDue(order))
         .map((it) => (it.accepted ? 'accepted' : String(it.status))),
     ],
     nothing: 'it needs a clock: no pending order is known whose shipDate has passed',
@@ -183,8 +183,8 @@ function restocks(check: CheckTranscript): { readonly ordered: number; readonly 
 
 /** The form of a conflict's body, or what it is instead. */
 function conflictBody(conflict: ProbeReply): string {
-  const { json, reply } = conflict;
-  if (reply.body.length === 0) return 'empty';
+  const { json, body } = conflict;
+  if (body.length === 0) return 'empty';
   const type = conflict.header('content-type')?.toLowerCase() ?? 'no Content-Type';
   if (type.startsWith('application/problem+json')) return 'problem';
   const isError = type.startsWith('application/json') && isObject(json) && 'code' in json;

@@ -160,7 +160,7 @@ function waitIn(check: CheckTranscript): number {
   const waits = check
     .all('burst')
     .filter(status(429))
-    .map((it) => secondsToWait(it.reply));
+    .map((it) => secondsToWait(it));
   return Math.max(0, ...waits.map(Number));
 }
 

@@ -94,8 +94,8 @@ export function uniqueIds(field: string): DocumentRule {
 /** A body without a required field, or with one of another type, is not accepted. */
 export function refuses(field: string): readonly [DocumentRule] {
   return [
-    ({ accepted, status, sending }) => {
-      const found = `${status} for ${sending.question.why}`;
+    ({ accepted, status, question }) => {
+      const found = `${status} for ${question.why}`;
       return unless(!accepted, `$.${field}`, 'a refusal', found, 'field');
     },
   ];

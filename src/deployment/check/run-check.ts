@@ -3,7 +3,8 @@ import { SAFE } from '../transport.ts';
 import { type CheckOptions, missing, QUESTIONS } from './check-plan.ts';
 import {
   CheckTranscript,
-  ProbeReply,
+  type ProbeReply,
+  probeReply,
   QUESTION_NAMES,
   type QuestionName,
 } from './check-transcript.ts';
@@ -44,7 +45,7 @@ export async function runCheck(
     reads = [];
   }
   const { transcript } = run;
-  const isAnswered = transcript.everything.some(({ sending }) => sending.request.key === undefined);
+  const isAnswered = transcript.everything.some(({ request }) => request.key === undefined);
   if (isAnswered) return transcript;
   throw new DeploymentError(
     `no request got an answer of the service: ${transcript.whyUnknown('pets100')}`,
@@ -126,7 +127,7 @@ class CheckRun {
         found.push(await this.#exchange(name, order, waited));
       }
     }
-    const replies = found.filter((it) => it instanceof ProbeReply);
+    const replies = found.filter((it) => typeof it !== 'string');
     const reasons = new Set(found.filter((it) => typeof it === 'string'));
     // A burst counts only as a whole.
     this.transcript.set(name, times !== undefined && reasons.size > 0 ? [] : replies);
@@ -153,7 +154,7 @@ class CheckRun {
     };
     try {
       const reply = await this.#client.send(request, times === undefined);
-      const found = new ProbeReply({ name, question, request, order, waited }, reply);
+      const found = probeReply({ name, question, request, order, waited }, reply);
       return whyNoAnswer(found) ?? found;
     } catch (error) {
       if (!(error instanceof DeploymentError) || name === QUESTION_NAMES[0]) throw error;
@@ -169,7 +170,7 @@ class CheckRun {
 /** Why a reply says nothing about how the service answers the request. */
 function whyNoAnswer(reply: ProbeReply): string | undefined {
   const { status } = reply;
-  const { method, times, key } = reply.sending.question;
+  const { method, times, key } = reply.question;
   if (status === 429 && times === undefined) {
     return `${reply}, Retry-After ${reply.header('retry-after') ?? 'absent'}`;
   }

@@ -121,8 +121,8 @@ function hasBroken(reply: ProbeReply): boolean {
   return documentDifferences(reply).some(isBreak);
 }
 
-function documentDifferences({ reply, json, operation }: ProbeReply): readonly Deviation[] {
-  return operation === undefined ? [] : replyDifferences({ ...reply, json }, operation);
+function documentDifferences(reply: ProbeReply): readonly Deviation[] {
+  return reply.operation === undefined ? [] : replyDifferences(reply, reply.operation);
 }
 
 /** Why questions that an assumption cannot do without have no answer; undefined if all have one. */
@@ -160,14 +160,14 @@ function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
 function isOtherBreak(
   reply: ProbeReply,
 ): reply is ProbeReply & { readonly operation: OperationId } {
-  const { operation, status, sending } = reply;
-  if (operation === undefined || sending.question.status !== undefined) return false;
+  const { operation, status, question } = reply;
+  if (operation === undefined || question.status !== undefined) return false;
   return !(status in operationShape(operation).replies) && hasBroken(reply);
 }
 
 /** The differences that a reply shows, each with the documented reply that it is about. */
 function differencesIn(reply: ProbeReply, check: CheckTranscript) {
-  const { question } = reply.sending;
+  const { question } = reply;
   const { rules = [] } = question;
   const about = (name: string | undefined, differences: readonly Deviation[]) =>
     differences.map((it) => ({ ...it, exchange: String(reply), about: name }));
@@ -181,9 +181,9 @@ function differencesIn(reply: ProbeReply, check: CheckTranscript) {
 }
 
 /** Integers that are written with a fraction or an exponent, which many clients cannot read. */
-function fractions({ reply, json }: ProbeReply): Deviation[] {
+function fractions({ body, json }: ProbeReply): Deviation[] {
   if (json === undefined) return [];
-  const numbers = reply.body.toString().replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
+  const numbers = body.toString().replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
   const [found] = /-?\d+(?:\.0+(?!\d)|(?:\.\d+)?[eE][+-]?\d+)/.exec(numbers) ?? [];
   if (found === undefined) return [];
   const expected = 'integers without a fraction or an exponent';
@@ -192,8 +192,8 @@ function fractions({ reply, json }: ProbeReply): Deviation[] {
 
 /** A status that neither the document prescribes nor an assumption explains. */
 function wrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
-  const { status, sending } = reply;
-  const { status: prescribed, excuse } = sending.question;
+  const { status } = reply;
+  const { status: prescribed, excuse } = reply.question;
   if (prescribed === undefined || status === prescribed || excuse?.(reply, check)) return [];
   return [{ where: 'status', expected: `${prescribed}`, found: `${status}` }];
 }
