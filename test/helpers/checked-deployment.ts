@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
-import type { CheckOptions } from '../../src/deployment/check/check-plan.ts';
-import type { CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
+import type { CheckOptions, CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
 import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
 import {
   DeploymentClient,
@@ -82,9 +81,11 @@ export async function deploy(
 /** Everything that a check can be told about the fixture's orders and keys. */
 export const WHOLE_CHECK: CheckOptions = {
   writes: true,
-  orders: { cancel: [1n, OVERDUE], shipped: [2n], cancelled: [3n] },
-  readOnlyKey: 'demo-read-only-key',
-  invalidKey: 'some-invalid-key',
+  cancel: [1n, OVERDUE],
+  shipped: [2n],
+  cancelled: [3n],
+  readOnlyKey: ['demo-read-only-key'],
+  invalidKey: ['some-invalid-key'],
   rate: 1e6,
 };
 

@@ -1,11 +1,6 @@
 import { ASSUMPTION_IDS, assumptionShape, topicOf } from '../../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
-import { DEFAULTS } from '../../defaults.ts';
-import {
-  type CheckOptions,
-  type PlannedRequest,
-  planCheck,
-} from '../../deployment/check/check-plan.ts';
+import { type PlannedRequest, planCheck } from '../../deployment/check/check-plan.ts';
 import { runCheck } from '../../deployment/check/run-check.ts';
 import {
   VERDICT_TONES,
@@ -32,7 +27,6 @@ import { readJson } from '../../shape/source-text.ts';
 import { countText, cut } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, workWith } from '../connection.ts';
-import type { Flags } from '../flags.ts';
 import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
 import { jsonText, writeReports, writeText } from '../write-files.ts';
 
@@ -40,8 +34,7 @@ import { jsonText, writeReports, writeText } from '../write-files.ts';
 export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
   const { style } = terminal;
   const client = await connect(url, flags);
-  const options = optionsOf(flags);
-  const plan = planCheck(options);
+  const plan = planCheck(flags);
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await earlierIn(flags.against);
   const requests = plan.reduce((sum, { times }) => sum + times, 0);
@@ -50,7 +43,7 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
   await askConsent(client.url, planned, flags.yes, terminal);
   const transcript = await workWith(client, 'check', terminal, (progress) =>
-    runCheck(client, options, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
+    runCheck(client, flags, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
   const report = checkReport(transcript);
   const changes = earlier && changesSince(earlier, report, flags.allowUnsettled ?? false);
@@ -65,17 +58,6 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const exitCode = failed ? EXIT_GATE_FAILED : 0;
   return { text: renderReport(result, style), json: result.document, exitCode };
 };
-
-function optionsOf(flags: Flags): CheckOptions {
-  const { writes = false, cancel = [], shipped = [], cancelled = [] } = flags;
-  return {
-    writes,
-    orders: { cancel, shipped, cancelled },
-    readOnlyKey: flags.readOnlyKey?.[0],
-    invalidKey: flags.invalidKey?.[0],
-    rate: flags.rate ?? DEFAULTS.deploymentRate,
-  };
-}
 
 /** Reads the verdicts of an earlier check. */
 async function earlierIn(file: string): Promise<EarlierCheck> {

@@ -1,9 +1,10 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-table.ts';
 import { operationShape } from '../../contract/operations.ts';
+import { DEFAULTS } from '../../defaults.ts';
 import { SAFE } from '../transport.ts';
 import { ANIMAL_QUESTIONS } from './animal-questions.ts';
 import {
-  type NamedOrders,
+  type CheckOptions,
   QUESTION_NAMES,
   type Question,
   type QuestionName,
@@ -59,16 +60,6 @@ export function ruledReply({ operation, rules }: Question): string | undefined {
   return `${operation} ${Object.keys(operationShape(operation).replies)[0]}`;
 }
 
-/** What a check may do, and what the user says about the deployment. */
-export interface CheckOptions {
-  readonly writes: boolean;
-  readonly orders: NamedOrders;
-  readonly readOnlyKey?: string | undefined;
-  readonly invalidKey?: string | undefined;
-  /** Requests per second. */
-  readonly rate: number;
-}
-
 /** A request that a check sends, before what it depends on is known. */
 export type PlannedRequest = ReturnType<typeof planCheck>[number];
 
@@ -77,7 +68,7 @@ export function planCheck(options: CheckOptions) {
   return QUESTION_NAMES.filter((name) => missing(name, options).length === 0).flatMap((name) => {
     const { method, path, body, key, times = 1, why, each, needs } = QUESTIONS[name];
     // Descriptions in braces stand for what only the deployment can tell.
-    const values = each === undefined ? [`{${needs?.description}}`] : options.orders[each];
+    const values = each === undefined ? [`{${needs?.description}}`] : (options[each] ?? []);
     return values.map((value) => ({
       name,
       method,
@@ -103,11 +94,11 @@ function purposesOf(name: QuestionName): string[] {
 /** What the user would have to give before a request can be sent. */
 export function missing(name: QuestionName, options: CheckOptions): string[] {
   const { method, each, key, times = 1, needs } = QUESTIONS[name];
-  const { writes, orders, readOnlyKey, invalidKey, rate } = options;
+  const { writes, readOnlyKey, invalidKey, rate = DEFAULTS.deploymentRate } = options;
   const all = [
     ...(needs?.after === undefined ? [] : missing(needs.after, options)),
     ...(writes || SAFE.test(method) ? [] : ['--writes']),
-    ...(each === undefined || orders[each].length > 0 ? [] : [`--${each} ID`]),
+    ...(each === undefined || options[each]?.length ? [] : [`--${each} ID`]),
     ...(key === 'read-only' && readOnlyKey === undefined ? ['--read-only-key KEY'] : []),
     ...(key === 'invalid' && invalidKey === undefined ? ['--invalid-key KEY'] : []),
     ...(times > rate ? [`--rate ${times} or more`] : []),

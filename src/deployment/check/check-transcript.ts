@@ -35,11 +35,16 @@ export const QUESTION_NAMES = [
 
 export type QuestionName = (typeof QUESTION_NAMES)[number];
 
-/** What the user said about the orders of the deployment. */
-export interface NamedOrders {
-  readonly cancel: readonly bigint[];
-  readonly shipped: readonly bigint[];
-  readonly cancelled: readonly bigint[];
+/** What a check may do, and what the user says about the deployment, by the names of the flags. */
+export interface CheckOptions {
+  readonly writes?: boolean | undefined;
+  readonly cancel?: readonly bigint[] | undefined;
+  readonly shipped?: readonly bigint[] | undefined;
+  readonly cancelled?: readonly bigint[] | undefined;
+  /** The first of each is used. */
+  readonly readOnlyKey?: readonly string[] | undefined;
+  readonly invalidKey?: readonly string[] | undefined;
+  readonly rate?: number | undefined;
 }
 
 /** Derives something from what a check has received. */
@@ -61,7 +66,7 @@ export interface CheckRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** Sent once for each order that this flag names. */
-  readonly each?: keyof NamedOrders;
+  readonly each?: 'cancel' | 'shipped' | 'cancelled';
   /** Sent this many times at once. */
   readonly times?: number;
   /** Something that only the deployment can provide, such as an id. */
@@ -82,7 +87,7 @@ export interface Need {
   readonly description: string;
   /** The question whose reply it follows from. */
   readonly after?: QuestionName;
-  readonly find: (check: CheckTranscript, orders: NamedOrders) => bigint | string | undefined;
+  readonly find: (check: CheckTranscript, options: CheckOptions) => bigint | string | undefined;
 }
 
 type OptionOf<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];

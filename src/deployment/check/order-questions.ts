@@ -18,7 +18,7 @@ const cancel = (why: string, more?: More) => call('cancelOrder', '', why, more);
 
 const UNKNOWN_ORDER: Need = {
   description: 'an id that no order has',
-  find: (check, { cancel, shipped, cancelled }) =>
+  find: (check, { cancel = [], shipped = [], cancelled = [] }) =>
     unusedId([...idsOf(check.get('orders')?.records), ...cancel, ...shipped, ...cancelled]),
 };
 

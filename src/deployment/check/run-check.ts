@@ -1,7 +1,8 @@
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
 import { SAFE } from '../transport.ts';
-import { type CheckOptions, missing, QUESTIONS } from './check-plan.ts';
+import { missing, QUESTIONS } from './check-plan.ts';
 import {
+  type CheckOptions,
   CheckTranscript,
   type ProbeReply,
   probeReply,
@@ -123,7 +124,7 @@ class CheckRun {
       this.#client.rest(1100); // no earlier request counts in the second of the burst
       found.push(...(await Promise.all(Array.from({ length: times }, () => this.#exchange(name)))));
     } else {
-      for (const order of each === undefined ? [undefined] : this.#options.orders[each]) {
+      for (const order of each === undefined ? [undefined] : (this.#options[each] ?? [])) {
         found.push(await this.#exchange(name, order, waited));
       }
     }
@@ -138,12 +139,12 @@ class CheckRun {
   async #exchange(name: QuestionName, order?: bigint, waited = 0): Promise<ProbeReply | string> {
     const question = QUESTIONS[name];
     const { method, path, body, headers, key, times } = question;
-    const { invalidKey, readOnlyKey } = this.#options;
+    const { invalidKey = [], readOnlyKey = [] } = this.#options;
     const keys = {
       none: null,
       unknown: UNKNOWN_KEY,
-      invalid: invalidKey,
-      'read-only': readOnlyKey,
+      invalid: invalidKey[0],
+      'read-only': readOnlyKey[0],
     };
     const request = {
       method,
@@ -163,7 +164,7 @@ class CheckRun {
   }
 
   #valueFor(name: QuestionName): bigint | string | undefined {
-    return QUESTIONS[name].needs?.find(this.transcript, this.#options.orders);
+    return QUESTIONS[name].needs?.find(this.transcript, this.#options);
   }
 }
 
