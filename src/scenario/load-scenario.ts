@@ -54,7 +54,7 @@ interface ScenarioFinder {
    */
   readonly find: (wanted: string, refuse: Refuse) => Promise<Scenario | undefined>;
   /** What is wanted where a scenario says that it extends a name or a path. */
-  readonly besides: (wanted: string, scenario: Scenario, extended: string) => string;
+  readonly extendedAs: (wanted: string, scenario: Scenario, extended: string) => string;
   /** Reports what else is wrong with a scenario. */
   readonly check?: (scenario: Scenario, report: ReportMisfit) => void;
 }
@@ -68,7 +68,7 @@ interface ScenarioFinder {
  */
 async function loadInOrder(
   named: readonly string[],
-  { find, besides, check }: ScenarioFinder,
+  { find, extendedAs, check }: ScenarioFinder,
 ): Promise<readonly Scenario[]> {
   const problems: string[] = [];
   const seen = new Set<string>();
@@ -86,7 +86,7 @@ async function loadInOrder(
     const misfits: ShapeProblem[] = [];
     const report = reportInto(misfits);
     for (const [index, name] of scenario.extends.entries()) {
-      await load(besides(wanted, scenario, name), (expected, found) =>
+      await load(extendedAs(wanted, scenario, name), (expected, found) =>
         report({ at: ['extends', index], expected, found }),
       );
     }
@@ -125,7 +125,7 @@ export async function loadScenarios(
       if (read.ok) return readFile(file, wanted, read.text);
       return refuse(EXPECTED_FILE, `${read.found}${suggest(basename(wanted), SCENARIO_NAMES)}`);
     },
-    besides: (wanted, _, extended) =>
+    extendedAs: (wanted, _, extended) =>
       isShipped(extended) || isAbsolute(extended) ? extended : join(dirname(wanted), extended),
   });
 }
@@ -163,7 +163,7 @@ export async function loadForRequest(
       return refuse(expected, `${describe(name)}${hint}`);
     },
     // The server's own files extend paths.
-    besides: (_, { file }, extended) =>
+    extendedAs: (_, { file }, extended) =>
       file === undefined ? extended : basename(extended, extname(extended)),
     check: ({ file, fixture }, report) => {
       if (file !== undefined || fixture === undefined) return;
