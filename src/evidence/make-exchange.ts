@@ -151,14 +151,11 @@ function decisionText({ rule, call }: Decision): string {
   return Number.isFinite(last) ? `${name}, call ${call} of ${last}` : `${name}, call ${call}`;
 }
 
-const ANY_VERSION = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
-const ZEROS = /^0+$/;
+/** W3C Trace Context. Ids are not zero, and only versions after 00 may have more fields. */
+const TRACEPARENT =
+  /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
-/** The trace that a `traceparent` names (W3C Trace Context); undefined if it is malformed. */
+/** The trace that a `traceparent` names; undefined if it is malformed. */
 function traceIdOf(traceparent: unknown): string | undefined {
-  if (typeof traceparent !== 'string') return undefined;
-  const [, version, trace = '', parent = '', rest] = ANY_VERSION.exec(traceparent) ?? [];
-  // Only a later version may have more fields.
-  if (version === undefined || version === 'ff' || (version === '00' && rest)) return undefined;
-  return ZEROS.test(trace) || ZEROS.test(parent) ? undefined : trace;
+  return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
 }

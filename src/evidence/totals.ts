@@ -26,9 +26,9 @@ export type OnFinding = (finding: Finding) => void;
 /** What clients were shown and did, in one sandbox or in several. */
 export class Totals implements TotalsState {
   readonly #shown = new Map<string, Mutable<ShownCount>>();
-  readonly #counts: Mutable<FindingCounts> = {};
+  readonly counts: Mutable<FindingCounts> = {};
   // Grows by `concat`: there can be many sandboxes, and `push` makes room for sixteen more.
-  #findings: readonly Finding[] = NONE;
+  findings: readonly Finding[] = NONE;
 
   constructor(state?: TotalsState) {
     if (state !== undefined) this.merge(state);
@@ -36,14 +36,6 @@ export class Totals implements TotalsState {
 
   get shown(): TotalsState['shown'] {
     return [...this.#shown];
-  }
-
-  get counts(): FindingCounts {
-    return this.#counts;
-  }
-
-  get findings(): readonly Finding[] {
-    return this.#findings;
   }
 
   /** How often what a key of coverage stands for was shown. */
@@ -77,16 +69,16 @@ export class Totals implements TotalsState {
     const { method, target } = exchange;
     const added: Finding[] = [];
     for (const { code, message } of findings) {
-      const count = this.#counts[code] ?? 0;
-      this.#counts[code] = count + 1;
+      const count = this.counts[code] ?? 0;
+      this.counts[code] = count + 1;
       // What every call of an operation causes is kept once.
       if (count > 0 && (code === 'deprecated' || code === 'experimental')) continue;
       const at = new Date(exchange.at).toISOString();
       const call = { sandbox, exchange: number, operation, method, target, at };
       added.push({ code, ...call, message, advice: FINDING_CODES[code] });
     }
-    const room = Math.max(0, MOST - this.#findings.length);
-    if (added.length > 0) this.#findings = this.#findings.concat(added.slice(0, room));
+    const room = Math.max(0, MOST - this.findings.length);
+    if (added.length > 0) this.findings = this.findings.concat(added.slice(0, room));
     return added;
   }
 
@@ -103,13 +95,13 @@ export class Totals implements TotalsState {
     }
     for (const code of FINDING_CODE_NAMES) {
       const count = counts[code];
-      if (count !== undefined) this.#counts[code] = (this.#counts[code] ?? 0) + count;
+      if (count !== undefined) this.counts[code] = (this.counts[code] ?? 0) + count;
     }
-    this.#findings = this.#findings.concat(findings).slice(0, MOST_TOGETHER);
+    this.findings = this.findings.concat(findings).slice(0, MOST_TOGETHER);
   }
 
   toJSON(): TotalsState {
-    return { shown: this.shown, counts: this.#counts, findings: this.#findings };
+    return { shown: this.shown, counts: this.counts, findings: this.findings };
   }
 }
 
