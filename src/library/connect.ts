@@ -4,7 +4,7 @@ import type { SandboxSummary } from '../control/control-shapes.ts';
 import { parseAddress } from '../http/target.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM, STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
-import { ControlClient, fetchTrusting, queryOf } from './control-client.ts';
+import { ControlClient, fetchTrusting, searchOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
 import type { RecordQuery } from './record-control.ts';
 
@@ -73,10 +73,10 @@ export function mockAt(options: ConnectOptions, stop: () => Promise<void>): Pets
       return sandboxAt(root, client, name, name === own ? ownKey : ofKey(name));
     },
     sandboxes: {
-      list: (query = {}) => client.call('GET', `/sandboxes${queryOf(query)}`),
+      list: (query = {}) => client.call('GET', `/sandboxes${searchOf(query)}`),
       delete: async (which) => {
         if (typeof which === 'string') checkSandboxName(which);
-        const selected = typeof which === 'string' ? `/${which}` : queryOf(which);
+        const selected = typeof which === 'string' ? `/${which}` : searchOf(which);
         await client.call('DELETE', `/sandboxes${selected}`);
       },
     },

@@ -143,7 +143,7 @@ function errorReplied(status: number, text: string, call: string): ControlError 
 }
 
 /** The query string of some parameters, with its question mark; empty without parameters. */
-export function queryOf(parameters: object): string {
+export function searchOf(parameters: object): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, String(value));

@@ -13,7 +13,7 @@ import type { FindingsReport } from '../evidence/findings.ts';
 import type { CoverageReport } from '../evidence/report-shapes.ts';
 import { addressOf } from '../http/target.ts';
 import type { ResetPart } from '../sandbox/state.ts';
-import { type ControlClient, queryOf } from './control-client.ts';
+import { type ControlClient, searchOf } from './control-client.ts';
 import {
   type Animal,
   type InventoryEntry,
@@ -153,10 +153,10 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     holds: () => control.call<readonly HeldReply[]>('GET', '/holds'),
     /** Which replies clients were shown in this sandbox, or in all of them. */
     coverage: (scope: ReportScope = {}) =>
-      control.call<CoverageReport>('GET', `/coverage${queryOf(scope)}`),
+      control.call<CoverageReport>('GET', `/coverage${searchOf(scope)}`),
     /** What clients did in this sandbox, or in all of them, that they should not do. */
     findings: (scope: ReportScope = {}) =>
-      control.call<FindingsReport>('GET', `/findings${queryOf(scope)}`),
+      control.call<FindingsReport>('GET', `/findings${searchOf(scope)}`),
     /**
      * Returns the sandbox to its start, except for what `keep` names; by default `own-scenarios`.
      * `journal` includes coverage and findings.

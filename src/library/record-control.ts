@@ -3,7 +3,7 @@ import type {
   InventoryEntry as StoredEntry,
   Order as StoredOrder,
 } from '../contract/records.ts';
-import { type ControlClient, queryOf } from './control-client.ts';
+import { type ControlClient, searchOf } from './control-client.ts';
 
 /** A 64-bit integer: a bigint only if a double would lose digits. */
 export type Int64 = number | bigint;
@@ -98,8 +98,8 @@ export function recordControl<R, Id extends keyof R & string, Assigned extends k
 ): RecordControl<R, Id, Assigned> {
   const one = (id: Int64): string => `${path}/${id}`;
   return {
-    list: (query = {}) => client.call('GET', path + queryOf(query)),
-    count: (query = {}) => client.count(path + queryOf({ ...query, _limit: 0 })),
+    list: (query = {}) => client.call('GET', path + searchOf(query)),
+    count: (query = {}) => client.count(path + searchOf({ ...query, _limit: 0 })),
     get: (id) => client.call('GET', one(id)),
     create: (record) => client.call('POST', path, record),
     put: (id, record) => client.call('PUT', one(id), record),

@@ -1,7 +1,7 @@
 import type { JournalPage, RecordedExchange, RequestCount } from '../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../control/journal/hold-endpoints.ts';
 import type { ExchangeFilter } from '../evidence/report-shapes.ts';
-import { type ControlClient, queryOf } from './control-client.ts';
+import { type ControlClient, searchOf } from './control-client.ts';
 import type { RuleDefinition } from './scenario-definition.ts';
 
 /** Selects exchanges. Every member given must match. */
@@ -15,7 +15,7 @@ export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
 export function requestControl(control: ControlClient) {
   const count = (body: object) => control.call<RequestCount>('POST', '/requests/count', body);
   const list = async (filter: object) =>
-    (await control.call<JournalPage>('GET', `/requests${queryOf(filter)}`)).exchanges;
+    (await control.call<JournalPage>('GET', `/requests${searchOf(filter)}`)).exchanges;
   return {
     /** The latest exchanges that match, by default the newest last. */
     list: (
@@ -70,7 +70,7 @@ export function requestControl(control: ControlClient) {
       filter: RequestFilter = {},
       signal?: AbortSignal,
     ): AsyncGenerator<RecordedExchange> {
-      const path = `/requests/stream${queryOf(filter)}`;
+      const path = `/requests/stream${searchOf(filter)}`;
       for await (const { name, data } of control.events<RecordedExchange>(path, signal)) {
         if (name === 'exchange') yield data;
       }

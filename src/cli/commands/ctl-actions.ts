@@ -18,7 +18,7 @@ import type {
   Snapshot,
 } from '../../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
-import { type ControlClient, queryOf } from '../../library/control-client.ts';
+import { type ControlClient, searchOf } from '../../library/control-client.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { describe, joinWords } from '../../words.ts';
@@ -104,8 +104,8 @@ const ACTIONS = {
       }
       const query = { _limit: SHOWN, ...assignmentsIn(words) };
       const path = `/${collection}`;
-      const records = await client.call<readonly AnyRecord[]>('GET', path + queryOf(query));
-      const total = await client.count(path + queryOf({ ...query, _limit: 0 }));
+      const records = await client.call<readonly AnyRecord[]>('GET', path + searchOf(query));
+      const total = await client.count(path + searchOf({ ...query, _limit: 0 }));
       const isPart = total > records.length;
       const text = isPart ? `${records.length} of ${total}; _limit=N shows more\n` : '';
       return { rows: records, text, json: records };
@@ -160,7 +160,7 @@ const ACTIONS = {
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
-      const path = `/requests${queryOf({ limit: LATEST, ...assignmentsIn(words) })}`;
+      const path = `/requests${searchOf({ limit: LATEST, ...assignmentsIn(words) })}`;
       const { exchanges } = await client.call<JournalPage>('GET', path);
       return { rows: exchanges.map(exchangeRow), json: exchanges };
     },
@@ -209,7 +209,7 @@ const ACTIONS = {
     ofServer: true,
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
-      const path = `/sandboxes${queryOf(assignmentsIn(words))}`;
+      const path = `/sandboxes${searchOf(assignmentsIn(words))}`;
       const list = await client.call<readonly SandboxSummary[]>('GET', path);
       const sizes = ['animals', 'inventory', 'orders'] as const;
       return listOf(list, 'name', 'lastUsed', ...sizes, 'requests', 'findings', 'service');

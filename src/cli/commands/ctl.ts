@@ -3,7 +3,7 @@ import { writeJson } from '../../contract/json.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { addressOf } from '../../http/target.ts';
 import { clientOf } from '../../library/connect.ts';
-import { type ControlClient, ControlError, queryOf } from '../../library/control-client.ts';
+import { type ControlClient, ControlError, searchOf } from '../../library/control-client.ts';
 import {
   type Command,
   certificateOf,
@@ -51,7 +51,7 @@ async function follow(
   { output }: Terminal,
   json = false,
 ): Promise<never> {
-  const path = `/requests/stream${queryOf(assignmentsIn(words))}`;
+  const path = `/requests/stream${searchOf(assignmentsIn(words))}`;
   for await (const { name, data } of client.events<RecordedExchange>(path)) {
     if (name !== 'exchange') continue;
     const line = json ? writeJson(data) : escaped(Object.values(exchangeRow(data)).join(' '));
