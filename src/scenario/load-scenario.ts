@@ -53,6 +53,8 @@ interface ScenarioFinder {
    * @throws ScenarioError with its own problems
    */
   readonly find: (wanted: string, refuse: Refuse) => Promise<Scenario | undefined>;
+  /** The same for all names of the same scenario. */
+  readonly keyOf: (wanted: string) => string;
   /** What is wanted where a scenario says that it extends a name or a path. */
   readonly extendedAs: (wanted: string, scenario: Scenario, extended: string) => string;
   /** Reports what else is wrong with a scenario. */
@@ -68,15 +70,16 @@ interface ScenarioFinder {
  */
 async function loadInOrder(
   named: readonly string[],
-  { find, extendedAs, check }: ScenarioFinder,
+  { find, keyOf, extendedAs, check }: ScenarioFinder,
 ): Promise<readonly Scenario[]> {
   const problems: string[] = [];
   const seen = new Set<string>();
   const loaded = new Map<string, Scenario>();
 
   const load = async (wanted: string, refuse: Refuse): Promise<void> => {
-    if (seen.has(wanted)) return;
-    seen.add(wanted);
+    const key = keyOf(wanted);
+    if (seen.has(key)) return;
+    seen.add(key);
     const scenario = await find(wanted, refuse).catch((error: unknown) => {
       if (!(error instanceof ScenarioError)) throw error;
       problems.push(...error.problems);
@@ -93,7 +96,7 @@ async function loadInOrder(
     check?.(scenario, report);
     // Together, since each search for places takes time.
     if (misfits.length > 0) problems.push(...scenario.linesOf(misfits));
-    loaded.set(wanted, scenario);
+    loaded.set(key, scenario);
   };
 
   for (const wanted of named) {
@@ -101,8 +104,9 @@ async function loadInOrder(
       problems.push(`${wanted}: expected ${expected}; found ${found}`);
     });
     // A named scenario wins over those named before it, even if they extend it.
-    const scenario = loaded.get(wanted);
-    if (loaded.delete(wanted) && scenario !== undefined) loaded.set(wanted, scenario);
+    const key = keyOf(wanted);
+    const scenario = loaded.get(key);
+    if (loaded.delete(key) && scenario !== undefined) loaded.set(key, scenario);
   }
   if (problems.length > 0) throw new ScenarioError(problems);
   return [...loaded.values()];
@@ -125,6 +129,7 @@ export async function loadScenarios(
       if (read.ok) return readFile(file, wanted, read.text);
       return refuse(EXPECTED_FILE, `${read.found}${suggest(basename(wanted), SCENARIO_NAMES)}`);
     },
+    keyOf: fileOf,
     extendedAs: (wanted, _, extended) =>
       isShipped(extended) || isAbsolute(extended) ? extended : join(dirname(wanted), extended),
   });
@@ -162,6 +167,7 @@ export async function loadForRequest(
       const hint = suggest(name, [...SCENARIO_NAMES, ...known.keys()]);
       return refuse(expected, `${describe(name)}${hint}`);
     },
+    keyOf: (name) => name,
     // The server's own files extend paths.
     extendedAs: (_, { file }, extended) =>
       file === undefined ? extended : basename(extended, extname(extended)),

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { validateFile } from '../../src/cli/commands/validate.ts';
 import { loadForRequest, loadScenarios } from '../../src/scenario/load-scenario.ts';
@@ -45,8 +45,10 @@ describe('scenarios are loaded in ascending precedence', () => {
   });
 
   test('a scenario that is extended first and named later, at the later position', async () => {
-    const one = write('one.yaml', 'extends: slow');
-    expect(await names(one, 'slow')).toEqual(['one', 'slow']);
+    const one = write('one.yaml', 'extends: [slow, two.yaml]');
+    const two = write('two.yaml', 'description: Two.');
+    expect(await names(one, 'slow')).toEqual(['two', 'one', 'slow']);
+    expect(await names(one, relative('', two))).toEqual(['slow', 'one', 'two']);
   });
 
   test('with their file, and the path of their fixture resolved from it', async () => {
