@@ -125,7 +125,7 @@ async function answer(
   const sandbox = sandboxFor(endpoint, asked, parts);
   if (!(sandbox instanceof Sandbox)) return sandbox;
   const body = await readBody(request, endpoint.body);
-  if (!body.ok) return body.refusal;
+  if (body.refusal !== undefined) return body.refusal;
   const segments = Object.entries(pattern.exec(path)?.groups ?? {});
   const params = Object.fromEntries(segments.map(([name, it]) => [name, decodeSegment(it)]));
   const mount = `${base}/__mock`;
@@ -166,7 +166,6 @@ function unknown({ base, path }: MockRequest): ControlReply {
   return refuse('route_not_found', 404, message);
 }
 
-/** Sends a reply of the control API. */
 function send(response: ServerResponse, reply: ControlReply): void {
   const { status, mediaType = 'application/json', content } = reply;
   const headers = Object.entries({

@@ -12,9 +12,10 @@ const YAML = /^\s*(?:application|text)\/(?:x-)?yaml\s*(?:;|$)/i;
 /** In bytes. To parse and read so many takes up to 100 ms. */
 const BODY_LIMIT = 1024 ** 2;
 
-type BodyReading =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly refusal: ControlReply };
+interface BodyReading {
+  readonly value?: unknown;
+  readonly refusal?: ControlReply;
+}
 
 /**
  * Receives and parses a request's body. The media type of every body must be declared, even if no
@@ -36,7 +37,7 @@ export async function readBody(
   if (isAnnounced && !/^(?:identity)?$/i.test(coding)) {
     return refused('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
-  if (shape === undefined) return { ok: true, value: undefined };
+  if (shape === undefined) return {};
   const body = await new Promise<RequestBody>((received) => {
     receiveBody(request, BODY_LIMIT, received);
   });
@@ -44,13 +45,13 @@ export async function readBody(
     return refused('body_too_large', 413, 'the body is larger than 1 MiB');
   }
   if (body.kind === 'none') {
-    if (shape.optional) return { ok: true, value: {} };
+    if (shape.optional) return { value: {} };
     return refused('invalid_input', 400, 'expected a body, found nothing');
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body.bytes);
     const format = isYaml ? 'yaml' : 'json';
-    return { ok: true, value: shape.asText ? { format, text } : parseJson(text) };
+    return { value: shape.asText ? { format, text } : parseJson(text) };
   } catch (error) {
     const isDeep = error instanceof RangeError;
     const why = isDeep ? 'it is nested too deeply' : error instanceof Error && error.message;
@@ -59,5 +60,5 @@ export async function readBody(
 }
 
 function refused(...refusal: Parameters<typeof refuse>): BodyReading {
-  return { ok: false, refusal: refuse(...refusal) };
+  return { refusal: refuse(...refusal) };
 }

@@ -11,22 +11,6 @@ Each sandbox has its own control API: \`/__mock\` for the default sandbox, \`/~N
 
 A mock that listens on loopback needs no token. Otherwise, send the token from \`--control-token\`, or the one that the mock printed at its start.`;
 
-/** The groups of endpoints. */
-const TAGS = {
-  Mock: 'The mock itself.',
-  State: 'All records of a sandbox at once.',
-  Records: 'Single records of a sandbox, and lists of them.',
-  Snapshots: 'Saved copies of the store.',
-  Scenarios: 'Files that force states and replies.',
-  Assumptions: 'The open questions of the document, and the chosen options.',
-  Clock: 'The clock of a sandbox.',
-  Journal: 'The exchanges of a sandbox, and what they show about the client.',
-  Sandboxes: 'Isolated copies of the service on one server.',
-  Upstream: 'The deployment that answers in place of the mock.',
-} as const;
-
-export type Tag = keyof typeof TAGS;
-
 const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
   id: { description: 'The id of the record.', schema: { type: 'integer', format: 'int64' } },
   number: { description: 'The number of the exchange.', schema: { type: 'integer', minimum: 1 } },
@@ -59,9 +43,7 @@ export function controlOpenApi(
     },
     servers: [{ url: serverUrl, description: 'The mock.' }],
     security: [{}, { controlToken: [] }],
-    tags: Object.entries(TAGS)
-      .filter(([name]) => endpoints.some(({ tag }) => tag === name))
-      .map(([name, description]) => ({ name, description })),
+    tags: [...new Set(endpoints.map(({ tag }) => tag))],
     paths,
     components: {
       securitySchemes: {
@@ -113,7 +95,7 @@ function operationOf(endpoint: Endpoint): Json {
   });
   return {
     operationId: id,
-    tags: [tag],
+    tags: [tag.name],
     summary,
     description: description ?? `${summary}.`,
     ...(endpoint.open && { security: [] }),

@@ -19,7 +19,6 @@ export const YAML_TYPE = 'application/yaml';
 
 type Route = `${'get' | 'post' | 'put' | 'patch' | 'delete'} /${string}`;
 
-/** A parameter of a query. */
 export interface Parameter {
   readonly name: string;
   readonly description: string;
@@ -45,8 +44,13 @@ interface EndpointBody<T> {
   readonly asText?: true;
 }
 
-/** What an endpoint is, besides its route. */
-interface EndpointDetails {
+/** An endpoint in the table that the routes and the OpenAPI document are made from. */
+export interface Endpoint {
+  readonly id: string;
+  readonly method: string;
+  /** Below the mount, with parameters as `{name}`. */
+  readonly path: string;
+  readonly tag: { readonly name: string; readonly description: string };
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
@@ -68,22 +72,10 @@ interface EndpointDetails {
   readonly quiet?: true;
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
-}
-
-type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
-
-export interface EndpointDefinition extends EndpointDetails {
-  readonly id: string;
-  readonly method: string;
-  /** Below the mount, with parameters as `{name}`. */
-  readonly path: string;
   readonly handle: Handle<ControlCall>;
 }
 
-/** An endpoint in the table that the routes and the OpenAPI document are made from. */
-export interface Endpoint extends EndpointDefinition {
-  readonly tag: string;
-}
+type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
 
 /** A request of the control API. */
 export interface ControlCall<Body = unknown, Query = URLSearchParams> {
@@ -102,14 +94,16 @@ export interface ControlCall<Body = unknown, Query = URLSearchParams> {
   readonly onLeave: (act: () => void) => () => void;
 }
 
+export type EndpointDefinition = Omit<Endpoint, 'tag'>;
+
 /** `handle` gets the body and the query as their shapes read them; without a shape, the raw query. */
-interface Definition<Body, Query> extends EndpointDetails {
+interface Definition<Body, Query>
+  extends Omit<EndpointDefinition, 'id' | 'method' | 'path' | 'handle'> {
   readonly body?: EndpointBody<Body>;
   readonly query?: Shape<Query>;
   readonly handle: Handle<ControlCall<Body, Query>>;
 }
 
-/** Defines an endpoint. */
 export function endpoint<Body = undefined, Query = URLSearchParams>(
   id: string,
   route: Route,
@@ -185,10 +179,8 @@ export interface ControlReply {
   readonly content?: Content;
 }
 
-/** A reply without a body. */
 export const DONE: ControlReply = { status: 204 };
 
-/** A reply of JSON. */
 export function json<T extends object>(
   value: T,
   status = 200,

@@ -4,7 +4,7 @@ import { packageVersion } from '../package.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
-import { controlOpenApi, type Tag } from './control-openapi.ts';
+import { controlOpenApi } from './control-openapi.ts';
 import { ANY_OBJECT } from './control-shapes.ts';
 import {
   type Endpoint,
@@ -14,15 +14,14 @@ import {
   refuse,
   serviceUrl,
 } from './endpoint.ts';
-import { HOLD_ENDPOINTS } from './journal/hold-endpoints.ts';
-import { COVERAGE_ENDPOINTS, REQUEST_ENDPOINTS } from './journal/journal-endpoints.ts';
+import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
 import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
 import {
   ASSUMPTION_ENDPOINTS,
   CLOCK_ENDPOINTS,
-  STATUS_ENDPOINTS,
+  STATUS_ENDPOINT,
   UPSTREAM_ENDPOINTS,
 } from './state/settings-endpoints.ts';
 import { SNAPSHOT_ENDPOINTS, STATE_ENDPOINTS } from './state/state-endpoints.ts';
@@ -87,30 +86,34 @@ const MOCK_ENDPOINTS = [
       return json(controlOpenApi(endpoints, { serverUrl: url, version: packageVersion() }));
     },
   }),
+  STATUS_ENDPOINT,
 ];
 
-const TOPICS: Readonly<Record<Tag, readonly EndpointDefinition[]>> = {
-  Mock: [...MOCK_ENDPOINTS, ...STATUS_ENDPOINTS],
-  State: STATE_ENDPOINTS,
-  Records: RECORD_ENDPOINTS,
-  Snapshots: SNAPSHOT_ENDPOINTS,
-  Scenarios: SCENARIO_ENDPOINTS,
-  Assumptions: ASSUMPTION_ENDPOINTS,
-  Clock: CLOCK_ENDPOINTS,
-  Journal: [...REQUEST_ENDPOINTS, ...HOLD_ENDPOINTS, ...COVERAGE_ENDPOINTS],
-  Sandboxes: SANDBOX_ENDPOINTS,
-  Upstream: UPSTREAM_ENDPOINTS,
-};
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...tagged('Mock', 'The mock itself.', MOCK_ENDPOINTS),
+  ...tagged('State', 'All records of a sandbox at once.', STATE_ENDPOINTS),
+  ...tagged('Records', 'Single records of a sandbox, and lists of them.', RECORD_ENDPOINTS),
+  ...tagged('Snapshots', 'Saved copies of the store.', SNAPSHOT_ENDPOINTS),
+  ...tagged('Scenarios', 'Files that force states and replies.', SCENARIO_ENDPOINTS),
+  ...tagged('Assumptions', 'The open questions, and the chosen options.', ASSUMPTION_ENDPOINTS),
+  ...tagged('Clock', 'The clock of a sandbox.', CLOCK_ENDPOINTS),
+  ...tagged('Journal', 'The exchanges, and what they show about the client.', JOURNAL_ENDPOINTS),
+  ...tagged('Sandboxes', 'Isolated copies of the service on one server.', SANDBOX_ENDPOINTS),
+  ...tagged('Upstream', 'A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS),
+];
 
-/** The whole control API. */
-export const ENDPOINTS: readonly Endpoint[] = Object.entries(TOPICS).flatMap(([tag, endpoints]) =>
-  endpoints.map((it) => ({ ...it, tag })),
-);
+function tagged(
+  name: string,
+  description: string,
+  endpoints: readonly EndpointDefinition[],
+): readonly Endpoint[] {
+  const tag = { name, description };
+  return endpoints.map((it) => ({ ...it, tag }));
+}
 
 /** What follows the name of a metric: a suffix and labels, then a value. */
 type Sample = readonly [name: string, value: number];
 
-/** The metrics of a server. */
 function metricsText({ meter, logMeter: log, size }: Sandboxes): string {
   const endings: Sample[] = [];
   const durations: Sample[] = [];

@@ -29,7 +29,7 @@ import {
 import { type ControlCall, DONE, endpoint, json, refuse, serviceUrl } from '../endpoint.ts';
 import { openStream } from './exchange-stream.ts';
 import { exchangeText, harEntry, harHead } from './exchange-text.ts';
-import { countWhen } from './hold-endpoints.ts';
+import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
 
 /** A filter of exchanges, all members of which must match, and how long to wait for how many. */
 const AWAITED_FILTER = namedObject('ExchangeFilter', {
@@ -50,7 +50,11 @@ const LIMITED_FILTER = object({
 
 const EVENTS = 'text/event-stream';
 
-export const REQUEST_ENDPOINTS = [
+const SCOPE = object({
+  all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
+});
+
+export const JOURNAL_ENDPOINTS = [
   endpoint('listRequests', 'get /requests', {
     summary: 'List exchanges, by default the newest last',
     description:
@@ -132,40 +136,7 @@ export const REQUEST_ENDPOINTS = [
       return refuse('not_found', 404, `${what}; ${left} left`);
     },
   }),
-];
-
-/** A JSON text in pieces. */
-function* joined(before: string, list: Iterable<string>, after: string): Generator<string> {
-  yield before;
-  yield* list;
-  yield after;
-}
-
-/** The exchanges that a query selects, and how many match regardless of its limit. */
-function selected(
-  { evidence: { journal } }: Sandbox,
-  { limit, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
-): { readonly exchanges: readonly Exchange[]; readonly total: number } {
-  const matching = [...journal.select(filter)];
-  const exchanges = matching.slice(0, limit);
-  if (order !== 'desc') exchanges.reverse();
-  return { exchanges, total: matching.length };
-}
-
-const SCOPE = object({
-  all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
-});
-
-/** The totals of the sandbox, or of all. */
-async function totalsFor({
-  parts: { sandboxes },
-  sandbox,
-  query: { all },
-}: ControlCall<unknown, ValueOf<typeof SCOPE>>): Promise<Totals> {
-  return all ? totalsOf(await sandboxes.load()) : sandbox.evidence.totals;
-}
-
-export const COVERAGE_ENDPOINTS = [
+  ...HOLD_ENDPOINTS,
   endpoint('getCoverage', 'get /coverage', {
     summary: 'Report which replies and cases the client has seen',
     query: SCOPE,
@@ -191,3 +162,29 @@ export const COVERAGE_ENDPOINTS = [
     handle: async (call) => json<Findings>(findingsOf(await totalsFor(call))),
   }),
 ];
+
+function* joined(before: string, list: Iterable<string>, after: string): Generator<string> {
+  yield before;
+  yield* list;
+  yield after;
+}
+
+/** The exchanges that a query selects, and how many match regardless of its limit. */
+function selected(
+  { evidence: { journal } }: Sandbox,
+  { limit, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
+): { readonly exchanges: readonly Exchange[]; readonly total: number } {
+  const matching = [...journal.select(filter)];
+  const exchanges = matching.slice(0, limit);
+  if (order !== 'desc') exchanges.reverse();
+  return { exchanges, total: matching.length };
+}
+
+/** The totals of the sandbox, or of all. */
+async function totalsFor({
+  parts: { sandboxes },
+  sandbox,
+  query: { all },
+}: ControlCall<unknown, ValueOf<typeof SCOPE>>): Promise<Totals> {
+  return all ? totalsOf(await sandboxes.load()) : sandbox.evidence.totals;
+}

@@ -12,7 +12,9 @@ import {
   readAs,
   type Shape,
 } from '../../shape/shapes.ts';
+import { listText, recordText } from '../../store/store-text.ts';
 import { describe, joinWords } from '../../words.ts';
+import type { ControlReply } from '../endpoint.ts';
 
 /*
  * The query dialect of json-server 0.17.4, but that `_like` finds text instead of a pattern. What
@@ -199,4 +201,19 @@ export function pageOf<R extends AnyRecord>(
   }
   // Stable, and fast on sorted input.
   return { records: order === undefined ? records : records.sort(order).slice(start, end), total };
+}
+
+/** The reply with a page of a list. */
+export function listOf(shape: Shape<unknown>) {
+  const count = 'The number of all that match, regardless of page and limit.';
+  return { shape: list(shape), headers: { 'X-Total-Count': count } };
+}
+
+/** A page of a list. */
+export function listReply({ records, total }: Page<object>): ControlReply {
+  return {
+    status: 200,
+    headers: { 'X-Total-Count': String(total) },
+    content: listText(records, recordText),
+  };
 }

@@ -12,17 +12,10 @@ import {
   membersShape,
   RECORD_SHAPES,
 } from '../../shape/record-shapes.ts';
-import {
-  list,
-  named,
-  readAs,
-  reportInto,
-  type Shape,
-  type ShapeProblem,
-} from '../../shape/shapes.ts';
+import { named, readAs, reportInto, type Shape, type ShapeProblem } from '../../shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
-import { listText, recordText } from '../../store/store-text.ts';
+import { recordText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import {
   type ControlCall,
@@ -35,7 +28,7 @@ import {
   refuseInput,
   type StateEdit,
 } from '../endpoint.ts';
-import { listQuery, type Page, pageOf } from './query.ts';
+import { listOf, listQuery, listReply, pageOf } from './query.ts';
 
 /** What differs between the three collections. */
 interface Kind {
@@ -113,7 +106,18 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
         ...(assignsId && { 507: 'No id is left.' }),
       },
       handle: ({ sandbox, mount, body }) =>
-        edit(sandbox, (state) => create(kind, state, mount, body)),
+        edit(sandbox, (state) => {
+          const records = state.store[name];
+          const { [idName]: given }: AnyRecord = body;
+          const id = typeof given === 'bigint' ? given : (records.highestId ?? 0n) + 1n;
+          if (id > INT64_MAX)
+            return refuse('ids_exhausted', 507, `no id is left above ${INT64_MAX}`);
+          if (records.has(id)) {
+            return refuse('already_exists', 409, `${noun} with the ${idName} ${id} exists`);
+          }
+          const headers = { Location: `${mount}/${name}/${id}` };
+          return write(name, state, id, { [idName]: id, ...body }, { status: 201, headers });
+        }),
     }),
     endpoint(`get${record}`, `get ${one}`, {
       summary: `Read ${noun}`,
@@ -172,29 +176,6 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   ];
 }
 
-/** Creates a record. Without an id, it gets the next one. */
-function create(
-  { name, noun }: Kind,
-  state: State,
-  mount: string,
-  body: AnyRecord,
-): StateEdit | ControlReply {
-  const records = state.store[name];
-  const idName = ID_NAME[name];
-  const next = (records.highestId ?? 0n) + 1n;
-  const { [idName]: given = next } = body;
-  const id = BigInt(String(given));
-  if (id > INT64_MAX) {
-    const message = `no id is left above the highest one ever used, ${INT64_MAX}`;
-    return refuse('ids_exhausted', 507, message);
-  }
-  if (records.has(id)) {
-    return refuse('already_exists', 409, `${noun} with the ${idName} ${id} exists`);
-  }
-  const headers = { Location: `${mount}/${name}/${id}` };
-  return write(name, state, id, { [idName]: id, ...body }, { status: 201, headers });
-}
-
 /** Sets a complete record. The animal that it refers to must exist. */
 function write<Name extends CollectionName>(
   name: Name,
@@ -235,20 +216,5 @@ function withId<Body>(
     if (id !== undefined) return handle(call, id);
     const expected = `an integer from ${INT64_MIN} to ${INT64_MAX}`;
     return refuseInput([{ path: 'id in the path', expected, found: describe(text) }]);
-  };
-}
-
-/** The reply with a page of a list. */
-export function listOf(shape: Shape<unknown>) {
-  const count = 'The number of all that match, regardless of page and limit.';
-  return { shape: list(shape), headers: { 'X-Total-Count': count } };
-}
-
-/** A page of a list. */
-export function listReply({ records, total }: Page<object>): ControlReply {
-  return {
-    status: 200,
-    headers: { 'X-Total-Count': String(total) },
-    content: listText(records, recordText),
   };
 }

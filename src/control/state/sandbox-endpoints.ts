@@ -21,8 +21,7 @@ import {
   refuse,
   refuseInput,
 } from '../endpoint.ts';
-import { listQuery, type Page, pageOf } from '../records/query.ts';
-import { listOf, listReply } from '../records/record-endpoints.ts';
+import { listOf, listQuery, listReply, type Page, pageOf } from '../records/query.ts';
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 

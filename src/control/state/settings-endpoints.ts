@@ -163,25 +163,23 @@ function upstreamReply(upstream: Upstream | undefined): ControlReply {
 }
 
 /** What a person wants to know first: what in this sandbox is not as it was at the start. */
-export const STATUS_ENDPOINTS = [
-  endpoint('getStatus', 'get /status', {
-    quiet: true,
-    summary: 'Read what differs from a fresh mock',
-    replies: { 200: STATUS },
-    handle: ({ sandbox }) => {
-      const { name, state, evidence } = sandbox;
-      const { start, choices, upstream } = state.settings;
-      const changed = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
-      return json<SandboxStatus>({
-        sandbox: name,
-        scenarios: start.scenarios.map((it) => it.name),
-        assumptions: changed.map((id) => `${id}=${choices[id]}`),
-        clock: clockView(state.clock),
-        upstream: upstream?.url,
-        held: evidence.holds.waiting().length,
-        latches: [...state.latches.keys()],
-        latestExchange: evidence.journal.number,
-      });
-    },
-  }),
-];
+export const STATUS_ENDPOINT = endpoint('getStatus', 'get /status', {
+  quiet: true,
+  summary: 'Read what differs from a fresh mock',
+  replies: { 200: STATUS },
+  handle: ({ sandbox }) => {
+    const { name, state, evidence } = sandbox;
+    const { start, choices, upstream } = state.settings;
+    const changed = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
+    return json<SandboxStatus>({
+      sandbox: name,
+      scenarios: start.scenarios.map((it) => it.name),
+      assumptions: changed.map((id) => `${id}=${choices[id]}`),
+      clock: clockView(state.clock),
+      upstream: upstream?.url,
+      held: evidence.holds.waiting().length,
+      latches: [...state.latches.keys()],
+      latestExchange: evidence.journal.number,
+    });
+  },
+});

@@ -1,4 +1,3 @@
-import { COLLECTIONS } from '../../contract/records.ts';
 import { withEntry } from '../../sandbox/change.ts';
 import type { JobResult } from '../../sandbox/commits.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -16,7 +15,7 @@ import { choice, list, named } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { merge } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
-import { listText, recordText } from '../../store/store-text.ts';
+import { storeText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import {
@@ -108,18 +107,7 @@ function resetOf(
 }
 
 function stateReply(store: Store): ControlReply {
-  return { status: 200, content: stateText(store) };
-}
-
-/** Written as the client reads: a long text holds no other client up. */
-function* stateText(store: Store): Generator<string> {
-  let open = '{';
-  for (const name of COLLECTIONS) {
-    yield `${open}"${name}":`;
-    open = ',';
-    yield* listText(store[name].ascending(), recordText);
-  }
-  yield '}';
+  return { status: 200, content: storeText(store) };
 }
 
 const MISSING = 'The snapshot does not exist.';
