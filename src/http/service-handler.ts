@@ -177,7 +177,7 @@ interface Location {
  *
  * @param inPath the name in the path
  */
-export function locate(
+function locate(
   sandboxes: Sandboxes,
   inPath: string | undefined,
   headers: IncomingHttpHeaders,
