@@ -39,16 +39,11 @@ export class Commits {
   readonly keeper: Keeper | undefined;
   #state: State;
   readonly #recorder: Recorder;
-  readonly #meter: LogMeter | undefined;
+  readonly #meter: LogMeter;
   #jobs = new Set<PendingJob>();
   #isWorking = false;
 
-  constructor(
-    state: State,
-    recorder: Recorder,
-    keeper: Keeper | undefined,
-    meter: LogMeter | undefined,
-  ) {
+  constructor(state: State, recorder: Recorder, keeper: Keeper | undefined, meter: LogMeter) {
     this.#state = state;
     this.#recorder = recorder;
     this.keeper = keeper;
@@ -105,7 +100,7 @@ export class Commits {
       try {
         await this.#keep(keeper, jobs);
       } catch (error) {
-        if (this.#meter) this.#meter.failures += 1;
+        this.#meter.failures += 1;
         const refusal = keeperErrorOf(error);
         for (const { run, fail } of jobs) {
           // Without other servers, a job that leaves nothing to keep does not depend on the log.
@@ -123,14 +118,15 @@ export class Commits {
     for (let isCurrent = !keeper.isShared; ; isCurrent = true) {
       const { state, made } = this.#run(jobs);
       const entries = made.flatMap(({ kept }) => kept ?? []);
-      const isKept = entries.length === 0 ? isCurrent : await this.#append(keeper, entries, state);
-      if (isKept) {
+      const ask = () => (isCurrent ? 'kept' : keeper.read());
+      const answer = await (entries.length > 0 ? this.#append(keeper, entries, state) : ask());
+      if (answer === 'kept') {
         jobs.clear();
         for (const { acknowledge } of made) acknowledge();
         keeper.settled?.(state, this.#recorder.evidence);
         return;
       }
-      if (entries.length === 0) this.#follow(keeper, await keeper.read());
+      this.#follow(keeper, answer);
     }
   }
 
@@ -151,18 +147,12 @@ export class Commits {
     return { state, made };
   }
 
-  /** Appends entries; or takes over what other servers did, if they were faster. */
-  async #append(keeper: Keeper, entries: readonly Entry[], state: State): Promise<boolean> {
-    const meter = this.#meter;
+  async #append(keeper: Keeper, entries: readonly Entry[], state: State) {
     const startedAt = performance.now();
     const answer = await keeper.append(entries, state);
-    if (answer !== 'kept') {
-      if (meter) meter.conflicts += 1;
-      this.#follow(keeper, answer);
-      return false;
-    }
-    if (meter) meter.take(performance.now() - startedAt, entries.length);
-    return true;
+    if (answer === 'kept') this.#meter.take(performance.now() - startedAt, entries.length);
+    else this.#meter.conflicts += 1;
+    return answer;
   }
 
   /** Takes over what other servers did. */
@@ -175,7 +165,7 @@ export class Commits {
       if (change !== undefined) this.#state = apply(this.#state, change);
       this.#recorder.follow(entry);
     }
-    if (this.#meter) this.#meter.behind = entries.length;
+    this.#meter.behind = entries.length;
     if (entries.length > 0) keeper.settled?.(this.#state, this.#recorder.evidence);
   }
 }

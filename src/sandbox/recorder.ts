@@ -21,7 +21,7 @@ export interface SandboxShare extends EvidenceLimits, HeldShare {
   readonly upstream: Upstream | undefined;
   /** Counts exchanges; undefined until somebody wants to know. */
   meter?: Meter | undefined;
-  readonly logMeter?: LogMeter;
+  readonly logMeter: LogMeter;
 }
 
 /** Called after an exchange, and without one after anything else. */

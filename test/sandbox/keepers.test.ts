@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LogMeter } from '../../src/evidence/meter.ts';
 import { openFile } from '../../src/log/file/file-keeper.ts';
 import { joinFleet } from '../../src/log/redis/redis-fleet.ts';
 import type { HeldReplies } from '../../src/sandbox/held-replies.ts';
@@ -29,6 +30,7 @@ const SHARE = {
   observers: new Set<never>(),
   onFinding: undefined,
   upstream: undefined,
+  logMeter: new LogMeter(),
 };
 
 const sandboxWith = (keeper?: Keeper): Sandbox => new Sandbox('default', origin, SHARE, keeper);
