@@ -23,7 +23,7 @@ const NAMES = ['code', 'scenario', 'handling'];
 const STATUS = /^[2-5]\d\d$/;
 
 /** The rules of the shipped scenarios that requests have asked for. */
-const BOOKS = new Map<string, Promise<RuleBook>>();
+const BOOKS = new Map<string, RuleBook>();
 
 /**
  * Reads a `Prefer` header. Other preferences are ignored, as HTTP requires.
@@ -44,39 +44,34 @@ export async function readPrefer(
   const code = given.get('code');
   const scenario = given.get('scenario');
   const strict = given.get('handling')?.toLowerCase() === 'strict';
+  const refused = (wrong: string): Preference => ({ wrong: `Prefer: ${wrong}`, strict });
   if (code !== undefined && STATUS.test(code)) return { status: Number(code) };
   if (code !== undefined && (strict || scenario === undefined)) {
-    const found = JSON.stringify(code.slice(0, 60));
-    return { wrong: `Prefer: code: expected a status from 200 to 599, found ${found}`, strict };
+    return refused(`code: expected a status from 200 to 599, found ${describe(code)}`);
   }
   if (scenario === undefined) {
-    const wrong = [...given.keys()].flatMap(misnamed)[0];
-    return wrong === undefined ? undefined : { wrong, strict };
+    const [wrong] = [...given.keys()].flatMap(misnamed);
+    return wrong === undefined ? undefined : refused(wrong);
   }
   // Imported here, since few requests ask for a scenario.
   const { loadForRequest } = await import('../scenario/load-scenario.ts');
   if (isShipped(scenario)) {
-    let book = BOOKS.get(scenario);
-    if (book === undefined) {
-      book = loadForRequest([scenario]).then(bookOf);
-      BOOKS.set(scenario, book);
-      book.catch(() => BOOKS.delete(scenario)); // the next request tries again
-    }
-    return { scenario, book: await book };
+    const book = BOOKS.get(scenario) ?? bookOf(await loadForRequest([scenario]));
+    BOOKS.set(scenario, book);
+    return { scenario, book };
   }
   await sandbox?.current();
   const known = sandbox && knownScenarios(sandbox);
   if (known?.has(scenario) !== true) {
-    const hint = suggest(scenario, [...SCENARIO_NAMES, ...(known?.keys() ?? [])]);
-    const found = `${describe(scenario)}${hint}`;
-    const expected = 'a shipped scenario, or one of this sandbox';
-    return { wrong: `Prefer: scenario: expected ${expected}, found ${found}`, strict };
+    const found =
+      describe(scenario) + suggest(scenario, [...SCENARIO_NAMES, ...(known?.keys() ?? [])]);
+    return refused(`scenario: expected a shipped scenario, or one of this sandbox, found ${found}`);
   }
   try {
     return { scenario, book: bookOf(await loadForRequest([scenario], undefined, known)) };
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    return { wrong: `Prefer: scenario: ${error.problems[0]}`, strict };
+    return refused(`scenario: ${error.problems[0]}`);
   }
 }
 
@@ -88,7 +83,7 @@ function bookOf(scenarios: readonly Scenario[]): RuleBook {
 function misnamed(name: string): string[] {
   if (NAMES.includes(name)) return [];
   const hint = /status/.test(name) ? ' (did you mean code?)' : suggest(name, NAMES);
-  return hint === '' ? [] : [`Prefer: the mock knows no preference ${describe(name)}${hint}`];
+  return hint === '' ? [] : [`the mock knows no preference ${describe(name)}${hint}`];
 }
 
 /** A sandbox, as far as its scenarios matter. */
