@@ -44,7 +44,6 @@ export interface Keeper {
   read(): Promise<MissedEntries>;
   /** Called after entries were kept or followed. May replace them by a snapshot. */
   settled?(state: State, evidence: Evidence): void;
-  close(): Promise<void>;
 }
 
 interface KeeperErrorOptions extends ErrorOptions {

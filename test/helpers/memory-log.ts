@@ -43,7 +43,6 @@ export class MemoryLog {
       settled: (state, evidence) => {
         if (this.isFoldDue && position === this.#length) this.#fold(state, evidence);
       },
-      close: async () => {},
     };
   }
 

@@ -266,8 +266,6 @@ class RedisFleet implements Fleet {
         const args = [String(at), token, text];
         redis.eval(FOLD, keysOf(opening.name, incarnation), args).catch(() => {});
       },
-      // Leaves the connection open: other keepers share it.
-      close: async () => {},
     };
   }
 }
