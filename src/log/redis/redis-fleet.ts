@@ -27,8 +27,6 @@ const LOOK = 4;
 
 /** Distinguishes this server from all others. */
 const SERVER = crypto.randomUUID();
-/** How many appends this server has tried. */
-let tried = 0;
 
 /** The keys of a sandbox's log. */
 function keysOf(name: string, incarnation: string): readonly string[] {
@@ -206,8 +204,7 @@ class RedisFleet implements Fleet {
     ): Promise<'kept' | MissedEntries | undefined> => {
       if (position === undefined) return undefined;
       const [from, { losses }] = [position, redis];
-      tried += 1;
-      const token = `${SERVER}.${tried}`;
+      const token = crypto.randomUUID();
       const text = entries.length === 0 ? '' : texts.entriesText(entries);
       for (;;) {
         const reply = await ask(from, token, text);
