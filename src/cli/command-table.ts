@@ -86,30 +86,18 @@ const COMMANDS = {
     takes: ['URL', 1, 1],
     summary: 'Find out how a deployment answers, and whether it follows the interface document.',
     examples: [
-      [
-        'check https://staging.example/v1 --key KEY --save staging.json',
-        'make the mock answer the same',
-      ],
-      [
-        'check https://staging.example/v1 --key KEY --writes --cancel 17 --shipped 4',
-        'also create animals and cancel order 17',
-      ],
-      [
-        'check https://staging.example/v1 --key KEY --yes --against staging.json',
-        'fail if they have changed',
-      ],
+      ['check URL --key KEY --save staging.json', 'make the mock answer the same'],
+      ['check URL --key KEY --writes --cancel 17', 'also create animals and cancel order 17'],
+      ['check URL --key KEY --yes --against staging.json', 'fail if they have changed'],
     ],
   },
   record: {
     takes: ['URL', 1, 1],
     summary: 'Write a fixture from the data of a deployment. Sends only GET requests.',
     examples: [
+      ['record URL --key KEY --output staging.json', 'start from the data of staging'],
       [
-        'record https://staging.example/v1 --key KEY --output staging.json --yes',
-        'start from the data of staging',
-      ],
-      [
-        'record https://staging.example/v1 --key KEY --output staging.json --yes --diff',
+        'record URL --key KEY --output staging.json --diff',
         'record it again and show what changed',
       ],
     ],

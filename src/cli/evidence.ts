@@ -41,7 +41,7 @@ export function renderEvidence(
   const { shown, total, percent } = coverage.totals.documented;
   const missing = missingReplies(coverage);
   const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
-  const assumed = assumedReplies(coverage);
+  const replies = assumedReplies(coverage);
   const found = summarizeFindings(findings);
   const share = `${shown} of ${total} documented replies (${percent}%)`;
   const operations = [...new Set(missing.map(({ operation }) => operation))];
@@ -49,24 +49,22 @@ export function renderEvidence(
   const notShown = operations.map((id) =>
     [id, ...missing.flatMap((it) => (it.operation === id ? it.status : []))].join(' '),
   );
-  const rows: readonly (readonly [isShown: boolean, label: string, text: string])[] = [
-    [true, 'shown', `${share} in ${countText(calls, 'call')}`],
-    [ofUpstream > 0, 'by upstream', `${ofUpstream} of them by the deployment itself`],
-    [missing.length > 0, 'not shown', notShown.join(', ')],
+  const rows = [
+    ['shown', `${share} in ${countText(calls, 'call')}`],
+    ['by upstream', ofUpstream > 0 && `${ofUpstream} of them by the deployment itself`],
+    ['not shown', notShown.join(', ')],
     [
-      assumed.count > 0,
       'assumed',
-      `${countText(assumed.count, 'reply', 'replies')}: ${assumed.reason}`,
+      replies.count > 0 && `${countText(replies.count, 'reply', 'replies')}: ${replies.reason}`,
     ],
-    [found.length === 0, 'findings', 'none'],
-    ...found.map((it) => [true, it.code, findingText(it)] as const),
+    ['findings', found.length === 0 && 'none'],
+    ...found.map((it) => [it.code, findingText(it)] as const),
     [
-      questions > 0,
       'open questions',
-      `${questions} touched; petstore-mock sweep tries other answers`,
+      questions > 0 && `${questions} touched; petstore-mock sweep tries other answers`,
     ],
-  ];
-  const cells = rows.flatMap(([isShown, ...row]) => (isShown ? [row] : []));
+  ] as const;
+  const cells = rows.flatMap(([label, text]) => (text ? [[label, text]] : []));
   const table = renderTable(cells, { width: style.width, columns: [LABEL_COLUMN] });
   const hint = calls === 0 ? `  ${NEVER_CALLED}\n` : '';
   return `${bold('petstore-mock', style)}\n${table}${hint}`;

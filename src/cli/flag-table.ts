@@ -5,7 +5,6 @@ import { KEEPABLE } from '../sandbox/state.ts';
 import { HOLD_TIME, IDLE_TIME, INSTANT, LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import type { Member } from '../shape/objects.ts';
 import { BASE_URL, choice, KEY, text } from '../shape/shapes.ts';
-import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import { joinWords } from '../words.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 import {
@@ -19,6 +18,7 @@ import {
   HTTP_URL,
   KEPT,
   KEYS,
+  MANY,
   milliseconds,
   ORDER_IDS,
   OUTPUT,
@@ -95,10 +95,7 @@ export const FLAG_GROUPS = {
       one('NAME', text()),
       `Address of the server, by default ${DEFAULTS.host}; for 0.0.0.0, health asks the loopback address.`,
     ),
-    tls: ofServersAndHealth(
-      SWITCH,
-      'Serve HTTPS with a certificate made at the start; health accepts any.',
-    ),
+    tls: ofServersAndHealth(SWITCH, 'Serve HTTPS with a new certificate; health accepts any.'),
     tlsCert: ofServers(FILE, 'Serve HTTPS with this certificate, in PEM.'),
     tlsKey: ofServers(FILE, 'Private key of --tls-cert, in PEM.'),
     tlsWrite: ofServers(OUTPUT, 'Write the certificate to this file, for clients to trust.'),
@@ -119,59 +116,32 @@ export const FLAG_GROUPS = {
       FILE,
       `JSON file to start from, or the name of a shipped fixture; by default "${DEFAULTS.fixture}".`,
     ),
-    animals: ofGenerators(
-      count(0, MOST_RECORDS),
-      'Generate this many animals instead of reading a fixture.',
-    ),
-    orders: ofGenerators(
-      count(0, MOST_RECORDS),
-      'Generate this many orders instead of reading a fixture.',
-    ),
+    animals: ofGenerators(MANY, 'Generate this many animals instead of reading a fixture.'),
+    orders: ofGenerators(MANY, 'Generate this many orders instead of reading a fixture.'),
     seed: ofGenerators(
       count(-(2 ** 31), 2 ** 31 - 1),
       `Seed of everything random, by default ${DEFAULTS.seed}; the same seed gives the same store.`,
     ),
     db: ofServeAndExec(FILE, 'Keep the store in this file across restarts.'),
-    shared: ofServe(
-      REDIS,
-      'Share every sandbox with the other servers on this Redis, such as redis://127.0.0.1:6379/0.',
-    ),
+    shared: ofServe(REDIS, 'Share sandboxes through this Redis, such as redis://127.0.0.1:6379/0.'),
     watch: ofServeAndExec(SWITCH, 'Reload when the fixture or a scenario changes on disk.'),
   },
   Simulation: {
-    scenarios: ofServers(
-      SCENARIOS,
-      'Force states and replies: a shipped scenario by name, or a file. Later ones win.',
-    ),
+    scenarios: ofServers(SCENARIOS, 'Scenario to use: one that ships, or a file. Later ones win.'),
     sandboxRequired: ofServers(SWITCH, 'Refuse requests that name no sandbox.'),
     maxSandboxes: ofServers(
-      count(0, 1_000_000),
-      `Create at most this many sandboxes, by default ${DEFAULTS.maxSandboxes}; the next one gets 503.`,
+      MANY,
+      `Most sandboxes, by default ${DEFAULTS.maxSandboxes}; the next gets 503.`,
     ),
-    sandboxIdle: ofServers(
-      one('DURATION', IDLE_TIME),
-      'Remove sandboxes idle for this long, such as PT12H; by default none.',
-    ),
-    journal: ofServers(
-      count(0, 1_000_000),
-      `Keep this many exchanges in each sandbox, by default ${DEFAULTS.journal}.`,
-    ),
+    sandboxIdle: ofServers(one('DURATION', IDLE_TIME), 'Remove sandboxes idle for this long.'),
+    journal: ofServers(MANY, `Exchanges to keep in each sandbox, by default ${DEFAULTS.journal}.`),
   },
   Answers: {
     assume: ofChoosers(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
-    rateLimit: ofChoosers(
-      RATE,
-      'Allow each key N requests a second (N/s) or a minute (N/m), then answer 429.',
-    ),
-    delay: ofServers(
-      milliseconds(0, LONGEST_DELAY),
-      'Delay replies that no rule decides by this many milliseconds.',
-    ),
+    rateLimit: ofChoosers(RATE, 'Allow each key N requests a second (N/s) or minute (N/m).'),
+    delay: ofServers(milliseconds(0, LONGEST_DELAY), 'Delay replies that no rule decides.'),
     maxHold: ofServers(one('DURATION', HOLD_TIME), 'Longest hold of a reply; by default PT5M.'),
-    clock: ofServers(
-      one('INSTANT', INSTANT),
-      'Start the clock at this instant, such as 2030-12-06T00:00:00Z.',
-    ),
+    clock: ofServers(one('INSTANT', INSTANT), 'Time to start from, such as 2030-12-06T00:00:00Z.'),
     frozen: flagsOn(...SERVERS, 'ctl')(SWITCH, 'Stop the clock.'),
     plain: ofServers(SWITCH, 'Omit the Mock-Basis header, as the service does.'),
   },
@@ -195,19 +165,10 @@ export const FLAG_GROUPS = {
       TOKEN,
       'Token of the control API, required unless the host is loopback; generated and printed by default.',
     ),
-    metrics: ofServe(
-      SWITCH,
-      'Count for /__mock/metrics from the start, not from the first read on.',
-    ),
-    noControl: ofServers(
-      SWITCH,
-      'Turn the control API off, but for its health check and the certificate.',
-    ),
+    metrics: ofServe(SWITCH, 'Count for /__mock/metrics from the start, not from its first read.'),
+    noControl: ofServers(SWITCH, 'Turn the control API off, but for health and the certificate.'),
     none: ofCtl(SWITCH, 'Deactivate all scenarios (use).'),
-    keep: ofCtl(
-      KEPT,
-      `Keep ${joinWords(KEEPABLE, 'or')} (reset); your own scenarios if the flag is left out.`,
-    ),
+    keep: ofCtl(KEPT, `Keep ${joinWords(KEEPABLE, 'or')} (reset); by default your own scenarios.`),
     follow: ofCtl(SWITCH, 'Print exchanges as they happen (requests).'),
   },
   Deployment: {
@@ -215,10 +176,7 @@ export const FLAG_GROUPS = {
       one('URL', BASE_URL),
       'Pass requests on to the deployment with this base URL, and return its replies.',
     ),
-    upstreamKey: ofServeAndExec(
-      one('KEY', KEY),
-      "Send this API key to the deployment in place of the client's.",
-    ),
+    upstreamKey: ofServeAndExec(one('KEY', KEY), "API key to send on in place of the client's."),
     upstreamTimeout: ofServeAndExec(
       milliseconds(1, 600_000),
       `Milliseconds that the deployment may be silent before the client gets 504, by default ${DEFAULTS.upstreamTimeout}.`,
@@ -226,25 +184,19 @@ export const FLAG_GROUPS = {
     cacert: ofForwarders(FILE, 'Also trust this certificate, in PEM.'),
     rate: ofCallers(
       count(1, 10_000),
-      `Send at most this many requests a second, by default ${DEFAULTS.deploymentRate}.`,
+      `Most requests a second, by default ${DEFAULTS.deploymentRate}.`,
     ),
     yes: ofForwarders(SWITCH, 'Send requests to another machine without asking for consent.'),
-    writes: ofCheck(
-      SWITCH,
-      'Also send POST, PATCH and DELETE: create animals and set their stock.',
-    ),
+    writes: ofCheck(SWITCH, 'Also send POST, PATCH and DELETE: creates animals and sets stock.'),
     cancel: ofCheck(ORDER_IDS, 'Pending order to cancel, with --writes.'),
     shipped: ofCheck(ORDER_IDS, 'Shipped order to try to cancel, with --writes.'),
     cancelled: ofCheck(ORDER_IDS, 'Cancelled order to cancel again, with --writes.'),
     dryRun: ofCheck(SWITCH, 'Print the requests and their purpose without sending them.'),
     save: ofCheck(OUTPUT, 'Write a config file that makes the mock answer the same.'),
-    against: ofCheck(
-      FILE,
-      'Compare with an earlier --save or --json file; exit with 3 after a change.',
-    ),
+    against: ofCheck(FILE, 'Compare with a --save or --json file; exit with 3 after a change.'),
     allowUnsettled: ofCheck(
       SWITCH,
-      'Accept that this check leaves open what the --against file has settled.',
+      'Pass if this leaves open what the --against file has settled.',
     ),
     unknownStatus: ofRecord(
       one('STATUS', choice(ORDER_STATUSES)),
@@ -274,16 +226,13 @@ export const FLAG_GROUPS = {
   Evidence: {
     coverage: ofServeAndExec(
       REPORT_FILES,
-      'Write coverage to this file at exit: .json, .html or .xml (JUnit).',
+      'Write coverage at exit, as .json, .html or .xml (JUnit).',
     ),
     requireCoverage: ofExec(
       SHARE,
       'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
     ),
-    failOn: ofExec(
-      FAIL_ON,
-      `Exit with 3 on these, separated by commas: ${joinWords(FAILING_KINDS, 'or')}.`,
-    ),
+    failOn: ofExec(FAIL_ON, `Exit with 3 on these: ${joinWords(FAILING_KINDS, 'or')}.`),
     jobs: ofSweep(count(1, 1000), 'Run this many at a time; by default one for each processor.'),
     all: ofSweep(SWITCH, 'Also run the assumptions that the command did not touch.'),
     allow: ofSweep(ALLOWED, 'Expected failure, as ID=OPTION; does not affect the exit code.'),

@@ -23,6 +23,7 @@ import {
   type ValuePath,
   VISIBLE,
 } from '../shape/shapes.ts';
+import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import { describe } from '../words.ts';
 
 /** What can follow a flag. */
@@ -54,6 +55,9 @@ function words<T>(placeholder: string, shape: Shape<T>): FlagValue<T> {
 export function count(min: number, max: number, placeholder = 'N'): FlagValue<number> {
   return { type: 'integer', shape: integer(min, max), placeholder };
 }
+
+/** As many as a server can hold. */
+export const MANY = count(0, MOST_RECORDS);
 
 export function milliseconds(min: number, max: number): FlagValue<number> {
   return count(min, max, 'MS');

@@ -160,15 +160,14 @@ export function renderReport({ sections, summary }: Report, style: Style): strin
     .join('\n');
 }
 
-function renderSection({ title, layout, widths, rows, none = '' }: Section, style: Style): string {
+function renderSection({ title, layout, rows, none = '' }: Section, style: Style): string {
   if (rows.length === 0) return none === '' ? '' : `${bold(title, style)}\n  ${none}\n`;
   if (layout === 'names') {
     const names = wrap(rows.map((row) => row.title).join(', '), style.width - 2);
     return `${title}:\n${indented(names)}`;
   }
-  const columns = widths === undefined ? {} : { columns: widths };
   const lines = rows.map((row) => cellsOf(row, style));
-  const table = renderTable(lines, { width: style.width, ...columns });
+  const table = renderTable(lines, style);
   const cards = rows
     .filter(({ output }) => output !== undefined)
     .map((row) => `${bold(row.title, style)}\n${indented(linesOf(row))}`);

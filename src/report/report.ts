@@ -55,8 +55,6 @@ export interface Section {
   readonly layout: 'table' | 'cards' | 'names';
   /** The heads of a table. */
   readonly columns?: readonly string[];
-  /** The width of each column but the last in a terminal. */
-  readonly widths?: readonly number[];
   readonly rows: readonly Row[];
   /** What to say if there are no rows. */
   readonly none?: string;

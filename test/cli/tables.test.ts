@@ -4,11 +4,12 @@ import { readCommandLine } from '../../src/cli/command-line.ts';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import { renderAssumption, renderAssumptions } from '../../src/cli/commands/lists.ts';
-import { type BannerContent, renderBanner } from '../../src/cli/commands/serve.ts';
+import { renderBanner } from '../../src/cli/commands/serve.ts';
 import { flagsOf, spellingOf } from '../../src/cli/flags.ts';
 import { completionsOf, helpOf } from '../../src/cli/help.ts';
 import { renderTable, terminalOf } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
+import type { ServerOptions } from '../../src/server.ts';
 
 const PLAIN = { width: 80, colour: false };
 
@@ -79,14 +80,11 @@ test('a table wraps its cells and has no trailing spaces', () => {
 
 describe('the banner', () => {
   const URL = 'http://127.0.0.1:4010/v1';
-  const bannerOf = (started: Partial<BannerContent>) =>
-    renderBanner(
-      { url: URL, keys: {}, scenarios: [], control: undefined, trust: undefined, ...started },
-      PLAIN,
-    );
+  const bannerOf = (options: ServerOptions = {}, controlToken?: string) =>
+    renderBanner({ url: URL, certificate: undefined, controlToken }, options, PLAIN);
 
   test('shows a curl line, the control API, further commands and how to stop', () => {
-    expect(bannerOf({ control: { token: undefined } })).toBe(`
+    expect(bannerOf()).toBe(`
   Try it: curl -H 'Authorization: Bearer demo-key' '${URL}/pets?limit=3'
   Dashboard: http://127.0.0.1:4010/__mock/
   List its assumptions: petstore-mock assumptions
@@ -105,7 +103,7 @@ describe('the banner', () => {
   });
 
   test('shows a generated token, and no curl line if no key works', () => {
-    const text = bannerOf({ control: { token: 'drawn' }, keys: { valid: [], readOnly: [] } });
+    const text = bannerOf({ keys: { valid: [], readOnly: [] } }, 'drawn');
     expect(text).toContain('  Control token: drawn\n');
     expect(text).not.toContain('curl');
   });

@@ -1,5 +1,4 @@
-import { ASSUMPTION_IDS, assumptionShape, topicOf } from '../../contract/assumption-table.ts';
-import { OPERATION_IDS } from '../../contract/operations.ts';
+import { assumptionShape, topicOf } from '../../contract/assumption-table.ts';
 import { type PlannedRequest, planCheck } from '../../deployment/check/check-plan.ts';
 import { runCheck } from '../../deployment/check/run-check.ts';
 import {
@@ -70,10 +69,6 @@ async function earlierIn(file: string): Promise<EarlierCheck> {
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }
 
-const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
-const VERDICT_COLUMN = 19;
-const REPLY_COLUMN = Math.max(...OPERATION_IDS.map((id) => id.length)) + ' 200'.length;
-
 /**
  * A check as a report. What is open or was not tried is skipped; what is broken or changed fails.
  *
@@ -97,7 +92,6 @@ function reportOfCheck(
     title: topic,
     layout: 'table',
     columns: ['Assumption', 'Verdict', 'Why'],
-    widths: [ID_COLUMN, VERDICT_COLUMN],
     rows: assumptions.filter(({ id }) => topicOf(id) === topic).map(assumptionRow),
     suite: 'assumptions',
   }));
@@ -105,7 +99,6 @@ function reportOfCheck(
     title: 'Documented replies',
     layout: 'table',
     columns: ['Reply', 'Verdict', 'Differences'],
-    widths: [REPLY_COLUMN, VERDICT_COLUMN],
     rows: replies.map(replyRow),
     suite: 'documented replies',
   });

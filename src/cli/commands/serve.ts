@@ -1,58 +1,38 @@
 import { isLoopbackName } from '../../contract/base-url.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
 import { parseAddress } from '../../http/target.ts';
-import { workingKey } from '../../library/mock-variables.ts';
-import type { KeyLists } from '../../service/keyring.ts';
+import { type ServerAccess, workingKey } from '../../library/mock-variables.ts';
+import type { ServerOptions } from '../../server.ts';
 import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
 import { bold, escaped, type Style, type Terminal } from '../terminal.ts';
 
-/** What the banner shows of a server. */
-export interface BannerContent {
-  /** The service's base URL. */
-  readonly url: string;
-  readonly keys: KeyLists;
-  /** Names or paths. */
-  readonly scenarios: readonly string[];
-  /** Defined under HTTPS, with the file that has the certificate if one was written. */
-  readonly trust: { readonly file: string | undefined } | undefined;
-  /** Undefined if it is off. The token is defined only if it was generated. */
-  readonly control: { readonly token: string | undefined } | undefined;
-}
-
 /** Next steps for a person who has just started a server. */
-export function renderBanner(content: BannerContent, style: Style): string {
-  const { url, keys, scenarios, control, trust } = content;
+export function renderBanner(
+  { url, certificate, controlToken }: ServerAccess,
+  { keys = {}, scenarios = [], tlsWrite, noControl, controlToken: given }: ServerOptions,
+  style: Style,
+): string {
   const key = workingKey(keys);
   const { root } = parseAddress(url);
-  const lines: [string, string][] = [];
-  if (key !== undefined) {
-    const headers = [['Authorization', `Bearer ${key}`]] as const;
-    const request = { method: 'GET', url: `${url}/pets?limit=3`, headers };
-    lines.push(['Try it', curlCommand(request, trustFlags(trust))]);
-  }
-  if (trust !== undefined) {
-    lines.push(['Trust it', trust.file ?? `${root}/__mock/certificate.pem`]);
-  }
-  if (scenarios.length > 0) lines.push(['Scenarios', scenarios.join(', ')]);
-  if (control !== undefined) {
-    lines.push(['Dashboard', `${root}/__mock/`]);
-    if (control.token !== undefined) lines.push(['Control token', control.token]);
-  }
-  lines.push(
-    ['List its assumptions', 'petstore-mock assumptions'],
-    ['List the scenarios', 'petstore-mock scenarios'],
-    ['Stop it', 'Ctrl-C'],
-  );
-  return `\n${lines.map(([what, how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
-}
-
-/** The flags that make curl accept the certificate. */
-function trustFlags(trust: BannerContent['trust']): string[] {
-  if (trust === undefined) return [];
-  return trust.file === undefined ? ['--insecure'] : ['--cacert', shellWord(trust.file)];
+  const trusting = tlsWrite === undefined ? ['--insecure'] : ['--cacert', shellWord(tlsWrite)];
+  const headers = [['Authorization', `Bearer ${key}`]] as const;
+  const request = { method: 'GET', url: `${url}/pets?limit=3`, headers };
+  const lines: [what: string, isShown: boolean, how: string][] = [
+    ['Try it', key !== undefined, curlCommand(request, certificate ? trusting : [])],
+    ['Trust it', certificate !== undefined, tlsWrite ?? `${root}/__mock/certificate.pem`],
+    ['Scenarios', scenarios.length > 0, scenarios.join(', ')],
+    ['Dashboard', !noControl, `${root}/__mock/`],
+    // A token that was given is not printed.
+    ['Control token', !noControl && given === undefined, controlToken ?? ''],
+    ['List its assumptions', true, 'petstore-mock assumptions'],
+    ['List the scenarios', true, 'petstore-mock scenarios'],
+    ['Stop it', true, 'Ctrl-C'],
+  ];
+  const shown = lines.filter(([, isShown, how]) => isShown && how !== '');
+  return `\n${shown.map(([what, , how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
 }
 
 /** Runs a server until a signal stops it. */
@@ -74,16 +54,10 @@ export const serve: Command = async ({ flags, terminal }) => {
   // The start may still be waiting for a pipe or a lock.
   if (server === undefined) return { exitCode: 0 };
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
-  const { keys = {}, scenarios = [], noControl, controlToken } = settings;
-  // A token that was given is not printed.
-  const token = controlToken === undefined ? server.controlToken : undefined;
+  const { controlToken: token } = server;
   if (terminal.interactive && format !== 'json') {
-    const { url, certificate } = server;
-    const control = noControl ? undefined : { token };
-    const trust = certificate === undefined ? undefined : { file: settings.tlsWrite };
-    const banner = renderBanner({ url, keys, scenarios, control, trust }, terminal.style);
-    terminal.output.write(banner);
-  } else if (token !== undefined && !noControl) {
+    terminal.output.write(renderBanner(server, settings, terminal.style));
+  } else if (token !== undefined && flags.controlToken === undefined && !flags.noControl) {
     notify(`the control API requires the token ${token} (--control-token sets one)`);
   }
   await signals.first;
