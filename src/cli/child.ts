@@ -27,31 +27,22 @@ export type CommandEnding =
   /** `code` is that of Node's error, such as `ENOENT`. */
   | { readonly kind: 'not-started'; readonly code: string | undefined };
 
-/** The exit code that a shell would report; that of `timeout` for a command that took too long. */
-export function exitCodeOf(ending: CommandEnding): number {
+/** The exit code that a shell would report, and what to say after the command's name. */
+export function outcomeOf(ending: CommandEnding): { exitCode: number; text: string } {
   switch (ending.kind) {
     case 'exited':
-      return ending.code;
-    case 'signalled':
-      return signalExitCode(ending.signal);
+      return { exitCode: ending.code, text: `exited with status ${ending.code}` };
+    case 'signalled': {
+      const text = `was killed by ${ending.signal} (signal ${constants.signals[ending.signal]})`;
+      return { exitCode: signalExitCode(ending.signal), text };
+    }
     case 'timed-out':
-      return 124;
-    case 'not-started':
-      return ending.code === 'ENOENT' ? 127 : 126;
-  }
-}
-
-/** Describes an ending, to follow the command's name in a sentence. */
-export function endingText(ending: CommandEnding): string {
-  switch (ending.kind) {
-    case 'exited':
-      return `exited with status ${ending.code}`;
-    case 'signalled':
-      return `was killed by ${ending.signal} (signal ${constants.signals[ending.signal]})`;
-    case 'timed-out':
-      return `timed out after ${ending.seconds} s`;
-    case 'not-started':
-      return `cannot be started: ${NOT_STARTED[ending.code ?? ''] ?? `error ${ending.code}`}`;
+      // As `timeout` does.
+      return { exitCode: 124, text: `timed out after ${ending.seconds} s` };
+    case 'not-started': {
+      const why = NOT_STARTED[ending.code ?? ''] ?? `error ${ending.code}`;
+      return { exitCode: ending.code === 'ENOENT' ? 127 : 126, text: `cannot be started: ${why}` };
+    }
   }
 }
 
@@ -75,14 +66,7 @@ export interface CommandOptions {
   readonly grace?: number | undefined;
 }
 
-export interface RunningCommand {
-  /** Settles when the command and the rest of its process group have ended. */
-  readonly ending: Promise<CommandEnding>;
-  /** Passes a signal on. */
-  send(signal: NodeJS.Signals): void;
-  /** Ends the command: SIGTERM, then SIGKILL after the grace period. */
-  stop(): void;
-}
+export type RunningCommand = ReturnType<typeof runCommand>;
 
 const GRACE = 5000;
 
@@ -96,12 +80,12 @@ const LAST_OUTPUT = 500;
 export function runCommand(
   [program = '', ...args]: readonly string[],
   { environment: env, onOutput, ownGroup, timeout = 0, grace = GRACE }: CommandOptions,
-): RunningCommand {
+) {
   const stdio: StdioOptions = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const detached = ownGroup && process.platform !== 'win32';
   const child = spawn(program, args, { env, stdio, detached });
   for (const output of [child.stdout, child.stderr]) output?.on('data', onOutput ?? (() => {}));
-  /** @returns whether any process received it */
+  /** Passes a signal on. @returns whether any process received it */
   const send = (signal: NodeJS.Signals | 0): boolean => {
     if (!detached) return child.kill(signal);
     try {
@@ -111,6 +95,7 @@ export function runCommand(
     }
   };
   let force: NodeJS.Timeout | undefined;
+  /** Ends the command: SIGTERM, then SIGKILL after the grace period. */
   const stop = () => {
     if (force !== undefined) return;
     send('SIGTERM');
@@ -121,6 +106,7 @@ export function runCommand(
     timedOut = { kind: 'timed-out', seconds: timeout / 1000 };
     stop();
   };
+  /** Settles when the command and the rest of its process group have ended. */
   const end = async (): Promise<CommandEnding> => {
     const limit = timeout > 0 ? setTimeout(expire, timeout) : undefined;
     const closed = new Promise((resolve) => child.once('close', resolve));
@@ -204,7 +190,7 @@ export class Runner {
     this.#running.add(command);
     const ended = await command.ending;
     this.#running.delete(command);
-    const ending = { ...ended, exitCode: exitCodeOf(ended) };
+    const ending = { ...ended, exitCode: outcomeOf(ended).exitCode };
     const seconds = rounded((performance.now() - startedAt) / 1000);
     await Promise.race([server.close(), sleep(LAST_REPLIES)]);
     return { ending, seconds, server, scenarios: files.scenarios };

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { sweepReport } from '../../src/cli/commands/sweep-report.ts';
-import {
-  AssumptionTracker,
-  judge,
-  renderEvidence,
-  summarizeFindings,
-} from '../../src/cli/evidence.ts';
-import { escaped, escapedLines, notice, renderReport } from '../../src/cli/terminal.ts';
-import { startServer } from '../../src/index.ts';
+import { AssumptionTracker, judge, renderEvidence } from '../../src/cli/evidence.ts';
+import { escaped, escapedLines, notice } from '../../src/cli/terminal.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { asker } from '../helpers/wire.ts';
 
@@ -29,55 +23,18 @@ test('terminal control characters are shown as JSON escapes', () => {
   expect(notice('a\nb')).toBe('petstore-mock: a\\u000ab\n');
 });
 
-describe('input from a client', () => {
-  async function report() {
-    const server = await startServer({ port: 0 });
-    try {
-      const ask = asker(Number(new URL(server.url).port));
-      await ask('POST', '/pets', { body: { name: 'Rex', categoryId: 1, [HOSTILE]: 1 } });
-      return { coverage: server.coverage(), findings: server.findings() };
-    } finally {
-      await server.close();
-    }
+test('input from a client cannot forge a line of the evidence or of a gate', async () => {
+  const server = await serverFor();
+  const body = { name: 'Rex', categoryId: 1, [HOSTILE]: 1 };
+  await asker(server.port)('POST', '/pets', { body });
+  const seen = { coverage: server.coverage(), findings: server.findings() };
+  const table = renderEvidence(seen, new AssumptionTracker(), PLAIN);
+  const reasons = judge({ failOn: ['unknown-input'] }, seen);
+  for (const text of [table, reasons.map(notice).join('')]) {
+    expect(text).not.toMatch(OBEYED);
+    expect(text).not.toMatch(/^ *findings +none/m);
+    expect(text).toContain('\\u001b[31mRED');
   }
-
-  test('cannot forge a line of the evidence, of a gate or of a sweep', async () => {
-    const seen = await report();
-    const findings = summarizeFindings(seen.findings);
-    expect(findings).toMatchObject([{ code: 'unknown-input', count: 1 }]);
-    const found = JSON.stringify(HOSTILE);
-    expect(findings[0]?.example).toContain(found);
-    const run = {
-      assumption: 'cors',
-      option: 'absent',
-      verdict: 'failed',
-      ending: { kind: 'exited', code: 1, exitCode: 1 },
-      seconds: 1,
-      lastLines: ['it failed'],
-      findings,
-      passedAlone: false,
-    } as const;
-    const result = sweepReport({
-      command: ['x'],
-      baselineSeconds: 1,
-      runs: [run],
-      untouched: [],
-      decidedByScenario: [],
-      notRun: [],
-    });
-    const table = renderEvidence(seen, new AssumptionTracker(), PLAIN);
-    const verdict = judge({ failOn: ['unknown-input'] }, seen);
-    const swept = renderReport(result, PLAIN);
-    for (const text of [table, verdict.map(notice).join(''), swept]) {
-      expect(text).not.toMatch(OBEYED);
-      expect(text).not.toMatch(/^ *findings +none/m);
-      expect(text).toContain('\\u001b[31mRED');
-    }
-    // Programs read this report, and get the original text.
-    expect(JSON.parse(JSON.stringify(result.document))).toMatchObject({
-      runs: [{ findings: [{ example: expect.stringContaining(found) }] }],
-    });
-  });
 });
 
 describe('an argument', () => {

@@ -153,29 +153,20 @@ test('if the deployment fails, no file is written, and an earlier one stays unch
 });
 
 test.each([
-  [['record'], 'record: expected URL, found nothing'],
-  [['record', 'x'], 'URL: expected the base URL of a deployment'],
-  [['record', 'http://127.0.0.1/v1'], '--key is required'],
-])('%j is refused', async (words, message) => {
-  const { code, stderr } = await runInProcess([...words, '--output', join(folder, 'no.json')]);
+  ['', {}, 'record: expected URL, found nothing'],
+  ['x --output no.json', {}, 'URL: expected the base URL of a deployment'],
+  ['http://127.0.0.1/v1 --output no.json', {}, '--key is required'],
+  ['http://127.0.0.1/v1 --key a', {}, '--output'],
+  ['http://127.0.0.1/v1 --key a --output /dev/null', {}, 'exists; --force'],
+  [
+    'https://staging.example/v1 --output no.json',
+    { PETSTORE_MOCK_KEY: 'secret' },
+    '--yes is required to send requests to staging.example',
+  ],
+])('record %s %j is refused before the first request', async (words, env, message) => {
+  const args = ['record', ...words.split(' ').filter((word) => word !== '')];
+  const { code, stderr } = await runInProcess(args, env);
   expect(code).toBe(2);
   expect(stderr).toContain(message);
-});
-
-test('an existing file and a missing --output are refused before the first request', async () => {
-  const file = join(folder, 'mine.json');
-  writeFileSync(file, '');
-  const exists = await record('http://127.0.0.1:1/v1', file);
-  expect(exists).toMatchObject({ code: 2, stderr: expect.stringContaining('exists; --force') });
-  expect(exists.stderr).not.toContain('will get');
-  const without = await runInProcess(['record', 'http://127.0.0.1:1/v1', '--key', 'a']);
-  expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--output') });
-});
-
-test('another machine needs --yes without a terminal, and an environment variable can hold the key', async () => {
-  const words = ['record', 'https://staging.example/v1', '--output', join(folder, 'no.json')];
-  const { code, stderr } = await runInProcess(words, { PETSTORE_MOCK_KEY: 'secret' });
-  expect(code).toBe(2);
-  expect(stderr).toContain('--yes is required to send requests to staging.example');
   expect(stderr).not.toContain('secret');
 });

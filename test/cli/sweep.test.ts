@@ -144,7 +144,6 @@ describe.concurrent('the sweep stops', () => {
 
   test.each([
     [['--allow', 'conflict-body=emty'], 'did you mean empty?'],
-    [['--db', 'x.json'], '--db is a flag of serve, not of sweep'],
     [['--scenario', 'no-such'], 'no-such'],
   ])('with %j', async (asked, message) => {
     const ran = join(folder, 'ran');

@@ -1,5 +1,5 @@
 import type { ObservedExchange } from '../../evidence/exchange.ts';
-import { endingText, Runner } from '../child.ts';
+import { outcomeOf, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { AssumptionTracker, judge, renderEvidence } from '../evidence.ts';
 import { openLog, renderNotice } from '../log.ts';
@@ -35,7 +35,7 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   if (run === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   const { ending, server } = run;
   const report = { coverage: server.coverage(), findings: server.findings() };
-  if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${endingText(ending)}`));
+  if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${outcomeOf(ending).text}`));
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverageFiles(flags, server);
   const { exitCode } = ending;

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { type AssumptionId, assumptionShape } from '../../contract/assumption-table.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
 import { countText } from '../../words.ts';
-import { endingText, type FinishedRun } from '../child.ts';
+import { type FinishedRun, outcomeOf } from '../child.ts';
 import { type FindingSummary, findingText } from '../evidence.ts';
 import { withoutControls } from '../terminal.ts';
 
@@ -114,7 +114,7 @@ function runRow(run: VariantRun): Row {
   if (run.passedAlone) {
     notes.push('failed in parallel, passed alone (--jobs 1 runs one at a time)');
   }
-  const why = `the command ${endingText(ending)}`;
+  const why = `the command ${outcomeOf(ending).text}`;
   const printed = [...notes, ...lastLines];
   const outcome = {
     passed: { verdict: 'passed' },

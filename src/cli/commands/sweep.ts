@@ -6,7 +6,7 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import type { ServerOptions } from '../../server.ts';
-import { endingText, type FinishedRun, Runner } from '../child.ts';
+import { type FinishedRun, outcomeOf, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { AssumptionTracker, NEVER_CALLED, summarizeFindings } from '../evidence.ts';
 import { renderNotice } from '../log.ts';
@@ -159,5 +159,5 @@ function judge(
 
 function baselineFailure({ ending, output }: SweepRun): string {
   const lines = indented(output.lines(Number.POSITIVE_INFINITY));
-  return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${endingText(ending)}\n${lines}`;
+  return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${outcomeOf(ending).text}\n${lines}`;
 }
