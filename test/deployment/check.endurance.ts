@@ -8,7 +8,6 @@ import {
   isOption,
   optionNames,
 } from '../../src/contract/assumption-table.ts';
-import { runCheck } from '../../src/deployment/check/run-check.ts';
 import {
   type CheckReport,
   checkReport,
@@ -16,14 +15,8 @@ import {
   savedConfig,
 } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { BREAKING, breaking, OTHERWISE } from '../helpers/breaking.ts';
-import {
-  checked,
-  checkedWithLag,
-  DEPLOYED_AT,
-  deploy,
-  WHOLE_CHECK,
-} from '../helpers/checked-deployment.ts';
+import { BREAKING, OTHERWISE } from '../helpers/breaking.ts';
+import { checked, checkedWithLag, DEPLOYED_AT, deploy } from '../helpers/checked-deployment.ts';
 import { drawRequests } from '../helpers/drawn-requests.ts';
 
 /** What only a clock, or an animal that nobody may create, would show; each with its reason. */
@@ -164,15 +157,13 @@ test('20 deployments and the mocks that start from what was saved of them give 5
 
 describe('a deployment that breaks the document is reported, and nothing else', () => {
   test.each(Object.entries(BREAKING))('%s', async (_name, [told, change, large]) => {
-    const deployment = await deploy({ 'assigned-ids': large ? 'int64' : 'next' });
-    const seen = await runCheck(breaking(deployment.client, change), WHOLE_CHECK);
-    deployment.close();
-    const { assumptions, replies } = checkReport(seen);
+    const assume = { 'assigned-ids': large ? 'int64' : 'next' } as const;
+    const { assumptions, replies } = checkReport(await checked(assume, { change }));
     const different = replies.filter(({ verdict }) => verdict === 'different');
     expect(different.map(({ operation, status }) => `${operation} ${status}`)).toEqual(
       [told].flat(),
     );
-    const defaults = chooseOptions({ 'assigned-ids': large ? 'int64' : 'next' });
+    const defaults = chooseOptions(assume);
     expect(assumptions.filter(({ id, option = defaults[id] }) => option !== defaults[id])).toEqual(
       [],
     );
@@ -183,10 +174,7 @@ describe('a deployment that breaks the document is reported, and nothing else', 
 test.each(Object.entries(OTHERWISE))(
   'a deployment with a way of its own for %s has none of the options, and keeps to the document',
   async (id, [assume, change]) => {
-    const deployment = await deploy(assume);
-    const seen = await runCheck(breaking(deployment.client, change), WHOLE_CHECK);
-    deployment.close();
-    const report = checkReport(seen);
+    const report = checkReport(await checked(assume, { change }));
     const told = report.assumptions.filter(({ verdict }) => verdict === 'none-of-the-options');
     expect(told.map((it) => it.id)).toEqual([id]);
     expect(isBroken(report)).toBe(false);

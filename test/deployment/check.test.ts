@@ -7,7 +7,6 @@ import {
 } from '../../src/contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { planCheck } from '../../src/deployment/check/check-plan.ts';
-import { runCheck } from '../../src/deployment/check/run-check.ts';
 import {
   type CheckReport,
   changesSince,
@@ -18,8 +17,8 @@ import {
 import { DeploymentError, type DeploymentRequest } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { SAFE } from '../../src/deployment/transport.ts';
-import { breaking } from '../helpers/breaking.ts';
-import { checked, checkedWithLag, deploy, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
+import type { Change } from '../helpers/breaking.ts';
+import { checked, checkedWithLag, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
 
 const about = ({ assumptions }: CheckReport, id: string) => assumptions.find((it) => it.id === id);
 
@@ -52,15 +51,13 @@ test('a check finds the options of a deployment and leaves open what it cannot s
 });
 
 test('without --writes a check sends only what the plan says, and only GET and OPTIONS', async () => {
-  const { client, close } = await deploy({});
   const options = { ...WHOLE_CHECK, writes: false };
   const sent: DeploymentRequest[] = [];
-  const spy = breaking(client, (reply, request) => {
+  const change: Change = (reply, request) => {
     sent.push(request);
     return reply;
-  });
-  const seen = await runCheck(spy, options);
-  close();
+  };
+  const seen = await checked({}, { options, change });
   expect(sent.every(({ method }) => SAFE.test(method))).toBe(true);
   const planned = planCheck(options).filter(({ name }) => seen.get(name) !== undefined);
   expect(sent).toHaveLength(planned.reduce((sum, { times }) => sum + times, 0));
@@ -107,16 +104,9 @@ describe('reads that are behind the writes', () => {
   });
 });
 
-type Change = Parameters<typeof breaking>[1];
-
 /** Checks a deployment whose replies are changed on their way. */
 async function checkedBehind(change: Change, assume: Partial<Choices> = {}): Promise<CheckReport> {
-  const deployment = await deploy(assume);
-  try {
-    return checkReport(await runCheck(breaking(deployment.client, change), WHOLE_CHECK));
-  } finally {
-    deployment.close();
-  }
+  return checkReport(await checked(assume, { change }));
 }
 
 function failing(status: number, ...headers: string[]): DeploymentReply {
@@ -128,9 +118,6 @@ const on = (matches: RegExp, change: (reply: DeploymentReply) => DeploymentReply
   return (reply, { method, path }) =>
     matches.test(`${method} ${path}: ${reply.status}`) ? change(reply) : reply;
 };
-
-const withWait = (headers: readonly string[], seconds: string) =>
-  headers.map((it, at) => (headers[at - 1] === 'Retry-After' ? seconds : it));
 
 const wrapped = (reply: DeploymentReply) => ({
   ...reply,
@@ -189,41 +176,31 @@ test.each([401, 403, 405])(
   },
 );
 
+const JSON_TYPE = ['Content-Type', 'application/json'];
 const LISTS_AND_PAGES = /^GET .*(?:cursor.*|orders|limit=100):/;
+const FAILING_WRITES = on(/^GET \/store\/orders\/|^POST/, () => failing(503));
+const FAILING_LISTS = on(LISTS_AND_PAGES, () => failing(503));
+const LONG_WAIT = on(/limit=1: 429/, (reply) => ({
+  ...reply,
+  headers: [...JSON_TYPE, 'Retry-After', '40'],
+}));
+const PAGES = { 'pets-paging': 'cursor', 'status-filter': 'ignore' } as const;
 
-test.each<[string, Change, Record<string, RegExp>, Partial<Choices>?]>([
-  [
-    '503',
-    on(/^GET \/store\/orders\/|^POST/, () => failing(503)),
-    {
-      'unknown-method': /^GET .*: 503$/,
-      'created-status': /^POST .*: 503$/,
-      'inventory-on-create': /^POST .*: 503$/,
-    },
-  ],
-  [
-    '503 to a request that others build on',
-    on(LISTS_AND_PAGES, () => failing(503)),
-    { 'pets-paging': /: 503/, 'status-filter': /^GET \/pets\?limit=100: 503$/ },
-    { 'pets-paging': 'cursor', 'status-filter': 'ignore', 'animal-status-values': 'seen' },
-  ],
-  [
-    'a quota that a burst uses up',
-    on(/limit=1: 429/, (reply) => ({ ...reply, headers: withWait(reply.headers, '40') })),
-    { 'rate-limit': /^the limit counts more than the burst: 429 with Retry-After 40$/ },
-    { 'rate-limit': '10/s' },
-  ],
-])(
-  'what a deployment answers with %s stays open, with that reason',
-  async (_, change, open, assume) => {
-    const report = await checkedBehind(change, assume);
-    expect(isBroken(report)).toBe(false);
-    expect(withoutOption(report)).toEqual([]);
-    for (const [id, why] of Object.entries(open)) {
-      expect(about(report, id)).toMatchObject({ verdict: 'open', why: expect.stringMatching(why) });
-    }
-  },
-);
+// biome-ignore format: a row for each
+test.each<[string, id: string, why: RegExp, Change, Partial<Choices>?]>([
+  ['503', 'unknown-method', /^GET .*: 503$/, FAILING_WRITES],
+  ['503', 'created-status', /^POST .*: 503$/, FAILING_WRITES],
+  ['503', 'inventory-on-create', /^POST .*: 503$/, FAILING_WRITES],
+  ['503 to a request that others build on', 'pets-paging', /: 503/, FAILING_LISTS, PAGES],
+  ['503 to a list', 'status-filter', /^GET \/pets\?limit=100: 503$/, FAILING_LISTS, PAGES],
+  ['a quota that a burst uses up', 'rate-limit', /^the limit counts more than the burst: 429 with Retry-After 40$/, LONG_WAIT, { 'rate-limit': '10/s' }],
+])('what a deployment answers with %s stays open, with that reason: %s', async (...row) => {
+  const [, id, why, change, assume] = row;
+  const report = await checkedBehind(change, assume);
+  expect(isBroken(report)).toBe(false);
+  expect(withoutOption(report)).toEqual([]);
+  expect(about(report, id)).toMatchObject({ verdict: 'open', why: expect.stringMatching(why) });
+});
 
 test('what stands in an envelope settles nothing', async () => {
   const lists = await checkedBehind(on(/orders(?:\?.*)?: 200/, wrapped));

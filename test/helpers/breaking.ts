@@ -7,7 +7,7 @@ import type { DeploymentRequest } from '../../src/deployment/deployment-client.t
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { without } from '../../src/raw-headers.ts';
 
-type Change = (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply;
+export type Change = (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply;
 
 /** A client whose deployment changes some of its replies. */
 export function breaking(client: Sender, change: Change): Sender {

@@ -15,6 +15,7 @@ import { startOf } from '../../src/scenario/sandbox-start.ts';
 import { advanceClock } from '../../src/service/clock.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import type { Store } from '../../src/store/store.ts';
+import { breaking, type Change } from './breaking.ts';
 import { listen } from './host.ts';
 
 /** A deployment of the service with the given options. Its clock moves only when a client waits. */
@@ -89,14 +90,19 @@ export const WHOLE_CHECK: CheckOptions = {
   rate: 1e6,
 };
 
-/** Checks a deployment with these options. */
+/**
+ * Checks a deployment with these options.
+ *
+ * @param more.change changes its replies on their way
+ */
 export async function checked(
   assume: Partial<Choices>,
-  more: { now?: number; plain?: boolean; options?: Partial<CheckOptions> } = {},
+  more: { now?: number; plain?: boolean; options?: Partial<CheckOptions>; change?: Change } = {},
 ): Promise<CheckTranscript> {
   const deployment = await deploy(assume, more);
+  const client = breaking(deployment.client, more.change ?? ((reply) => reply));
   try {
-    return await runCheck(deployment.client, { ...WHOLE_CHECK, ...more.options });
+    return await runCheck(client, { ...WHOLE_CHECK, ...more.options });
   } finally {
     deployment.close();
   }

@@ -2,6 +2,8 @@ import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { listen } from './host.ts';
+import { openRaw } from './raw.ts';
+import { asker } from './wire.ts';
 
 /** A deployment that sends the given bytes. */
 export interface RawDeployment {
@@ -51,4 +53,25 @@ export async function serverFor(options: ServerOptions = {}) {
   const server = await startServer({ port: 0, ...options });
   onTestFinished(() => server.close());
   return server;
+}
+
+/** A short reply of a deployment. */
+export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';
+
+type Answer = Parameters<typeof rawDeployment>[0];
+
+/** A server in front of a deployment that writes bytes, and how to send requests to it. */
+export async function inFrontOf(answer: Answer, options: ServerOptions = {}) {
+  const deployment = await rawDeployment(answer);
+  const server = await serverFor({ upstream: deployment.url, ...options });
+  const ask = asker(server.port);
+  const control = asker(server.port, '/__mock');
+  const exchange = async () => Object((await control('GET', '/requests/1')).json);
+  /** Lists the animals over a connection of its own, which shows the bytes of the reply. */
+  const listRaw = async (ending = 'Connection: close\r\n') => {
+    const client = await openRaw(server.port);
+    client.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n${ending}\r\n`);
+    return client;
+  };
+  return { deployment, server, ask, control, exchange, listRaw };
 }

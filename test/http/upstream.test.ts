@@ -2,38 +2,15 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ServerOptions } from '../../src/server.ts';
-import { rawDeployment, serverFor } from '../helpers/deployment.ts';
+import { inFrontOf, OK, rawDeployment, serverFor } from '../helpers/deployment.ts';
 import { closeRaw, openRaw } from '../helpers/raw.ts';
 import { asker } from '../helpers/wire.ts';
 
 afterEach(closeRaw);
 
-const KEY = 'Authorization: Bearer real-key';
-
-type Answer = Parameters<typeof rawDeployment>[0];
-
-/** A server in front of a deployment that writes bytes, and how to send bytes to it. */
-async function inFrontOf(answer: Answer, options: ServerOptions = {}) {
-  const deployment = await rawDeployment(answer);
-  const server = await serverFor({ upstream: deployment.url, ...options });
-  const ask = asker(server.port);
-  const control = asker(server.port, '/__mock');
-  const exchange = async () => Object((await control('GET', '/requests/1')).json);
-  return { deployment, server, ask, control, exchange };
-}
-
-const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]';
 const SWITCH = 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
-/** The head of a reply that ends after two bytes, or breaks off. */
+/** The start of a reply that breaks off after two bytes of nine. */
 const CUT = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1';
-
-/** Lists the animals over a connection of its own, which shows the bytes of the reply. */
-async function listRaw(port: number, ending = 'Connection: close\r\n') {
-  const client = await openRaw(port);
-  client.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\n${KEY}\r\n${ending}\r\n`);
-  return client;
-}
 
 describe('a request', () => {
   test('arrives as the client wrote it, without what belongs to its connection or to the mock', async () => {
@@ -88,7 +65,7 @@ describe('a request', () => {
 describe('a reply', () => {
   test('comes back byte for byte, with the basis and without what belongs to a connection', async () => {
     const head = ['X-Twice: a', 'x-TWICE: b', 'Set-Cookie: c=\xe9', 'Content-Type: text/odd'];
-    const { server } = await inFrontOf(
+    const { listRaw } = await inFrontOf(
       [
         'HTTP/1.1 299 Odd Reason',
         ...head,
@@ -98,7 +75,7 @@ describe('a reply', () => {
       ].join('\r\n') +
         '\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n',
     );
-    const client = await listRaw(server.port);
+    const client = await listRaw();
     expect((await client.rest()).split('\r\n')).toEqual([
       'HTTP/1.1 299 Odd Reason',
       ...head,
@@ -117,8 +94,8 @@ describe('a reply', () => {
   });
 
   test('begins before the deployment has ended it', async () => {
-    const { server, deployment, exchange } = await inFrontOf(CUT);
-    const client = await listRaw(server.port, '');
+    const { listRaw, deployment, exchange } = await inFrontOf(CUT);
+    const client = await listRaw('');
     await expect.poll(() => client.socket.bytesRead).toBeGreaterThan(60);
     expect(await exchange()).toMatchObject({ code: 'not_found' });
     deployment.sockets[0]?.write(',2,3,4]');
@@ -132,7 +109,7 @@ describe('a reply', () => {
     ['it sends nonsense', 'nonsense\r\n\r\n', 502, /Parse Error/],
     ['it switches protocols', SWITCH, 502, /its status is 101/],
     ['it never answers', () => {}, 504, /sent nothing for 50 ms/],
-  ] satisfies [string, Answer | undefined, number, RegExp][])(
+  ] satisfies [string, Parameters<typeof inFrontOf>[0] | undefined, number, RegExp][])(
     'is an Error if %s',
     async (_, answer, status, message) => {
       const { ask, control, exchange } = await inFrontOf(answer ?? OK, { upstreamTimeout: 50 });
@@ -148,59 +125,6 @@ describe('a reply', () => {
       expect(await exchange()).toMatchObject({ status, basis: 'assumed' });
     },
   );
-});
-
-describe('a rule of a scenario', () => {
-  const LIST = 'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n[{"id":1,"categoryId":12}]';
-
-  async function under(rule: object) {
-    const all = await inFrontOf(LIST);
-    const scenario = { rules: [{ on: 'listPets', ...rule }] };
-    expect((await all.control('PUT', '/scenario', { body: { scenario } })).status).toBe(200);
-    return all;
-  }
-
-  test('that replies itself asks the deployment only to apply the call', async () => {
-    const { ask, deployment, control } = await under({ reply: { status: 503 } });
-    expect((await ask('GET', '/pets')).headers['mock-basis']).toMatch(/^forced/);
-    expect(deployment.received()).toBe('');
-    const scenario = { rules: [{ on: 'listPets', reply: { status: 503 }, apply: true }] };
-    await control('PUT', '/scenario', { body: { scenario } });
-    expect((await ask('GET', '/pets')).status).toBe(503);
-    expect(deployment.received()).toMatch(/^GET \/base\/v1\/pets /);
-  });
-
-  test('resets the connection after the deployment has answered, if it applies the call', async () => {
-    const { ask, deployment, exchange } = await under({ fault: 'reset', apply: true });
-    await expect(ask('GET', '/pets')).rejects.toThrow(/ECONNRESET/);
-    expect(deployment.received()).toMatch(/^GET /);
-    expect(await exchange()).toMatchObject({ fault: 'reset', basis: 'forced' });
-  });
-
-  test.each([
-    ['truncate', (text: string) => expect(text).toMatch(/Content-Length: 26\r\n.*\r\n\r\n.{13}$/s)],
-    [
-      'malformed-json',
-      (text: string) => expect(text).toMatch(/Content-Length: 15\r\n.*\r\n\r\n.{13}:}$/s),
-    ],
-    [
-      'bad-chunk',
-      (text: string) => expect(text).toMatch(/chunked\r\n.*\r\n\r\nd\r\n.{13}\r\nxyz/s),
-    ],
-    ['slow-body', (text: string) => expect(text).toMatch(/"categoryId":12}]$/)],
-  ] as const)('spoils the reply by %s', async (kind, check) => {
-    const fault = kind === 'slow-body' ? { kind: 'slow-body', chunks: 2, over: 10 } : kind;
-    const { server } = await under({ fault });
-    const text = await (await listRaw(server.port)).rest();
-    expect(text).toMatch(/^HTTP\/1.1 200 OK\r\n.*Mock-Basis: forced;by="[^"]+#1"\r\n/s);
-    check(text);
-  });
-
-  test('delays the deployment’s reply, which keeps its basis', async () => {
-    const { ask, exchange } = await under({ delay: 20 });
-    expect((await ask('GET', '/pets')).headers['mock-basis']).toBe('upstream');
-    expect(await exchange()).toMatchObject({ delay: 20, basis: 'upstream' });
-  });
 });
 
 describe('a body', () => {
@@ -287,8 +211,8 @@ test.each([
   ['before the reply', ''],
   ['in the middle of the body', CUT],
 ])('a client that leaves %s ends the request to the deployment', async (_, answer) => {
-  const { deployment, server, exchange } = await inFrontOf(answer);
-  const client = await listRaw(server.port, '');
+  const { deployment, listRaw, exchange } = await inFrontOf(answer);
+  const client = await listRaw('');
   await expect.poll(() => deployment.received()).toContain('\r\n\r\n');
   if (answer !== '') await expect.poll(() => client.socket.bytesRead).toBeGreaterThan(0);
   client.socket.resetAndDestroy();
@@ -327,8 +251,8 @@ test.each(['O\x7fK', '\x01', 'a\0b', 'O\x0bK'])(
   'a reason phrase that cannot be sent (%j) is left out, and the next request is answered',
   async (phrase) => {
     const reply = `HTTP/1.1 200 ${phrase}\r\nContent-Length: 2\r\n\r\n[]`;
-    const { server, ask } = await inFrontOf((socket) => socket.write(reply, 'latin1'));
-    const client = await listRaw(server.port);
+    const { listRaw, ask } = await inFrontOf((socket) => socket.write(reply, 'latin1'));
+    const client = await listRaw();
     expect(await client.rest()).toMatch(/^HTTP\/1.1 200 \r\n.*\r\n\[\]$/s);
     expect((await ask('GET', '/pets')).status).toBe(200);
   },

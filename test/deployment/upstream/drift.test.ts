@@ -40,53 +40,25 @@ test.each([0, 1, 2, 3, 4])(
   },
 );
 
-const JSON_TYPE = ['Content-Type', 'application/json'];
+const JSON_TYPE = 'application/json';
 const world = worldWith(loadFixtureSync('default'));
 const rex = '{"id":1,"name":"Rex","categoryId":1}';
 
-test.each<[what: string, status: number, headers: string[], body: string, drift: string[]]>([
-  ['a documented page', 200, JSON_TYPE, `[${rex}]`, []],
-  ['a status that nobody allows', 418, JSON_TYPE, '{}', ['status: expected 200 or 401, found 418']],
-  ['a redirect', 302, [], '', ['status: expected 200 or 401, found 302']],
-  [
-    'a number as text',
-    200,
-    JSON_TYPE,
-    `[${rex.replace('1', '"1"')}]`,
-    [expect.stringMatching(/^\$\[\]\.id: /)],
-  ],
-  [
-    'a field that is missing',
-    200,
-    JSON_TYPE,
-    '[{"id":1,"categoryId":1}]',
-    [expect.stringMatching(/^\$\[\]\.name: /)],
-  ],
-  [
-    'another media type',
-    200,
-    ['Content-Type', 'text/html'],
-    `[${rex}]`,
-    [expect.stringMatching(/^Content-Type: /)],
-  ],
-  ['no JSON', 200, JSON_TYPE, '<html>', [expect.stringMatching(/JSON/)]],
-  [
-    'more animals than asked for',
-    200,
-    JSON_TYPE,
-    `[${Array(21).fill(rex).join()}]`,
-    ['$: expected at most 20 animals, found 21'],
-  ],
-  [
-    'a 401 without its challenge',
-    401,
-    JSON_TYPE,
-    '{"code":"a","message":"b","status":401}',
-    ['header WWW-Authenticate: expected one, found none'],
-  ],
-])('%s is reported', (_what, status, headers, body, drift) => {
+// biome-ignore format: a row for each
+test.each<[what: string, status: number, type: string, body: string, drift: RegExp | undefined]>([
+  ['a documented page', 200, JSON_TYPE, `[${rex}]`, undefined],
+  ['a status that nobody allows', 418, JSON_TYPE, '{}', /^status: expected 200 or 401, found 418$/],
+  ['a redirect', 302, '', '', /^status: expected 200 or 401, found 302$/],
+  ['a number as text', 200, JSON_TYPE, `[${rex.replace('1', '"1"')}]`, /^\$\[\]\.id: /],
+  ['a field that is missing', 200, JSON_TYPE, '[{"id":1,"categoryId":1}]', /^\$\[\]\.name: /],
+  ['another media type', 200, 'text/html', `[${rex}]`, /^Content-Type: /],
+  ['no JSON', 200, JSON_TYPE, '<html>', /JSON/],
+  ['more animals than asked for', 200, JSON_TYPE, `[${Array(21).fill(rex)}]`, /^\$: expected at most 20 animals, found 21$/],
+  ['a 401 without its challenge', 401, JSON_TYPE, '{"code":"a","message":"b","status":401}', /^header WWW-Authenticate: expected one, found none$/],
+])('%s is reported', (_what, status, type, body, drift) => {
   const call = { ...callOf('listPets'), authorization: 'Bearer any' };
   const bytes = Buffer.from(body);
-  const reply = { status, headers, body: bytes, json: jsonOfBody(bytes) };
-  expect(compareReply(world, call, reply).drift).toEqual(drift);
+  const reply = { status, headers: ['Content-Type', type], body: bytes, json: jsonOfBody(bytes) };
+  const found = compareReply(world, call, reply).drift;
+  expect(found).toEqual(drift === undefined ? [] : [expect.stringMatching(drift)]);
 });

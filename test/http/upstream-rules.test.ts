@@ -1,0 +1,87 @@
+import { afterEach, expect, test } from 'vitest';
+import { inFrontOf } from '../helpers/deployment.ts';
+import { closeRaw } from '../helpers/raw.ts';
+
+afterEach(closeRaw);
+
+const LIST = 'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n[{"id":1,"categoryId":12}]';
+
+/** A server in front of a deployment, with a rule for lists of animals. */
+async function under(rule: object) {
+  const all = await inFrontOf(LIST);
+  const scenario = { rules: [{ on: 'listPets', ...rule }] };
+  expect((await all.control('PUT', '/scenario', { body: { scenario } })).status).toBe(200);
+  return all;
+}
+
+test('a rule that replies itself asks the deployment only to apply the call', async () => {
+  const { ask, deployment, control } = await under({ reply: { status: 503 } });
+  expect((await ask('GET', '/pets')).headers['mock-basis']).toMatch(/^forced/);
+  expect(deployment.received()).toBe('');
+  const scenario = { rules: [{ on: 'listPets', reply: { status: 503 }, apply: true }] };
+  await control('PUT', '/scenario', { body: { scenario } });
+  expect((await ask('GET', '/pets')).status).toBe(503);
+  expect(deployment.received()).toMatch(/^GET \/base\/v1\/pets /);
+});
+
+test('a rule resets the connection after the deployment has answered, if it applies the call', async () => {
+  const { ask, deployment, exchange } = await under({ fault: 'reset', apply: true });
+  await expect(ask('GET', '/pets')).rejects.toThrow(/ECONNRESET/);
+  expect(deployment.received()).toMatch(/^GET /);
+  expect(await exchange()).toMatchObject({ fault: 'reset', basis: 'forced' });
+});
+
+test.each([
+  ['truncate', /Content-Length: 26\r\n.*\r\n\r\n.{13}$/s],
+  ['malformed-json', /Content-Length: 15\r\n.*\r\n\r\n.{13}:}$/s],
+  ['bad-chunk', /chunked\r\n.*\r\n\r\nd\r\n.{13}\r\nxyz/s],
+  [{ kind: 'slow-body', chunks: 2, over: 10 }, /"categoryId":12}]$/],
+])('a rule spoils the reply by %j', async (fault, spoilt) => {
+  const { listRaw } = await under({ fault });
+  const text = await (await listRaw()).rest();
+  expect(text).toMatch(/^HTTP\/1.1 200 OK\r\n.*Mock-Basis: forced;by="[^"]+#1"\r\n/s);
+  expect(text).toMatch(spoilt);
+});
+
+test('a rule delays the deployment’s reply, which keeps its basis', async () => {
+  const { ask, exchange } = await under({ delay: 20 });
+  expect((await ask('GET', '/pets')).headers['mock-basis']).toBe('upstream');
+  expect(await exchange()).toMatchObject({ delay: 20, basis: 'upstream' });
+});
+
+/** A server in front of a deployment, with a latch for each list of animals. */
+async function holding(answer: string) {
+  const all = await inFrontOf(answer);
+  await all.control('POST', '/holds', { body: { on: 'listPets', hold: 'list' } });
+  const body = { hold: 'list', atLeast: 1, within: 'PT5S' };
+  return { ...all, arrived: () => all.control('POST', '/requests/count', { body }) };
+}
+
+const LONG = `[${'1,'.repeat(100_000)}1]`;
+
+const replyOf = (content: string, more = ''): string =>
+  `HTTP/1.1 200 OK\r\nContent-Length: ${content.length}\r\n${more}\r\n${content}`;
+
+test.each([
+  ['short', '[{"id":1}]'],
+  ['long', LONG],
+])("a deployment's %s reply is held back, recorded at once, and sent whole", async (_, content) => {
+  const { ask, control, arrived, exchange } = await holding(replyOf(content, 'X-Own: 1\r\n'));
+  const listed = ask('GET', '/pets');
+  await arrived();
+  const held = { status: 200, basis: 'upstream', hold: { name: 'list' } };
+  expect(await exchange()).toMatchObject(held);
+  expect((await control('POST', '/holds/release')).json).toMatchObject({ held: 0 });
+  const { text, headers } = await listed;
+  expect(text).toBe(content);
+  expect(headers).toMatchObject({ 'x-own': '1', 'mock-basis': 'upstream' });
+});
+
+test("a deployment's held reply ends when the client leaves", async () => {
+  const { listRaw, control, arrived, exchange } = await holding(replyOf('[]'));
+  const { socket } = await listRaw();
+  await arrived();
+  socket.destroy();
+  await control('POST', '/requests/count', { body: { hold: 'list', held: false, atLeast: 1 } });
+  expect(await exchange()).toMatchObject({ hold: { ended: 'left' } });
+});
