@@ -58,6 +58,28 @@ describeBothWays('the service', (open) => {
     const after = await client.send('GET', '/v1/store/orders');
     expect(after.text === before.text).toBe(status !== 204);
   });
+
+  test('pages shuffled animals by cursor, and refuses what is no cursor or offset', async () => {
+    const shuffled = await open({ assume: { 'pets-paging': 'cursor', 'pets-order': 'shuffled' } });
+    const first = await shuffled.send('GET', '/v1/pets?limit=60');
+    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(String(first.headers.link)) ?? [];
+    const last = await shuffled.send('GET', next);
+    const shown = [first, last].flatMap(({ text }) => text.match(/"id":\d+/g));
+    expect([shown.length, new Set(shown).size, last.headers.link]).toEqual([64, 64, undefined]);
+    const paged = await open({ assume: { 'pets-paging': 'offset' } });
+    expect([
+      (await shuffled.send('GET', '/v1/pets?cursor=x')).status,
+      (await paged.send('GET', '/v1/pets?offset=-1')).status,
+    ]).toEqual([400, 400]);
+  });
+
+  test('shows orders as shipped from their ship date on', async () => {
+    const assume = { 'order-status-field': 'shown', 'order-shipping': 'at-ship-date' } as const;
+    const client = await open({ clock: Date.UTC(2040, 0), frozen: true, assume });
+    const { json } = await client.send('GET', '/v1/store/orders');
+    expect(json).toContainEqual(expect.objectContaining({ id: 1, status: 'shipped' }));
+    expect(json).toContainEqual({ id: 9, status: 'pending' });
+  });
 });
 
 const BASIC = `Basic ${Buffer.from('user:password').toString('base64')}`;
