@@ -4,6 +4,9 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Node's error codes for a certificate that it does not trust. */
+export const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
+
 /** Reports what was thrown as a warning of the process, and goes on. */
 export function warn(thrown: unknown): void {
   process.emitWarning(asError(thrown));

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { credentialsOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
-import { codeOf } from '../error-code.ts';
+import { codeOf, UNTRUSTED } from '../error-code.ts';
 import type { UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -157,9 +157,6 @@ function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.
   };
   return Object.assign(new https.Agent(settings), { createConnection });
 }
-
-/** Errors of a certificate that Node cannot verify. */
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
 
 /** Why a request failed, in words. */
 export function reasonOf(error: unknown): string {

@@ -60,10 +60,9 @@ export function requestControl(control: ControlClient) {
       throw new Error(`${arrived} of ${atLeast} requests arrived within ${within} ms: ${wanted}`);
     },
     /**
-     * The exchanges that match, from the next one on, until the sandbox is deleted. A caller that is
-     * too slow misses some.
+     * The exchanges that match, from the next one on, until the sandbox is deleted.
      *
-     * @throws the reason of the signal, once it aborts
+     * @throws the reason of the signal once it aborts, Error for a caller that is more than 1 MiB behind
      * @example for await (const { method, target, status } of mock.requests.follow()) { … }
      */
     async *follow(

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, onTestFinished } from 'vitest';
-import { parseJson, writeJson } from '../../src/contract/json.ts';
+import { jsonOf, writeJson } from '../../src/contract/json.ts';
 import { type AppOptions, createApp, startServer } from '../../src/index.ts';
 import { listen } from './host.ts';
 
@@ -149,14 +149,6 @@ async function exchange(
   const received = await text(response);
   const { statusCode: status = 0, headers: head } = response;
   return { status, headers: head, text: received, json: jsonOf(received) };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function contentOf(body: RequestParts['body']): string | Buffer | undefined {
