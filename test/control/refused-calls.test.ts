@@ -5,7 +5,7 @@ const REX = { name: 'Rex', categoryId: 1 };
 const ENTRY = { quantity: 1, status: 'sold' };
 
 /** What is refused, with a part of the message; with 400, or another status. */
-type Refused = readonly [body: unknown, why: string, status?: number];
+type Refused = readonly [body: string | object | undefined, why: string, status?: number];
 
 const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'POST animals': [
@@ -16,10 +16,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
     ['{"__proto__":{"a":1},"name":"a","categoryId":1}', '__proto__'],
   ],
   'POST inventory': [[ENTRY, '$.petId']],
-  'POST orders': [
-    [{ petId: 999999 }, 'which no animal has'],
-    [{ status: 'sent' }, 'pending, shipped or cancelled'],
-  ],
+  'POST orders': [[{ petId: 999999 }, 'which no animal has']],
   'PUT animals/1': [[{ ...REX, id: 2 }, '1, as in the path, found 2']],
   'PUT inventory/999999': [[ENTRY, 'no animal has']],
   'PATCH animals/1': [
@@ -29,30 +26,25 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'PATCH animals/999999': [[{ name: 'x' }, 'no animal with the id 999999', 404]],
   'DELETE orders/999999': [[undefined, 'no order with the id 999999', 404]],
   'DELETE animals/9223372036854775808': [[undefined, 'id in the path']],
-  'GET animals/one': [[undefined, 'an integer from -9223372036854775808']],
-  'GET animals/__proto__': [[undefined, 'id in the path']],
+  'GET animals/__proto__': [[undefined, 'an integer from -9223372036854775808']],
   'GET animals?nmae=Rex': [[undefined, 'did you mean name?']],
   'PUT state': [
     [{ animals: [{ id: 1 }] }, '$.animals[0].name: expected a string, found nothing'],
     [{ orders: [{ id: 1, petId: 5 }] }, '5, which no animal has'],
-    [{ pets: [] }, 'expected animals, inventory or orders, found "pets"'],
     [[], 'expected an object with animals'],
   ],
   'PATCH state': [
     [{ animals: [{ id: 1, name: 'New' }, { id: 999999 }] }, '$.animals.set[1]'],
     [{ orders: { each: { petId: 999 } } }, '$.orders.each: expected the id of an animal'],
-    [{ inventory: [{ petId: 999999, ...ENTRY }] }, 'which no animal has'],
     ['null', 'found null'],
   ],
   'POST reset': [[{ keep: ['scenarios'] }, 'did you mean scenario?']],
   'POST snapshots': [[{ name: 'a b' }, '1 to 64 of']],
   'POST snapshots/none/restore': [[undefined, 'there is no snapshot "none"', 404]],
-  'POST snapshots/__proto__/restore': [[undefined, 'there is no snapshot', 404]],
-  'DELETE snapshots/none': [[undefined, 'there is no snapshot "none"', 404]],
+  'DELETE snapshots/__proto__': [[undefined, 'there is no snapshot "__proto__"', 404]],
   'PUT scenario': [
     [{}, 'expected scenarios, scenario or text'],
     [{ scenarios: 'slow' }, 'an array of scenario names'],
-    [{ scenario: [] }, 'the parts of a scenario'],
     [{ scenarios: ['slwo'] }, 'did you mean slow?'],
     [{ scenarios: ['/etc/passwd'] }, 'a shipped scenario'],
     [{ scenario: { extends: ['../package.json'] } }, 'a shipped scenario'],
@@ -64,45 +56,30 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'PATCH assumptions': [
     [{ 'cancel-again': '404', 'cancel-agian': '404' }, 'did you mean cancel-again?'],
     [{ 'cancel-again': '404', 'unknown-method': '400' }, 'expected 405 or 404'],
-    [{ 'cancel-again': null }, 'found null'],
-    ['{"__proto__":"404"}', '__proto__'],
     [[], 'an object of options'],
   ],
   'PUT clock': [
     [{}, 'now, frozen or real'],
-    [{ now: 'tomorrow' }, 'an RFC 3339 instant'],
     [{ now: '1969-12-31T23:59:59Z' }, 'an RFC 3339 instant from 1970'],
-    [{ frozen: 'yes' }, 'true or false'],
     [{ real: true, frozen: true }, 'a real clock cannot be frozen'],
   ],
   'POST clock/advance': [
-    [{}, '$.by: expected an ISO 8601 duration'],
     [{ by: 'P1M' }, 'an ISO 8601 duration'],
-    [{ by: 'P999999999W' }, 'a time from 1970 to 9999'],
     [{ by: '-P999999999W' }, 'a time from 1970 to 9999'],
   ],
   'GET requests?operation=getpet': [[undefined, 'did you mean getPet?']],
-  'GET requests?status=ok': [[undefined, 'an HTTP status']],
   'GET requests?stauts=404': [[undefined, 'did you mean status?']],
   'GET requests?limit=-1': [[undefined, 'an integer from 0']],
-  'GET requests?order=newest': [[undefined, 'asc or desc']],
-  'GET requests?from=now': [[undefined, 'an RFC 3339 instant']],
   'GET requests?status=404&status=409': [[undefined, 'an HTTP status, found an array']],
   'GET requests.har?sort=1': [[undefined, 'found "sort"']],
   'GET requests/stream?bases=assumed': [[undefined, 'did you mean basis?']],
   'POST requests/count': [
     [{ status: '404' }, 'an HTTP status'],
-    [{ limit: 1 }, 'operation, status'],
-    [[], 'an object'],
-    ...['PT61S', 'P1D', '5', 5, '-PT1S'].map(
-      (within): Refused => [{ within }, '$.within: expected an ISO 8601 duration up to "PT60S"'],
-    ),
+    [{ within: 'PT61S' }, '$.within: expected an ISO 8601 duration up to "PT60S"'],
+    [{ within: '-PT1S' }, '$.within: expected an ISO 8601 duration up to "PT60S"'],
   ],
   'GET coverage?all=no': [[undefined, 'true or false']],
-  'GET findings?all=1': [[undefined, 'true or false']],
   'POST holds': [
-    [{ on: 'listPets', hold: '' }, 'hold'],
-    [{ on: 'listPets', hold: false }, 'hold'],
     [{ on: 'listPets', hold: true, delay: 5 }, 'expected `delay` or `hold`, found both'],
     [{ on: 'listPets', hold: true, apply: true }, 'apply'],
     [{ on: 'getPet', delay: 5 }, '$.hold: expected true, or a name, found nothing'],
@@ -111,39 +88,29 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
     [{ name: 'staging' }, 'the sandbox staging exists', 409],
     [{ name: 'a b' }, '1 to 64 of'],
   ],
-  'DELETE sandboxes/default': [[undefined, 'cannot be deleted', 409]],
   'DELETE sandboxes/staging': [[undefined, 'cannot be deleted', 409]],
   'DELETE sandboxes/nobody': [[undefined, 'there is no sandbox "nobody"', 404]],
-  'DELETE sandboxes/__proto__': [[undefined, 'there is no sandbox', 404]],
-  'DELETE sandboxes': [[undefined, 'a filter, such as name=a']],
   'DELETE sandboxes?_limit=1': [[undefined, 'a filter, such as name=a']],
-  'DELETE sandboxes?nmae=a': [[undefined, 'did you mean name?']],
+  'DELETE sandboxes?name_like=': [[undefined, 'a filter, such as name=a']],
   'DELETE sandboxes?requests=x': [[undefined, 'query.requests: expected an integer']],
 };
 
 describeServer('a call that is refused', (open) => {
   test('says why, and changes nothing', async () => {
-    const { send } = await open({ clock: 1e12, frozen: true });
+    const { control } = await open({ clock: 1e12, frozen: true });
     const all = async () => {
       const paths = ['state', 'scenario', 'assumptions', 'clock', 'snapshots', 'sandboxes'];
-      const replies = paths.map(async (path) => (await send('GET', `/__mock/${path}`)).text);
-      return Promise.all(replies);
+      const texts = await Promise.all(paths.map(async (it) => (await control(`GET ${it}`)).text));
+      return texts.map((it) => it.replaceAll(/"lastUsed":"[^"]+"/g, ''));
     };
     const before = await all();
     for (const [call, rows] of Object.entries(REFUSED)) {
-      const [method = '', path = ''] = call.split(' ');
       for (const [body, why, status = 400] of rows) {
-        const sent =
-          body === undefined ? {} : { body: typeof body === 'string' ? body : Object(body) };
-        const { json, ...reply } = await send(method, `/__mock/${path}`, sent);
-        const message = expect.stringContaining(why);
-        const error = { code: expect.any(String), status, message };
-        expect([call, body, reply.status, json]).toEqual([call, body, status, error]);
+        const reply = await control(call, body);
+        const error = { code: expect.any(String), status, message: expect.stringContaining(why) };
+        expect([call, body, reply.status, reply.json]).toEqual([call, body, status, error]);
       }
     }
-    const uses = /"lastUsed":"[^"]+"/g;
-    expect((await all()).map((it) => it.replaceAll(uses, ''))).toEqual(
-      before.map((it) => it.replaceAll(uses, '')),
-    );
+    expect(await all()).toEqual(before);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { eventsOf } from '../../src/event-stream.ts';
 import { serverFor } from '../helpers/deployment.ts';
-import { type Client, describeServer } from '../helpers/wire.ts';
+import { type Client, clientAt, describeServer } from '../helpers/wire.ts';
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
 
@@ -236,44 +236,25 @@ describeServer('the journal in the control API', (open) => {
   });
 });
 
-/** The events of a stream. */
-async function eventsAt(url: string, headers: Readonly<Record<string, string>> = {}) {
-  const response = await fetch(url, { headers });
-  expect(response.headers.get('cache-control')).toBe('no-store');
-  if (response.body === null) throw new Error('There is no stream.');
-  return eventsOf(response.body);
-}
-
-async function origin(): Promise<string> {
-  const { url } = await serverFor();
-  return new URL(url).origin;
-}
-
-const KEY = { headers: { Authorization: 'Bearer demo-key' } };
-
-test('a stream has each exchange of its sandbox that matches, and ends with the sandbox', async () => {
-  const server = await origin();
-  const events = await eventsAt(`${server}/~a/__mock/requests/stream?status=404`);
-  await fetch(`${server}/v1/pets/999`, KEY);
-  await fetch(`${server}/~a/v1/pets/1`, KEY);
-  await fetch(`${server}/~a/v1/pets/998`, KEY);
-  const { value } = await events.next();
-  expect(value.type).toBe('exchange');
-  expect(JSON.parse(value.data)).toMatchObject({ number: 2, status: 404, operation: 'getPet' });
-  await fetch(`${server}/__mock/sandboxes/a`, { method: 'DELETE' });
-  expect(await events.next()).toMatchObject({ done: true });
-});
-
-test('a stream resumes where Last-Event-ID or `after` says', async () => {
-  const server = await origin();
-  for (const id of [1, 2, 3]) await fetch(`${server}/v1/pets/${id}`, KEY);
-  const firstOf = async (...stream: Parameters<typeof eventsAt>) => {
-    const events = await eventsAt(...stream);
-    const { value } = await events.next();
-    await events.return(undefined);
-    return JSON.parse(value.data).number;
+test('a stream has what matches after Last-Event-ID or `after`, and ends with its sandbox', async () => {
+  const { url, port } = await serverFor();
+  const { send, control } = clientAt(port);
+  for (const path of ['/v1/pets/1', '/~a/v1/pets/1', '/~a/v1/pets/998']) await send('GET', path);
+  const eventsAt = async (query: string, headers: Readonly<Record<string, string>> = {}) => {
+    const response = await fetch(new URL(`/~a/__mock/requests/stream?${query}`, url), { headers });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    return eventsOf(response.body ?? expect.fail('There is no stream.'));
   };
-  const url = `${server}/__mock/requests/stream?after=0`;
-  expect(await firstOf(url)).toBe(1);
-  expect(await firstOf(url, { 'Last-Event-ID': '2' })).toBe(3);
+  const streams = [
+    await eventsAt('after=0&status=404'),
+    await eventsAt('after=0', { 'Last-Event-ID': '1' }),
+    await eventsAt('after=1'),
+  ];
+  for (const events of streams) {
+    const { value } = await events.next();
+    expect(value.type).toBe('exchange');
+    expect(JSON.parse(value.data)).toMatchObject({ number: 2, status: 404, operation: 'getPet' });
+  }
+  await control('DELETE sandboxes/a');
+  for (const events of streams) expect(await events.next()).toMatchObject({ done: true });
 });
