@@ -5,10 +5,12 @@ import {
   replyDifferences,
 } from '../deployment/deployment-reply.ts';
 import { parseAddress } from '../http/target.ts';
+import { headerOf } from '../raw-headers.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
   type RecipeStep,
   type ReplyRecipe,
+  requestsOf,
   stepsOf,
   WAY_NAMES,
   type WayName,
@@ -19,10 +21,6 @@ export interface RecipeCheck {
   readonly way: WayName;
   /** What is wrong with the reply. */
   readonly problem: string | undefined;
-}
-
-interface ReplyWithBasis extends ComparableReply {
-  readonly basis: string;
 }
 
 /**
@@ -41,7 +39,7 @@ export async function checkReplies(
     for (const recipe of replies) {
       for (const way of WAY_NAMES) {
         const steps = stepsOf(recipe, way, `check-${checked.length + 1}`);
-        const problem = await walk(root, steps, (got) => problemOf(got, recipe, way)).catch(
+        const problem = await walk(root, steps, recipe, way).catch(
           (error: unknown) => `no reply: ${String(error)}`,
         );
         checked.push({ recipe, way, problem });
@@ -53,40 +51,35 @@ export async function checkReplies(
   }
 }
 
-/** Takes the steps, and judges the last reply; the others must succeed. */
+/** Takes the steps, and judges the last reply; what prepares it must succeed. */
 async function walk(
-  origin: string,
+  root: string,
   steps: readonly RecipeStep[],
-  judge: (got: ReplyWithBasis) => string | undefined,
+  recipe: ReplyRecipe,
+  way: WayName,
 ): Promise<string | undefined> {
-  for (const [index, step] of steps.entries()) {
-    let got = await send(origin, step);
-    for (let time = 1; time < step.times; time += 1) got = await send(origin, step);
-    if (index === steps.length - 1) return judge(got);
-    if (got.status >= 400) return `${step.method} ${step.path} got ${got.status}: ${textOf(got)}`;
+  const requests = requestsOf(steps);
+  for (const [index, request] of requests.entries()) {
+    const got = await send(root, request);
+    if (index === requests.length - 1) return problemOf(got, recipe, way);
+    if (got.status < 400 || request === requests.at(-1)) continue;
+    return `${request.method} ${request.path} got ${got.status}: ${textOf(got)}`;
   }
   return undefined;
 }
 
-async function send(
-  origin: string,
-  { method, path, headers, body }: RecipeStep,
-): Promise<ReplyWithBasis> {
-  const content = typeof body === 'number' ? Buffer.alloc(body, ' ') : (body ?? null);
-  const received = await fetch(`${origin}${path}`, { method, headers, body: content });
-  const reply = Buffer.from(await received.arrayBuffer());
-  return {
-    status: received.status,
-    headers: [...received.headers].flat(),
-    body: reply,
-    json: jsonOfBody(reply),
-    basis: received.headers.get('mock-basis') ?? '',
-  };
+async function send(root: string, request: RecipeStep): Promise<ComparableReply> {
+  const { method, path, headers, body: sent = null } = request;
+  const content = typeof sent === 'number' ? Buffer.alloc(sent, ' ') : sent;
+  const received = await fetch(`${root}${path}`, { method, headers, body: content });
+  const body = Buffer.from(await received.arrayBuffer());
+  const raw = [...received.headers].flat();
+  return { status: received.status, headers: raw, body, json: jsonOfBody(body) };
 }
 
-function problemOf(got: ReplyWithBasis, recipe: ReplyRecipe, way: WayName): string | undefined {
-  const { status, basis } = got;
-  if (status !== recipe.status) return `got ${status} (${basis}): ${textOf(got)}`;
+function problemOf(got: ComparableReply, recipe: ReplyRecipe, way: WayName): string | undefined {
+  const basis = headerOf(got.headers, 'mock-basis') ?? '';
+  if (got.status !== recipe.status) return `got ${got.status} (${basis}): ${textOf(got)}`;
   const wanted = basisOf(recipe, way);
   if (!wanted.test(basis)) return `its basis is ${basis}, not ${wanted.source}`;
   if (recipe.ground !== 'documented' && got.body.length === 0) return 'its Error is missing';
@@ -96,7 +89,7 @@ function problemOf(got: ReplyWithBasis, recipe: ReplyRecipe, way: WayName): stri
   );
 }
 
-function textOf({ body }: ReplyWithBasis): string {
+function textOf({ body }: ComparableReply): string {
   return body.toString().slice(0, 200);
 }
 

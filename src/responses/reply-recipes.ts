@@ -8,7 +8,7 @@ import {
 } from '../contract/operations.ts';
 import { addressOf } from '../http/target.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
-import { type ControlRequest, EXAMPLES, type RequestChange, type Way, wayTo } from './ways.ts';
+import { EXAMPLES, type RequestChange, type Way, wayTo } from './ways.ts';
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
@@ -58,15 +58,11 @@ export function stepsOf(
   sandbox = DEFAULT_SANDBOX,
 ): RecipeStep[] {
   const prefix = addressOf({ root: '', sandbox });
-  const control = ({ method, path, body }: ControlRequest): RecipeStep => ({
-    method,
-    path: `${prefix}/__mock${path}`,
-    headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
-    body,
-    times: 1,
-  });
-  const write = (method: 'PUT' | 'PATCH', path: string, value: object) =>
-    control({ method, path, body: JSON.stringify(value) });
+  const control = (call: string): RecipeStep => {
+    const [, method = '', path, body] = /^(\S+) (\S+)(?: (.*))?$/.exec(call) ?? [];
+    const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    return { method, path: `${prefix}/__mock${path}`, headers, body, times: 1 };
+  };
   const { arrange = [], send, preset } = way;
   switch (name) {
     case 'prefer':
@@ -74,16 +70,20 @@ export function stepsOf(
     case 'scenario': {
       const rule = { rules: [{ on: operation, reply: { status } }] };
       const chosen = preset === undefined ? { scenario: rule } : { scenarios: [preset.name] };
-      const first = write('PUT', '/scenario', chosen);
-      const more = preset?.arrange ?? [];
-      return [first, ...more.map(control), callOf(operation, prefix, preset?.send)];
+      const calls = [`PUT /scenario ${JSON.stringify(chosen)}`, ...(preset?.arrange ?? [])];
+      return [...calls.map(control), callOf(operation, prefix, preset?.send)];
     }
     case 'state': {
       const isDefault = Object.keys(assume).length === 0;
-      const first = isDefault ? [] : [write('PATCH', '/assumptions', assume)];
-      return [...first, ...arrange.map(control), callOf(operation, prefix, send)];
+      const chosen = isDefault ? [] : [`PATCH /assumptions ${JSON.stringify(assume)}`];
+      return [...[...chosen, ...arrange].map(control), callOf(operation, prefix, send)];
     }
   }
+}
+
+/** Each request as often as it is sent. */
+export function requestsOf(steps: readonly RecipeStep[]): readonly RecipeStep[] {
+  return steps.flatMap((step) => Array<RecipeStep>(step.times).fill(step));
 }
 
 function callOf(

@@ -3,6 +3,7 @@ import {
   type RecipeStep,
   type ReplyRecipe,
   repeatable,
+  requestsOf,
   titleOf,
   WAY_NAMES,
 } from './reply-recipes.ts';
@@ -55,12 +56,12 @@ function writable(replies: readonly ReplyRecipe[]) {
   );
   const left = all.length - walks.length;
   const note = `${left} are left out, whose bodies are larger than 64 KiB: petstore-mock responses --curl has them.`;
-  return { requests: walks.flatMap(requestsOf), note: left > 0 ? note : undefined };
+  return { requests: walks.flatMap(namedRequests), note: left > 0 ? note : undefined };
 }
 
 /** The last request of a way has its status. */
-function requestsOf({ title, operation, status, steps }: ReturnType<typeof walksOf>[number]) {
-  const all = steps.flatMap((step) => Array<RecipeStep>(step.times).fill(step));
+function namedRequests({ title, operation, status, steps }: ReturnType<typeof walksOf>[number]) {
+  const all = requestsOf(steps);
   return all.map(({ method, path, headers, body }, index) => {
     const isLast = index === all.length - 1;
     return {
@@ -109,7 +110,7 @@ export function postmanCollection(replies: readonly ReplyRecipe[], origin: strin
   };
 }
 
-function postmanItem(request: ReturnType<typeof requestsOf>[number]): object {
+function postmanItem(request: ReturnType<typeof namedRequests>[number]): object {
   const { name, method, path, headers, body, status } = request;
   const test = `pm.test('gets ${status}', () => pm.response.to.have.status(${status}));`;
   return {

@@ -15,22 +15,16 @@ export interface RequestChange {
   readonly times?: number;
 }
 
-/** A call of the control API, with its path below `/__mock`. */
-export interface ControlRequest {
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  readonly body?: string;
-}
-
 /** How to get a reply without forcing it, and the shipped scenario that leads to it. */
 export interface Way {
   readonly send?: RequestChange;
-  readonly arrange?: readonly ControlRequest[];
+  /** Calls of the control API, such as `PATCH /orders/1 {"status":"shipped"}`. */
+  readonly arrange?: readonly string[];
   /** Options to choose besides the reply's own ground. */
   readonly assume?: Partial<Choices>;
   readonly preset?: {
     readonly name: string;
-    readonly arrange?: readonly ControlRequest[];
+    readonly arrange?: readonly string[];
     readonly send?: RequestChange;
   };
 }
@@ -48,25 +42,17 @@ const INVALID: Readonly<Record<OperationId, Way>> = {
   cancelOrder: { send: { id: 'one' } },
 };
 
-const SUNSET: ControlRequest = {
-  method: 'PUT',
-  path: '/clock',
-  body: '{"now":"2030-12-06T00:00:00Z"}',
-};
-const LAST_ID: ControlRequest = {
-  method: 'POST',
-  path: '/animals',
-  body: '{"id":9223372036854775807,"name":"Last","categoryId":1}',
-};
+const SUNSET = 'PUT /clock {"now":"2030-12-06T00:00:00Z"}';
+const LAST_ID = 'POST /animals {"id":9223372036854775807,"name":"Last","categoryId":1}';
 /** Puts all requests into the same second, however slow they are. */
-const FROZEN: ControlRequest = { method: 'PUT', path: '/clock', body: '{"frozen":true}' };
+const FROZEN = 'PUT /clock {"frozen":true}';
 const tooLong = (limit: number): Way => ({ send: { body: limit + 1 } });
 
 /** By operation and status, or by the option that adds the reply. */
 const WAYS: Readonly<Record<string, Way>> = {
   'cancelOrder 404': { send: { id: UNKNOWN }, preset: { name: 'no-orders' } },
   'cancelOrder 409': {
-    arrange: [{ method: 'PATCH', path: '/orders/1', body: '{"status":"shipped"}' }],
+    arrange: ['PATCH /orders/1 {"status":"shipped"}'],
     preset: { name: 'shipped-orders' },
   },
   'media-type=reject': { send: { mediaType: 'text/plain' } },
@@ -79,7 +65,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   'after-sunset=410': { arrange: [SUNSET], preset: { name: 'after-sunset' } },
   'after-sunset=404': { arrange: [SUNSET] },
   'inventory-missing-entry=404': {
-    arrange: [{ method: 'DELETE', path: '/inventory/1' }],
+    arrange: ['DELETE /inventory/1'],
     preset: { name: 'empty-inventory' },
   },
   'read-only-keys=403': {
