@@ -33,27 +33,6 @@ async function listed({ send }: Client, mount = ''): Promise<unknown[]> {
 }
 
 describeServer('scenarios in the control API', (open) => {
-  test('shipped ones are listed, chosen by name and combined', async () => {
-    const client = await open();
-    const shipped = Object((await client.control('GET scenarios')).json);
-    expect(shipped).toContainEqual({
-      name: 'shipped-orders',
-      description: expect.stringMatching(/./),
-      shipped: true,
-      own: false,
-    });
-    const names = ['shipped-orders', 'conflict-without-body'];
-    expect(await use(client, ...names)).toMatchObject({
-      status: 200,
-      json: { scenarios: names.map((name) => ({ name })) },
-    });
-    const cancel = () => client.send('DELETE', '/v1/store/orders/1');
-    expect(await cancel()).toMatchObject({ status: 409, text: '' });
-    await use(client);
-    expect(await cancel()).toMatchObject({ status: 204 });
-    expect((await client.control('GET scenario')).json).toEqual({ scenarios: [] });
-  });
-
   test('one in the request, as JSON or as text, forces a reply and counts its calls', async () => {
     const { send, control } = await open();
     const rules = [

@@ -4,15 +4,6 @@ import { type Client, describeServer } from '../helpers/wire.ts';
 const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
 
 describeServer('the state in the control API', (open) => {
-  test('a whole store can be read and put back', async () => {
-    const { send, control } = await open();
-    const { text } = await control('GET state');
-    expect((await control('PUT state', ONE)).json).toEqual(ONE);
-    expect((await send('GET', '/v1/pets')).json).toHaveLength(1);
-    await control('PUT state', text);
-    expect((await control('GET state')).text).toBe(text);
-  });
-
   test('the status names what differs from a fresh mock', async () => {
     const { send, control } = await open();
     expect((await control('GET status')).json).toMatchObject({
@@ -156,23 +147,6 @@ describeServer('a sandbox', (open) => {
 });
 
 describeServer('assumptions in the control API', (open) => {
-  test('options apply from the next request on', async () => {
-    const { send, control } = await open();
-    const reply = await control('PATCH assumptions', {
-      'unknown-method': '404',
-      'invalid-input': 422,
-    });
-    const changed = Object(reply.json).filter(
-      (it: { chosen: string; default: string }) => it.chosen !== it.default,
-    );
-    expect(changed).toMatchObject([
-      { id: 'invalid-input', chosen: '422' },
-      { id: 'unknown-method' },
-    ]);
-    expect(await send('GET', '/v1/pets/x')).toMatchObject({ status: 422 });
-    expect((await control('GET assumptions')).json).toEqual(reply.json);
-  });
-
   test('what a check of a deployment found out stands beside them, in every sandbox', async () => {
     const found = { deployment: 'https://staging.example/v1', at: '2026-11-22T09:00:00.000Z' };
     const verdict = { verdict: 'settled', option: '404', why: 'DELETE' } as const;
@@ -185,22 +159,6 @@ describeServer('assumptions in the control API', (open) => {
 });
 
 describeServer('the clock in the control API', (open) => {
-  test('can be set, frozen, moved both ways and returned to the system time', async () => {
-    const { send, control } = await open();
-    expect((await control('GET clock')).json).toMatchObject({ frozen: false, real: true });
-    const set = { now: '2030-12-06T00:00:00.000Z', frozen: true, real: false };
-    const clock = { now: '2030-12-06T02:00:00+02:00', frozen: true };
-    expect((await control('PUT clock', clock)).json).toEqual(set);
-    const advance = async (by: string) => (await control('POST clock/advance', { by })).json;
-    expect(await advance('P30D')).toEqual({ ...set, now: '2031-01-05T00:00:00.000Z' });
-    expect(await advance('-P30D')).toEqual(set);
-    expect((await send('GET', '/v1/pets/1')).headers.date).toBe('Fri, 06 Dec 2030 00:00:00 GMT');
-    const running = await control('PUT clock', { frozen: false });
-    expect(running.json).toMatchObject({ frozen: false, real: false });
-    const real = await control('PUT clock', { real: true });
-    expect(real.json).toMatchObject({ frozen: false, real: true });
-  });
-
   test('stands still at the end of the year 9999, and can be moved back', async () => {
     const { send, control } = await open({ clock: Date.UTC(9999, 11, 31, 23, 59, 59, 990) });
     const clock = async () => Object((await control('GET clock')).json).now;
