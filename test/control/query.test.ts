@@ -123,7 +123,7 @@ describe('a query that json-server would misunderstand', () => {
     ['orders', 'complete=yes', /^query\.complete: expected true or false, found "yes"$/],
     ['orders', 'status=shiped', /^query\.status: expected pending, shipped or cancelled/],
     ['animals', '_sort=nme', /^query\._sort\[0\]: .*found "nme" \(did you mean name\?\)/],
-    ['animals', '_sort=name&_order=down', /^query\._order\[0\]: expected asc or desc/],
+    ['animals', '_sort=name&_order=down', /^query\._order\[0\]: expected asc, desc/],
     ['animals', '_limit=-1', /^query\._limit: expected an integer from 0/],
     ['animals', '_start=5', /found "_start"/],
   ] as const)('is refused: /%s?%s', (collection, query, problem) => {

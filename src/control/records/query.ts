@@ -1,5 +1,6 @@
 import { isIntegerText, parseInt64 } from '../../contract/json.ts';
 import type { AnyRecord, Field, Fields } from '../../contract/records.ts';
+import { COUNT } from '../../evidence/report-shapes.ts';
 import { type Member, object, optional } from '../../shape/objects.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import {
@@ -75,24 +76,13 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
   );
   const settings = {
     q: optional(ANY_TEXT, 'Records with this text in any field, in any case.'),
-    _sort: optional(
-      words(choice(names), (text) => text.split(',').filter((it) => it !== '')),
-      'Fields to sort by, separated by commas.',
-    ),
+    _sort: optional(words(choice(names)), 'Fields to sort by, separated by commas.'),
     _order: optional(
-      words(choice(['asc', 'desc']), (text) =>
-        text
-          .toLowerCase()
-          .split(',')
-          .map((it) => it || 'asc'),
-      ),
+      words(choice(['asc', 'desc', 'ASC', 'DESC']), 'asc'),
       '`asc` or `desc` for each field in `_sort`, separated by commas.',
     ),
     _page: optional(integer(1, Number.MAX_SAFE_INTEGER), 'The page number, from 1.'),
-    _limit: optional(
-      integer(0, Number.MAX_SAFE_INTEGER),
-      'The page size (10 by default), or the maximum number of records.',
-    ),
+    _limit: optional(COUNT, 'The page size (10 by default), or the maximum number of records.'),
   };
   const all = { ...Object.fromEntries(byField), ...settings };
   const expectedName = `${names.join(', ')}, one of these followed by ${joinWords(OPERATORS, 'or')}, or ${joinWords(Object.keys(settings), 'or')}`;
@@ -144,12 +134,12 @@ function canCompare(type: Field['type'], operator: string, text: string): boolea
   return operator === '_gte' || operator === '_lte' || readAs(FIELD_SHAPES[type], text).ok;
 }
 
-/** The words in a text. */
-function words<Word extends string>(
-  word: Shape<Word>,
-  split: (text: string) => readonly string[],
-): Shape<readonly Word[]> {
-  return convert(ANY_TEXT, (text, at, report) => list(word).read(split(text), [...at], report));
+/** Words, separated by commas. An empty one stands for `empty`, or for none. */
+function words<Word extends string>(word: Shape<Word>, empty?: Word): Shape<readonly Word[]> {
+  return convert(ANY_TEXT, (text, at, report) => {
+    const given = text.split(',').flatMap((it) => it || (empty ?? []));
+    return list(word).read(given, [...at], report);
+  });
 }
 
 function contains(value: unknown, text: string): boolean {
@@ -160,7 +150,7 @@ function orderOf(names: readonly string[], orders: readonly string[]): ListQuery
   return (a, b) => {
     for (const [index, name] of names.entries()) {
       const order = compare(a[name], b[name]);
-      if (order !== 0) return orders[index] === 'desc' ? -order : order;
+      if (order !== 0) return /desc/i.test(orders[index] ?? '') ? -order : order;
     }
     return 0;
   };
