@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   ASSUMPTION_IDS,
-  ASSUMPTIONS,
   type AssumptionId,
   type Choices,
   chooseOptions,
@@ -17,7 +16,7 @@ import {
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { BREAKING, OTHERWISE } from '../helpers/breaking.ts';
 import { checked, checkedWithLag, DEPLOYED_AT, deploy } from '../helpers/checked-deployment.ts';
-import { drawRequests } from '../helpers/drawn-requests.ts';
+import { drawChoices, drawing, drawRequests } from '../helpers/drawn-requests.ts';
 
 /** What only a clock, or an animal that nobody may create, would show; each with its reason. */
 const UNSEEN: Partial<Record<AssumptionId, RegExp>> = {
@@ -58,23 +57,6 @@ test('each option of at least 34 assumptions is found, and the rest say what the
   for (const [id, why] of unseen) expect(why).toMatch(UNSEEN[id]!);
   expect(ASSUMPTION_IDS.length - unseen.size).toBeGreaterThanOrEqual(34);
 });
-
-/** Draws the same numbers at every run. */
-function drawing(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-function drawChoices(draw: (below: number) => number): Choices {
-  const drawn = ASSUMPTION_IDS.map((id) => {
-    const options = optionNames(id);
-    return choose(id, options[draw(options.length)] ?? ASSUMPTIONS[id].options[0].name);
-  });
-  return chooseOptions(Object.assign({}, ...drawn));
-}
 
 test('no verdict is wrong about 100 deployments with drawn options, before and after the sunset', async () => {
   const draw = drawing(13);

@@ -1,4 +1,10 @@
 import fc from 'fast-check';
+import {
+  ASSUMPTION_IDS,
+  type Choices,
+  chooseOptions,
+  optionNames,
+} from '../../src/contract/assumption-table.ts';
 import type { DeploymentRequest } from '../../src/deployment/deployment-client.ts';
 import { OVERDUE } from './checked-deployment.ts';
 
@@ -94,4 +100,22 @@ export function drawRequests(seed: number, count: number): DeploymentRequest[] {
   return fc
     .sample(requests, { seed, numRuns: count })
     .map(({ target, key, headers }) => ({ ...target, key, headers }));
+}
+
+/** Draws numbers, the same ones for the same seed. */
+export function drawing(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** An option drawn for each assumption. */
+export function drawChoices(draw: (below: number) => number): Choices {
+  const drawn = ASSUMPTION_IDS.map((id) => {
+    const options = optionNames(id);
+    return [id, options[draw(options.length)]];
+  });
+  return chooseOptions(Object.fromEntries(drawn));
 }

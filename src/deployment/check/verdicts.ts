@@ -15,6 +15,7 @@ import {
   type Form,
   type ProbeReply,
   QUESTION_NAMES,
+  type QuestionName,
   type Settlement,
 } from './check-transcript.ts';
 import {
@@ -66,22 +67,12 @@ export function isBroken({ replies }: CheckReport): boolean {
 function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<AssumptionVerdict, 'id'> {
   const settlement = settlementOf(id);
   const { by = [], from = [], values: valuesIn, nothing } = settlement;
-  const names = questionsOf(settlement);
   const open = (why: string) => ({ verdict: 'open', why }) as const;
-  const unanswered = whyUnanswered(settlement, check);
-  if (unanswered !== undefined) return open(unanswered);
-  if (check.stale !== undefined && names.some((name) => check.unaffected.has(name))) {
-    return open(`a read may not show what was written: ${check.stale}`);
-  }
-  const unread = from.find((name) => {
-    const reply = check.get(name);
-    return (reply?.records ?? reply?.id) === undefined;
-  });
-  if (unread !== undefined) return open(check.whyUnknown(unread));
-  const obstacle = settlement.obstacle?.(check);
+  const obstacle = obstacleTo(settlement, check);
   if (obstacle) return open(obstacle);
   const replies = check.all(...(by.length > 0 ? by : from));
   const values = [...new Set(valuesIn?.(check) ?? replies.map(({ status }) => `${status}`))];
+  const names = questionsOf(settlement);
   const judged = check.all(...names);
   const sent = [...new Set(judged.map(String))].join('; ');
   if (values.length === 0 && nothing !== undefined) return open(`${nothing} (${sent})`);
@@ -93,10 +84,32 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
   }
   if (option !== undefined) return { verdict: 'settled', option, why: sent };
   if (judged.some(hasBroken)) return open(`the replies break the document: ${sent}`);
-  const failures = check.failuresOf(names);
-  return failures.length > 0
-    ? open(failures.join('; '))
-    : { verdict: 'none-of-the-options', why: shown };
+  const failures = check.failuresOf(names).join('; ');
+  return failures === '' ? { verdict: 'none-of-the-options', why: shown } : open(failures);
+}
+
+/** Why what was received cannot settle an assumption, if so. */
+function obstacleTo(settlement: Settlement, check: CheckTranscript): string | false | undefined {
+  const { by = [], from = [], any, obstacle } = settlement;
+  const isMissing = (name: QuestionName) => check.get(name) === undefined;
+  const isEnough = any && !by.every(isMissing);
+  const unanswered = [...from, ...(isEnough ? [] : by)].filter(isMissing);
+  if (unanswered.length > 0) return whyUnanswered(unanswered, any ? 'or' : 'and', check);
+  if (check.stale !== undefined && questionsOf(settlement).some((it) => check.unaffected.has(it))) {
+    return `a read may not show what was written: ${check.stale}`;
+  }
+  const unread = from.find((name) => {
+    const reply = check.get(name);
+    return (reply?.records ?? reply?.id) === undefined;
+  });
+  return unread === undefined ? obstacle?.(check) : check.whyUnknown(unread);
+}
+
+function whyUnanswered(names: readonly QuestionName[], last: 'and' | 'or', check: CheckTranscript) {
+  const needs = names.map((name) => check.needs.get(name) ?? []);
+  const each = last === 'and' ? needs.flat() : needs.flatMap((all) => joinWords(all, 'and') || []);
+  const needed = joinWords([...new Set(each)], last);
+  return [...check.failuresOf(names), ...(needed === '' ? [] : [`it needs ${needed}`])].join('; ');
 }
 
 function matchingOptions(
@@ -125,58 +138,43 @@ function documentDifferences(reply: ProbeReply): readonly Deviation[] {
   return reply.operation === undefined ? [] : replyDifferences(reply, reply.operation);
 }
 
-/** Why questions that an assumption cannot do without have no answer; undefined if all have one. */
-function whyUnanswered({ by = [], from = [], any }: Settlement, check: CheckTranscript) {
-  const missing = by.filter((name) => !check.get(name));
-  const isEnough = any && missing.length < by.length;
-  const names = [...from.filter((name) => !check.get(name)), ...(isEnough ? [] : missing)];
-  if (names.length === 0) return undefined;
-  const needs = names.flatMap((name) => [check.needs.get(name) ?? []]);
-  const needed = any
-    ? joinWords([...new Set(needs.flatMap((each) => joinWords(each, 'and') || []))], 'or')
-    : joinWords([...new Set(needs.flat())], 'and');
-  return [...check.failuresOf(names), ...(needed === '' ? [] : [`it needs ${needed}`])].join('; ');
-}
-
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
 function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
   const replies = check.everything;
   const found = replies.flatMap((reply) => differencesIn(reply, check));
-  const judged = [...DOCUMENTED_REPLIES, ...replies.filter(isOtherBreak)];
+  const judged = [...DOCUMENTED_REPLIES, ...replies.flatMap(otherBreak)];
   const byName = new Map(judged.map((it) => [replyName(it), it]));
   return [...byName].map(([name, { operation, status }]) => {
     const differences = distinct(found.flatMap(({ about, ...it }) => (about === name ? it : [])));
     const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
     if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
-    if (replies.some((it) => replyName(it) === name))
-      return { ...verdict, verdict: 'as-documented' };
+    const isSeen = replies.some((it) => replyName(it) === name);
+    if (isSeen) return { ...verdict, verdict: 'as-documented' };
     const asked = QUESTION_NAMES.filter((it) => replyName(QUESTIONS[it]) === name);
     const why = check.failuresOf(asked).join('; ');
     return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
   });
 }
 
-/** Whether an Error breaks the document with a status that it does not show. */
-function isOtherBreak(
-  reply: ProbeReply,
-): reply is ProbeReply & { readonly operation: OperationId } {
+/** An Error that breaks the document with a status that it does not show. */
+function otherBreak(reply: ProbeReply) {
   const { operation, status, question } = reply;
-  if (operation === undefined || question.status !== undefined) return false;
-  return !(status in operationShape(operation).replies) && hasBroken(reply);
+  if (operation === undefined || question.status !== undefined) return [];
+  return status in operationShape(operation).replies || !hasBroken(reply)
+    ? []
+    : [{ operation, status }];
 }
 
 /** The differences that a reply shows, each with the documented reply that it is about. */
 function differencesIn(reply: ProbeReply, check: CheckTranscript) {
   const { question } = reply;
-  const { rules = [] } = question;
+  const rules = reply.accepted ? (question.rules ?? []) : [];
   const about = (name: string | undefined, differences: readonly Deviation[]) =>
     differences.map((it) => ({ ...it, exchange: String(reply), about: name }));
   return [
     ...about(replyName(question), wrongStatus(reply, check)),
     ...about(replyName(reply), [...documentDifferences(reply), ...fractions(reply)]),
-    ...(reply.accepted ? rules : []).flatMap((rule) =>
-      about(ruledReply(question), rule(reply, check)),
-    ),
+    ...rules.flatMap((rule) => about(ruledReply(question), rule(reply, check))),
   ];
 }
 

@@ -1,10 +1,4 @@
 import { expect, test } from 'vitest';
-import {
-  ASSUMPTION_IDS,
-  type Choices,
-  chooseOptions,
-  optionNames,
-} from '../../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../../src/contract/base-url.ts';
 import { DeploymentClient } from '../../../src/deployment/deployment-client.ts';
 import { jsonOfBody } from '../../../src/deployment/deployment-reply.ts';
@@ -12,23 +6,14 @@ import { compareReply } from '../../../src/deployment/upstream/drift.ts';
 import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
-import { drawRequests } from '../../helpers/drawn-requests.ts';
+import { drawChoices, drawing, drawRequests } from '../../helpers/drawn-requests.ts';
 import { worldWith } from '../../helpers/world.ts';
-
-/** Options drawn for each assumption, the same for the same number. */
-function drawn(number: number): Choices {
-  const chosen = ASSUMPTION_IDS.map((id, index) => {
-    const names = optionNames(id);
-    return [id, names[(number * (index + 3) + index) % names.length]];
-  });
-  // A limit would refuse requests that the mock answers.
-  return chooseOptions({ ...Object.fromEntries(chosen), 'rate-limit': 'none' });
-}
 
 test.each([0, 1, 2, 3, 4])(
   'a deployment that answers under the same options never drifts (draw %d)',
   async (number) => {
-    const assume = drawn(number);
+    // A limit would refuse requests that the mock answers.
+    const assume = { ...drawChoices(drawing(number)), 'rate-limit': 'none' } as const;
     const deployment = await serverFor({ assume });
     const server = await serverFor({ assume, upstream: deployment.url });
     const url = baseUrlOf(server.url);
