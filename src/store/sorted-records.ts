@@ -5,7 +5,7 @@ const BTree = btree.default;
 const diffAgainst = difference.default;
 
 /** Writes a record as JSON; undefined leaves it out of a list. */
-export type Writer<R> = (record: R) => string | undefined;
+type Writer<R> = (record: R) => string | undefined;
 
 /** A JSON array, and the records in it. */
 export interface RecordList<R> {

@@ -38,15 +38,12 @@ export const EMPTY_STORE: Store = storeOf({ animals: [], inventory: [], orders: 
 /** The difference between two stores; undefined if there is none. Visits only what differs. */
 export function storeChange(before: Store, after: Store): StoreChange | undefined {
   if (before === after) return undefined;
-  const animals = before.animals.changeTo(after.animals);
-  const inventory = before.inventory.changeTo(after.inventory);
-  const orders = before.orders.changeTo(after.orders);
-  if (animals === undefined && inventory === undefined && orders === undefined) return undefined;
-  return {
-    ...(animals && { animals }),
-    ...(inventory && { inventory }),
-    ...(orders && { orders }),
+  const change: StoreChange = {
+    animals: before.animals.changeTo(after.animals),
+    inventory: before.inventory.changeTo(after.inventory),
+    orders: before.orders.changeTo(after.orders),
   };
+  return Object.values(change).some((part) => part !== undefined) ? change : undefined;
 }
 
 /** A store after a change that `storeChange` gives. */
