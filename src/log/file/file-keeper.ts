@@ -12,8 +12,7 @@ import { dirname, join } from 'node:path';
 import { codeOf } from '../../error-code.ts';
 import { type Entry, type Keeper, KeeperError, type MissedEntries } from '../../sandbox/keeper.ts';
 import type { State } from '../../sandbox/state.ts';
-import { DRAFT, realPathOf, tryTo } from '../../store/file/files.ts';
-import { type FileContent, writeStore } from '../../store/file/write-store.ts';
+import { DRAFT, type FileContent, realPathOf, tryTo, writeStore } from '../../store/file/files.ts';
 import type { Store } from '../../store/store.ts';
 import { FileLock, type LockHolder, type LockOptions } from './file-lock.ts';
 import {

@@ -6,10 +6,9 @@ import { readText, STORE_LIMIT } from '../../read-text.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
 import { internal, object } from '../../shape/objects.ts';
 import { integer, list, readAs, type ValueOf } from '../../shape/shapes.ts';
-import { contentOf, type FileContent } from '../../store/file/write-store.ts';
+import { contentOf, type FileContent } from '../../store/file/files.ts';
 import { parseFixture } from '../../store/fixture/parse-fixture.ts';
-import { applyStoreChange, type Store, type StoreChange } from '../../store/store.ts';
-import { STORE_CHANGE } from '../change-shape.ts';
+import { applyStoreChange, STORE_CHANGE, type Store, type StoreChange } from '../../store/store.ts';
 import { writeError } from './log-file.ts';
 
 /** What a store file and its log hold together. */

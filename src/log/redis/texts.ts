@@ -6,9 +6,8 @@ import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
 import type { Start, Starter } from '../../scenario/sandbox-start.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
-import type { StoreChange } from '../../store/store.ts';
+import { STORE_CHANGE, type StoreChange } from '../../store/store.ts';
 import { problemText } from '../../words.ts';
-import { STORE_CHANGE } from '../change-shape.ts';
 
 /** What a server loads, since texts only name it, and the sandbox that it is for. */
 export interface RestoreContext extends Pick<Opening, 'origin' | 'startOf'> {

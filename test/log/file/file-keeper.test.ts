@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FileOptions } from '../../../src/log/file/file-keeper.ts';
 import { changesLine, fileLine, readFileWithLog } from '../../../src/log/file/file-with-log.ts';
 import { KeeperError } from '../../../src/sandbox/keeper.ts';
-import { contentOf } from '../../../src/store/file/write-store.ts';
+import { contentOf } from '../../../src/store/file/files.ts';
 import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { FixtureError } from '../../../src/store/fixture/parse-fixture.ts';
 import { EMPTY_STORE, type Store } from '../../../src/store/store.ts';
