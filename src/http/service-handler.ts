@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { KeeperError, sandboxLimitReached } from '../sandbox/keeper.ts';
+import { sandboxLimitReached } from '../sandbox/keeper.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import { type Answer, Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
@@ -65,19 +65,23 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
     }
     const fail = (error: unknown): void => answerFailure(request, error);
     const received = (body: RequestBody): void => {
-      if (id !== undefined) request.call = callOf(request, id, target, mount, body);
-      const { call } = request;
-      const preferred = preferenceOf(request);
-      if (isForwarded) {
-        forward(request, { upstream, below, body, preferred }, settle).catch(fail);
-      } else if (call !== undefined) {
-        if (preferred === undefined) run(request, call);
-        else preferred.then((it) => run(request, call, it)).catch(fail);
+      try {
+        if (id !== undefined) request.call = callOf(request, id, target, mount, body);
+        const { call } = request;
+        const preferred = preferenceOf(request);
+        if (isForwarded) {
+          forward(request, { upstream, below, body, preferred }, settle).catch(fail);
+        } else if (call !== undefined) {
+          if (preferred === undefined) run(request, call);
+          else preferred.then((it) => run(request, call, it)).catch(fail);
+        }
+      } catch (error) {
+        fail(error);
       }
     };
-    if (isForwarded) receiveBody(incoming, MOST_HELD, guarded(request, received), true);
+    if (isForwarded) receiveBody(incoming, MOST_HELD, received, true);
     else if (id === undefined || operationShape(id).body === undefined) received(NO_BODY);
-    else receiveBody(incoming, BODY_LIMITS[choices['body-limit']], guarded(request, received));
+    else receiveBody(incoming, BODY_LIMITS[choices['body-limit']], received);
   };
 }
 
@@ -109,25 +113,14 @@ function preferenceOf({ incoming, sandbox, wire }: ServiceRequest) {
   return prefer === undefined || wire.plain ? undefined : readPrefer(String(prefer), sandbox);
 }
 
-/** A callback of an event, where nobody else catches what it throws. */
-function guarded<T>(request: ServiceRequest, act: (value: T) => void): (value: T) => void {
-  return (value) => {
-    try {
-      act(value);
-    } catch (error) {
-      sendFailure(request.response, error, request.sandbox.state, request.wire);
-    }
-  };
-}
-
 /** Answers and records a request on which the mock itself or its log has failed. */
 function answerFailure(request: ServiceRequest, error: unknown): void {
-  const { state } = request.sandbox;
-  const reply =
-    error instanceof KeeperError
-      ? errorReply(new Grounds(state.settings.choices), error.code, 503, error.refusal)
-      : failed(state, error);
-  guarded(request, settle.bind(undefined, request))(outcomeOf(reply));
+  const { response, sandbox, wire } = request;
+  try {
+    settle(request, outcomeOf(failed(sandbox.state, error)));
+  } catch (again) {
+    sendFailure(response, again, sandbox.state, wire);
+  }
 }
 
 /** Runs an operation, and answers once its changes are kept. */

@@ -3,13 +3,13 @@ import { pipeline, Readable } from 'node:stream';
 import { codeOf, warn } from '../error-code.ts';
 import type { RequestRecord } from '../evidence/exchange.ts';
 import { without } from '../raw-headers.ts';
+import { KeeperError } from '../sandbox/keeper.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
-import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import { isReal, timeOf } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
-import { type Basis, errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { type Basis, type Body, errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { CHUNK, chunksOf } from '../store/store-text.ts';
 import { LINGER } from './connections.ts';
 import { corsHeaders } from './cors.ts';
@@ -53,20 +53,20 @@ function sendNow(response: ServerResponse, outcome: Outcome, state: State, wire:
     if (outcome.kind === 'reply') sendReply(response, outcome.reply, state, wire);
     else {
       const { fault, reply } = outcome;
-      const isSpoilt = FAULTS[fault.kind] === 'spoils';
       const whole = reply && wireReply(reply, response.req, state, wire);
-      const broken = whole && isSpoilt ? { ...whole, rest: undefined } : whole;
-      carryOut(fault, response, broken, wire.pending);
+      carryOut(fault, response, whole, wire.pending);
     }
   } catch (error) {
     sendFailure(response, error, state, wire);
   }
 }
 
-/** Reports a bug of the mock as a warning, and returns the Error for the client. */
+/** The Error for a client whose request failed in the log, or in the mock: a bug, also a warning. */
 export function failed({ settings: { choices } }: State, error: unknown): Reply {
+  const grounds = new Grounds(choices);
+  if (error instanceof KeeperError) return errorReply(grounds, error.code, 503, error.refusal);
   warn(error);
-  return errorReply(new Grounds(choices), 'internal_error', 500, 'the mock itself failed');
+  return errorReply(grounds, 'internal_error', 500, 'the mock itself failed');
 }
 
 /**
@@ -98,7 +98,7 @@ export function sendReply(
   const { status, body } = reply;
   const headers = headersOf(reply, response.req, state, wire);
   if (body.kind === 'stream') passOn(response, status, headers, body);
-  else writeReply(response, status, headers, body.kind === 'json' ? body.text : undefined);
+  else writeReply(response, status, headers, textOf(body));
 }
 
 /**
@@ -136,7 +136,7 @@ export function writeReply(
 /** A whole reply as text, for a connection without a response object. */
 export function replyText(reply: Reply, state: State, wire: Pick<Wire, 'plain'>): string {
   const { status, body } = reply;
-  const text = body.kind === 'json' ? body.text : '';
+  const text = textOf(body) ?? '';
   const headers = headersOf(reply, undefined, state, wire);
   headers.push('Content-Length', String(Buffer.byteLength(text)));
   // Node adds it to the replies that it writes itself.
@@ -222,21 +222,17 @@ function endAfterRequest(response: ServerResponse): void {
 function wireReply(reply: Reply, request: IncomingMessage, state: State, wire: Wire): WireReply {
   const { status, body } = reply;
   const headers = headersOf(reply, request, state, wire);
-  switch (body.kind) {
-    case 'none':
-      return { status, headers, body: '' };
-    case 'json':
-      return { status, headers, body: body.text };
-    case 'stream': {
-      const { held, from } = body;
-      return {
-        status,
-        headers: mayHaveContent(status) ? without(headers, FRAMING) : headers,
-        body: held?.bytes ?? '',
-        rest: held?.whole ? undefined : from,
-      };
-    }
-  }
+  if (body.kind !== 'stream') return { status, headers, body: textOf(body) ?? '' };
+  return {
+    status,
+    headers: mayHaveContent(status) ? without(headers, FRAMING) : headers,
+    body: body.held?.bytes ?? '',
+    rest: body.held?.whole ? undefined : body.from,
+  };
+}
+
+function textOf(body: Body): string | Buffer | undefined {
+  return body.kind === 'json' ? body.text : undefined;
 }
 
 /** The headers that a fault writes itself. */
