@@ -54,7 +54,7 @@ const NOT_STARTED: Readonly<Record<string, string>> = {
 export interface CommandOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Receives what the command prints. Without it, the command shares our input and output. */
-  readonly onOutput?: ((bytes: Buffer) => void) | undefined;
+  readonly onOutput?: ((text: string) => void) | undefined;
   /**
    * Whether the command gets a process group of its own, so that everything it starts can be ended
    * with it. Not on a terminal: Ctrl-C and the keyboard reach only the foreground group.
@@ -84,7 +84,10 @@ export function runCommand(
   const stdio: StdioOptions = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const detached = ownGroup && process.platform !== 'win32';
   const child = spawn(program, args, { env, stdio, detached });
-  for (const output of [child.stdout, child.stderr]) output?.on('data', onOutput ?? (() => {}));
+  if (onOutput !== undefined) {
+    for (const output of [child.stdout, child.stderr])
+      output?.setEncoding('utf8').on('data', onOutput);
+  }
   /** Passes a signal on. @returns whether any process received it */
   const send = (signal: NodeJS.Signals | 0): boolean => {
     if (!detached) return child.kill(signal);

@@ -12,7 +12,7 @@ import {
   spellingOf,
   switchedOff,
 } from './flags.ts';
-import { flagInput, type Invocation } from './read-flags.ts';
+import { type Invocation, jsonOf } from './read-flags.ts';
 import { escaped } from './terminal.ts';
 
 /** The flags as Node reads them. */
@@ -68,11 +68,11 @@ export function readCommandLine(words: readonly string[]): Invocation {
   const texts = new Map<FlagName, string[]>();
   for (const token of given.filter(({ index }) => index < (stray?.index ?? words.length))) {
     const [name, text] = flagOf(command, token);
-    texts.set(name, isSwitch(name) ? [text] : [...(texts.get(name) ?? []), text]);
+    texts.set(name, [...(texts.get(name) ?? []), text]);
   }
-  const flags = [...texts].map(
-    ([name, all]) => [name, flagInput(name, all, `--${spellingOf(name)}`)] as const,
-  );
+  const flags = [...texts].map(([name, all]) => {
+    return [name, { value: jsonOf(name, all), origin: `--${spellingOf(name)}` }] as const;
+  });
   if (!runs) {
     requireWords(command, takes, others);
     if (toRun.length > 0) throw runsNothing(command, toRun);

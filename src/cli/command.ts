@@ -61,19 +61,23 @@ export function requireWords(
 }
 
 /**
- * The certificate in the file that a flag names.
+ * The text of a file.
  *
+ * @param origin the flag or the action that names it
  * @throws UsageError if it cannot be read
  */
+export async function textIn(file: string, origin: string, expected: string): Promise<string> {
+  const read = await readText(file, SETTINGS_LIMIT);
+  if (read.ok) return read.text;
+  throw refusal(origin, `${expected} at ${file}`, read.found);
+}
+
+/** The certificate in the file that a flag names. */
 export async function certificateOf(
   flag: 'ca' | 'cacert',
-  flags: Flags,
+  { [flag]: file }: Flags,
 ): Promise<string | undefined> {
-  const file = flags[flag];
-  if (file === undefined) return undefined;
-  const read = await readText(file, SETTINGS_LIMIT);
-  if (!read.ok) throw refusal(`--${flag}`, 'a certificate in PEM', read.found);
-  return read.text;
+  return file === undefined ? undefined : textIn(file, `--${flag}`, 'a certificate in PEM');
 }
 
 /**

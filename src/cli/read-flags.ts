@@ -2,12 +2,11 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { MOCK_VARIABLES } from '../library/mock-variables.ts';
-import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import { object, optional } from '../shape/objects.ts';
 import { readAs, type ShapeProblem } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
-import { describe, firstProblems } from '../words.ts';
-import { refusal, UsageError } from './command.ts';
+import { firstProblems } from '../words.ts';
+import { refusal, textIn, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
 import {
   FLAG_VALUES,
@@ -49,26 +48,21 @@ const INTEGER = /^[+-]?\d{1,15}$/;
 
 const SWITCH: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
 
-/**
- * Converts a flag given as text to JSON. Text that does not convert stays, so that the error shows it.
- *
- * @throws UsageError if the flag is repeated and must not be
- */
-export function flagInput(name: FlagName, texts: readonly string[], origin: string): FlagInput {
-  const { type } = flagShape(name);
-  if (type === 'list') return { value: texts, origin };
-  if (type === 'words') {
-    return { value: texts.flatMap((text) => text.split(',')).map((it) => it.trim()), origin };
+/** A flag given as text, as JSON. Text that does not convert stays, so that the error shows it. */
+export function jsonOf(name: FlagName, texts: readonly string[]): unknown {
+  const text = texts.at(-1) ?? '';
+  switch (flagShape(name).type) {
+    case 'list':
+      return texts;
+    case 'words':
+      return texts.flatMap((it) => it.split(',')).map((it) => it.trim());
+    case 'switch':
+      return SWITCH[text.toLowerCase()] ?? text;
+    case 'integer':
+      return INTEGER.test(text) ? Number(text) : text;
+    case 'text':
+      return text;
   }
-  const [text = '', ...others] = texts;
-  if (others.length > 0) {
-    const all = texts.map(describe).join(', ');
-    throw new UsageError(
-      `${origin} can be given only once, but was given ${texts.length} times: ${all}`,
-    );
-  }
-  if (type === 'switch') return { value: SWITCH[text.toLowerCase()] ?? text, origin };
-  return { value: type === 'integer' && INTEGER.test(text) ? Number(text) : text, origin };
 }
 
 /**
@@ -79,29 +73,25 @@ export function flagInput(name: FlagName, texts: readonly string[], origin: stri
  * @throws UsageError for a wrong value
  */
 export async function readFlags(
-  { command, flags: given }: Invocation,
+  { command, flags: onCommandLine }: Invocation,
   variables: Variables,
 ): Promise<Flags> {
-  const layers = [given, fromEnvironment(command, variables)];
-  const config = flagsOf(command).includes('config')
-    ? layers.map((layer) => layer.get('config')).find((it) => it !== undefined)
-    : undefined;
-  const file =
-    typeof config?.value === 'string'
-      ? await fromConfigFile(config.value, config.origin)
-      : undefined;
-  if (file !== undefined) layers.push(file.layer);
-  let flags: Flags = {};
-  for (const layer of layers.toReversed()) {
-    const own = [...layer].filter(([name]) => flagsOf(command).includes(name));
-    const values = own.map(([name, { value }]) => [name, value]);
-    const reading = readAs(FLAG_VALUES, Object.fromEntries(values));
+  const own = flagsOf(command);
+  const environment = fromEnvironment(command, variables);
+  const config =
+    own.includes('config') && (onCommandLine.get('config') ?? environment.get('config'));
+  const file = config && (await fromConfigFile(String(config.value), config.origin));
+  let flags: Flags = file ? { checked: file.checked } : {};
+  for (const layer of [...(file ? [file.layer] : []), environment, onCommandLine]) {
+    const given = [...layer].filter(([name]) => own.includes(name));
+    const values = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
+    const reading = readAs(FLAG_VALUES, values);
     if (!reading.ok) throw wrongValue(layer, reading.problems);
     const read = reading.value;
     const assume = { ...flags.assume, ...read.assume, ...read.rateLimit };
     flags = { ...flags, ...read, assume };
   }
-  return { ...flags, checked: file?.checked };
+  return flags;
 }
 
 function wrongValue(layer: Layer, [problem]: readonly ShapeProblem[]): Error {
@@ -153,7 +143,7 @@ function fromEnvironment(command: CommandName, variables: Variables): Layer {
     if (!text || (isBeside && OF_RUN.has(name))) continue;
     if (flag === 'port' && SERVICE_LINK.test(text)) continue;
     const texts = flagShape(flag).type === 'list' ? text.split(/\s*,\s*/).filter(Boolean) : [text];
-    layer.set(flag, flagInput(flag, texts, `environment variable ${name}`));
+    layer.set(flag, { value: jsonOf(flag, texts), origin: `environment variable ${name}` });
   }
   for (const [name, text] of command === 'ctl' ? [] : Object.entries(variables)) {
     const upper = name.toUpperCase();
@@ -177,9 +167,7 @@ interface ConfigFile {
  * @throws UsageError if it cannot be read, is not JSON, or has an unknown flag or a wrong value
  */
 export async function fromConfigFile(file: string, origin: string): Promise<ConfigFile> {
-  const read = await readText(file, SETTINGS_LIMIT);
-  if (!read.ok) throw refusal(origin, `a JSON file at ${file}`, read.found);
-  const parsed = readJson(`config file ${file}`, read.text);
+  const parsed = readJson(`config file ${file}`, await textIn(file, origin, 'a JSON file'));
   if (!parsed.ok) throw refused(parsed.problems);
   const { SAVED_VERDICTS } = await import('../deployment/check/verdict-shapes.ts');
   const members = flagsFrom('config').map((name) => [spellingOf(name), flagShape(name)] as const);

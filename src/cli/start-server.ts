@@ -85,23 +85,23 @@ export interface ServeSettings extends ServerOptions {
   readonly port: number;
 }
 
+/** A store is generated or read, and kept by one server or shared by several. */
+const EXCLUSIVE = [
+  ['animals', 'fixture'],
+  ['orders', 'fixture'],
+  ['db', 'shared'],
+  ['watch', 'shared'],
+] as const;
+
 /**
  * The options of a server. A flag with the name of an option is that option.
  *
  * @throws UsageError for flags that exclude each other
  */
 export function serveSettings(flags: Flags): ServeSettings {
-  const generated = (['animals', 'orders'] as const).find((name) => flags[name] !== undefined);
-  if (flags.fixture !== undefined && generated !== undefined) {
-    throw new UsageError(
-      `--${generated} generates a store and --fixture names one: drop --${generated} to start from the fixture, or --fixture to generate`,
-    );
-  }
-  const alone = (['db', 'watch'] as const).find((name) => flags[name] !== undefined);
-  if (flags.shared !== undefined && alone !== undefined) {
-    throw new UsageError(
-      `--${alone} is for a single server and --shared for several: drop one of them`,
-    );
+  for (const [one, other] of EXCLUSIVE) {
+    if (flags[one] === undefined || flags[other] === undefined) continue;
+    throw new UsageError(`--${one} and --${other} exclude each other: drop one of them`);
   }
   return {
     ...flags,

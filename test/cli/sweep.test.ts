@@ -235,7 +235,7 @@ describe('the assumptions that a run touches', () => {
 
 test('the last lines of long output are kept without control characters', () => {
   const tail = new Tail();
-  for (let count = 0; count < 100_000; count += 1) tail.add(Buffer.from(`line ${count}\n`));
-  tail.add(Buffer.from('\u001B[31mr\u202Ee\u2066d\u001B[39m\u0007\r\n\n'));
+  for (let count = 0; count < 100_000; count += 1) tail.add(`line ${count}\n`);
+  tail.add('\u001B[31mr\u202Ee\u2066d\u001B[39m\u0007\r\n\n');
   expect(tail.lines(2)).toEqual(['line 99999', 'red']);
 });

@@ -20,11 +20,10 @@ import {
   savedConfig,
 } from '../../deployment/check/verdicts.ts';
 import { SAFE } from '../../deployment/transport.ts';
-import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import type { Report, Row, Section } from '../../report/report.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { countText, cut } from '../../words.ts';
-import { type Command, EXIT_GATE_FAILED, refusal, UsageError } from '../command.ts';
+import { type Command, EXIT_GATE_FAILED, refusal, textIn, UsageError } from '../command.ts';
 import { askConsent, connect, workWith } from '../connection.ts';
 import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
 import { jsonText, writeReports, writeText } from '../write-files.ts';
@@ -60,9 +59,8 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
 
 /** Reads the verdicts of an earlier check. */
 async function earlierIn(file: string): Promise<EarlierCheck> {
-  const read = await readText(file, SETTINGS_LIMIT);
-  if (!read.ok) throw refusal('--against', `a JSON file at ${file}`, read.found);
-  const parsed = readJson(`--against: ${file}`, read.text);
+  const text = await textIn(file, '--against', 'a JSON file');
+  const parsed = readJson(`--against: ${file}`, text);
   if (!parsed.ok) throw new UsageError(parsed.problems.join('\n'));
   const earlier = earlierCheck(parsed.value);
   if (earlier !== undefined) return earlier;

@@ -19,10 +19,9 @@ import type {
 } from '../../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
 import { type ControlClient, searchOf } from '../../library/control-client.ts';
-import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { describe, joinWords } from '../../words.ts';
-import { oneOf, refusal, UsageError } from '../command.ts';
+import { oneOf, refusal, textIn, UsageError } from '../command.ts';
 import { ANY, NOTHING, type Words } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import { assignmentsIn, exchangeRow, listOf, type Result } from './ctl-tables.ts';
@@ -65,10 +64,9 @@ const ACTIONS = {
     takes: ['NAME FILE', 2, 2],
     summary: 'Save a scenario of your own in the sandbox, for `use`.',
     async run(client, [name = '', file = '']) {
-      const read = await readText(file, SETTINGS_LIMIT);
-      if (!read.ok) throw refusal('ctl save', 'a scenario file', `${read.found} at ${file}`);
+      const text = await textIn(file, 'ctl save', 'a scenario file');
       const format = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
-      const body = new Blob([read.text], { type: `application/${format}` });
+      const body = new Blob([text], { type: `application/${format}` });
       await client.call('PUT', `/scenarios/${encodeURIComponent(name)}`, body);
       return { text: `saved ${name}\n` };
     },

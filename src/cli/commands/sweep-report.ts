@@ -138,26 +138,22 @@ function runRow(run: VariantRun): Row {
   };
 }
 
-/** Bytes kept of a command's output. The last lines say why it failed. */
+/** Characters kept of a command's output. The last lines say why it failed. */
 const KEPT = 64 * 1024;
 
 /** The end of a command's output. */
 export class Tail {
-  #chunks: Buffer[] = [];
-  #size = 0;
+  #text = '';
 
-  add(bytes: Buffer): void {
-    this.#chunks.push(bytes);
-    this.#size += bytes.length;
-    if (this.#size < 2 * KEPT) return;
-    this.#chunks = [Buffer.concat(this.#chunks).subarray(-KEPT)];
-    this.#size = KEPT;
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length > 2 * KEPT) this.#text = this.#text.slice(-KEPT);
   }
 
   /** The last lines that are not blank, without colours and other terminal controls. */
   lines(most: number): string[] {
-    const text = stripVTControlCharacters(Buffer.concat(this.#chunks).subarray(-KEPT).toString());
-    const lines = text.split(/\r?\n|\r/).map((line) => withoutControls(line).trimEnd());
-    return lines.filter((line) => line !== '').slice(-most);
+    const lines = stripVTControlCharacters(this.#text.slice(-KEPT)).split(/\r?\n|\r/);
+    const shown = lines.map((line) => withoutControls(line).trimEnd());
+    return shown.filter((line) => line !== '').slice(-most);
   }
 }

@@ -96,7 +96,7 @@ function running(runner: Runner, limit: number | undefined, notify: (message: st
   };
   return async (options: ServerOptions, timeout?: number): Promise<SweepRun | undefined> => {
     const output = new Tail();
-    const onOutput = (bytes: Buffer) => output.add(bytes);
+    const onOutput = (text: string) => output.add(text);
     const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
     const finished = await runner.run({ ...options, onNotice }, child);
     if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
