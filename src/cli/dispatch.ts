@@ -18,9 +18,9 @@ const LOAD = {
   serve: async () => serve,
   exec: async () => (await import('./commands/exec.ts')).exec,
   sweep: async () => (await import('./commands/sweep.ts')).sweep,
-  assumptions: async () => (await import('./commands/lists.ts')).assumptions,
+  assumptions: async () => (await import('./commands/list-assumptions.ts')).assumptions,
   responses: async () => (await import('./commands/responses.ts')).responses,
-  scenarios: async () => (await import('./commands/lists.ts')).scenarios,
+  scenarios: async () => (await import('./commands/list-scenarios.ts')).scenarios,
   validate: async () => (await import('./commands/validate.ts')).validate,
   openapi: async () => (await import('./commands/openapi.ts')).openapi,
   generate: async () => (await import('./commands/generate.ts')).generate,
@@ -28,7 +28,7 @@ const LOAD = {
   record: async () => (await import('./commands/record.ts')).record,
   health: async () => (await import('./commands/health.ts')).health,
   ctl: async () => (await import('./commands/ctl.ts')).ctl,
-  completion: async () => (await import('./help.ts')).completion,
+  completion: async () => (await import('./commands/completion.ts')).completion,
 } as const satisfies Record<CommandName, () => Promise<Command>>;
 
 /** Milliseconds that a stopped server waits for the reader of its log. */

@@ -4,7 +4,6 @@ import { ASSUMPTION_IDS, optionNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { packageRoot } from '../package.ts';
 import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
-import { type Command, oneOf } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { ACTION_NAMES, actionShape } from './commands/ctl-actions.ts';
 import { FLAG_GROUPS } from './flag-table.ts';
@@ -121,17 +120,3 @@ function actionLines(): string {
   });
   return ['Actions:', ...rows].join('\n');
 }
-
-/** The shells that yargs has a script for. */
-const SHELLS = ['bash', 'zsh', 'fish'];
-
-/** Prints the script with which a shell completes commands and flags. */
-export const completion: Command = ({ positionals: [shell] }) => {
-  if (shell !== undefined) {
-    // yargs reads these variables. This process does nothing else.
-    process.env.SHELL = oneOf(SHELLS, shell, 'completion');
-    process.env.ZSH_NAME = '';
-  }
-  yargs().scriptName('petstore-mock').showCompletionScript();
-  return { exitCode: 0 };
-};

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
-import { renderAssumption, renderAssumptions } from '../../src/cli/commands/lists.ts';
+import { renderAssumption, renderAssumptions } from '../../src/cli/commands/list-assumptions.ts';
 import { renderBanner } from '../../src/cli/commands/serve.ts';
 import { flagsOf, spellingOf } from '../../src/cli/flags.ts';
 import { completionsOf, helpOf } from '../../src/cli/help.ts';

@@ -8,24 +8,8 @@ import {
   optionNames,
   topicOf,
 } from '../../contract/assumption-table.ts';
-import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
-import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { type Command, oneOf } from '../command.ts';
 import { bold, renderTable, type Style, wrap } from '../terminal.ts';
-
-/** Lists the scenarios that the package ships, or prints one. */
-export const scenarios: Command = ({ positionals: [name], terminal: { style } }) => {
-  if (name !== undefined) {
-    const expected = 'a name that "petstore-mock scenarios" lists';
-    const text = scenarioText(oneOf(SCENARIO_NAMES, name, 'scenarios', expected));
-    return { text, json: { text }, exitCode: 0 };
-  }
-  const shipped = shippedScenarios();
-  const rows = shipped.map((it) => [it.name, it.description]);
-  const more =
-    '--scenario NAME starts a server with one; repeat it to combine several (later ones win).\n"petstore-mock scenarios NAME" prints one to start your own from.\n';
-  return { text: `${renderTable(rows, style)}\n${more}`, json: shipped, exitCode: 0 };
-};
 
 /** Lists the assumptions and the chosen options, or explains one. */
 export const assumptions: Command = ({ flags, positionals: [name], terminal: { style } }) => {
