@@ -57,9 +57,8 @@ export interface DocumentedCase {
   readonly operation: OperationId;
   readonly status: number;
   readonly sentence: string;
+  readonly shows: CaseTest;
 }
-
-type CaseRow = readonly [sentence: string, shows: CaseTest];
 
 const parameterOf = ({ query }: CaseReply, name: string): string | undefined =>
   query.find((it) => it[0] === name)?.[1];
@@ -114,7 +113,17 @@ const byQuantity =
   ({ input }) =>
     isObject(input) && typeof input.quantity === 'number' && test(input.quantity);
 
-type CaseRows = Readonly<Record<string, CaseRow>>;
+type CaseRows = Readonly<Record<string, readonly [sentence: string, shows: CaseTest]>>;
+
+function casesOf(operation: OperationId, status: number, rows: CaseRows): DocumentedCase[] {
+  return Object.entries(rows).map(([id, [sentence, shows]]) => ({
+    id,
+    operation,
+    status,
+    sentence,
+    shows,
+  }));
+}
 
 /** For every operation: "Missing or invalid API key". */
 const UNAUTHORIZED: CaseRows = {
@@ -123,7 +132,7 @@ const UNAUTHORIZED: CaseRows = {
 };
 
 function animalStatuses(prefix: string, animal: string): CaseRows {
-  const seen = SEEN_ANIMAL_STATUSES.map((status): [string, CaseRow] => [
+  const seen = SEEN_ANIMAL_STATUSES.map((status): [string, CaseRows[string]] => [
     `${prefix}-${status}`,
     [`${animal} has the status ${status}.`, byStatus(status)],
   ]);
@@ -153,101 +162,88 @@ const largeId = (prefix: string, id: string, shows = byLargeId): CaseRows => ({
   [`${prefix}-large-id`]: [`${id} is beyond 2^53, where a double rounds it.`, shows],
 });
 
-/** The cases of each reply but a 401. A case of several operations has the same id in each. */
-const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> = {
-  listPets: {
-    200: {
-      'limit-absent': [
-        'No limit is given, so the page has at most 20 animals.',
-        (reply) => parameterOf(reply, 'limit') === undefined,
-      ],
-      'limit-1': ['The smallest limit, 1.', byLimit((limit) => limit === 1)],
-      'limit-between': ['A limit from 2 to 99.', byLimit((limit) => limit > 1 && limit < 100)],
-      'limit-100': ['The largest limit, 100.', byLimit((limit) => limit === 100)],
-      'filter-unused': ['The call does not filter by status.', (reply) => !hasFilter(reply)],
-      'filter-used': ['The call asks for animals with one status only.', hasFilter],
-      'page-empty': ['There is no animal on the page.', byNoRecord],
-      ...animalStatuses('page', 'An animal on the page'),
-      ...largeId('page', 'An id on the page'),
-    },
-  },
-  createPet: {
-    201: {
-      'created-with-status': ['The animal is created with a status.', byCreation(true)],
-      'created-without-status': [
-        'The animal is created without a status, which is optional.',
-        byCreation(false),
-      ],
-      ...largeId('created', 'An id of the animal'),
-    },
-  },
-  getPet: {
-    200: {
-      ...animalStatuses('pet', 'The animal'),
-      'pet-sunset': [
-        'The reply says in its Sunset header when the operation ends.',
-        ({ hasSunset }) => hasSunset,
-      ],
-      ...largeId('pet', 'An id of the animal'),
-    },
-  },
-  listInventory: {
-    200: {
-      'inventory-empty': ['There is no inventory entry.', byNoRecord],
-      ...ENTRY,
-      ...largeId('inventory', 'A petId'),
-    },
-  },
-  updateInventory: {
-    200: {
-      'quantity-0': ['The quantity is set to 0.', byQuantity((quantity) => quantity === 0)],
-      'quantity-above': [
-        'The quantity is set to more than 0.',
-        byQuantity((quantity) => quantity > 0),
-      ],
-      ...ENTRY,
-      ...largeId('inventory', 'The petId'),
-    },
-  },
-  listOrders: {
-    200: {
-      'orders-empty': ['There is no order.', byNoRecord],
-      'order-all-fields': [
-        'An order has all its fields.',
-        byRecord((order) => !orderFields.some((name) => isAbsent(order[name]))),
-      ],
-      'order-absent-fields': [
-        'An order lacks fields: all of them are optional.',
-        byRecord((order) => orderFields.some((name) => isAbsent(order[name]))),
-      ],
-      'order-complete': ['An order is complete.', byRecord(({ complete }) => complete === true)],
-      'order-incomplete': [
-        'An order is not complete.',
-        byRecord(({ complete }) => complete === false),
-      ],
-      ...largeId('order', 'An id of an order'),
-    },
-  },
-  cancelOrder: {
-    204: largeId('cancelled', 'The orderId', ({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
-    409: {
-      'order-shipped': [
-        'The order has shipped, rather than been cancelled before.',
-        ({ wasCancelled }) => !wasCancelled,
-      ],
-    },
-  },
-};
-
-/** The cases within replies that the document distinguishes. */
-export const DOCUMENTED_CASES: readonly (DocumentedCase & { readonly shows: CaseTest })[] =
-  DOCUMENTED_REPLIES.flatMap(({ operation, status }) => {
-    const rows = status === 401 ? UNAUTHORIZED : (CASES[operation][status] ?? {});
-    return Object.entries(rows).map(([id, [sentence, shows]]) => ({
-      id,
-      operation,
-      status,
-      sentence,
-      shows,
-    }));
-  });
+/**
+ * The cases within replies that the document distinguishes. A case of several operations has the same
+ * id in each.
+ */
+export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
+  ...casesOf('listPets', 200, {
+    'limit-absent': [
+      'No limit is given, so the page has at most 20 animals.',
+      (reply) => parameterOf(reply, 'limit') === undefined,
+    ],
+    'limit-1': ['The smallest limit, 1.', byLimit((limit) => limit === 1)],
+    'limit-between': ['A limit from 2 to 99.', byLimit((limit) => limit > 1 && limit < 100)],
+    'limit-100': ['The largest limit, 100.', byLimit((limit) => limit === 100)],
+    'filter-unused': ['The call does not filter by status.', (reply) => !hasFilter(reply)],
+    'filter-used': ['The call asks for animals with one status only.', hasFilter],
+    'page-empty': ['There is no animal on the page.', byNoRecord],
+    ...animalStatuses('page', 'An animal on the page'),
+    ...largeId('page', 'An id on the page'),
+  }),
+  ...casesOf('listPets', 401, UNAUTHORIZED),
+  ...casesOf('createPet', 201, {
+    'created-with-status': ['The animal is created with a status.', byCreation(true)],
+    'created-without-status': [
+      'The animal is created without a status, which is optional.',
+      byCreation(false),
+    ],
+    ...largeId('created', 'An id of the animal'),
+  }),
+  ...casesOf('createPet', 401, UNAUTHORIZED),
+  ...casesOf('getPet', 200, {
+    ...animalStatuses('pet', 'The animal'),
+    'pet-sunset': [
+      'The reply says in its Sunset header when the operation ends.',
+      ({ hasSunset }) => hasSunset,
+    ],
+    ...largeId('pet', 'An id of the animal'),
+  }),
+  ...casesOf('getPet', 401, UNAUTHORIZED),
+  ...casesOf('listInventory', 200, {
+    'inventory-empty': ['There is no inventory entry.', byNoRecord],
+    ...ENTRY,
+    ...largeId('inventory', 'A petId'),
+  }),
+  ...casesOf('listInventory', 401, UNAUTHORIZED),
+  ...casesOf('updateInventory', 200, {
+    'quantity-0': ['The quantity is set to 0.', byQuantity((quantity) => quantity === 0)],
+    'quantity-above': [
+      'The quantity is set to more than 0.',
+      byQuantity((quantity) => quantity > 0),
+    ],
+    ...ENTRY,
+    ...largeId('inventory', 'The petId'),
+  }),
+  ...casesOf('updateInventory', 401, UNAUTHORIZED),
+  ...casesOf('listOrders', 200, {
+    'orders-empty': ['There is no order.', byNoRecord],
+    'order-all-fields': [
+      'An order has all its fields.',
+      byRecord((order) => !orderFields.some((name) => isAbsent(order[name]))),
+    ],
+    'order-absent-fields': [
+      'An order lacks fields: all of them are optional.',
+      byRecord((order) => orderFields.some((name) => isAbsent(order[name]))),
+    ],
+    'order-complete': ['An order is complete.', byRecord(({ complete }) => complete === true)],
+    'order-incomplete': [
+      'An order is not complete.',
+      byRecord(({ complete }) => complete === false),
+    ],
+    ...largeId('order', 'An id of an order'),
+  }),
+  ...casesOf('listOrders', 401, UNAUTHORIZED),
+  ...casesOf(
+    'cancelOrder',
+    204,
+    largeId('cancelled', 'The orderId', ({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
+  ),
+  ...casesOf('cancelOrder', 401, UNAUTHORIZED),
+  ...casesOf('cancelOrder', 409, {
+    'order-shipped': [
+      'The order has shipped, rather than been cancelled before.',
+      ({ wasCancelled }) => !wasCancelled,
+    ],
+  }),
+];

@@ -4,7 +4,6 @@ import {
   type CaseReply,
   DOCUMENTED_CASES,
   DOCUMENTED_REPLIES,
-  type DocumentedCase,
   type PossibleReply,
 } from '../contract/cases.ts';
 import { jsonOf, parseInt64 } from '../contract/json.ts';
@@ -26,7 +25,7 @@ type StatusPlace = Pick<PossibleReply, 'operation' | 'status'>;
 /** The keys under which replies and cases are counted: a reply apart where an assumption led to it. */
 const replyKey = ({ operation, status }: StatusPlace): string => `${operation} ${status}`;
 const assumedKey = (reply: StatusPlace): string => `${replyKey(reply)} assumed`;
-const caseKey = (it: DocumentedCase): string => `${replyKey(it)} ${it.id}`;
+const caseKey = (it: StatusPlace & { readonly id: string }): string => `${replyKey(it)} ${it.id}`;
 
 interface ReplyPlace {
   /** Alone in its list, as an exchange that shows nothing new has it. Undefined if only assumptions lead to it. */
