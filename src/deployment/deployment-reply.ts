@@ -10,7 +10,8 @@ import {
   unknownMembers,
 } from '../contract/records.ts';
 import { headerOf } from '../raw-headers.ts';
-import { readRecord } from '../shape/record-shapes.ts';
+import { openRecord } from '../shape/record-shapes.ts';
+import { readAs } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 
 export interface DeploymentReply {
@@ -164,7 +165,7 @@ function recordDifferences(
   const fields = COMPARED[name];
   // Null is no value, which an optional field may have.
   const members = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
-  const reading = readRecord(fields, members, root);
+  const reading = readAs(openRecord(fields), members, root);
   const found: Deviation[] = [];
   for (const { path: at, expected, found: is } of reading.ok ? [] : reading.problems) {
     found.push({ where: is === 'nothing' ? 'field' : 'type', at, expected, found: is });

@@ -3,7 +3,8 @@ import type { AssumptionId, Option } from '../contract/assumption-table.ts';
 import { isIntegerText, parseInt64, parseJson } from '../contract/json.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { type Fields, isObject, type RecordOf, unknownMembers } from '../contract/records.ts';
-import { FIELD_SHAPES, readRecord } from '../shape/record-shapes.ts';
+import { FIELD_SHAPES, openRecord } from '../shape/record-shapes.ts';
+import { readAs } from '../shape/shapes.ts';
 import { describe, firstProblems } from '../words.ts';
 import { errorReply, type Grounds, type Reply } from './reply.ts';
 
@@ -191,7 +192,7 @@ export class InputReader {
   ): { readonly fields: RecordOf<F>; readonly names: readonly string[] } | undefined {
     const value = this.#json();
     if (value === undefined) return undefined;
-    const read = readRecord(fields, value, 'body');
+    const read = readAs(openRecord(fields), value, 'body');
     if (!read.ok) {
       for (const { path, expected, found } of read.problems) {
         this.problem(`${path}: expected ${expected}, found ${found}`);

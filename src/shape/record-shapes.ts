@@ -5,7 +5,6 @@ import {
   type Fields,
   type FieldValues,
   ORDER_STATUSES,
-  type Reading,
   type RecordOf,
   STORED_RECORDS,
   type StoredRecord,
@@ -20,7 +19,6 @@ import {
   FLAG,
   NULL,
   oneOrMore,
-  readAs,
   type Shape,
   scalar,
 } from './shapes.ts';
@@ -85,26 +83,12 @@ export function recordShape(fields: Fields, options: { readonly open?: true } = 
 
 const OPEN = new WeakMap<Fields, Shape<object>>();
 
-/** A record of a client or a deployment. Members that are not fields are left out. */
+/** A record of a client or a deployment. Leaves out members that are not fields: see `unknownMembers`. */
 export function openRecord<const F extends Fields>(fields: F): Shape<RecordOf<F>>;
 export function openRecord(fields: Fields): Shape<object> {
   const shape = OPEN.get(fields) ?? recordShape(fields, { open: true });
   OPEN.set(fields, shape);
   return shape;
-}
-
-/**
- * Reads what a client or a deployment sent as a record. Leaves out members that are not fields: see
- * `unknownMembers`.
- *
- * @param root what paths in problems start with
- */
-export function readRecord<const F extends Fields>(
-  fields: F,
-  value: unknown,
-  root?: string,
-): Reading<RecordOf<F>> {
-  return readAs(openRecord(fields), value, root);
 }
 
 export const RECORD_SHAPES: { readonly [Name in CollectionName]: Shape<StoredRecord[Name]> } = {

@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/json.ts';
 import { isObject, RECORDS } from '../../src/contract/records.ts';
 import { readYaml } from '../../src/scenario/yaml-text.ts';
-import { FIELD_SHAPES, readRecord } from '../../src/shape/record-shapes.ts';
+import { FIELD_SHAPES, openRecord } from '../../src/shape/record-shapes.ts';
 import { readAs } from '../../src/shape/shapes.ts';
 
 /** Every int64, those near the ends of its range and of a double's more often. */
@@ -99,8 +99,8 @@ describe('a number', () => {
     ['9'.repeat(100), `${'9'.repeat(57)}…`],
     [`1e${'9'.repeat(1000)}`, `1e${'9'.repeat(55)}…`],
   ])('%s is refused with its original spelling', (text, found) => {
-    const reading = readRecord(
-      RECORDS.Animal,
+    const reading = readAs(
+      openRecord(RECORDS.Animal),
       parseJson(`{"id":${text},"name":"a","categoryId":1}`),
     );
     expect(reading).toMatchObject({ problems: [{ path: '$.id', found }] });
@@ -161,7 +161,7 @@ describe('parseJson', () => {
 test('members of a __proto__ are no fields of a record', () => {
   const animal = '{"id":1,"name":"Rex","categoryId":9007199254740993}';
   const value = parseJson(`{"__proto__":${animal},"other":1}`);
-  expect(readRecord(RECORDS.Animal, value)).toMatchObject({
+  expect(readAs(openRecord(RECORDS.Animal), value)).toMatchObject({
     ok: false,
     problems: [{ path: '$.id' }, { path: '$.name' }, { path: '$.categoryId', found: 'nothing' }],
   });

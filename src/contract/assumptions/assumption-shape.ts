@@ -20,17 +20,11 @@ export interface AssumptionShape {
 
 export const WITH_BODY = ['createPet', 'updateInventory'] as const;
 
-/** Makes an option. Its type has the literal name and what it adds. */
 export function option<const Name extends string>(
   name: Name,
   meaning: string,
-): { readonly name: Name; readonly meaning: string };
-export function option<const Name extends string, Adds extends Additions>(
-  name: Name,
-  meaning: string,
-  adds: Adds,
-): { readonly name: Name; readonly meaning: string } & Adds;
-export function option(name: string, meaning: string, adds: Additions = {}) {
+  adds: Additions = {},
+) {
   return { name, meaning, ...adds };
 }
 
