@@ -40,11 +40,9 @@ function hostile(): CoverageEvidence {
   return { coverage, findings: { ...findings, findings: [worst, ...findings.findings] } };
 }
 
-describe('JSON', () => {
-  test('contains the coverage and the findings', () => {
-    expect(JSON.parse(render('.json'))).toEqual(JSON.parse(JSON.stringify(data())));
-    expect(JSON.parse(render('.json', hostile())).findings.findings[0].target).toBe(HOSTILE);
-  });
+test('JSON contains the coverage and the findings, whatever a client sent', () => {
+  const text = render('.json', hostile());
+  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(hostile())));
 });
 
 /** The names of the elements of a well-formed XML document with attributes in double quotes. */
@@ -150,37 +148,22 @@ describe('the page', () => {
   });
 });
 
-describe('a file', () => {
-  test.each([
-    [0, 1],
-    [5, 5],
-  ])(
-    'that cannot be written after a command that exits with %i is told, and makes it %i',
-    async (own, expected) => {
-      const blocked = join(folder, `blocked-${own}.json`);
-      const written = join(folder, `written-${own}.json`);
-      const script = `require('node:fs').mkdirSync(${JSON.stringify(blocked)}); process.exit(${own})`;
-      const files = ['--coverage', blocked, '--coverage', written];
-      const { code, stderr } = await runCommand([
-        'exec',
-        ...files,
-        '--',
-        process.execPath,
-        '-e',
-        script,
-      ]);
-      expect(code).toBe(expected);
-      expect(stderr).toMatch(/^petstore-mock: cannot write .*blocked-\d\.json: /m);
-      expect(stderr).not.toMatch(/^ +at /m);
-      expect(existsSync(written)).toBe(true);
-    },
-  );
-
-  test('is created with its folders', async () => {
-    const files = Object.keys(REPORT_FORMATS).map((ending) => join(folder, 'new', `a${ending}`));
-    const flags = files.flatMap((file) => ['--coverage', file]);
-    await runCommand(['exec', ...flags, '--', 'true']);
-    const starts = files.map((file) => readFileSync(file, 'utf8').slice(0, 9));
-    expect(starts).toEqual(['{\n  "cove', '<!doctype', '<?xml ver']);
-  });
-});
+test.each([
+  [0, 1],
+  [5, 5],
+])(
+  'a file that cannot be written after a command that exits with %i is reported, and makes it %i',
+  async (own, expected) => {
+    const [blocked, written] = ['blocked', 'written'].map((it) =>
+      join(folder, `${it}-${own}.json`),
+    );
+    const script = `require('node:fs').mkdirSync(${JSON.stringify(blocked)}); process.exit(${own})`;
+    const files = ['--coverage', `${blocked}`, '--coverage', `${written}`];
+    const command = [process.execPath, '-e', script];
+    const { code, stderr } = await runCommand(['exec', ...files, '--', ...command]);
+    expect(code).toBe(expected);
+    expect(stderr).toMatch(/^petstore-mock: cannot write .*blocked-\d\.json: /m);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(existsSync(`${written}`)).toBe(true);
+  },
+);
