@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import { whenLeft } from '../http/pass-on.ts';
 import { locateByName, type ServiceHandler } from '../http/service-handler.ts';
 import { decodeSegment, parseTarget, ROOT } from '../http/target.ts';
 import { sendFailure, writeReply } from '../http/write.ts';
@@ -62,21 +61,22 @@ function controlRouter(parts: ControlParts): MockHandler {
   const guard = createGuard(parts.guard);
   return (request, response, next) => {
     const { baseUrl = '', url = '/', method } = request;
-    const { mount, sandbox = DEFAULT_SANDBOX, below, path: whole, search } = parseTarget(url);
+    const { sandbox = DEFAULT_SANDBOX, below, path: whole, search, ...target } = parseTarget(url);
     const [, path] = /^\/__mock(\/.*|)$/s.exec(below) ?? [];
     const scheme = 'encrypted' in request.socket ? 'https' : 'http';
     const origin = `${scheme}://${request.headers.host ?? 'localhost'}`;
-    const asked = { request, origin, base: baseUrl + mount, sandbox, search };
+    const mount = `${baseUrl + target.mount}/__mock`;
+    const mockRequest = { request, origin, mount, sandbox, search };
     const isRoot = !parts.plain && ROOT.test(whole) && (method === 'GET' || method === 'HEAD');
     if (path !== undefined) {
       const onCall = () => reportCall(parts, baseUrl + url, response);
-      answer({ ...asked, path }, parts, guard, onCall).then(
+      answer({ ...mockRequest, path }, parts, guard, onCall).then(
         (reply) => (reply === undefined ? next() : send(response, reply)),
         next,
       );
     } else if (isRoot) {
-      const base = baseUrl + whole.replace(/\/$/, '');
-      send(response, rootReply({ ...asked, base, path: '' }, parts));
+      const control = `${baseUrl + whole.replace(/\/$/, '')}/__mock`;
+      send(response, rootReply({ ...mockRequest, mount: control, path: '' }, parts));
     } else next();
   };
 }
@@ -98,41 +98,39 @@ function reportCall(
 
 /** @returns undefined if the mock has nothing there */
 async function answer(
-  asked: MockRequest,
+  mockRequest: MockRequest,
   parts: ControlParts,
   guard: ReturnType<typeof createGuard>,
   onCall: () => void,
 ): Promise<ControlReply | undefined> {
-  const { request, path, origin, base, search } = asked;
-  const { headers, socket, method = '' } = request;
+  const { request, path, origin, mount, search } = mockRequest;
+  const { method = '' } = request;
   const { pattern, endpoints = [] } = ROUTES.find((it) => it.pattern.test(path)) ?? {};
   const isOpen = endpoints.some(({ open }) => open);
   if (!isOpen) {
     if (parts.noControl) return undefined;
-    const page = await pageReply(asked);
+    const page = await pageReply(mockRequest);
     if (page !== undefined) return page;
     if (!endpoints.some(({ quiet }) => quiet)) onCall();
-    const refusal = guard(headers);
+    const refusal = guard(request.headers);
     if (refusal !== undefined) return refusal;
   }
-  if (pattern === undefined) return unknown(asked);
+  if (pattern === undefined) return unknown(mockRequest);
   const wanted = method === 'HEAD' ? 'GET' : method;
   const endpoint = endpoints.find((it) => it.method.toUpperCase() === wanted);
   if (endpoint === undefined) {
     const methods = endpoints.map((it) => (it.method === 'get' ? 'get, head' : it.method));
     return refuseMethod(method, methods.join(', ').toUpperCase());
   }
-  const sandbox = sandboxFor(endpoint, asked, parts);
+  const sandbox = sandboxFor(endpoint, mockRequest, parts);
   if (!(sandbox instanceof Sandbox)) return sandbox;
   const body = await readBody(request, endpoint.body);
   if (body.refusal !== undefined) return body.refusal;
   const segments = Object.entries(pattern.exec(path)?.groups ?? {});
   const params = Object.fromEntries(segments.map(([name, it]) => [name, decodeSegment(it)]));
-  const mount = `${base}/__mock`;
   const url = origin + mount;
   const query = new URLSearchParams(search);
-  const onLeave = (act: () => void) => whenLeft(socket, act);
-  const call = { parts, sandbox, params, query, body: body.value, mount, url, headers, onLeave };
+  const call = { request, parts, sandbox, params, query, body: body.value, mount, url };
   try {
     // What other servers have done counts, too.
     if (!endpoint.open) await sandbox.current();
@@ -149,20 +147,20 @@ async function answer(
 /** The sandbox that a request is for, or the refusal of the request. */
 function sandboxFor(
   { open, defaultOnly }: Endpoint,
-  asked: MockRequest,
+  mockRequest: MockRequest,
   { sandboxes }: ControlParts,
 ): Sandbox | ControlReply {
-  const { sandbox: name } = asked;
+  const { sandbox: name } = mockRequest;
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
-  if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(asked);
+  if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(mockRequest);
   const found = locateByName(sandboxes, name);
   return found instanceof Sandbox ? found : ofService(found);
 }
 
-function unknown({ base, path }: MockRequest): ControlReply {
-  const target = `${base}/__mock${path}`.slice(0, 200);
-  const message = `the control API has no ${target}; ${base}/__mock/openapi.json lists its endpoints`;
+function unknown({ mount, path }: MockRequest): ControlReply {
+  const target = (mount + path).slice(0, 200);
+  const message = `the control API has no ${target}; ${mount}/openapi.json lists its endpoints`;
   return refuse('route_not_found', 404, message);
 }
 

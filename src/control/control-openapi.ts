@@ -70,14 +70,8 @@ const SHARED = {
   Unauthorized: { status: 401, description: 'The control token is missing or wrong.' },
   Forbidden: { status: 403, description: 'The request may come from a page of another website.' },
   TooLarge: { status: 413, description: 'The body is too large.' },
-  NotJson: {
-    status: 415,
-    description: 'The media type of the body is not declared, or is another one.',
-  },
-  Unavailable: {
-    status: 503,
-    description: 'The sandbox limit is reached, or the change could not be saved.',
-  },
+  NotJson: { status: 415, description: 'The media type of the body is missing or another one.' },
+  Unavailable: { status: 503, description: 'Too many sandboxes, or the change was not saved.' },
 } as const;
 
 function operationOf(endpoint: Endpoint): Json {
@@ -129,11 +123,8 @@ function replyOf(status: string, reply: EndpointReply): Json {
     const isError = Number(status) >= 400;
     return { description: reply, ...(isError && { content: jsonContent(ERROR.schema) }) };
   }
-  const {
-    shape,
-    headers,
-    mediaType = 'application/json',
-  } = 'shape' in reply ? reply : { shape: reply };
+  const details = 'shape' in reply ? reply : { shape: reply };
+  const { shape, headers, mediaType = 'application/json' } = details;
   const described = Object.entries(headers ?? {}).map(([name, meaning]) => [
     name,
     { description: meaning, schema: { type: 'string' } },

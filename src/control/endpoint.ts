@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { isIntegerText, type Json, writeJson } from '../contract/json.ts';
@@ -89,9 +89,7 @@ export interface ControlCall<Body = unknown, Query = URLSearchParams> {
   readonly mount: string;
   /** The same as a whole URL. */
   readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  /** Calls back if the client disconnects. Returns what cancels that. */
-  readonly onLeave: (act: () => void) => () => void;
+  readonly request: IncomingMessage;
 }
 
 export type EndpointDefinition = Omit<Endpoint, 'tag'>;

@@ -2,22 +2,21 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { extname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { BASE_PATH } from '../contract/operations.ts';
 import { codeOf } from '../error-code.ts';
 import { packageRoot, packageVersion } from '../package.ts';
 import type { ControlParts } from './control-options.ts';
-import { type ControlReply, json, refuse, refuseMethod } from './endpoint.ts';
+import { type ControlReply, json, refuse, refuseMethod, serviceUrl } from './endpoint.ts';
 
 /** A request for the mock itself. */
 export interface MockRequest {
   readonly request: IncomingMessage;
   /** The scheme and the host that the client called. */
   readonly origin: string;
-  /** Where the sandbox is, such as `/~NAME`, below the mount of an app. */
-  readonly base: string;
+  /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
+  readonly mount: string;
   /** The sandbox that the path names, valid or not. */
   readonly sandbox: string;
-  /** The path below `/__mock`, as the client wrote it. */
+  /** The path below the mount, as the client wrote it. */
   readonly path: string;
   readonly search: string;
 }
@@ -60,7 +59,7 @@ const POLICY = [
  */
 export async function pageReply({
   request: { method = '', headers },
-  base,
+  mount,
   path,
 }: MockRequest): Promise<ControlReply | undefined> {
   const page = PAGES.find(({ pattern }) => pattern.test(path));
@@ -68,7 +67,7 @@ export async function pageReply({
   if (file === undefined) return undefined;
   if (method !== 'GET' && method !== 'HEAD') return refuseMethod(method, 'GET, HEAD');
   if (page !== undefined && path !== page.path) {
-    return { status: 308, headers: { Location: `${base}/__mock${page.path}` } };
+    return { status: 308, headers: { Location: mount + page.path } };
   }
   return fileReply(file, /\bgzip\b/.test(String(headers['accept-encoding'] ?? '')));
 }
@@ -101,23 +100,22 @@ async function fileReply(name: string, asIs: boolean): Promise<ControlReply> {
 
 /** Redirects browsers from a root to the dashboard, and gives other clients a list of addresses. */
 export function rootReply(
-  { request, origin, base }: MockRequest,
+  { request, origin, mount }: MockRequest,
   { noControl = false }: ControlParts,
 ): ControlReply {
   // curl accepts any type and gets JSON.
   const isBrowser = /\btext\/html\b/i.test(request.headers.accept ?? '');
   const Vary = 'Accept';
   return isBrowser && !noControl
-    ? { status: 302, headers: { Vary, Location: `${base}/__mock/` } }
-    : json(addresses(origin + base, noControl), 200, { Vary });
+    ? { status: 302, headers: { Vary, Location: `${mount}/` } }
+    : json(addresses(origin + mount, noControl), 200, { Vary });
 }
 
-function addresses(url: string, noControl: boolean): object {
-  const control = `${url}/__mock`;
+function addresses(control: string, noControl: boolean): object {
   return {
     name: 'petstore-mock',
     version: packageVersion(),
-    service: url + BASE_PATH,
+    service: serviceUrl(control),
     health: `${control}/health`,
     ...(!noControl && {
       control,

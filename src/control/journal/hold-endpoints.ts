@@ -2,6 +2,7 @@ import type { Exchange } from '../../evidence/exchange.ts';
 import type { HeldExchange } from '../../evidence/holds.ts';
 import { passes } from '../../evidence/journal.ts';
 import { COUNT, type ExchangeFilter, OPERATION } from '../../evidence/report-shapes.ts';
+import { whenLeft } from '../../http/pass-on.ts';
 import { LATCH, withLatch } from '../../sandbox/latches.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/hold.ts';
@@ -94,14 +95,14 @@ function heldReply({ number, hold, operation, method, target, at }: HeldExchange
   return { exchange: number, name: hold.name, operation, method, target, since };
 }
 
-type Caller = Pick<ControlCall, 'sandbox' | 'onLeave'>;
+type Caller = Pick<ControlCall, 'sandbox' | 'request'>;
 
 /**
  * Resolves as soon as `isOver` returns true, which is asked after whatever happens in the sandbox; or
  * when the time is over, the client has left, or the sandbox ends.
  */
 function waitUntil(
-  { sandbox, onLeave }: Caller,
+  { sandbox, request }: Caller,
   milliseconds: number,
   isOver: (exchange?: Exchange) => boolean,
 ): Promise<void> {
@@ -115,7 +116,7 @@ function waitUntil(
     };
     const timer = setTimeout(end, milliseconds);
     cancels.push(sandbox.onArrival((exchange) => isOver(exchange) && end()));
-    cancels.push(sandbox.onEnd(end), onLeave(end));
+    cancels.push(sandbox.onEnd(end), whenLeft(request.socket, end));
   });
 }
 
