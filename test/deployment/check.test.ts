@@ -212,3 +212,12 @@ test('what stands in an envelope settles nothing', async () => {
     expect(about(records, id)?.why).toContain('201 with an object');
   }
 });
+
+test('a list that cannot be read is one difference, and none of a rule about its records', async () => {
+  const { replies } = await checkedBehind(on(/^GET \/(?:inventory|pets(?:\?.*)?): 200/, wrapped));
+  const different = replies.filter(({ verdict }) => verdict === 'different');
+  expect(different.map(({ operation, differences }) => [operation, differences?.length])).toEqual([
+    ['listPets', 1],
+    ['listInventory', 1],
+  ]);
+});

@@ -168,12 +168,15 @@ function otherBreak(reply: ProbeReply) {
 /** The differences that a reply shows, each with the documented reply that it is about. */
 function differencesIn(reply: ProbeReply, check: CheckTranscript) {
   const { question } = reply;
-  const rules = reply.accepted ? (question.rules ?? []) : [];
+  const found = documentDifferences(reply);
+  // What cannot be read breaks every rule about its records.
+  const isReadable = !found.some(({ where, at = '$' }) => /body|type/.test(where) && at === '$');
+  const rules = reply.accepted && isReadable ? (question.rules ?? []) : [];
   const about = (name: string | undefined, differences: readonly Deviation[]) =>
     differences.map((it) => ({ ...it, exchange: String(reply), about: name }));
   return [
     ...about(replyName(question), wrongStatus(reply, check)),
-    ...about(replyName(reply), [...documentDifferences(reply), ...fractions(reply)]),
+    ...about(replyName(reply), [...found, ...fractions(reply)]),
     ...rules.flatMap((rule) => about(ruledReply(question), rule(reply, check))),
   ];
 }
