@@ -3,11 +3,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import SwaggerUI, { type Component, type System } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import { writeJson } from '../contract/json.ts';
 import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
-import { valueIn } from './client/control-calls.ts';
 import { Frame } from './parts/frame.tsx';
 import { Loading } from './parts/loading.tsx';
 import { useResource } from './state/resource.ts';
-import { controlToken, sandbox } from './state/session.ts';
+import { controlToken, sandbox, valueIn } from './state/session.ts';
 
 /** The two APIs: the path of the document, and the key that its scheme takes. */
 const APIS = {

@@ -43,6 +43,7 @@ describeDashboard('a tester', (open, browser) => {
     await opened(page, 1).waitFor();
     await press('Edit and send');
     await page.getByLabel('Method').selectOption('POST');
+    expect(await page.getByLabel('Path').getAttribute('title')).toBe('A path begins with a slash.');
     await page
       .getByLabel('Path')
       .fill((await page.getByLabel('Path').inputValue()).split('?')[0] ?? '');

@@ -81,6 +81,8 @@ describeDashboard('the page', (open) => {
           views: views.scrollWidth - views.clientWidth,
           header: document.querySelector('header').scrollHeight,
           panel: Math.min(innerWidth, ...[...document.querySelectorAll('.panel')].map(widthOf)),
+          arrow: Math.max(0, ...[...document.querySelectorAll('.switcher > *')]
+            .map((it) => it.getBoundingClientRect().right - it.parentElement.getBoundingClientRect().right)),
           beyond: [...document.querySelectorAll('main :is(.panel, .actions) button')]
             .filter((it) => it.getBoundingClientRect().right > innerWidth).length,
           thin: thin.length,
@@ -93,7 +95,7 @@ describeDashboard('the page', (open) => {
         await page.setViewportSize({ width, height: 800 });
         const { header = 0, panel = 0, ...beyond } = await measured();
         expect({ view, width, ...beyond }).toEqual({
-          ...{ view, width, overflow: 0, views: 0, beyond: 0, thin: 0 },
+          ...{ view, width, overflow: 0, views: 0, arrow: 0, beyond: 0, thin: 0 },
         });
         expect(header).toBeLessThanOrEqual(56);
         expect(panel).toBeGreaterThanOrEqual(width < 400 ? width - 40 : 360);

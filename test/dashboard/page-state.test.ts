@@ -24,8 +24,7 @@ function ask(method: string, target: string, body?: object): Promise<Response> {
 }
 
 async function openPage() {
-  const [calls, drafts, place, requests, tables, scenarios, session] = await Promise.all([
-    import('../../src/dashboard/client/control-calls.ts'),
+  const [drafts, place, requests, tables, scenarios, session] = await Promise.all([
     import('../../src/dashboard/state/rule-drafts.ts'),
     import('../../src/dashboard/state/place.ts'),
     import('../../src/dashboard/state/requests.ts'),
@@ -33,7 +32,7 @@ async function openPage() {
     import('../../src/dashboard/state/scenarios.ts'),
     import('../../src/dashboard/state/session.ts'),
   ]);
-  return { ...calls, ...drafts, ...place, ...requests, ...tables, ...scenarios, ...session };
+  return { ...drafts, ...place, ...requests, ...tables, ...scenarios, ...session };
 }
 
 beforeAll(async () => {

@@ -158,6 +158,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('article').getByText('/store/orders/1').first().waitFor();
     await page.getByRole('link', { name: 'Draft a rule' }).first().click();
     await page.getByText('DELETE /store/orders/{orderId} gets 409, at calls 1.').waitFor();
+    await page.getByRole('link', { name: 'Exchange 1' }).waitFor(); // the list is not filtered
     await press('Add the rule');
     await page.getByText('Added to my-rules').waitFor();
     const statuses = [];

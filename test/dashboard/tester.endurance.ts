@@ -26,6 +26,9 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByLabel('Search').fill('Zyx');
     await press('Edit animal 9007199254740993');
     await page.getByLabel('categoryId').fill('9007199254740995');
+    await page.getByLabel('Search').fill('nothing has this');
+    await page.getByText('No animal has “nothing has this” in it.').waitFor();
+    await page.getByLabel('Search').fill('Zyx');
     await press('Save');
     await page.getByText('Saved animal 9007199254740993.').waitFor();
     expect((await service('GET', '/pets/9007199254740993')).text).toContain(

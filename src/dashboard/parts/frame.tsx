@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import type { SandboxStatus } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { SandboxStatus, SandboxSummary } from '../../control/control-shapes.ts';
+import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { hrefOf, place, titleOf, VIEWS, type ViewName } from '../state/place.ts';
-import { OFTEN, perform, useResource } from '../state/resource.ts';
+import { act, OFTEN, useResource } from '../state/resource.ts';
 import {
   connection,
+  controlPath,
   enterToken,
   needsToken,
   notice,
@@ -15,7 +16,7 @@ import {
 } from '../state/session.ts';
 import { Button, ConfirmButton, CopyButton } from './buttons.tsx';
 import { Field, Form } from './form.tsx';
-import { SandboxSwitcher } from './sandbox-switcher.tsx';
+import { Loading } from './loading.tsx';
 import { plural, timeText, visible } from './texts.tsx';
 
 interface FrameProps {
@@ -151,7 +152,7 @@ function StateStrip({ status }: { readonly status: SandboxStatus }) {
 
 async function reset(): Promise<void> {
   const done = 'Reset: store, scenarios, assumptions, clock and journal are as at the start.';
-  if (await perform(done, () => call('POST', '/reset', { body: {} }))) reconnected();
+  if (await act(done, 'POST', '/reset', { body: {} })) reconnected();
 }
 
 function dismiss(): void {
@@ -183,5 +184,64 @@ function Notices() {
       <div role="status">{kind === 'done' && shown}</div>
       <div role="alert">{kind === 'failed' && shown}</div>
     </div>
+  );
+}
+
+/** Opens a list of the other sandboxes, with a search. */
+function SandboxSwitcher() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button class="switcher" popovertarget="sandboxes" aria-label={`Sandbox ${sandbox}`}>
+        <span class="quiet">Sandbox</span> <b>{sandbox}</b> <span aria-hidden="true">▾</span>
+      </Button>
+      <div
+        id="sandboxes"
+        popover="auto"
+        class="card"
+        onToggle={({ newState }) => setOpen(newState === 'open')}
+      >
+        {isOpen && <Offered />}
+      </div>
+    </>
+  );
+}
+
+function Offered() {
+  const [text, setText] = useState('');
+  const query = new URLSearchParams({ q: text.trim(), _limit: '12' });
+  const path = `/sandboxes?${query}`;
+  const list = useResource<readonly SandboxSummary[]>(path, 0, DEFAULT_SANDBOX);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const [view = ''] = location.hash.split(/(?<=^#\/\w+)\W/);
+  const page = /docs$/.test(location.pathname) ? 'docs' : view;
+  return (
+    <>
+      <label class="field">
+        Search sandboxes
+        <input
+          ref={input}
+          type="search"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      <ul class="rows">
+        {list.value?.map(({ name }) => (
+          <li key={name}>
+            <a
+              href={`${controlPath(name)}/${page}`}
+              aria-current={name === sandbox ? 'true' : undefined}
+            >
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {list.value === undefined && <Loading resource={list} />}
+      {list.value?.length === 0 && <p class="empty">No sandbox has this in its name.</p>}
+      <a href="./#/sandboxes">All sandboxes</a>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { open, valueIn } from '../client/control-calls.ts';
 import { place, refine } from '../state/place.ts';
 import { OFTEN, useLoaded } from '../state/resource.ts';
+import { open, valueIn } from '../state/session.ts';
 import { Button } from './buttons.tsx';
 import { plural } from './texts.tsx';
 
@@ -27,25 +27,13 @@ interface TableProps<Of> {
   readonly class: string;
   /** The key of the row that is marked. */
   readonly opened?: string | number | undefined;
-  /** Stands in place of the cells of the marked row. */
-  readonly children?: ComponentChildren;
   /** Stands in place of a table without rows. */
   readonly empty?: string;
 }
 
 /** A table that scrolls on its own if there is too little room for it. */
-export function Table<Of>({ columns, rows, keyOf, opened, children, ...table }: TableProps<Of>) {
+export function Table<Of>({ columns, rows, keyOf, opened, ...table }: TableProps<Of>) {
   if (rows.length === 0) return <p class="empty">{table.empty}</p>;
-  const cellsOf = (row: Of) =>
-    columns.map(({ name, class: style, cell }) => (
-      <td
-        key={name}
-        class={style}
-        data-name={style === 'acts' || style === 'tick' ? undefined : name}
-      >
-        {cell(row)}
-      </td>
-    ));
   return (
     <div class="wide">
       <table class={table.class}>
@@ -60,14 +48,15 @@ export function Table<Of>({ columns, rows, keyOf, opened, children, ...table }: 
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => {
-            const isOpened = keyOf(row) === opened;
-            return (
-              <tr key={keyOf(row)} class={isOpened ? 'opened' : ''}>
-                {isOpened && children ? <td colSpan={columns.length}>{children}</td> : cellsOf(row)}
-              </tr>
-            );
-          })}
+          {rows.map((row) => (
+            <tr key={keyOf(row)} class={keyOf(row) === opened ? 'opened' : ''}>
+              {columns.map(({ name, class: style, cell }) => (
+                <td key={name} class={style} data-name={name}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
 import { eventsOf } from '../../event-stream.ts';
-import { call, open, valueIn } from '../client/control-calls.ts';
+import { call, open, valueIn } from './session.ts';
 
 /** Exchanges on a page of the list. */
 export const PAGE_SIZE = 50;
@@ -19,18 +19,16 @@ const NONE: JournalPage = { exchanges: [], total: 0, dropped: 0 };
 
 /** The latest exchanges that match a filter, as they arrive. */
 export class ExchangeFeed {
-  /** What is drawn. */
-  readonly shown = signal(NONE);
+  /** What is drawn, once it is loaded. */
+  readonly shown = signal<JournalPage | undefined>(undefined);
   /** How many arrived since. */
   readonly waiting = signal(0);
-  readonly loaded = signal(false);
   /** Whether the list stays as it is. */
   isHeld = false;
   readonly #filter: string;
   readonly #timer = setInterval(() => this.#draw(), PACE);
   #latest = NONE;
-  /** How many the stream has sent since, and the newest of them as they came: few are ever drawn. */
-  #count = 0;
+  /** The newest of what the stream has sent since, as it came: few are ever drawn. */
   #texts: readonly string[] = [];
   #connection = new AbortController();
 
@@ -50,15 +48,10 @@ export class ExchangeFeed {
 
   /** Draws the latest exchanges, whether the list is held or not. */
   show(): void {
-    if (this.#count > 0) {
-      const { exchanges, total, ...rest } = this.#latest;
+    if (this.#texts.length > 0) {
       const newest = this.#texts.map((text) => valueIn<RecordedExchange>(text));
-      this.#latest = {
-        ...rest,
-        exchanges: [...newest, ...exchanges].slice(0, PAGE_SIZE),
-        total: total + this.#count,
-      };
-      this.#count = 0;
+      const exchanges = [...newest, ...this.#latest.exchanges].slice(0, PAGE_SIZE);
+      this.#latest = { ...this.#latest, exchanges };
       this.#texts = [];
     }
     this.shown.value = this.#latest;
@@ -66,8 +59,9 @@ export class ExchangeFeed {
   }
 
   #draw(): void {
+    if (this.shown.value === undefined) return;
     if (!this.isHeld) this.show();
-    this.waiting.value = this.#latest.total + this.#count - this.shown.value.total;
+    this.waiting.value = this.#latest.total - this.shown.value.total;
   }
 
   /** A browser limits connections to a server, so a hidden page closes its own. */
@@ -103,17 +97,15 @@ export class ExchangeFeed {
       }
       // The journal had what the stream sent before it was read.
       if (type !== 'exchange' || Number(id) <= (this.#latest.exchanges[0]?.number ?? 0)) continue;
-      this.#count += 1;
+      this.#latest = { ...this.#latest, total: this.#latest.total + 1 };
       this.#texts = [data, ...this.#texts].slice(0, PAGE_SIZE);
     }
   }
 
   async #load(): Promise<void> {
     this.#latest = await journalPage(NEWEST_FIRST, this.#filter, this.#connection.signal);
-    this.#count = 0;
     this.#texts = [];
-    if (!this.loaded.value) this.show();
-    this.loaded.value = true;
+    if (this.shown.value === undefined) this.show();
   }
 }
 
@@ -127,21 +119,16 @@ export function journalPage(
   return call<JournalPage>('GET', `/requests?${query}`, signal ? { signal } : {});
 }
 
+export type Direction = 'older' | 'newer';
+
 /** The exchanges next to one that match a filter, the nearest first: a page, or what there is. */
 export async function neighbours(
   number: number,
-  towards: 'older' | 'newer',
+  towards: Direction,
   filter: string,
 ): Promise<readonly RecordedExchange[]> {
-  if (towards === 'older') {
-    return (await journalPage(`${NEWEST_FIRST}&before=${number}`, filter)).exchanges;
-  }
-  // A limit counts from the newest one, so this reads wider and wider parts from the oldest on.
-  for (const width of [PAGE_SIZE, 50 * PAGE_SIZE]) {
-    const part = `order=asc&after=${number}&before=${number + width + 1}`;
-    const { exchanges } = await journalPage(part, filter);
-    if (exchanges.length >= PAGE_SIZE) return exchanges.slice(0, PAGE_SIZE);
-  }
-  const { exchanges } = await journalPage(`order=asc&after=${number}`, filter);
-  return exchanges.slice(0, PAGE_SIZE);
+  // A limit would count from the newest one.
+  const part =
+    towards === 'older' ? `${NEWEST_FIRST}&before=${number}` : `order=asc&after=${number}`;
+  return (await journalPage(part, filter)).exchanges.slice(0, PAGE_SIZE);
 }

@@ -3,11 +3,10 @@ import type { RecordedExchange, SandboxStatus } from '../../control/control-shap
 import { curlCommand, shellWord } from '../../curl.ts';
 import { parseTarget } from '../../http/target.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
-import { call } from '../client/control-calls.ts';
 import { journalPage } from './exchange-feed.ts';
 import { go, place } from './place.ts';
-import { perform } from './resource.ts';
-import { sandbox, servicePath } from './session.ts';
+import { attempt } from './resource.ts';
+import { call, sandbox, servicePath } from './session.ts';
 
 /** A request as it can be sent again. */
 export interface Request {
@@ -145,7 +144,7 @@ async function sendNow(request: Request): Promise<number> {
 
 /** Sends a request, and opens its exchange, beside the one that it came from. */
 export async function sendAndOpen(request: Request, from?: number): Promise<void> {
-  await perform(`Sent ${request.method} ${request.target}.`, async () => {
+  await attempt(`Sent ${request.method} ${request.target}.`, async () => {
     const number = await sendNow(request);
     const query = new URLSearchParams(place.value.query);
     query.delete('from');

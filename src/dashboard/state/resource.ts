@@ -1,6 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type CallOptions, call, type Method, Refusal } from '../client/control-calls.ts';
-import { changes, connection, epoch, notice } from './session.ts';
+import {
+  type CallOptions,
+  call,
+  changes,
+  connection,
+  epoch,
+  type Method,
+  notice,
+  Refusal,
+} from './session.ts';
 
 /** A value from the server, once it is loaded. */
 export interface Resource<T> {
@@ -55,7 +63,7 @@ export function act(
   done: string,
   ...action: [method: Method, path: string, options?: CallOptions]
 ): Promise<boolean> {
-  return perform(done, () => call(...action));
+  return attempt(done, () => call(...action));
 }
 
 /**
@@ -64,7 +72,7 @@ export function act(
  * @param done the notice after a success
  * @returns whether it succeeded
  */
-export async function perform(done: string, action: () => Promise<unknown>): Promise<boolean> {
+export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
   try {
     await action();
     notice.value = { kind: 'done', text: done };

@@ -1,5 +1,5 @@
 import type { ScenarioSummary } from '../../control/control-shapes.ts';
-import { call, open } from '../client/control-calls.ts';
+import { call, open } from './session.ts';
 
 /** A scenario that answers one call, to begin with. */
 export const EXAMPLE = `description: Order 1 cannot be cancelled.

@@ -140,7 +140,7 @@ function ReplyCard({ of, cases }: CardProps) {
       )}
       <div class="bar">
         {curl !== undefined && <CopyButton label="Copy as curl" text={() => curl} />}
-        <a href={hrefOf('exchanges', 'rule', { operation, status: `${status}` })}>Draft a rule</a>
+        <a href={hrefOf('exchanges', 'rule', { of: idOf(of) })}>Draft a rule</a>
       </div>
       <ul class="rows">
         {own.map((it) => (

@@ -1,5 +1,4 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { Button, CopyButton } from '../parts/buttons.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
@@ -16,6 +15,7 @@ import {
   whyNotAgain,
 } from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';
+import { call } from '../state/session.ts';
 import { BodyText } from './body-text.tsx';
 import { BasisBadge, ReleaseButton, StatusBadge } from './exchange-rows.tsx';
 

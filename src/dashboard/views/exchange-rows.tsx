@@ -1,10 +1,9 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { Button } from '../parts/buttons.tsx';
 import type { Column } from '../parts/table.tsx';
 import { milliseconds, plural, shortened, timeText, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
-import { perform } from '../state/resource.ts';
+import { act } from '../state/resource.ts';
 
 /** The columns of a list of exchanges. */
 export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
@@ -105,7 +104,7 @@ export function ReleaseButton({ of: { number, hold } }: { readonly of: RecordedE
     <Button
       class="release"
       aria-label={`Release exchange ${number}`}
-      onClick={() => perform(done, () => call('POST', '/holds/release', { body }))}
+      onClick={() => act(done, 'POST', '/holds/release', { body })}
     >
       Release
     </Button>

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { call, open } from '../client/control-calls.ts';
 import { Button, CopyButton, save } from '../parts/buttons.tsx';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
 import {
+  type Direction,
   ExchangeFeed,
   journalPage,
   NEWEST_FIRST,
@@ -14,8 +14,8 @@ import {
 } from '../state/exchange-feed.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
-import { perform, useLoaded } from '../state/resource.ts';
-import { epoch, notice, reconnected } from '../state/session.ts';
+import { act, attempt, useLoaded } from '../state/resource.ts';
+import { epoch, notice, open, reconnected } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { EXCHANGE_COLUMNS } from './exchange-rows.tsx';
 import { RequestForm } from './request-form.tsx';
@@ -44,7 +44,7 @@ export function ExchangesView() {
         <ExchangeFilters />
         <div class="bar">
           <span>
-            {plural(feed.shown.value.total, 'exchange')}
+            {plural(feed.shown.value?.total ?? 0, 'exchange')}
             {filter !== '' && ' match'}
           </span>
           {feed.isHeld && feed.waiting.value > 0 && (
@@ -69,9 +69,7 @@ export function ExchangesView() {
             opened={Number(item)}
           />
         )}
-        {exchanges.length === 0 && feed.loaded.value && isLive && (
-          <Nothing filtered={filter !== ''} />
-        )}
+        {feed.shown.value?.exchanges.length === 0 && isLive && <Nothing filtered={filter !== ''} />}
         <Pages {...rows} />
       </section>
       {item === 'new' && <RequestForm key={query.get('from')} />}
@@ -120,19 +118,17 @@ function ExchangeFilters() {
 }
 
 async function clear(): Promise<void> {
-  if (!(await perform('Journal cleared.', () => call('DELETE', '/requests')))) return;
+  if (!(await act('Journal cleared.', 'DELETE', '/requests'))) return;
   go('exchanges');
   reconnected();
 }
 
 /** Saves the exchanges that match, for the developer tools of browsers. */
 async function exportHar(filter: string): Promise<void> {
-  await perform('Saved exchanges.har.', async () => {
+  await attempt('Saved exchanges.har.', async () => {
     save('exchanges.har', await (await open('GET', `/requests.har?${filter}`)).text());
   });
 }
-
-type Direction = 'older' | 'newer';
 
 interface Rows {
   readonly exchanges: readonly RecordedExchange[];
@@ -203,10 +199,9 @@ function useArrowKeys(rows: Rows): void {
     const onKey = (event: KeyboardEvent): void => {
       const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
       const isTyping = target instanceof Element && target.closest('input,select,textarea,.body');
-      if (Number.isNaN(Number(place.value.item ?? 'none'))) return;
-      if (isTyping || altKey || ctrlKey || metaKey || shiftKey || !/^Arrow(?:Up|Down)$/.test(key)) {
-        return;
-      }
+      const isOpen = Number(place.value.item) > 0;
+      if (!isOpen || isTyping || altKey || ctrlKey || metaKey || shiftKey) return;
+      if (!/^Arrow(?:Up|Down)$/.test(key)) return;
       event.preventDefault();
       step(rows, key === 'ArrowDown' ? 'older' : 'newer');
     };

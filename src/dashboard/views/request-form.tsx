@@ -1,11 +1,11 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { call } from '../client/control-calls.ts';
 import { Field, Form, type Texts } from '../parts/form.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { go, place } from '../state/place.ts';
 import { FIRST_REQUEST, headersIn, isKeyLost, requestOf, sendAndOpen } from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';
+import { call } from '../state/session.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
 
@@ -29,7 +29,14 @@ export function RequestForm() {
         {({ method, target, key, headers, body }) => (
           <Form class="form" onSubmit={send}>
             <Field name="method" label="Method" value={method} options={METHODS} />
-            <Field name="target" label="Path" value={target} pattern="/.*" required />
+            <Field
+              name="target"
+              label="Path"
+              value={target}
+              pattern="/.*"
+              title="A path begins with a slash."
+              required
+            />
             <Field
               name="key"
               label="API key"

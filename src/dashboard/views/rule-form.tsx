@@ -2,12 +2,11 @@ import { useState } from 'preact/hooks';
 import { isOperationId } from '../../contract/operations.ts';
 import type { RecordedExchange, ScenarioSummary } from '../../control/control-shapes.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
-import { call } from '../client/control-calls.ts';
 import { Field, type FieldProps, Form, NAME_INPUT, type Texts, textsOf } from '../parts/form.tsx';
 import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { go, place } from '../state/place.ts';
-import { perform, useLoaded } from '../state/resource.ts';
+import { attempt, useLoaded } from '../state/resource.ts';
 import {
   draftOf,
   namesOf,
@@ -19,13 +18,14 @@ import {
   withRule,
 } from '../state/rule-drafts.ts';
 import { saveScenario, scenarioText } from '../state/scenarios.ts';
+import { call } from '../state/session.ts';
 
 /** Makes a rule of an exchange, or for a reply that was never shown, and adds it to a scenario. */
 export function RuleForm() {
   const { query } = place.value;
-  const [from, operation = '', status = ''] = ['from', 'operation', 'status'].map(
-    (name) => query.get(name) ?? '',
-  );
+  const from = query.get('from');
+  const reply = query.get('of') ?? '';
+  const [operation = '', status = ''] = reply.split('-');
   const loaded = useLoaded(query.toString(), async (signal) => {
     const list = await call<readonly ScenarioSummary[]>('GET', '/scenarios', { signal });
     const own = list.filter((it) => it.own).map(({ name }) => name);
@@ -37,7 +37,7 @@ export function RuleForm() {
     return { own, draft: draftOf(exchange, exchange.operation) };
   });
   const title = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
-  const leave = () => (from ? go('exchanges', from) : go('coverage', `${operation}-${status}`));
+  const leave = () => (from ? go('exchanges', from) : go('coverage', reply));
   return (
     <Panel title={title} close="Cancel" onClose={leave}>
       <Loaded of={loaded}>{(it) => <Fields {...it} onDone={leave} />}</Loaded>
@@ -73,7 +73,7 @@ function Fields({ own, draft, onDone }: FieldsProps) {
   const sentence = sentenceOf({ ...draft, texts });
   const add = async (entered: Texts) => {
     const name = scenario || (entered.get('name') ?? '');
-    const isDone = await perform(`Added to ${name}: ${sentence}`, async () => {
+    const isDone = await attempt(`Added to ${name}: ${sentence}`, async () => {
       if (!scenario && own.includes(name)) throw new Error(`You already have a scenario ${name}.`);
       const before = scenario
         ? await scenarioText(name)

@@ -1,12 +1,23 @@
-import { COLLECTIONS } from '../../contract/records.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import type { Snapshot } from '../../control/control-shapes.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
-import { NameForm } from '../parts/form.tsx';
-import { plural } from '../parts/texts.tsx';
+import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { QuerySearch } from '../parts/query-inputs.tsx';
+import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
+import { plural, shortened, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
-import { TABLES } from '../state/record-tables.ts';
+import {
+  type FieldInfo,
+  fieldsOf,
+  type Row,
+  TABLES,
+  textOf,
+  typedValue,
+} from '../state/record-tables.ts';
 import { act, useResource } from '../state/resource.ts';
-import { RecordTable } from './record-table.tsx';
+import { notice } from '../state/session.ts';
 
 /** The records of the sandbox: three tables, snapshots and resets. */
 export function StoreView() {
@@ -77,4 +88,181 @@ function StoreTools() {
       />
     </>
   );
+}
+
+const PAGE_SIZE = 25;
+
+/** One collection of the store. */
+function RecordTable({ name }: { readonly name: CollectionName }) {
+  const { title, noun, id, shortcuts } = TABLES[name];
+  const fields = fieldsOf(name);
+  const { list, q, sort, page } = usePagedList<Row>(`/${name}`, PAGE_SIZE);
+  /** The record in the form, as it was when that was opened; empty for a new one. */
+  const [edited, edit] = useState<Row | undefined>(undefined);
+  const idOf = (row: Row) => textOf(row[id]);
+  const pathOf = (row: Row) => `/${name}/${idOf(row)}`;
+  useEffect(() => {
+    if (edited === undefined) return undefined;
+    document.querySelector<HTMLElement>('form.card input')?.focus();
+    return () => document.getElementById(`edit-${idOf(edited)}`)?.focus();
+  }, [edited]);
+  const { records, total } = list.value ?? { records: [], total: 0 };
+  const remove = async (row: Row) => {
+    // The row disappears, and the focus with it.
+    if (await act(`Deleted ${noun} ${idOf(row)}.`, 'DELETE', pathOf(row))) {
+      document.getElementById('main')?.focus();
+    }
+  };
+  const isNew = edited !== undefined && idOf(edited) === '';
+  const save = async (row: Row, body: Row) => {
+    const isDone = await (isNew
+      ? act(`Added the ${noun}.`, 'POST', `/${name}`, { body })
+      : act(`Saved ${noun} ${idOf(row)}.`, 'PATCH', pathOf(row), { body }));
+    if (isDone) edit(undefined);
+    return isDone;
+  };
+  const columns: readonly Column<Row>[] = [
+    ...fields.map((field) => ({
+      name: field.name,
+      class: field.isInteger ? 'number' : undefined,
+      ...sortedHead(field.name, sort),
+      cell: (row: Row) => <bdi>{shortened(visible(textOf(row[field.name])))}</bdi>,
+    })),
+    {
+      name: 'Actions',
+      class: 'acts',
+      head: <span class="unseen">Actions</span>,
+      cell: (row) => (
+        <div class="actions">
+          {shortcuts(row).map(({ label, changes, done }, index) => (
+            <Button
+              key={index} // the button that was pressed keeps the focus when it becomes another
+              aria-label={`${label} ${noun} ${idOf(row)}`}
+              onClick={() => act(done, 'PATCH', pathOf(row), { body: changes })}
+            >
+              {label}
+            </Button>
+          ))}
+          <Button
+            id={`edit-${idOf(row)}`}
+            aria-label={`Edit ${noun} ${idOf(row)}`}
+            onClick={() => edit(row)}
+          >
+            Edit
+          </Button>
+          <ConfirmButton
+            label="Delete"
+            name={`Delete ${noun} ${idOf(row)}`}
+            onConfirm={() => remove(row)}
+          />
+        </div>
+      ),
+    },
+  ];
+  return (
+    <section aria-label={title}>
+      <search class="bar">
+        <QuerySearch name="q" what={name} />
+        <Button id="edit-" aria-expanded={isNew} onClick={() => edit(isNew ? undefined : {})}>
+          Add an {noun}
+        </Button>
+      </search>
+      {edited !== undefined && (
+        <RecordForm
+          key={idOf(edited)}
+          what={`${noun} ${idOf(edited)}`.trim()}
+          fields={fields.filter((field) => isNew || field.name !== id)}
+          row={edited}
+          isNew={isNew}
+          onSave={(changes) => save(edited, changes)}
+          onCancel={() => edit(undefined)}
+        />
+      )}
+      {list.value === undefined || list.error !== undefined ? (
+        <Loading resource={list} />
+      ) : (
+        <Table
+          caption={title}
+          class="records"
+          columns={columns}
+          rows={records}
+          keyOf={idOf}
+          opened={edited && idOf(edited)}
+          empty={
+            q === ''
+              ? `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`
+              : `No ${noun} has “${q}” in it.`
+          }
+        />
+      )}
+      <Pager size={PAGE_SIZE} noun={['record', 'records']} {...{ page, total }} />
+    </section>
+  );
+}
+
+interface FormProps {
+  readonly fields: readonly FieldInfo[];
+  /** What is edited: a noun, and an id unless it is new. */
+  readonly what: string;
+  /** The record before. */
+  readonly row: Row;
+  readonly isNew: boolean;
+  /** Saves what changed; null removes a field. Returns whether the server took it. */
+  readonly onSave: (changes: Row) => Promise<boolean>;
+  readonly onCancel: () => void;
+}
+
+/** A form for a record. */
+function RecordForm({ fields, what, row, isNew, onSave, onCancel }: FormProps) {
+  const [problems, setProblems] = useState<Texts>(new Map());
+  const save = async (texts: Texts) => {
+    const changes = fields.flatMap((field) => {
+      const before = textOf(row[field.name]);
+      const text = texts.get(field.name) ?? before;
+      return text === before ? [] : [[field.name, text === '' ? null : typedValue(field, text)]];
+    });
+    if (!(await onSave(Object.fromEntries(changes)))) setProblems(fieldProblems(fields));
+  };
+  return (
+    <Form
+      class="card bar fields"
+      aria-label={isNew ? `New ${what}` : `Edit ${what}`}
+      onSubmit={save}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') onCancel();
+      }}
+    >
+      {!isNew && <b>{what}</b>}
+      {fields.map(({ name, isInteger, suggested }) => (
+        <Field
+          key={name}
+          name={name}
+          label={name === 'id' ? 'id (the next one if empty)' : name}
+          value={textOf(row[name])}
+          {...{ suggested, problem: problems.get(name) }}
+          inputMode={isInteger ? 'numeric' : 'text'}
+          size={isInteger ? 8 : 16}
+          placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : ''}
+        />
+      ))}
+      <button type="submit">{isNew ? 'Add' : 'Save'}</button>
+      <Button onClick={onCancel}>Cancel</Button>
+    </Form>
+  );
+}
+
+/**
+ * What the last notice says of fields, as in `name: expected …; quantity: expected …`. The notice goes
+ * if it says nothing else.
+ */
+function fieldProblems(fields: readonly FieldInfo[]): Texts {
+  const problems = new Map<string, string>();
+  for (const part of (notice.value?.text ?? '').replace(/\.$/, '').split('; ')) {
+    const [, name = '', problem = ''] = /^(\w+): (.*)$/.exec(part) ?? [];
+    if (!fields.some((field) => field.name === name)) return new Map();
+    const isMissing = /found (?:nothing|null)$/.test(problem);
+    problems.set(name, isMissing ? `Enter a ${name}.` : `${problem.replace(/^e/, 'E')}.`);
+  }
+  notice.value = undefined;
+  return problems;
 }
