@@ -2,7 +2,7 @@ import { isLosslessNumber } from 'lossless-json';
 import { BASE_URL_FORM, baseUrlOf } from '../contract/base-url.ts';
 import type { Json } from '../contract/json.ts';
 import { isObject, type Reading } from '../contract/records.ts';
-import { describe, joinWords, MOST_LISTED, type Problem, suggest } from '../words.ts';
+import { describe, joinWords, type Problem, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];
@@ -23,14 +23,12 @@ interface Misfit {
   readonly ofName?: boolean;
   readonly expected: string;
   readonly found: string;
-  /** A hint at the right word, to append to `found`. Only that of the first misfits is sought. */
-  readonly hint?: () => string;
 }
 
 /** Reports a misfit. Returns undefined, which is what a reader then returns. */
 export type ReportMisfit = (misfit: Misfit) => undefined;
 
-export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
+export interface ShapeProblem extends Problem, Misfit {}
 
 /**
  * One definition of a value. Its reader, its JSON Schema and its TypeScript type are made of it, so
@@ -63,10 +61,8 @@ export function readAs<T>(shape: Shape<T>, value: unknown, root = '$'): Reading<
 }
 
 export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfit {
-  return ({ at: place, ofName = false, expected, found, hint }) => {
-    const at = place.slice();
-    const hinted = problems.length < MOST_LISTED && hint ? found + hint() : found;
-    problems.push({ at, ofName, expected, found: hinted, path: pathText(at, root) });
+  return ({ at, ...misfit }) => {
+    problems.push({ ...misfit, at: at.slice(), path: pathText(at, root) });
   };
 }
 
@@ -104,7 +100,7 @@ export function scalar<T>(
     read(value, at, report) {
       const result = read(value);
       if (result !== undefined) return result;
-      return report({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
+      return report({ at, expected, found: describe(value) + nearWord(value, words) });
     },
   };
 }

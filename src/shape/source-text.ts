@@ -25,12 +25,13 @@ export function placedLines(
   const places = new Map<number, string>();
   let line = 1;
   let lineStart = 0;
+  let lineEnd = text.indexOf('\n');
   const offsets = [...new Set(messages.map(([offset]) => offset))];
   for (const offset of offsets.sort((a, b) => a - b)) {
-    for (let end = text.indexOf('\n', lineStart); end >= 0 && end < offset; ) {
+    while (lineEnd >= 0 && lineEnd < offset) {
       line += 1;
-      lineStart = end + 1;
-      end = text.indexOf('\n', lineStart);
+      lineStart = lineEnd + 1;
+      lineEnd = text.indexOf('\n', lineStart);
     }
     places.set(offset, `${line}:${offset - lineStart + 1}`);
   }
