@@ -53,7 +53,8 @@ export function forbidden({ headers, httpVersion: version }: IncomingMessage): R
     return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];
   if (!version.startsWith('1.'))
     return ['http_version_not_supported', 505, `HTTP/${version} is not supported; use HTTP/1.1`];
+  const found = describe(coding);
   if (!/^chunked$/i.test(coding))
-    return ['transfer_coding_not_implemented', 501, `use chunked, not ${describe(coding)}`];
+    return ['transfer_coding_not_implemented', 501, `Transfer-Encoding: use chunked, not ${found}`];
   return undefined;
 }

@@ -6,23 +6,6 @@ import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies } from '../../src/responses/reply-recipes.ts';
 import { listen } from '../helpers/host.ts';
 
-const getPet200 = listReplies().filter(
-  ({ operation, status }) => operation === 'getPet' && status === 200,
-);
-const unknownPet = listReplies().filter(
-  ({ operation, ground }) => operation === 'getPet' && ground === 'unknown-pet=404',
-);
-
-/** A server that answers everything alike, as if by real state. */
-function answering(status: number, basis: string, body: string) {
-  return serve((request, reply) => {
-    request.resume();
-    const control = request.url?.includes('/__mock/');
-    const headers = { 'Content-Type': 'application/json', 'Mock-Basis': basis };
-    reply.writeHead(control ? 200 : status, headers).end(body);
-  });
-}
-
 async function serve(listener: RequestListener) {
   const server = createServer(listener);
   return {
@@ -48,34 +31,30 @@ test.each([
   },
 );
 
-const CHECKED = {
-  documented: { replies: getPet200, status: 200, basis: 'documented' },
-  assumed: { replies: unknownPet, status: 404, basis: 'assumed;by="unknown-pet=404"' },
-};
+const getPet = listReplies().filter(({ operation }) => operation === 'getPet');
 
 test.each([
-  [
-    'documented',
-    '{"id":1,"name":"Rex"}',
-    /^its \$\.categoryId is wrong: expected .*, found nothing/,
-  ],
-  ['documented', '{"id":1,', /^its body is wrong: expected JSON/],
-  ['documented', '', /^its body is wrong: expected one Animal/],
-  ['assumed', '{}', /^its \$\.code is wrong: expected a string, found nothing/],
-  [
-    'assumed',
-    '{"code":"pet_not_found","message":"No.","status":400}',
-    /^its \$\.status is wrong: expected 404, found 400/,
-  ],
-] as const)('a wrong %s reply is reported: %j', async (kind, body, problem) => {
-  const { replies, status, basis } = CHECKED[kind];
-  const checked = await checkReplies(replies, () => answering(status, basis, body));
-  expect(checked.find(({ way }) => way === 'state')?.problem).toMatch(problem);
+  [200, 'documented', '{"id":1,"name":"Rex"}', 'its $.categoryId is wrong: expected'],
+  [200, 'documented', '', 'its body is wrong: expected one Animal'],
+  [404, 'unknown-pet=404', '{}', 'its $.code is wrong: expected a string, found nothing'],
+  [404, 'unknown-pet=404', '', 'its Error is missing'],
+])('a wrong %i (%s) is reported: %j', async (status, ground, body, problem) => {
+  const basis = ground === 'documented' ? ground : `assumed;by="${ground}"`;
+  const headers = { 'Content-Type': 'application/json', 'Mock-Basis': basis };
+  const answer: RequestListener = (request, reply) => {
+    request.resume();
+    reply.writeHead(request.url?.includes('/__mock/') ? 200 : status, headers).end(body);
+  };
+  const replies = getPet.filter((it) => it.status === status && it.ground === ground);
+  const [checked] = await checkReplies(replies, () => serve(answer));
+  expect(checked).toMatchObject({ way: 'state', problem: expect.stringContaining(problem) });
 });
 
 test('a server that does not answer fails each reply but not the check itself', async () => {
-  const gone = await answering(200, 'documented', '');
+  const gone = await serve(() => {});
   await gone.close();
-  const checked = await checkReplies(getPet200, async () => ({ ...gone, close: async () => {} }));
-  expect(checked.map(({ problem }) => problem?.slice(0, 9))).toEqual(Array(3).fill('no reply:'));
+  const checked = await checkReplies(getPet, async () => ({ ...gone, close: async () => {} }));
+  expect(new Set(checked.map(({ problem }) => problem?.slice(0, 9)))).toEqual(
+    new Set(['no reply:']),
+  );
 });
