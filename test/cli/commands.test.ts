@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 import { packageVersion } from '../../src/package.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
@@ -228,13 +228,15 @@ describe('validate', () => {
 });
 
 describe('completion', () => {
+  beforeEach(() => void vi.stubEnv('SHELL', '/bin/bash').stubEnv('ZSH_NAME', ''));
+  afterEach(() => void vi.unstubAllEnvs());
+
   test.each([
     ['bash', 'complete -o bashdefault'],
     ['zsh', '#compdef petstore-mock'],
     ['fish', 'complete -f -c petstore-mock'],
   ])('prints the script for a given shell, such as %s', async (shell, line) => {
-    const env = { SHELL: shell === 'bash' ? '/bin/zsh' : '/bin/bash' };
-    const { code, stdout } = await runCommand(['completion', shell], env);
+    const { code, stdout } = await runInProcess(['completion', shell]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(line) });
   });
 

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { readCommandLine } from '../../src/cli/command-line.ts';
 import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
 import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
@@ -144,6 +144,7 @@ describe('completion offers', () => {
     ['scenarios', ['--scenario', 'slow', '--scenario', 'sh'], ['shipped-orders']],
     ['the flags of serve before any command', ['--'], flags],
   ])('%s', async (_what, typed, offered) => {
+    vi.stubEnv('SHELL', '/bin/bash').stubEnv('ZSH_NAME', '');
     const words = await completionsOf(['--get-yargs-completions', 'petstore-mock', ...typed]);
     expect(words.trimEnd().split('\n').sort()).toEqual(offered.toSorted());
   });

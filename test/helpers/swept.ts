@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../src/package.ts';
-import { type CommandResult, runCommand } from './command.ts';
+import { runCommand } from './command.ts';
 
 const CLIENTS = join(packageRoot, 'test/fixtures-clients');
 
@@ -27,7 +27,7 @@ export async function sweepClient(name: string, ...flags: readonly string[]) {
 }
 
 /** The report that `sweep --json` printed. */
-export function readSwept({ stdout }: CommandResult): Swept {
+export function readSwept({ stdout }: { readonly stdout: string }): Swept {
   return JSON.parse(stdout);
 }
 

@@ -37,7 +37,7 @@ export interface SweepResult {
   readonly notRun: readonly Variant[];
 }
 
-export function withVerdict(verdict: VariantRun['verdict'], { runs }: SweepResult): number {
+export function countOf(verdict: VariantRun['verdict'], { runs }: SweepResult): number {
   return runs.filter((run) => run.verdict === verdict).length;
 }
 
@@ -48,10 +48,10 @@ export function nameOf({ assumption, option }: Variant): string {
 /** The result in one sentence. */
 function summaryOf(result: SweepResult): string {
   const { runs, notRun } = result;
-  const [failed, allowed] = [withVerdict('failed', result), withVerdict('allowed', result)];
+  const [failed, allowed] = [countOf('failed', result), countOf('allowed', result)];
   const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
   return [
-    `tried ${countText(runs.length, 'alternative')} to ${countText(assumptions, 'assumption')}: ${withVerdict('passed', result)} passed`,
+    `tried ${countText(runs.length, 'alternative')} to ${countText(assumptions, 'assumption')}: ${countOf('passed', result)} passed`,
     ...(failed || !allowed ? [`${failed} failed`] : []),
     ...(allowed ? [`${allowed} failed as allowed`] : []),
     ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),
@@ -62,7 +62,7 @@ function summaryOf(result: SweepResult): string {
 export function sweepReport(result: SweepResult): Report {
   const { command, runs, untouched, decidedByScenario, notRun } = result;
   const summary = summaryOf(result);
-  const [passed, failed] = [withVerdict('passed', result), withVerdict('failed', result)];
+  const [passed, failed] = [countOf('passed', result), countOf('failed', result)];
   return {
     title: 'What the command depends on',
     document: { passed: failed === 0 && notRun.length === 0, ...result },

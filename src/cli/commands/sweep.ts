@@ -18,7 +18,7 @@ import {
   Tail,
   type Variant,
   type VariantRun,
-  withVerdict,
+  countOf,
 } from './sweep-report.ts';
 
 /** Lines of output shown of a failed run. */
@@ -81,7 +81,7 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
   const report = sweepReport(result);
   writeReports(report, flags);
   if (tracker.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
-  const failed = withVerdict('failed', result) > 0;
+  const failed = countOf('failed', result) > 0;
   const exitCode = runner.signals.exitCode ?? (failed ? EXIT_GATE_FAILED : 0);
   return { text: renderReport(report, terminal.style), json: report.document, exitCode };
 };
