@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Json } from '../contract/json.ts';
-import { isObject } from '../contract/records.ts';
-import { jsonContent, ref } from '../openapi/service-openapi.ts';
+import { jsonContent, ref, withRefs } from '../openapi/service-openapi.ts';
 import { ERROR } from './control-shapes.ts';
 import { type Endpoint, type EndpointReply, YAML_TYPE } from './endpoint.ts';
 
@@ -134,15 +133,4 @@ function replyOf(status: string, reply: EndpointReply): Json {
     ...(headers && { headers: Object.fromEntries(described) }),
     content: Object.fromEntries([mediaType].flat().map((it) => [it, { schema: shape.schema }])),
   };
-}
-
-/** Replaces the named schemas in a part of the document by references, and adds them to `schemas`. */
-function withRefs(part: unknown, schemas: Record<string, unknown>): unknown {
-  if (Array.isArray(part)) return part.map((item) => withRefs(item, schemas));
-  if (!isObject(part)) return part;
-  const entries = Object.entries(part).map(([name, it]) => [name, withRefs(it, schemas)]);
-  const { title, description, ...schema } = Object.fromEntries(entries);
-  if (typeof title !== 'string') return Object.fromEntries(entries);
-  schemas[title] ??= schema;
-  return { ...(description !== undefined && { description }), ...ref('schemas', title) };
 }

@@ -9,7 +9,7 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
-import { type Fields, RECORDS, type RecordName } from '../contract/records.ts';
+import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
 import { addressOf, parseAddress } from '../http/target.ts';
 import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { FIELD_SHAPES, openRecord } from '../shape/record-shapes.ts';
@@ -40,6 +40,7 @@ const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
 export function serviceOpenApi(options: { serverUrl: string; version: string }): Json {
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
+  const schemas: Record<string, unknown> = {};
   for (const id of OPERATION_IDS) {
     const { method, path } = operationShape(id);
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(id, responses) };
@@ -57,7 +58,7 @@ export function serviceOpenApi(options: { serverUrl: string; version: string }):
     servers: servers(options.serverUrl),
     security: [{ apiKey: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths,
+    paths: withRefs(paths, schemas),
     components: {
       securitySchemes: {
         apiKey: {
@@ -73,8 +74,8 @@ export function serviceOpenApi(options: { serverUrl: string; version: string }):
           schema: { type: 'string', examples: ['documented', 'assumed;by="cancel-again=409"'] },
         },
       },
-      responses,
-      schemas: schemas(),
+      responses: withRefs(responses, schemas),
+      schemas,
     },
   };
 }
@@ -105,6 +106,7 @@ function operationObject(id: OperationId, shared: Record<string, Json>): Json {
     shared[name] ??= reply;
     return [status, ref('responses', name)];
   });
+  const example = bodyExample(id);
   return {
     operationId: id,
     tags: [tag],
@@ -115,13 +117,13 @@ function operationObject(id: OperationId, shared: Record<string, Json>): Json {
     parameters: parameters.map(({ name, in: place, description: meaning, type, ...bounds }) => {
       const required = place === 'path';
       const schema = { ...FIELD_SHAPES[type].schema, ...bounds };
-      const example = required && { example: EXAMPLE_ID };
-      return { name, in: place, description: meaning, required, schema, ...example };
+      const sample = required && { example: EXAMPLE_ID };
+      return { name, in: place, description: meaning, required, schema, ...sample };
     }),
     ...(body && {
       requestBody: {
         required: true,
-        content: jsonContent(ref('schemas', body.name), { example: bodyExample(id) }),
+        content: jsonContent(recordSchema(body.name, body.fields, example), { example }),
       },
     }),
     responses: Object.fromEntries(responses),
@@ -182,13 +184,13 @@ function documentedContent(
       ...errorContent(id, status, assumedBy('conflict-body=error')),
       'application/problem+json': {
         ...assumedBy('conflict-body=problem'),
-        schema: ref('schemas', 'Problem'),
+        schema: PROBLEM,
       },
     };
   }
   if (body === undefined) return undefined;
   if (body.record === 'Error') return errorContent(id, status);
-  const schema = ref('schemas', body.record);
+  const schema = recordSchema(body.record, RECORDS[body.record], EXAMPLES[body.record]);
   return jsonContent(body.list ? { type: 'array', items: schema } : schema);
 }
 
@@ -198,7 +200,8 @@ function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
     code,
     { value: { code, message: code.replaceAll('_', ' '), status } },
   ]);
-  return jsonContent(ref('schemas', 'Error'), { ...marks, examples: Object.fromEntries(examples) });
+  const schema = recordSchema('Error', RECORDS.Error, undefined);
+  return jsonContent(schema, { ...marks, examples: Object.fromEntries(examples) });
 }
 
 /** The examples of an Error are in its replies: Prism would prefer one here. */
@@ -213,6 +216,7 @@ const EXAMPLE_ID = 1;
 
 /** RFC 9457, with the code that the Error would have. */
 const PROBLEM: Json = {
+  title: 'Problem',
   'x-mock-basis': 'assumed',
   type: 'object',
   description: 'A problem of HTTP (RFC 9457), if assumed in place of the Error.',
@@ -226,21 +230,9 @@ const PROBLEM: Json = {
   },
 };
 
-/** The records and the request bodies. */
-function schemas(): Json {
-  const all: Record<string, Json> = { Problem: PROBLEM };
-  for (const id of OPERATION_IDS) {
-    const { body, replies } = operationShape(id);
-    for (const { body: shown } of Object.values(replies)) {
-      if (shown) all[shown.record] ??= recordSchema(RECORDS[shown.record], EXAMPLES[shown.record]);
-    }
-    if (body) all[body.name] = recordSchema(body.fields, bodyExample(id));
-  }
-  return all;
-}
-
-function recordSchema(fields: Fields, example: Json | undefined): Json {
-  return { ...openRecord(fields).schema, ...(example && { examples: [example] }) };
+/** The schema of a record or of a request body, with its name. */
+function recordSchema(name: string, fields: Fields, example: Json | undefined): Json {
+  return { title: name, ...openRecord(fields).schema, ...(example && { examples: [example] }) };
 }
 
 /** An example of an operation's body: what the reply to it shows. */
@@ -259,4 +251,15 @@ export function jsonContent(schema: Json, more: Json = {}): Json {
 
 export function ref(kind: 'headers' | 'responses' | 'schemas', name: string): Json {
   return { $ref: `#/components/${kind}/${name}` };
+}
+
+/** Replaces the named schemas in a part of a document by references, and adds them to `schemas`. */
+export function withRefs(part: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(part)) return part.map((item) => withRefs(item, schemas));
+  if (!isObject(part)) return part;
+  const entries = Object.entries(part).map(([name, it]) => [name, withRefs(it, schemas)]);
+  const { title, description, ...schema } = Object.fromEntries(entries);
+  if (typeof title !== 'string') return Object.fromEntries(entries);
+  schemas[title] ??= schema;
+  return { ...(description !== undefined && { description }), ...ref('schemas', title) };
 }
