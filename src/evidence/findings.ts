@@ -30,15 +30,11 @@ const NATURES: ReadonlyMap<OperationId, readonly FindingText[]> = new Map(
 
 function naturesOf(id: OperationId): FindingText[] {
   const { sunset, stability } = operationShape(id);
-  const natures: FindingText[] = [];
-  if (sunset !== undefined) {
-    const message = `${id} is deprecated and will be sunset on ${sunset}.`;
-    natures.push({ code: 'deprecated', message });
-  }
-  if (stability !== undefined) {
-    natures.push({ code: 'experimental', message: `${id} is ${stability}.` });
-  }
-  return natures;
+  const deprecated = `${id} is deprecated and will be sunset on ${sunset}.`;
+  return [
+    ...(sunset ? [{ code: 'deprecated' as const, message: deprecated }] : []),
+    ...(stability ? [{ code: 'experimental' as const, message: `${id} is ${stability}.` }] : []),
+  ];
 }
 
 /** What a client did with a call that it should not do against the real service. */

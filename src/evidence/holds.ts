@@ -90,7 +90,7 @@ export class Holds {
 }
 
 /** The finding about a reply that went out because nobody had released it. */
-export function unreleased({ hold }: Exchange): readonly FindingText[] {
+export function findingsOfHold({ hold }: Exchange): readonly FindingText[] {
   if (hold?.ended !== 'expired') return [];
   const seconds = Number(((hold.lasted ?? 0) / 1000).toPrecision(2));
   const message = `Nobody released the reply that "${hold.name}" held back; it was sent after ${seconds} s.`;

@@ -18,7 +18,7 @@ const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 export type Retries = readonly Attempt[];
 
 /** What is remembered after an exchange, or after another change: the same call can succeed then. */
-export function remembered(before: Retries, attempt?: Attempt): Retries {
+export function retriesAfter(before: Retries, attempt?: Attempt): Retries {
   const waiting = before.filter(
     ({ callHash, retryAfter }) => retryAfter !== undefined && callHash !== attempt?.callHash,
   );

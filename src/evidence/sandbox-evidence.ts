@@ -1,9 +1,9 @@
 import { thisInstant } from '../service/clock.ts';
 import type { Exchange } from './exchange.ts';
-import { type HoldEvent, Holds, unreleased } from './holds.ts';
+import { findingsOfHold, type HoldEvent, Holds } from './holds.ts';
 import { Journal, type JournalState } from './journal.ts';
 import type { Finding } from './report-shapes.ts';
-import { findingsOfRetry, type Retries, remembered } from './retries.ts';
+import { findingsOfRetry, type Retries, retriesAfter } from './retries.ts';
 import { Totals, type TotalsState } from './totals.ts';
 
 /** What one request did to the evidence: an exchange of the service, or something else. */
@@ -94,10 +94,10 @@ export class Evidence {
   take({ exchange, clears, past, holds }: EvidenceEntry): EvidenceChange {
     this.#usedAt = thisInstant().steady;
     if (exchange !== undefined) return { exchanges: [exchange], findings: this.#add(exchange) };
-    this.#retries = remembered(this.#retries);
+    this.#retries = retriesAfter(this.#retries);
     const exchanges = holds === undefined ? NONE : this.holds.take(holds);
     const findings = exchanges.flatMap((it) => {
-      const found = unreleased(it);
+      const found = findingsOfHold(it);
       it.findings = it.findings.concat(found);
       return this.totals.add({ ...it, shows: NONE, findings: found }, this.#sandbox);
     });
@@ -115,7 +115,7 @@ export class Evidence {
     if (attempt !== undefined || this.mayRetry) {
       const found = attempt && findingsOfRetry(attempt, this.#retries);
       if (found?.length) exchange.findings = exchange.findings.concat(found);
-      this.#retries = remembered(this.#retries, attempt);
+      this.#retries = retriesAfter(this.#retries, attempt);
     }
     return this.totals.add(exchange, this.#sandbox);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/evidence/exchange.ts';
-import { findingsOfRetry, remembered } from '../../src/evidence/retries.ts';
+import { findingsOfRetry, retriesAfter } from '../../src/evidence/retries.ts';
 
 /** A call that was answered with a 404 a millisecond after it was received. */
 function attempt(receivedAt: number, more: Partial<Attempt> = {}): Attempt {
@@ -10,7 +10,7 @@ function attempt(receivedAt: number, more: Partial<Attempt> = {}): Attempt {
 }
 
 test('the same call is a retry if it was received after its refusal had left, within a minute', () => {
-  const retries = remembered([], attempt(0));
+  const retries = retriesAfter([], attempt(0));
   const isPointless = (...sent: Parameters<typeof attempt>) =>
     findingsOfRetry(attempt(...sent), retries).length === 1;
   expect([0.5, 1, 1.5, 60_000, 60_001].map((at) => isPointless(at))).toEqual([
@@ -25,7 +25,7 @@ test('the same call is a retry if it was received after its refusal had left, wi
 
 test('a pause that a reply asks for is remembered over other calls, until either clock has waited', () => {
   const asked = { status: 429, isFinal: false, retryAfter: 10 };
-  const retries = remembered(remembered([], attempt(0, asked)), attempt(5, { callHash: 'b' }));
+  const retries = retriesAfter(retriesAfter([], attempt(0, asked)), attempt(5, { callHash: 'b' }));
   const found = (receivedAt: number, at = receivedAt) =>
     findingsOfRetry(attempt(receivedAt, { ...asked, at }), retries).map(({ code }) => code);
   expect([0.5, 6, 9_999, 10_002].map((at) => found(at))).toEqual([
