@@ -178,20 +178,14 @@ async function deliver(
   }
   const { bytes, whole } = start;
   if (effect === 'spoils') from.destroy();
-  const seen = isFault ? { body: contentOf(bytes) } : witnessed(request, reply, bytes, compare);
-  const held = { bytes, whole: whole || effect === 'spoils' };
-  await sendRecorded(whole ? seen : {}, { ...body, held });
+  const seen = witnessed(request, reply, whole ? bytes : undefined, compare);
+  await sendRecorded(seen, { ...body, held: { bytes, whole: whole || effect === 'spoils' } });
 }
 
 /** A request whose reply was already delayed; the duration includes that. */
 function late(request: ServiceRequest, { kind, delay }: Outcome): ServiceRequest {
   if (kind === 'fault' || delay === 0) return request;
   return { ...request, receivedAt: request.receivedAt + delay };
-}
-
-/** A body as evidence reads it. */
-function contentOf(bytes: Buffer): Body {
-  return bytes.length === 0 ? NO_BODY : { kind: 'json', text: bytes.toString() };
 }
 
 /**
@@ -206,12 +200,14 @@ function witnessed(
   compare: Upstream['compare'],
 ): Partial<Reply> {
   const content = bytes && decodeContent(bytes, headers, MOST_HELD);
-  const body = content && contentOf(content);
-  if (call === undefined || basis.kind !== 'upstream') return body === undefined ? {} : { body };
+  const text = content?.toString();
+  const body: Body | undefined = text ? { kind: 'json', text } : content && NO_BODY;
+  const seen = body === undefined ? {} : { body };
+  if (call === undefined || basis.kind !== 'upstream') return seen;
   // Parsed once, for the comparison and for coverage.
-  const json = content && jsonOf(content.toString());
+  const json = text === undefined ? undefined : jsonOf(text);
   const reply = { status, headers, body: method === 'HEAD' ? undefined : content, json };
   const comparison = compare(worldOf(sandbox.state), call, reply);
   const records = json === undefined ? undefined : [json].flat().filter(isObject);
-  return { ...(body && { body }), comparison, records };
+  return { ...seen, comparison, records };
 }
