@@ -54,14 +54,10 @@ export const HOLD_ENDPOINTS = [
     example: { body: { on: 'listPets', hold: 'lists' } },
     replies: { 204: 'Set.', 409: 'The sandbox has as many latches as it may have.' },
     handle: ({ sandbox, body: [name, latch] }) =>
-      edit(
-        sandbox,
-        (state) =>
-          refuseOneMore('latches', state.latches, name) ?? {
-            ...withLatch(state, name, latch),
-            reply: DONE,
-          },
-      ),
+      edit(sandbox, (state) => {
+        const refusal = refuseOneMore('latches', state.latches, name);
+        return refusal ?? { ...withLatch(state, name, latch), reply: DONE };
+      }),
   }),
   endpoint('releaseHolds', 'post /holds/release', {
     summary: 'Release replies that rules hold back',

@@ -10,7 +10,7 @@ import { changesStore } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
 import { scenarioFromText } from '../../scenario/scenario-text.ts';
-import { object, optional, required } from '../../shape/objects.ts';
+import { internal, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, list, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe, firstProblems, suggest } from '../../words.ts';
 import type { ControlParts } from '../control-options.ts';
@@ -42,8 +42,8 @@ const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
 const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN));
 
 const TEXT = object({
-  format: required(choice(['yaml', 'json']), 'As its media type says.'),
-  text: required(ANY_TEXT, 'As it was written.'),
+  format: internal.required(choice(['yaml', 'json'])),
+  text: internal.required(ANY_TEXT),
 });
 
 /** A text whose value is a scenario. */
@@ -164,14 +164,14 @@ async function setScenario(
   const written = text === undefined ? scenario : await scenarioFromText(WRITTEN, text);
   const loaded = await loadForRequest(scenarios, written, knownScenarios(sandbox));
   const start = sandboxes.startOf(sandbox.name, await starter(loaded));
-  return sandbox.change((before, { wall }) => {
+  return edit(sandbox, (before, { wall }) => {
     const former = before.settings.start;
     const isStoreChanged = [...former.scenarios, ...start.scenarios].some(changesStore);
     // A later reset of the records returns to the store that the sandbox started with.
     const next = isStoreChanged ? start : { ...start, store: former.store };
     const keep = new Set(isStoreChanged ? [] : (['store'] as const));
     const state = restarted(before, next, wall, keep);
-    return { state, result: json(activeView(state)) };
+    return { ...state, reply: json(activeView(state)) };
   });
 }
 
