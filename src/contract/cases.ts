@@ -1,3 +1,4 @@
+import { headerOf, type RawHeaders } from '../raw-headers.ts';
 import { OPTION_REPLIES } from './assumption-table.ts';
 import { parseInt64 } from './json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
@@ -41,8 +42,7 @@ export interface CaseReply {
   readonly pathId: string | undefined;
   readonly input: unknown;
   readonly isTokenSent: boolean;
-  /** Whether the reply has a `Sunset` header. */
-  readonly hasSunset: boolean;
+  readonly headers: RawHeaders;
   readonly wasCancelled: boolean;
   /** The records in the reply; undefined if it cannot have any. */
   readonly records: readonly AnyRecord[] | undefined;
@@ -195,7 +195,7 @@ export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
     ...animalStatuses('pet', 'The animal'),
     'pet-sunset': [
       'The reply says in its Sunset header when the operation ends.',
-      ({ hasSunset }) => hasSunset,
+      ({ headers }) => headerOf(headers, 'sunset') !== undefined,
     ],
     ...largeId('pet', 'An id of the animal'),
   }),

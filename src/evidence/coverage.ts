@@ -10,7 +10,6 @@ import { jsonOf, parseInt64 } from '../contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { curlCommand } from '../curl.ts';
-import { headerOf } from '../raw-headers.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
@@ -98,7 +97,7 @@ function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {
     input: body.kind === 'bytes' && body.json.ok ? body.json.value : undefined,
     // The key can be valid if a rule forced the 401.
     isTokenSent: key !== undefined && (key.ok || key.tokenGiven),
-    hasSunset: headerOf(reply.headers, 'sunset') !== undefined,
+    headers: reply.headers,
     wasCancelled: id !== undefined && world.store.orders.get(id)?.status === 'cancelled',
     records: recordsIn(reply),
   };
