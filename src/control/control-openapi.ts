@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Json } from '../contract/json.ts';
 import { jsonContent, ref, withRefs } from '../openapi/service-openapi.ts';
 import { ERROR } from './control-shapes.ts';
-import { type Endpoint, type EndpointReply, YAML_TYPE } from './endpoint.ts';
+import { type Endpoint, YAML_TYPE } from './endpoint.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 
@@ -106,9 +106,11 @@ function operationOf(endpoint: Endpoint): Json {
   };
 }
 
-function repliesOf({ replies, open, body }: Endpoint): Json {
+function repliesOf({ replies, open, body, ...details }: Endpoint): Json {
   const all: Record<string, Json> = {};
-  for (const [status, reply] of Object.entries(replies)) all[status] = replyOf(status, reply);
+  for (const [status, reply] of Object.entries(replies)) {
+    all[status] = replyOf(status, reply, details);
+  }
   for (const [name, { status }] of Object.entries(SHARED)) {
     if (open && name !== 'NotJson') continue;
     if (body === undefined && name === 'TooLarge') continue;
@@ -117,20 +119,23 @@ function repliesOf({ replies, open, body }: Endpoint): Json {
   return all;
 }
 
-function replyOf(status: string, reply: EndpointReply): Json {
+function replyOf(
+  status: string,
+  reply: Endpoint['replies'][number],
+  { mediaType = 'application/json', headers }: Pick<Endpoint, 'mediaType' | 'headers'> = {},
+): Json {
   if (typeof reply === 'string') {
     const isError = Number(status) >= 400;
     return { description: reply, ...(isError && { content: jsonContent(ERROR.schema) }) };
   }
-  const details = 'shape' in reply ? reply : { shape: reply };
-  const { shape, headers, mediaType = 'application/json' } = details;
-  const described = Object.entries(headers ?? {}).map(([name, meaning]) => [
+  const { schema } = reply;
+  const described = Object.entries(headers ?? {}).map(([name, description]) => [
     name,
-    { description: meaning, schema: { type: 'string' } },
+    { description, schema: { type: 'string' } },
   ]);
   return {
     description: STATUS_CODES[status],
     ...(headers && { headers: Object.fromEntries(described) }),
-    content: Object.fromEntries([mediaType].flat().map((it) => [it, { schema: shape.schema }])),
+    content: Object.fromEntries([mediaType].flat().map((it) => [it, { schema }])),
   };
 }

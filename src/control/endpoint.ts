@@ -25,17 +25,6 @@ export interface Parameter {
   readonly schema: Json;
 }
 
-/** What an endpoint replies: a value of a shape, or, in words, an Error or no body. */
-export type EndpointReply = string | Shape<unknown> | ReplyDetails;
-
-interface ReplyDetails {
-  readonly shape: Shape<unknown>;
-  /** If not JSON. */
-  readonly mediaType?: string | readonly string[];
-  /** What they say, by name. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 interface EndpointBody<T> {
   readonly shape: Shape<T>;
   /** A missing body counts as an empty object. */
@@ -64,8 +53,15 @@ export interface Endpoint {
     readonly query?: Readonly<Record<string, string>>;
     readonly body?: Json;
   };
-  /** Without the errors that every endpoint shares. */
-  readonly replies: Readonly<Record<number, EndpointReply>>;
+  /**
+   * By status, values of a shape, or, in words, an Error or no body. Without the errors that every
+   * endpoint shares.
+   */
+  readonly replies: Readonly<Record<number, Shape<unknown> | string>>;
+  /** Of replies that have a shape; JSON by default. */
+  readonly mediaType?: string | readonly string[];
+  /** What the headers of such replies say, by name. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Needs no token and no sandbox. */
   readonly open?: true;
   /** Not logged: open pages read it again and again. */

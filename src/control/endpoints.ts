@@ -50,10 +50,8 @@ const MOCK_ENDPOINTS = [
   endpoint('getCertificate', 'get /certificate.pem', {
     summary: 'Read the certificate of the server, for clients to trust',
     open: true,
-    replies: {
-      200: { shape: ANY_TEXT, mediaType: PEM },
-      404: 'The server speaks plain HTTP.',
-    },
+    replies: { 200: ANY_TEXT, 404: 'The server speaks plain HTTP.' },
+    mediaType: PEM,
     handle: ({ parts: { certificate } }) =>
       certificate === undefined
         ? refuse('route_not_found', 404, 'this server speaks plain HTTP: start it with --tls')
@@ -64,7 +62,8 @@ const MOCK_ENDPOINTS = [
     description:
       'Exchanges are counted from the first call on, or from the start with `--metrics`.',
     defaultOnly: true,
-    replies: { 200: { shape: ANY_TEXT, mediaType: METRICS_TYPE } },
+    replies: { 200: ANY_TEXT },
+    mediaType: METRICS_TYPE,
     handle: ({ parts: { sandboxes } }) => ({
       status: 200,
       mediaType: METRICS_TYPE,

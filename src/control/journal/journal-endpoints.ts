@@ -107,7 +107,8 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'Stream exchanges',
     description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Disconnects a client that has more than 1 MiB to read; it can go on with \`Last-Event-ID\`.`,
     query: EXCHANGE_FILTER,
-    replies: { 200: { shape: ANY_TEXT, mediaType: EVENTS } },
+    replies: { 200: ANY_TEXT },
+    mediaType: EVENTS,
     handle: ({ sandbox, request, query: { after, ...filter }, parts: { plain } }) => {
       const lastId = String(request.headers['last-event-id'] ?? '');
       const from = isIntegerText(lastId) ? Number(lastId) : after;

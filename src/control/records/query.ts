@@ -193,11 +193,9 @@ export function pageOf<R extends AnyRecord>(
   return { records: order === undefined ? records : records.sort(order).slice(start, end), total };
 }
 
-/** The reply with a page of a list. */
-export function listOf(shape: Shape<unknown>) {
-  const count = 'The number of all that match, regardless of page and limit.';
-  return { shape: list(shape), headers: { 'X-Total-Count': count } };
-}
+export const LIST_HEADERS = {
+  'X-Total-Count': 'The number of all that match, regardless of page and limit.',
+};
 
 /** A page of a list. */
 export function listReply({ records, total }: Page<object>): ControlReply {

@@ -12,7 +12,14 @@ import {
   membersShape,
   RECORD_SHAPES,
 } from '../../shape/record-shapes.ts';
-import { named, readAs, reportInto, type Shape, type ShapeProblem } from '../../shape/shapes.ts';
+import {
+  list,
+  named,
+  readAs,
+  reportInto,
+  type Shape,
+  type ShapeProblem,
+} from '../../shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
@@ -28,7 +35,7 @@ import {
   refuseInput,
   type StateEdit,
 } from '../endpoint.ts';
-import { listOf, listQuery, listReply, pageOf } from './query.ts';
+import { LIST_HEADERS, listQuery, listReply, pageOf } from './query.ts';
 
 /** What differs between the three collections. */
 interface Kind {
@@ -91,7 +98,8 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
       query: listQuery(fields),
-      replies: { 200: listOf(shape) },
+      replies: { 200: list(shape) },
+      headers: LIST_HEADERS,
       handle: ({ sandbox, query }) =>
         listReply(pageOf<AnyRecord>(sandbox.state.store[name], query)),
     }),
@@ -101,10 +109,11 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       body: { shape: assignsId ? unaddressed : shape },
       example: { body: { [idName]: 1000, ...example.record } },
       replies: {
-        201: { shape, headers: { Location: 'The path of the record.' } },
+        201: shape,
         409: 'A record with this id exists.',
         ...(assignsId && { 507: 'No id is left.' }),
       },
+      headers: { Location: 'The path of the record.' },
       handle: ({ sandbox, mount, body }) =>
         edit(sandbox, (state) => {
           const records = state.store[name];

@@ -8,6 +8,7 @@ import { Sandbox } from '../../sandbox/sandbox.ts';
 import { PERMANENT, SANDBOX_NAME } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
+import { list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
 import {
@@ -21,7 +22,7 @@ import {
   refuse,
   refuseInput,
 } from '../endpoint.ts';
-import { listOf, listQuery, listReply, type Page, pageOf } from '../records/query.ts';
+import { LIST_HEADERS, listQuery, listReply, type Page, pageOf } from '../records/query.ts';
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
@@ -50,7 +51,8 @@ export const SANDBOX_ENDPOINTS = [
     description:
       'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do; `q` searches names.',
     parameters: parametersOf(QUERY),
-    replies: { 200: listOf(SANDBOX) },
+    replies: { 200: list(SANDBOX) },
+    headers: LIST_HEADERS,
     defaultOnly: true,
     handle: async (call) => {
       const page = await selectSandboxes(call);
@@ -88,10 +90,8 @@ export const SANDBOX_ENDPOINTS = [
       'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
     body: { shape: object({ name: optional(NAME, 'The name of the sandbox.') }), optional: true },
     example: { body: { name: 'my-test' } },
-    replies: {
-      201: { shape: SANDBOX, headers: { Location: 'The path of its control API.' } },
-      409: 'The sandbox exists.',
-    },
+    replies: { 201: SANDBOX, 409: 'The sandbox exists.' },
+    headers: { Location: 'The path of its control API.' },
     defaultOnly: true,
     handle: async ({ parts: { sandboxes }, mount, body: { name = crypto.randomUUID() } }) => {
       if (!(await sandboxes.reserve(name))) {

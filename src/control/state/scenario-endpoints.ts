@@ -89,10 +89,8 @@ export const SCENARIO_ENDPOINTS = [
   endpoint('getScenarioSource', 'get /scenarios/{name}', {
     summary: 'Read a scenario that ships or is your own, as it was written',
     example: { path: 'slow' },
-    replies: {
-      200: { shape: ANY_TEXT, mediaType: Object.values(MEDIA_TYPES) },
-      404: 'There is no text of this name.',
-    },
+    replies: { 200: ANY_TEXT, 404: 'There is no text of this name.' },
+    mediaType: Object.values(MEDIA_TYPES),
     handle: ({ sandbox, params: { name = '' } }) => {
       const own = sandbox.state.scenarios.get(name);
       if (own === undefined && !isShipped(name)) return notFound(sandbox.state, name);
