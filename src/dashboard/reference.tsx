@@ -4,7 +4,7 @@ import SwaggerUI, { type Component, type System } from 'swagger-ui-dist/swagger-
 import { writeJson } from '../contract/json.ts';
 import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { Frame } from './parts/frame.tsx';
-import { Loading } from './parts/loading.tsx';
+import { Loading } from './parts/texts.tsx';
 import { useResource } from './state/resource.ts';
 import { controlToken, sandbox, valueIn } from './state/session.ts';
 

@@ -99,11 +99,10 @@ interface NameFormProps {
   readonly label: string;
   readonly action: string;
   readonly value?: string;
-  /** Returns whether the name was accepted. */
   readonly onName: (name: string) => Promise<boolean>;
 }
 
-/** Asks for the name of something. */
+/** Asks for the name of something. `onName` returns whether it was accepted. */
 export function NameForm({ label, action, value, onName }: NameFormProps) {
   return (
     <Form

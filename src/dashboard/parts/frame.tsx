@@ -16,8 +16,7 @@ import {
 } from '../state/session.ts';
 import { Button, ConfirmButton, CopyButton } from './buttons.tsx';
 import { Field, Form } from './form.tsx';
-import { Loading } from './loading.tsx';
-import { plural, timeText, visible } from './texts.tsx';
+import { Loading, plural, timeText, visible } from './texts.tsx';
 
 interface FrameProps {
   readonly current: ViewName | 'docs';

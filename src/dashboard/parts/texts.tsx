@@ -1,3 +1,6 @@
+import type { ComponentChildren } from 'preact';
+import type { Resource } from '../state/resource.ts';
+
 /** Characters that show nothing, or change how those around them are shown. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
@@ -37,4 +40,26 @@ export function timeText(at: string): string {
 /** A sentence from the server, in which backquotes mark code. */
 export function Prose({ text }: { readonly text: string }) {
   return text.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
+}
+
+/** What a view shows until its value is loaded. */
+export function Loading({ resource: { error } }: { readonly resource: Resource<unknown> }) {
+  return (
+    <p class={error === undefined ? 'quiet' : 'problem'} role="status">
+      {error === undefined ? 'Loading…' : visible(error)}
+    </p>
+  );
+}
+
+/** Shows a value once it is loaded. */
+export function Loaded<T>(props: {
+  readonly of: Resource<T>;
+  readonly children: (value: NonNullable<T>) => ComponentChildren;
+}) {
+  const { value } = props.of;
+  return value === undefined || value === null ? (
+    <Loading resource={props.of} />
+  ) : (
+    props.children(value)
+  );
 }

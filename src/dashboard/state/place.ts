@@ -12,7 +12,8 @@ export const VIEWS = [
 ] as const;
 export type ViewName = (typeof VIEWS)[number];
 
-export function titleOf(name: ViewName): string {
+/** A name of a view or a collection as a title. */
+export function titleOf(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 

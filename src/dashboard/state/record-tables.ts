@@ -8,16 +8,14 @@ import {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A change of a record with one press. */
+/** A change of a record with one press, and what it means for clients. */
 interface Shortcut {
   readonly label: string;
   readonly changes: Row;
-  /** What it means for clients. */
   readonly done: string;
 }
 
 export interface TableInfo {
-  readonly title: string;
   readonly noun: string;
   /** The field that identifies a record. */
   readonly id: string;
@@ -26,9 +24,8 @@ export interface TableInfo {
 
 /** The three collections of a store. */
 export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
-  animals: { title: 'Animals', noun: 'animal', id: 'id', shortcuts: () => [] },
+  animals: { noun: 'animal', id: 'id', shortcuts: () => [] },
   inventory: {
-    title: 'Inventory',
     noun: 'inventory entry',
     id: 'petId',
     shortcuts: ({ quantity, petId }) => {
@@ -38,7 +35,6 @@ export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
     },
   },
   orders: {
-    title: 'Orders',
     noun: 'order',
     id: 'id',
     shortcuts: ({ status, id }) => {

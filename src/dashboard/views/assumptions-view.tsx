@@ -1,8 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
-import { Loading } from '../parts/loading.tsx';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
-import { Prose, shortened, visible } from '../parts/texts.tsx';
+import { Loading, Prose, shortened, visible } from '../parts/texts.tsx';
 import { place } from '../state/place.ts';
 import { act, OFTEN, useResource } from '../state/resource.ts';
 import { type Finding, FindingItems } from './coverage-view.tsx';

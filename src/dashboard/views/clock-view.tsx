@@ -1,8 +1,7 @@
 import type { ClockState } from '../../control/control-shapes.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Field, Form } from '../parts/form.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { timeText } from '../parts/texts.tsx';
+import { Loading, timeText } from '../parts/texts.tsx';
 import { hrefOf } from '../state/place.ts';
 import { act, useResource } from '../state/resource.ts';
 

@@ -1,9 +1,8 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
 import type { Coverage, Findings } from '../../control/control-shapes.ts';
 import { CopyButton } from '../parts/buttons.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Prose, plural, shortened, visible } from '../parts/texts.tsx';
+import { Loading, Prose, plural, shortened, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 
@@ -15,7 +14,8 @@ export function CoverageView() {
   const coverage = useResource<Coverage>('/coverage', OFTEN);
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
-  const opened = [...documented, ...assumed].filter((it) => idOf(it) === place.value.item);
+  const { item } = place.value;
+  const opened = [...documented, ...assumed].filter((it) => idOf(it) === item);
   return (
     <>
       <div class="bar">
@@ -35,13 +35,10 @@ export function CoverageView() {
         {opened.length === 0 && (
           <p class="quiet">Choose a reply in the table to see how to get it.</p>
         )}
-        {opened.map((reply) => (
-          <ReplyCard
-            key={reply.grounds.join()}
-            of={reply}
-            cases={documented.includes(reply) ? cases : []}
-          />
-        ))}
+        {opened.map((reply) => {
+          const own = documented.includes(reply) ? cases.filter((it) => idOf(it) === item) : [];
+          return <ReplyCard key={reply.grounds.join()} of={reply} cases={own} />;
+        })}
       </div>
       <FindingList />
     </>
@@ -112,14 +109,9 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
   );
 }
 
-interface CardProps {
-  readonly of: ReplyCoverage;
-  readonly cases: readonly CaseCoverage[];
-}
-
-function ReplyCard({ of, cases }: CardProps) {
+/** @param cases those within the reply */
+function ReplyCard({ of, cases }: { of: ReplyCoverage; cases: readonly CaseCoverage[] }) {
   const { operation, status, description, grounds, curl } = of;
-  const own = cases.filter((it) => idOf(it) === idOf(of));
   return (
     <article class="card" aria-label={`${operation} ${status}`}>
       <h2>
@@ -143,7 +135,7 @@ function ReplyCard({ of, cases }: CardProps) {
         <a href={hrefOf('exchanges', 'rule', { of: idOf(of) })}>Draft a rule</a>
       </div>
       <ul class="rows">
-        {own.map((it) => (
+        {cases.map((it) => (
           <li key={it.id}>
             <Shown of={it} />
             <span>{it.sentence}</span>

@@ -1,8 +1,7 @@
-import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { Button, CopyButton } from '../parts/buttons.tsx';
-import { Loaded } from '../parts/loading.tsx';
+import type { RecordedExchange, RecordedMessage } from '../../control/control-shapes.ts';
+import { Button, CopyButton, save } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { milliseconds, Prose, timeText, visible } from '../parts/texts.tsx';
+import { Loaded, milliseconds, Prose, timeText, visible } from '../parts/texts.tsx';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import {
   curlOf,
@@ -16,7 +15,6 @@ import {
 } from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';
 import { call } from '../state/session.ts';
-import { BodyText } from './body-text.tsx';
 import { BasisBadge, ReleaseButton, StatusBadge } from './exchange-rows.tsx';
 
 interface DetailProps {
@@ -254,4 +252,48 @@ function mocksAnswer({ basis, expected }: RecordedExchange): string | undefined 
   const { status, by, why } = expected;
   const because = [...by.map((choice) => `assumption ${choice}`), ...(why ? [why] : [])];
   return `would have answered ${[status, ...because].join(': ')}`;
+}
+
+/** Characters that are shown: browsers stall on megabytes. */
+const SHOWN = 20_000;
+
+interface BodyProps {
+  readonly of: RecordedMessage;
+  /** Names the file that a long body is saved as. */
+  readonly name: string;
+  /** The body to compare with. */
+  readonly other?: unknown;
+}
+
+/** A body as text: JSON is indented, everything else stays as it is. */
+function BodyText({ of: { body, cut }, name, other }: BodyProps) {
+  if (body === undefined) {
+    return <p class="quiet">{cut ? 'The journal does not keep a long body.' : 'No body.'}</p>;
+  }
+  const text = textOfBody(body, 2);
+  const isCut = text.length > SHOWN;
+  const shown = visible(isCut ? text.slice(0, SHOWN) : text);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus */}
+      <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
+        <pre>{other === undefined ? shown : marked(shown, visible(textOfBody(other, 2)))}</pre>
+      </section>
+      {cut && <p class="quiet">The journal keeps only the start of a long body.</p>}
+      {isCut && (
+        <p class="bar">
+          These are the first {SHOWN.toLocaleString('en')} of {text.length.toLocaleString('en')}{' '}
+          characters. <Button onClick={() => save(`${name}.txt`, text)}>Download</Button>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A text in which the lines that another does not have are marked. */
+function marked(text: string, other: string) {
+  const lines = new Set(other.split('\n'));
+  return text
+    .split('\n')
+    .map((line, at) => (lines.has(line) ? `${line}\n` : [<mark key={at}>{line}</mark>, '\n']));
 }

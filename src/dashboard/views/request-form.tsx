@@ -1,7 +1,7 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { Field, Form, type Texts } from '../parts/form.tsx';
-import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
+import { Loaded } from '../parts/texts.tsx';
 import { go, place } from '../state/place.ts';
 import { FIRST_REQUEST, headersIn, isKeyLost, requestOf, sendAndOpen } from '../state/requests.ts';
 import { useLoaded } from '../state/resource.ts';

@@ -3,8 +3,8 @@ import { isOperationId } from '../../contract/operations.ts';
 import type { RecordedExchange, ScenarioSummary } from '../../control/control-shapes.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
 import { Field, type FieldProps, Form, NAME_INPUT, type Texts, textsOf } from '../parts/form.tsx';
-import { Loaded } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
+import { Loaded } from '../parts/texts.tsx';
 import { go, place } from '../state/place.ts';
 import { attempt, useLoaded } from '../state/resource.ts';
 import {

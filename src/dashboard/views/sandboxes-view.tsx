@@ -3,10 +3,9 @@ import type { SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
-import { plural, timeText } from '../parts/texts.tsx';
+import { Loading, plural, timeText } from '../parts/texts.tsx';
 import { act } from '../state/resource.ts';
 import { controlPath, sandbox } from '../state/session.ts';
 

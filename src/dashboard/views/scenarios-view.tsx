@@ -4,9 +4,8 @@ import type { ScenarioProblem, ScenarioSummary } from '../../control/control-sha
 import type { Editor } from '../editor/scenario-editor.ts';
 import { Button, ConfirmButton, save } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { visible } from '../parts/texts.tsx';
+import { Loading, visible } from '../parts/texts.tsx';
 import { go, hrefOf, place, unsaved } from '../state/place.ts';
 import { act, attempt, OFTEN, useResource } from '../state/resource.ts';
 import {

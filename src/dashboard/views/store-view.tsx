@@ -3,11 +3,10 @@ import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import type { Snapshot } from '../../control/control-shapes.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
-import { plural, shortened, visible } from '../parts/texts.tsx';
-import { hrefOf, place } from '../state/place.ts';
+import { Loading, plural, shortened, visible } from '../parts/texts.tsx';
+import { hrefOf, place, titleOf } from '../state/place.ts';
 import {
   type FieldInfo,
   fieldsOf,
@@ -32,7 +31,7 @@ export function StoreView() {
             href={hrefOf('store', name)}
             aria-current={name === opened ? 'page' : undefined}
           >
-            {TABLES[name].title}
+            {titleOf(name)}
           </a>
         ))}
       </nav>
@@ -94,7 +93,7 @@ const PAGE_SIZE = 25;
 
 /** One collection of the store. */
 function RecordTable({ name }: { readonly name: CollectionName }) {
-  const { title, noun, id, shortcuts } = TABLES[name];
+  const { noun, id, shortcuts } = TABLES[name];
   const fields = fieldsOf(name);
   const { list, q, sort, page } = usePagedList<Row>(`/${name}`, PAGE_SIZE);
   /** The record in the form, as it was when that was opened; empty for a new one. */
@@ -160,7 +159,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
     },
   ];
   return (
-    <section aria-label={title}>
+    <section aria-label={titleOf(name)}>
       <search class="bar">
         <QuerySearch name="q" what={name} />
         <Button id="edit-" aria-expanded={isNew} onClick={() => edit(isNew ? undefined : {})}>
@@ -182,7 +181,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
         <Loading resource={list} />
       ) : (
         <Table
-          caption={title}
+          caption={titleOf(name)}
           class="records"
           columns={columns}
           rows={records}
