@@ -2,33 +2,23 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  ASSUMPTION_IDS,
-  type AssumptionId,
-  type Choices,
-  optionNames,
-} from '../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
 import { writeJson } from '../../src/contract/json.ts';
 import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
 import { recordDeployment } from '../../src/deployment/record-deployment.ts';
 import { startServer } from '../../src/server.ts';
 import { writeFixture } from '../../src/store/fixture/load-fixture.ts';
+import { drawChoices, drawing } from '../helpers/drawn-requests.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Ask, asker } from '../helpers/wire.ts';
 
 const folder = temporaryFolder();
 
-/** Assumptions that only slow a recording down. */
-const SLOW: readonly AssumptionId[] = ['rate-limit'];
-
-const assume: fc.Arbitrary<Partial<Choices>> = fc
-  .tuple(
-    ...ASSUMPTION_IDS.filter((id) => !SLOW.includes(id)).map((id) =>
-      fc.constantFrom(...optionNames(id)).map((option) => [id, option]),
-    ),
-  )
-  .map((chosen) => Object.fromEntries(chosen));
+/** Options drawn for each assumption; a rate limit would only slow a recording down. */
+const assume = fc.nat().map((seed) => ({
+  ...drawChoices(drawing(seed)),
+  'rate-limit': 'none' as const,
+}));
 
 const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const status = fc.constantFrom('available', 'pending', 'sold', 'on loan', undefined);
