@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { describe, suggest } from '../words.ts';
-import { refusal, requireWords, UsageError } from './command.ts';
+import { requireWords, UsageError } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import {
   FLAG_NAMES,
@@ -77,8 +77,8 @@ export function readCommandLine(words: readonly string[]): Invocation {
     requireWords(command, takes, others);
     if (toRun.length > 0) throw runsNothing(command, toRun);
   } else if (stray !== undefined || !toRun[0]) {
-    const expected = `-- and a command, as in petstore-mock ${command} -- npm test`;
-    throw refusal(command, expected, describe(others[0]));
+    const needs = `${command} needs -- and a command, as in petstore-mock ${command} -- npm test`;
+    throw new UsageError(stray === undefined ? needs : `${needs}; found ${describe(others[0])}`);
   }
   return { command, positionals: runs ? toRun : others, flags: new Map(flags) };
 }

@@ -53,11 +53,8 @@ export function requireWords(
   words: readonly string[],
 ): void {
   if (words.length >= least && words.length <= most) return;
-  throw refusal(
-    name,
-    usage || 'no words',
-    words.length > 0 ? describe(words.join(' ')) : 'nothing',
-  );
+  const needs = `${name} ${words.length < least ? 'needs' : 'takes'} ${usage || 'no words'}`;
+  throw new UsageError(words.length > 0 ? `${needs}; found ${describe(words.join(' '))}` : needs);
 }
 
 /**

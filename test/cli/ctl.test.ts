@@ -168,7 +168,7 @@ describe('ctl', () => {
 
   test.each([
     [[], 2, 'ctl: expected an action that "petstore-mock ctl --help" lists, found nothing'],
-    [['ship'], 2, 'ctl ship: expected ORDER, found nothing'],
+    [['ship'], 2, 'ctl ship needs ORDER'],
     [
       ['clock', '30d'],
       2,

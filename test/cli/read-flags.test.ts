@@ -169,9 +169,11 @@ describe('each error names the place, the expected value and the nearest valid w
     ],
     [
       'exec sh -c true',
-      'exec: expected -- and a command, as in petstore-mock exec -- npm test, found "sh"',
+      'exec needs -- and a command, as in petstore-mock exec -- npm test; found "sh"',
     ],
-    ['serve x', 'serve: expected no words, found "x"'],
+    ['exec', 'exec needs -- and a command, as in petstore-mock exec -- npm test'],
+    ['serve x', 'serve takes no words; found "x"'],
+    ['assumptions cors x', 'assumptions takes [ID]; found "cors x"'],
     [
       '--scenario slow,flaky',
       '--scenario: expected one scenario, found "slow,flaky" (repeat the flag for several: --scenario slow --scenario flaky)',

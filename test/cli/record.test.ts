@@ -153,7 +153,7 @@ test('if the deployment fails, no file is written, and an earlier one stays unch
 });
 
 test.each([
-  ['', {}, 'record: expected URL, found nothing'],
+  ['', {}, 'record needs URL'],
   ['x --output no.json', {}, 'URL: expected the base URL of a deployment'],
   ['http://127.0.0.1/v1 --output no.json', {}, '--key is required'],
   ['http://127.0.0.1/v1 --key a', {}, '--output'],

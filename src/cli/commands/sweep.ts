@@ -13,12 +13,12 @@ import { renderNotice } from '../log.ts';
 import { indented, notice, progressOn, renderReport } from '../terminal.ts';
 import { writeReports } from '../write-files.ts';
 import {
+  countOf,
   nameOf,
   sweepReport,
   Tail,
   type Variant,
   type VariantRun,
-  countOf,
 } from './sweep-report.ts';
 
 /** Lines of output shown of a failed run. */
