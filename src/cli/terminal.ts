@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
-import type { Report, Row, Section } from '../report/report.ts';
+import type { Report, ReportRow, Section } from '../report/report.ts';
 
 /** Where a command prints, and who reads it. */
 export interface Terminal {
@@ -174,12 +174,12 @@ function renderSection({ title, layout, rows, none = '' }: Section, style: Style
   return [`${bold(title, style)}\n${table}`, ...cards].join('\n');
 }
 
-function linesOf({ output = [] }: Row): string[] {
+function linesOf({ output = [] }: ReportRow): string[] {
   return output.flatMap((text) => text.split('\n')).map(escaped);
 }
 
 /** The cells of a row. The first word of the one that says how it went has its colour. */
-function cellsOf({ cells = [], tonedCell, tone }: Row, style: Style): string[] {
+function cellsOf({ cells = [], tonedCell, tone }: ReportRow, style: Style): string[] {
   return cells.map((cell, index) => {
     const text = escaped(cell);
     if (index !== tonedCell || tone === undefined) return text;

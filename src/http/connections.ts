@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ConnectionError } from './refusals.ts';
+import type { ConnectionError } from './rejections.ts';
 import type { securer } from './tls/secure.ts';
 
 /** How long a client may be silent, in milliseconds. */
@@ -22,7 +22,7 @@ const BROKEN = /^(?:ECONNRESET|EPROTO|ERR_(?:SSL|TLS)_.*)$/;
 /** The open connections of a server. */
 export class Connections {
   readonly #timeouts: Timeouts;
-  readonly #refusalText: (error: ConnectionError) => string;
+  readonly #rejectionText: (error: ConnectionError) => string;
   /** Never listens: it gets connections once it is known whether they are TLS. */
   readonly #http = createServer({
     keepAliveTimeout: 0,
@@ -33,32 +33,32 @@ export class Connections {
   readonly #open = new Map<Socket, ServerResponse | undefined>();
   #isStopping = false;
 
-  /** @param refusalText the whole reply to what cannot be read */
+  /** @param rejectionText the whole reply to what cannot be read */
   constructor(
     timeouts: Timeouts,
     answer: RequestListener,
-    refusalText: (error: ConnectionError) => string,
+    rejectionText: (error: ConnectionError) => string,
   ) {
     this.#timeouts = timeouts;
-    this.#refusalText = refusalText;
+    this.#rejectionText = rejectionText;
     const http = this.#http;
     http.maxHeadersCount = 0; // Node would drop the rest; their size is limited
-    const take: RequestListener = (request, response) => {
+    const receive: RequestListener = (request, response) => {
       const { socket } = request;
       if (this.#open.get(socket) === undefined) socket.setTimeout(timeouts.idle);
       this.#open.set(socket, response);
       if (this.#isStopping) response.setHeader('Connection', 'close');
       answer(request, response);
     };
-    http.on('request', take);
+    http.on('request', receive);
     // A server may ignore other expectations (RFC 9110, section 10.1.1).
-    http.on('checkExpectation', take);
-    http.on('clientError', (error, socket: Socket) => this.#refuse(socket, error));
+    http.on('checkExpectation', receive);
+    http.on('clientError', (error, socket: Socket) => this.#reject(socket, error));
     http.on('connect', (_request, socket: Socket) => {
       socket.on('error', () => socket.destroy()); // Node handles none from then on
       // Node has also taken the socket from a reply under way.
       if (isUnderWay(this.#open.get(socket))) socket.destroy();
-      else this.#refuse(socket, { code: 'CONNECT' });
+      else this.#reject(socket, { code: 'CONNECT' });
     });
     http.on('timeout', (socket: Socket) => this.#giveUp(socket));
   }
@@ -77,8 +77,8 @@ export class Connections {
   }
 
   /** Answers what cannot be read, after the reply under way, and closes the connection. */
-  #refuse(socket: Socket, error: ConnectionError): void {
-    const text = this.#refusalText(error);
+  #reject(socket: Socket, error: ConnectionError): void {
+    const text = this.#rejectionText(error);
     const response = this.#open.get(socket);
     if (BROKEN.test(error.code ?? '')) socket.destroy();
     else if (isUnderWay(response) && response.req.complete) {
@@ -92,7 +92,7 @@ export class Connections {
     const isRead = response?.req.complete === true;
     if (this.#isStopping) socket.destroy();
     else if (isRead ? !isUnderWay(response) : socket.bytesRead === 0) closeWith(socket);
-    else if (!isRead) this.#refuse(socket, { code: 'LATE' });
+    else if (!isRead) this.#reject(socket, { code: 'LATE' });
   }
 
   /** Finishes the replies under way, and closes every connection. */

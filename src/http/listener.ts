@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import type { State } from '../sandbox/state.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { Connections, type Timeouts } from './connections.ts';
-import { forbidden, PLAIN_HTTP, type Refusal, remedyFor, unreadable } from './refusals.ts';
+import { PLAIN_HTTP, type Rejection, rejectBytes, rejectRequest, remedyFor } from './rejections.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
@@ -48,7 +48,7 @@ export function createListener(options: ListenerOptions): Listener {
     responder(options, notify),
     (error) => {
       notify(remedyFor(error));
-      return replyText(refuse(unreadable(error), sandbox.state), sandbox.state, options);
+      return replyText(rejectionReply(rejectBytes(error), sandbox.state), sandbox.state, options);
     },
   );
   const secure = certificate && securer(certificate);
@@ -72,8 +72,8 @@ function notifier({ onNotice }: ListenerOptions): (message: string | undefined) 
   };
 }
 
-function refuse(
-  [code, status, message, ...more]: Refusal,
+function rejectionReply(
+  [code, status, message, ...more]: Rejection,
   { settings: { choices } }: State,
 ): Reply {
   const headers = ['Connection', 'close', ...more];
@@ -88,10 +88,10 @@ function responder(options: ListenerOptions, notify: (message: string) => void):
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state, options);
     try {
       const isPlain = certificate !== undefined && !('encrypted' in request.socket);
-      const refusal = isPlain ? PLAIN_HTTP : forbidden(request);
+      const rejection = isPlain ? PLAIN_HTTP : rejectRequest(request);
       if (isPlain) notify(PLAIN_HTTP[2]);
-      if (refusal !== undefined) {
-        sendReply(response, refuse(refusal, sandbox.state), sandbox.state, options);
+      if (rejection !== undefined) {
+        sendReply(response, rejectionReply(rejection, sandbox.state), sandbox.state, options);
         return;
       }
       const target = parseTarget(request.url ?? '/');

@@ -4,7 +4,7 @@ import { BASE_PATH, OPERATION_IDS, operationShape } from '../contract/operations
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { joinWords, suggest } from '../words.ts';
 import { preflightHeaders } from './cors.ts';
-import type { Route, Target } from './target.ts';
+import type { ServiceRoute, Target } from './target.ts';
 
 /** The reply to a path or a method that the service does not have, or to OPTIONS. */
 export function withoutOperation(
@@ -32,7 +32,7 @@ export function notAllowed(method: string, allow: string): string {
 }
 
 /** OPTIONS (RFC 9110, section 9.3.7), and with an `Origin` the preflight of CORS. */
-function options(choices: Choices, { allow }: Route, headers: IncomingHttpHeaders): Reply {
+function options(choices: Choices, { allow }: ServiceRoute, headers: IncomingHttpHeaders): Reply {
   const all = ['Allow', allow, ...preflightHeaders(choices, headers, allow)];
   return {
     status: 204,

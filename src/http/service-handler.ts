@@ -17,7 +17,7 @@ import { withoutOperation } from './no-operation.ts';
 import { MOST_HELD } from './pass-on.ts';
 import { receiveBody } from './receive-body.ts';
 import { belowBase, parseTarget, queryOf, type Target } from './target.ts';
-import { failed, finish, type ServiceRequest, sendFailure, type Wire } from './write.ts';
+import { failureReply, finish, type ServiceRequest, sendFailure, type Wire } from './write.ts';
 
 export interface ServiceOptions extends Wire {
   readonly sandboxes: Sandboxes;
@@ -117,7 +117,7 @@ function preferenceOf({ incoming, sandbox, wire }: ServiceRequest) {
 function answerFailure(request: ServiceRequest, error: unknown): void {
   const { response, sandbox, wire } = request;
   try {
-    settle(request, outcomeOf(failed(sandbox.state, error)));
+    settle(request, outcomeOf(failureReply(sandbox.state, error)));
   } catch (again) {
     sendFailure(response, again, sandbox.state, wire);
   }
@@ -129,7 +129,7 @@ function run(request: ServiceRequest, call: Call, preferred?: Preference): void 
     try {
       return step(state, call, now, preferred);
     } catch (error) {
-      return { state, outcome: outcomeOf(failed(state, error)) };
+      return { state, outcome: outcomeOf(failureReply(state, error)) };
     }
   });
 }
@@ -187,25 +187,22 @@ function locate(
   // A wrong name is a mistake, also where another one decides.
   const isWrong = (it: string | undefined): boolean => it !== undefined && !SANDBOX_NAME.test(it);
   const checked = [split?.name, inHeader].find(isWrong) ?? name;
-  const found = named(sandboxes, checked, () => sandboxes.enter(name, authorization));
+  const found = locateByName(sandboxes, checked, () => sandboxes.enter(name, authorization));
   return found instanceof Sandbox
     ? { sandbox: found, authorization, refusal: undefined }
     : { sandbox: sandboxes.default, authorization, refusal: found };
 }
 
 /**
- * Finds the sandbox that a path of the control API names, and creates it if it is new.
+ * Finds a sandbox by its name.
  *
+ * @param find returns undefined if there are too many; by default creates the sandbox if it is new
  * @returns a refusal if the name is invalid or there are too many sandboxes
  */
-export function locateByName(sandboxes: Sandboxes, name: string): Sandbox | Reply {
-  return named(sandboxes, name, () => sandboxes.find(name));
-}
-
-function named(
+export function locateByName(
   sandboxes: Sandboxes,
   name: string,
-  find: () => Sandbox | undefined,
+  find = () => sandboxes.find(name),
 ): Sandbox | Reply {
   if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
   const found = find();

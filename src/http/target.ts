@@ -11,7 +11,7 @@ import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 const CONTROL_PATH = '/__mock';
 
 /** A path of the service and its operations. */
-export interface Route {
+export interface ServiceRoute {
   readonly operations: ReadonlyMap<string, OperationId>;
   /** The value of `Allow` (RFC 9110, section 10.2.1). */
   readonly allow: string;
@@ -31,13 +31,13 @@ export interface Target {
   /** The question mark and what follows it. */
   readonly search: string;
   /** Undefined if the service has nothing at this path. */
-  readonly route: Route | undefined;
+  readonly route: ServiceRoute | undefined;
   /** The segment at the route's parameter, decoded. */
   readonly pathId: string | undefined;
 }
 
 /** Keyed by path; a path that ends in a parameter is keyed by its prefix, slash included. */
-const routes = new Map<string, Route>();
+const routes = new Map<string, ServiceRoute>();
 
 for (const id of OPERATION_IDS) {
   const { method, path }: OperationShape = operationShape(id);

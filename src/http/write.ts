@@ -62,7 +62,7 @@ function sendNow(response: ServerResponse, outcome: Outcome, state: State, wire:
 }
 
 /** The Error for a client whose request failed in the log, or in the mock: a bug, also a warning. */
-export function failed({ settings: { choices } }: State, error: unknown): Reply {
+export function failureReply({ settings: { choices } }: State, error: unknown): Reply {
   const grounds = new Grounds(choices);
   if (error instanceof KeeperError) return errorReply(grounds, error.code, 503, error.refusal);
   warn(error);
@@ -79,7 +79,7 @@ export function sendFailure(
   state: State,
   wire: Pick<Wire, 'plain'>,
 ): void {
-  const reply = failed(state, error);
+  const reply = failureReply(state, error);
   if (response.headersSent) {
     if (!response.writableEnded) response.destroy();
     return;

@@ -6,7 +6,7 @@ import type { CoverageReport, ReplyCoverage, ShownCount } from '../evidence/repo
 import { packageVersion } from '../package.ts';
 import { renderJunit } from './junit.ts';
 import { renderPage } from './page.ts';
-import type { Grid, Report, Row } from './report.ts';
+import type { Grid, Report, ReportRow } from './report.ts';
 
 /** What clients were shown, and what they did wrong. */
 export interface CoverageEvidence {
@@ -53,7 +53,7 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
         title: 'Cases within documented replies',
         layout: 'table',
         columns: ['Case', 'Shown', 'What the document says'],
-        rows: cases.map((it): Row => {
+        rows: cases.map((it): ReportRow => {
           const cells = countCells(it.id, it, `${nameOf(it)}: ${it.sentence}`);
           const name = `${it.status} ${it.id}: ${it.sentence}`;
           const test = { group: it.operation, name, ...verdictOf(it, 'skipped') };
@@ -65,7 +65,7 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
         title: 'Replies that an assumption leads to',
         layout: 'table',
         columns: ['Reply', 'Shown', 'Description', 'Options'],
-        rows: assumed.map((it): Row => {
+        rows: assumed.map((it): ReportRow => {
           const { cells, ...tone } = countCells(nameOf(it), it, it.description);
           const options = it.grounds.map((ground) => `\`${ground}\``);
           return { title: nameOf(it), cells: [...cells, options.join(', ')], ...tone };
@@ -94,7 +94,7 @@ export function findingKinds({ counts, findings }: FindingsReport) {
 /** Findings listed of each kind on the page. */
 const FINDINGS_PER_CARD = 5;
 
-function findingRow({ code, count, kept }: ReturnType<typeof findingKinds>[number]): Row {
+function findingRow({ code, count, kept }: ReturnType<typeof findingKinds>[number]): ReportRow {
   const lines = kept.map(
     ({ message, sandbox, exchange, method, target }) =>
       `${message}\n  ${sandbox} #${exchange}: ${method} ${target}`,
@@ -110,7 +110,7 @@ function findingRow({ code, count, kept }: ReturnType<typeof findingKinds>[numbe
   };
 }
 
-function replyRow(reply: ReplyCoverage, missing: 'failure' | 'skipped'): Row {
+function replyRow(reply: ReplyCoverage, missing: 'failure' | 'skipped'): ReportRow {
   const { operation, status, description, count } = reply;
   const output = count > 0 ? {} : { output: [howToGet(reply)] };
   const test = { group: operation, name: `${status} ${description}`, ...verdictOf(reply, missing) };

@@ -1,5 +1,5 @@
 import { Markup, markup, type Part } from './markup.ts';
-import type { Grid, Prose, Report, Row, Section, Tile, Tone } from './report.ts';
+import type { Grid, Prose, Report, ReportRow, Section, Tile, Tone } from './report.ts';
 
 /** A report as a self-contained page. */
 export function renderPage({ title, intro, tiles, grid, sections, footer = '' }: Report): string {
@@ -60,7 +60,7 @@ function contentOf({ title, layout, columns = [], rows }: Section): readonly Par
   return [...cards, table('list', title, columns, rows.map(lineOf))];
 }
 
-function cardOf({ title, about = [], output = [] }: Row): Markup {
+function cardOf({ title, about = [], output = [] }: ReportRow): Markup {
   return markup`<article class="card" id="${idOf(title)}"><h3>${code(title)}</h3>
 ${about.map((text) => markup`<p>${prose(text)}</p>`)}
 <pre>${code(output.join('\n'))}</pre></article>`;
@@ -68,7 +68,12 @@ ${about.map((text) => markup`<p>${prose(text)}</p>`)}
 
 const CLASSES: Readonly<Partial<Record<Tone, string>>> = { red: 'no', green: 'yes' };
 
-function lineOf({ cells: [first = '', ...cells] = [], tonedCell, tone, about = [] }: Row): Part[] {
+function lineOf({
+  cells: [first = '', ...cells] = [],
+  tonedCell,
+  tone,
+  about = [],
+}: ReportRow): Part[] {
   const head = [code(first), ...about.map((text) => markup`<p>${prose(text)}</p>`)];
   return [
     head,

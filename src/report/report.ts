@@ -55,14 +55,14 @@ export interface Section {
   readonly layout: 'table' | 'cards' | 'names';
   /** The heads of a table. */
   readonly columns?: readonly string[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly ReportRow[];
   /** What to say if there are no rows. */
   readonly none?: string;
   /** The suite of the rows in JUnit; they are left out without one. */
   readonly suite?: string;
 }
 
-export interface Row {
+export interface ReportRow {
   /** What the row is called where it stands alone. */
   readonly title: string;
   /** The cells of its line. The one at `tonedCell` says how it went. */

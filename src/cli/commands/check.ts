@@ -20,7 +20,7 @@ import {
   savedConfig,
 } from '../../deployment/check/verdicts.ts';
 import { SAFE } from '../../deployment/transport.ts';
-import type { Report, Row, Section } from '../../report/report.ts';
+import type { Report, ReportRow, Section } from '../../report/report.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { countText, cut } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, refusal, textIn, UsageError } from '../command.ts';
@@ -121,7 +121,7 @@ function count<V extends VerdictName>(list: readonly { verdict: V }[], wanted: V
   return list.filter(({ verdict }) => verdict === wanted).length;
 }
 
-function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Row {
+function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): ReportRow {
   const { question, options } = assumptionShape(id);
   const meaning = options.find(({ name }) => name === option)?.meaning;
   const name = option ?? verdictText(verdict);
@@ -136,7 +136,7 @@ function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Ro
   };
 }
 
-function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): Row {
+function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): ReportRow {
   const output = differences.map(differenceText);
   const reasons = [...output, ...(why === undefined ? [] : [why])];
   const title = `${operation} ${status}`;
@@ -154,7 +154,7 @@ function replyRow({ operation, status, verdict, differences = [], why }: ReplyVe
   };
 }
 
-function changeRow(change: CheckChange): Row {
+function changeRow(change: CheckChange): ReportRow {
   const { subject: title, fails } = change;
   const message = changeText(change);
   const verdict = fails ? 'failure' : 'skipped';

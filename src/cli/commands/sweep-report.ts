@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type AssumptionId, assumptionShape } from '../../contract/assumption-table.ts';
-import type { Report, Row, Section } from '../../report/report.ts';
+import type { Report, ReportRow, Section } from '../../report/report.ts';
 import { countText } from '../../words.ts';
 import { type FinishedRun, outcomeOf } from '../child.ts';
 import { type FindingSummary, findingText } from '../evidence.ts';
@@ -91,7 +91,7 @@ export function sweepReport(result: SweepResult): Report {
 /** What was not run; of an assumption, every option but the chosen one. */
 function notRunSection(message: string, list: readonly (AssumptionId | Variant)[]): Section[] {
   if (list.length === 0) return [];
-  const rows = list.map((it): Row => {
+  const rows = list.map((it): ReportRow => {
     const isVariant = typeof it === 'object';
     const group = isVariant ? it.assumption : it;
     const name = isVariant ? it.option : 'every other option';
@@ -106,7 +106,7 @@ function notRunSection(message: string, list: readonly (AssumptionId | Variant)[
 
 const TONES = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
 
-function runRow(run: VariantRun): Row {
+function runRow(run: VariantRun): ReportRow {
   const { assumption, option, verdict, ending, seconds, lastLines, findings } = run;
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';

@@ -3,9 +3,9 @@ import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { describe } from '../words.ts';
 
 /** Code, status and message of an Error after which the connection is closed, and more headers. */
-export type Refusal = readonly [ErrorCode, StatusOf<ErrorCode>, string, ...string[]];
+export type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string, ...string[]];
 
-/** Why a connection cannot go on: Node's error, or a code of `REFUSALS`. */
+/** Why a connection cannot go on: Node's error, or a code of `REJECTIONS`. */
 export interface ConnectionError {
   readonly code?: string;
   readonly message?: string;
@@ -15,19 +15,19 @@ export interface ConnectionError {
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const REJECTIONS: Readonly<Record<string, Rejection>> = {
   HPE_HEADER_OVERFLOW: ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'],
   LATE: ['request_timeout', 408, 'the request did not arrive in time'],
   CONNECT: ['method_not_allowed', 405, 'CONNECT is not for this server', 'Allow', METHODS],
 };
 
 const HTTPS = 'this port speaks HTTPS: use a base URL with https:// instead of http://';
-export const PLAIN_HTTP: Refusal = ['invalid_input', 400, HTTPS];
+export const PLAIN_HTTP: Rejection = ['invalid_input', 400, HTTPS];
 
-/** Refuses what is not a request. */
-export function unreadable(error: ConnectionError): Refusal {
+/** Rejects what is not a request. */
+export function rejectBytes(error: ConnectionError): Rejection {
   const why = `the request is not HTTP/1.1: ${error.message?.replace(/^Parse Error: /, '')}`;
-  return REFUSALS[error.code ?? ''] ?? ['invalid_input', 400, remedyFor(error) ?? why];
+  return REJECTIONS[error.code ?? ''] ?? ['invalid_input', 400, remedyFor(error) ?? why];
 }
 
 /** What to do about a client that speaks another protocol; undefined for unknown ones. */
@@ -45,10 +45,10 @@ export function remedyFor({ code = '', rawPacket }: ConnectionError): string | u
 /** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Refuses what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
-export function forbidden({ headers, httpVersion: version }: IncomingMessage): Refusal | undefined {
-  // Node joins two hosts with a comma and a space.
-  const { host, 'transfer-encoding': coding = 'chunked' } = headers;
+/** Rejects what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
+export function rejectRequest(request: IncomingMessage): Rejection | undefined {
+  const version = request.httpVersion;
+  const { host, 'transfer-encoding': coding = 'chunked' } = request.headers;
   if (host === undefined ? version === '1.1' : !HOST.test(host))
     return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];
   if (!version.startsWith('1.'))
