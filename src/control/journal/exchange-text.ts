@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { jsonOf } from '../../contract/json.ts';
 import {
   type Exchange,
   reasonsFor,
@@ -57,17 +58,9 @@ export function exchangeText(exchange: Exchange, plain: boolean): string {
 function messageText(headers: readonly string[], text: string | undefined, cut: boolean): string {
   const mark = JSON.stringify({ headers: headersView(headers), ...(cut && { cut }) });
   if (text === undefined || text === '') return mark;
-  const body = cut || !isJson(text) ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
+  const body =
+    cut || jsonOf(text) === undefined ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
   return `${mark.slice(0, -1)},"body":${body}}`;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** @param headers alternating names and values */
@@ -107,8 +100,6 @@ function sentHeaders(exchange: Exchange, plain: boolean): readonly string[] {
 /** What is not known of an exchange, as HAR says it. */
 const UNKNOWN = -1;
 
-const HTTP_VERSION = 'HTTP/1.1';
-
 /** What is before the entries of an archive. */
 export function harHead(): string {
   const creator = JSON.stringify({ name: 'petstore-mock', version: packageVersion() });
@@ -138,9 +129,7 @@ function requestOf(exchange: Exchange, origin: string): object {
   return {
     method,
     url: target.startsWith('/') ? base + target : target,
-    httpVersion: HTTP_VERSION,
-    cookies: [],
-    headers: pairsOf(headers),
+    ...headOf(headers),
     queryString: query.map(([name, value]) => ({ name, value })),
     ...(requestBody !== undefined && {
       postData: {
@@ -149,7 +138,6 @@ function requestOf(exchange: Exchange, origin: string): object {
         ...(requestCut && { comment: 'Only the start of it was kept.' }),
       },
     }),
-    headersSize: UNKNOWN,
     bodySize: requestCut ? UNKNOWN : (requestBody?.length ?? 0),
   };
 }
@@ -163,9 +151,7 @@ function responseOf(exchange: Exchange, plain: boolean): object {
   return {
     status,
     statusText: STATUS_CODES[status] ?? '',
-    httpVersion: HTTP_VERSION,
-    cookies: [],
-    headers: pairsOf(headers),
+    ...headOf(headers),
     content: {
       size,
       mimeType: headerOf(headers, 'content-type') ?? '',
@@ -173,19 +159,18 @@ function responseOf(exchange: Exchange, plain: boolean): object {
       ...(replyCut && { comment: 'It was too long to be kept.' }),
     },
     redirectURL: '',
-    headersSize: UNKNOWN,
     bodySize: replyCut || fault !== undefined ? UNKNOWN : size,
     ...(fault !== undefined && { _error: fault }),
   };
 }
 
-interface Header {
-  readonly name: string;
-  readonly value: string;
+/** What requests and responses have in common. */
+function headOf(headers: readonly string[]): object {
+  return { httpVersion: 'HTTP/1.1', cookies: [], headers: pairsOf(headers), headersSize: UNKNOWN };
 }
 
 /** @param headers alternating names and values */
-function pairsOf(headers: readonly string[]): readonly Header[] {
+function pairsOf(headers: readonly string[]) {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
   );
