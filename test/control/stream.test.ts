@@ -99,6 +99,20 @@ test('a stream says how many exchanges the journal has dropped before they left'
   expect([numbersIn(written(), DROPPED), sent.length, sent.at(-1)]).toEqual([[2000], 1000, 3000]);
 });
 
+test('a stream has an exchange again, without an id, when its reply is let go', () => {
+  const { sandbox, written } = streamOf();
+  const hold = { name: 'lists', exchange: 0, since: Date.now() };
+  sandbox.evidence.take({ exchange: exchangeWith({ hold }) });
+  vi.advanceTimersByTime(500);
+  const before = written();
+  expect(numbersIn(before, SENT)).toEqual([1]);
+  sandbox.evidence.take({ holds: { over: [{ exchange: 1, lasted: 250, ended: 'released' }] } });
+  vi.advanceTimersByTime(500);
+  expect(written().slice(before.length)).toMatch(
+    /^event: hold\ndata: \{"number":1,.*"hold":\{"name":"lists","ended":"released","lasted":250\}.*\n\n$/,
+  );
+});
+
 test('an idle stream sends a comment every 15 s until it closes', () => {
   const { response, written } = streamOf();
   vi.advanceTimersByTime(15_000);

@@ -24,7 +24,7 @@ interface TableProps<Of> {
   /** For screen readers. */
   readonly caption: string;
   /** `records` becomes a list of cards where the table has too little room. */
-  readonly class: string;
+  readonly class?: string;
   /** The key of the row that is marked. */
   readonly opened?: string | number | undefined;
   /** Stands in place of a table without rows. */

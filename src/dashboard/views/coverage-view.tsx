@@ -76,6 +76,7 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
   const columns: readonly Column<OperationId>[] = [
     {
       name: 'Operation',
+      class: 'operation',
       cell: (operation) => (
         <>
           {operation}
@@ -87,13 +88,13 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
     },
     ...statuses.map((status) => ({
       name: String(status),
+      class: 'times',
       cell: (operation: OperationId) => cellOf(operation, status),
     })),
   ];
   return (
     <>
       <Table
-        class="matrix"
         caption="How often each reply was shown"
         columns={columns}
         rows={OPERATION_IDS}
