@@ -6,7 +6,6 @@ import { headerOf } from '../../raw-headers.ts';
 import { describe, joinWords } from '../../words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';
 import {
-  type ComparableReply,
   type DeploymentReply,
   type Deviation,
   describeBody,
@@ -133,46 +132,35 @@ interface Sending {
 }
 
 /** A question with its reply. */
-export interface ProbeReply extends Sending, ComparableReply {
-  readonly operation: OperationId | undefined;
-  /** In milliseconds; only differences count. */
-  readonly receivedAt: number;
-  readonly accepted: boolean;
-  /** Whether the input was refused as invalid. */
-  readonly refused: boolean;
-  /** The records of a list with status 200. */
-  readonly records: readonly JsonRecord[] | undefined;
-  /** The record of a reply that has one. */
-  readonly record: JsonRecord | undefined;
-  /** The id of its record, or of the animal that it is about. */
-  readonly id: bigint | undefined;
-  /** A header by its name in lower case. */
-  header(name: string): string | undefined;
-  /** The members of the body that was sent. */
-  readonly sent: JsonRecord;
-  /** `GET /pets?limit=0: 400`. */
-  toString(): string;
-}
+export type ProbeReply = ReturnType<typeof probeReply>;
 
-export function probeReply(sending: Sending, reply: DeploymentReply): ProbeReply {
+export function probeReply(sending: Sending, reply: DeploymentReply) {
   const { status, headers, body } = reply;
   const json = jsonOfBody(body);
   const accepted = status >= 200 && status < 300;
-  const record = accepted && isObject(json) ? json : undefined;
+  const record: JsonRecord | undefined = accepted && isObject(json) ? json : undefined;
   const sent = jsonOf(sending.request.body ?? '{}');
   return {
     ...sending,
     ...reply,
     operation: sending.question.operation,
+    /** In milliseconds; only differences count. */
     receivedAt: performance.now(),
     json,
     accepted,
+    /** Whether the input was refused as invalid. */
     refused: status === 400 || status === 422,
+    /** The records of a list with status 200. */
     records: status === 200 && Array.isArray(json) ? json.filter(isObject) : undefined,
+    /** The record of a reply that has one. */
     record,
+    /** The id of its record, or of the animal that it is about. */
     id: idIn(record) ?? idIn(record, 'petId'),
+    /** The members of the body that was sent. */
     sent: isObject(sent) ? sent : {},
-    header: (name) => headerOf(headers, name),
+    /** A header by its name in lower case. */
+    header: (name: string) => headerOf(headers, name),
+    /** `GET /pets?limit=0: 400`. */
     toString: () => exchangeText(sending, status),
   };
 }
