@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { codeOf } from './error-code.ts';
+import { codeOf } from './node-errors.ts';
 import { firstProblems } from './words.ts';
 
 const MEBIBYTE = 1024 ** 2;

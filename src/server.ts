@@ -5,7 +5,6 @@ import { BASE_URL_FORM, baseUrlOf, isLoopbackName } from './contract/base-url.ts
 import { BASE_PATH } from './contract/operations.ts';
 import { DEFAULTS } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
-import { asError } from './error-code.ts';
 import { coverageOf } from './evidence/coverage.ts';
 import type { FindingsReport } from './evidence/findings.ts';
 import { findingsOf } from './evidence/findings.ts';
@@ -20,6 +19,7 @@ import {
   readCertificates,
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
+import { asError } from './node-errors.ts';
 import type { Fleet } from './sandbox/keeper.ts';
 import { checkTimes } from './sandbox/sandbox-limits.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';

@@ -1,8 +1,8 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../error-code.ts';
 import { mockVariables, type ServerAccess, workingKey } from '../library/mock-variables.ts';
+import { codeOf } from '../node-errors.ts';
 import { withOverrides } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';

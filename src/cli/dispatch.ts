@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeJson } from '../contract/json.ts';
-import { asError, codeOf } from '../error-code.ts';
+import { asError, codeOf } from '../node-errors.ts';
 import { packageVersion } from '../package.ts';
 import { type Command, Failure, refusal, UsageError } from './command.ts';
 import { readCommandLine } from './command-line.ts';

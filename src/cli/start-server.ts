@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { DEFAULTS } from '../defaults.ts';
-import { codeOf } from '../error-code.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
+import { codeOf } from '../node-errors.ts';
 import { ContentError } from '../read-text.ts';
 import { KeeperError } from '../sandbox/keeper.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';

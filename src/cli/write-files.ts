@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { asError } from '../error-code.ts';
+import { asError } from '../node-errors.ts';
 import { coverageReport, REPORT_FORMATS } from '../report/coverage-report.ts';
 import { renderJunit } from '../report/junit.ts';
 import { renderPage } from '../report/page.ts';

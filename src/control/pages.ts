@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { extname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { codeOf } from '../error-code.ts';
+import { codeOf } from '../node-errors.ts';
 import { packageRoot, packageVersion } from '../package.ts';
 import type { ControlParts } from './control-options.ts';
 import { type ControlReply, json, refuse, refuseMethod, serviceUrl } from './endpoint.ts';

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
-import { codeOf } from '../error-code.ts';
+import { codeOf } from '../node-errors.ts';
 import { decodeContent } from '../raw-headers.ts';
 import { type DeploymentReply, secondsToWait } from './deployment-reply.ts';
 import { reasonOf, SAFE, Transport, type TransportOptions } from './transport.ts';

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { credentialsOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
-import { codeOf, UNTRUSTED } from '../error-code.ts';
+import { codeOf, UNTRUSTED } from '../node-errors.ts';
 import type { UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import { jsonOf } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { warn } from '../error-code.ts';
+import { warn } from '../node-errors.ts';
 import { decodeContent, passedOn } from '../raw-headers.ts';
 import type { Preference } from '../sandbox/preference.ts';
 import { outcomeOf, plan, worldOf } from '../sandbox/step.ts';

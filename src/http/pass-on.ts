@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { warn } from '../error-code.ts';
+import { warn } from '../node-errors.ts';
 import { headerOf, without } from '../raw-headers.ts';
 import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
-import { codeOf, warn } from '../error-code.ts';
 import type { RequestRecord } from '../evidence/exchange.ts';
+import { codeOf, warn } from '../node-errors.ts';
 import { without } from '../raw-headers.ts';
 import { KeeperError } from '../sandbox/keeper.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';

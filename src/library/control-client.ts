@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { jsonOf, parseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { codeOf, UNTRUSTED } from '../error-code.ts';
 import { eventsOf } from '../event-stream.ts';
+import { codeOf, UNTRUSTED } from '../node-errors.ts';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 

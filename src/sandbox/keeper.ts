@@ -1,5 +1,5 @@
-import { asError } from '../error-code.ts';
 import type { Evidence, EvidenceEntry, EvidenceState } from '../evidence/sandbox-evidence.ts';
+import { asError } from '../node-errors.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { Change } from './change.ts';
 import type { State } from './state.ts';

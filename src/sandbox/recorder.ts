@@ -1,4 +1,3 @@
-import { warn } from '../error-code.ts';
 import type { Exchange } from '../evidence/exchange.ts';
 import type { ExchangeListener } from '../evidence/journal.ts';
 import type { LogMeter, Meter } from '../evidence/meter.ts';
@@ -9,6 +8,7 @@ import {
   type EvidenceState,
 } from '../evidence/sandbox-evidence.ts';
 import type { OnFinding } from '../evidence/totals.ts';
+import { warn } from '../node-errors.ts';
 import { thisInstant } from '../service/clock.ts';
 import type { HeldShare } from './held-replies.ts';
 import type { Upstream } from './upstream.ts';

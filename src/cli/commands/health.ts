@@ -1,5 +1,5 @@
 import { DEFAULTS } from '../../defaults.ts';
-import { codeOf } from '../../error-code.ts';
+import { codeOf } from '../../node-errors.ts';
 import { describe } from '../../words.ts';
 import { type Command, Failure, refusal } from '../command.ts';
 import type { Flags } from '../flags.ts';

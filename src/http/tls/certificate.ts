@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { codeOf } from '../../error-code.ts';
+import { codeOf } from '../../node-errors.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
 
 /** Where the certificate of a server comes from. */

@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../../error-code.ts';
+import { codeOf } from '../../node-errors.ts';
 import { type Entry, type Keeper, KeeperError, type MissedEntries } from '../../sandbox/keeper.ts';
 import type { State } from '../../sandbox/state.ts';
 import { DRAFT, type FileContent, realPathOf, tryTo, writeStore } from '../../store/file/files.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../../error-code.ts';
+import { codeOf } from '../../node-errors.ts';
 import { internal, object } from '../../shape/objects.ts';
 import { ANY_NUMBER, ANY_TEXT, readAs, type ValueOf } from '../../shape/shapes.ts';
 import { stateOf, tryTo } from '../../store/file/files.ts';

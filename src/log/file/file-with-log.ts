@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { parseJson, writeJson } from '../../contract/json.ts';
-import { codeOf } from '../../error-code.ts';
+import { codeOf } from '../../node-errors.ts';
 import { readText, STORE_LIMIT } from '../../read-text.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
 import { internal, object } from '../../shape/objects.ts';

@@ -8,7 +8,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { codeOf } from '../../error-code.ts';
+import { codeOf } from '../../node-errors.ts';
 import { STORE_LIMIT } from '../../read-text.ts';
 import { KeeperError } from '../../sandbox/keeper.ts';
 import { replaceFile, tryTo } from '../../store/file/files.ts';
