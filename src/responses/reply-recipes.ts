@@ -51,34 +51,37 @@ export function listReplies(): ReplyRecipe[] {
   );
 }
 
-/** The requests of one way, in a sandbox as it starts. The last one gets the reply. */
+/**
+ * The requests of one way. The last one gets the reply.
+ *
+ * @param sandbox is reset first; by default the requests are for a default sandbox as it starts
+ */
 export function stepsOf(
   { operation, status, assume, way }: ReplyRecipe,
   name: WayName,
-  sandbox = DEFAULT_SANDBOX,
+  sandbox?: string,
 ): RecipeStep[] {
-  const prefix = addressOf({ root: '', sandbox });
+  const { arrange = [], send, preset } = way;
+  const prefix = addressOf({ root: '', sandbox: sandbox ?? DEFAULT_SANDBOX });
   const control = (call: string): RecipeStep => {
     const [, method = '', path, body] = /^(\S+) (\S+)(?: (.*))?$/.exec(call) ?? [];
     const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
     return { method, path: `${prefix}/__mock${path}`, headers, body, times: 1 };
   };
-  const { arrange = [], send, preset } = way;
-  switch (name) {
-    case 'prefer':
-      return [callOf(operation, prefix, {}, { Prefer: `code=${status}` })];
-    case 'scenario': {
-      const rule = { rules: [{ on: operation, reply: { status } }] };
-      const chosen = preset === undefined ? { scenario: rule } : { scenarios: [preset.name] };
-      const calls = [`PUT /scenario ${JSON.stringify(chosen)}`, ...(preset?.arrange ?? [])];
-      return [...calls.map(control), callOf(operation, prefix, preset?.send)];
-    }
-    case 'state': {
-      const isDefault = Object.keys(assume).length === 0;
-      const chosen = isDefault ? [] : [`PATCH /assumptions ${JSON.stringify(assume)}`];
-      return [...[...chosen, ...arrange].map(control), callOf(operation, prefix, send)];
-    }
-  }
+  const rule = { rules: [{ on: operation, reply: { status } }] };
+  const scenario = preset === undefined ? { scenario: rule } : { scenarios: [preset] };
+  const isDefault = Object.keys(assume).length === 0;
+  const options = isDefault ? [] : [`PATCH /assumptions ${JSON.stringify(assume)}`];
+  const calls = {
+    state: [...options, ...arrange],
+    scenario: [`PUT /scenario ${JSON.stringify(scenario)}`],
+    prefer: [],
+  }[name];
+  const reset = sandbox === undefined ? [] : ['POST /reset'];
+  const call = callOf(operation, prefix, name === 'state' ? send : {});
+  const prefer = name === 'prefer' && { Prefer: `code=${status}` };
+  const headers = { ...call.headers, ...prefer };
+  return [...[...reset, ...calls].map(control), { ...call, headers }];
 }
 
 /** Each request as often as it is sent. */
@@ -86,12 +89,7 @@ export function requestsOf(steps: readonly RecipeStep[]): readonly RecipeStep[] 
   return steps.flatMap((step) => Array<RecipeStep>(step.times).fill(step));
 }
 
-function callOf(
-  operation: OperationId,
-  prefix: string,
-  sent: RequestChange = {},
-  more: Readonly<Record<string, string>> = {},
-): RecipeStep {
+function callOf(operation: OperationId, prefix: string, sent: RequestChange = {}): RecipeStep {
   const { method, path } = operationShape(operation);
   const request = { ...EXAMPLES[operation], ...sent };
   const { id = '', query, key = 'demo-key', body, mediaType = 'application/json' } = request;
@@ -102,7 +100,6 @@ function callOf(
     headers: {
       ...(key !== null && { Authorization: `Bearer ${key}` }),
       ...(body !== undefined && { 'Content-Type': mediaType }),
-      ...more,
     },
     body,
     times: request.times ?? 1,
@@ -123,7 +120,5 @@ export function repeatable(recipe: ReplyRecipe, way: WayName): RecipeStep[] {
   if (!changes || way === 'prefer') return steps;
   const { operation, status, ground } = recipe;
   const sandbox = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
-  const path = `${addressOf({ root: '', sandbox })}/__mock/reset`;
-  const reset = { method: 'POST', path, headers: {}, body: undefined, times: 1 };
-  return [reset, ...stepsOf(recipe, way, sandbox)];
+  return stepsOf(recipe, way, sandbox);
 }

@@ -15,21 +15,18 @@ export interface RequestChange {
   readonly times?: number;
 }
 
-/** How to get a reply without forcing it, and the shipped scenario that leads to it. */
+/** How to get a reply without forcing it. */
 export interface Way {
   readonly send?: RequestChange;
   /** Calls of the control API, such as `PATCH /orders/1 {"status":"shipped"}`. */
   readonly arrange?: readonly string[];
   /** Options to choose besides the reply's own ground. */
   readonly assume?: Partial<Choices>;
-  readonly preset?: {
-    readonly name: string;
-    readonly arrange?: readonly string[];
-    readonly send?: RequestChange;
-  };
+  /** The shipped scenario that leads to it. */
+  readonly preset?: string;
 }
 
-const WITHOUT_KEY: Way = { send: { key: null }, preset: { name: 'invalid-keys' } };
+const WITHOUT_KEY: Way = { send: { key: null }, preset: 'invalid-keys' };
 const UNKNOWN = '999999';
 
 const INVALID: Readonly<Record<OperationId, Way>> = {
@@ -42,6 +39,7 @@ const INVALID: Readonly<Record<OperationId, Way>> = {
   cancelOrder: { send: { id: 'one' } },
 };
 
+const SHIPPED = 'PATCH /orders/1 {"status":"shipped"}';
 const SUNSET = 'PUT /clock {"now":"2030-12-06T00:00:00Z"}';
 const LAST_ID = 'POST /animals {"id":9223372036854775807,"name":"Last","categoryId":1}';
 /** Puts all requests into the same second, however slow they are. */
@@ -50,33 +48,20 @@ const tooLong = (limit: number): Way => ({ send: { body: limit + 1 } });
 
 /** By operation and status, or by the option that adds the reply. */
 const WAYS: Readonly<Record<string, Way>> = {
-  'cancelOrder 404': { send: { id: UNKNOWN }, preset: { name: 'no-orders' } },
-  'cancelOrder 409': {
-    arrange: ['PATCH /orders/1 {"status":"shipped"}'],
-    preset: { name: 'shipped-orders' },
-  },
+  'cancelOrder 404': { send: { id: UNKNOWN }, preset: 'no-orders' },
+  'cancelOrder 409': { arrange: [SHIPPED], preset: 'shipped-orders' },
   'media-type=reject': { send: { mediaType: 'text/plain' } },
   'body-limit=1mb': tooLong(2 ** 20),
   'body-limit=10kb': tooLong(10 * 2 ** 10),
   'body-limit=none': tooLong(64 * 2 ** 20),
-  'unknown-pet=404': { send: { id: UNKNOWN }, preset: { name: 'empty-store' } },
+  'unknown-pet=404': { send: { id: UNKNOWN }, preset: 'empty-store' },
   'unknown-pet=400': { send: { id: UNKNOWN } },
   'assigned-ids=next': { arrange: [LAST_ID] },
-  'after-sunset=410': { arrange: [SUNSET], preset: { name: 'after-sunset' } },
+  'after-sunset=410': { arrange: [SUNSET], preset: 'after-sunset' },
   'after-sunset=404': { arrange: [SUNSET] },
-  'inventory-missing-entry=404': {
-    arrange: ['DELETE /inventory/1'],
-    preset: { name: 'empty-inventory' },
-  },
-  'read-only-keys=403': {
-    send: { key: 'demo-read-only-key' },
-    preset: { name: 'read-only-key' },
-  },
-  'rate-limit=10/s': {
-    arrange: [FROZEN],
-    send: { times: 11 },
-    preset: { name: 'rate-limited', arrange: [FROZEN], send: { times: 3 } },
-  },
+  'inventory-missing-entry=404': { arrange: ['DELETE /inventory/1'], preset: 'empty-inventory' },
+  'read-only-keys=403': { send: { key: 'demo-read-only-key' }, preset: 'read-only-key' },
+  'rate-limit=10/s': { arrange: [FROZEN], send: { times: 11 } },
 };
 
 /**

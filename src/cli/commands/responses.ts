@@ -114,7 +114,7 @@ function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
     scenario:
       preset === undefined
         ? `rules: [{ on: ${operation}, reply: { status: ${status} } }]`
-        : [`--scenario ${preset.name}`, ...afterScenario].join('; '),
+        : [`--scenario ${preset}`, ...afterScenario].join('; '),
     prefer: `Prefer: code=${status}`,
   };
 }
