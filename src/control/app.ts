@@ -10,10 +10,17 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
 import type { ControlParts } from './control-options.ts';
-import { type ControlReply, type Endpoint, ofService, refuse, refuseMethod } from './endpoint.ts';
+import {
+  type ControlReply,
+  type Endpoint,
+  type MockRequest,
+  ofService,
+  refuse,
+  refuseMethod,
+} from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createGuard } from './guard.ts';
-import { type MockRequest, pageReply, rootReply } from './pages.ts';
+import { pageReply, rootReply } from './pages.ts';
 
 /**
  * The whole mock as one Express app: the control API, then the service, which also answers all
@@ -61,12 +68,13 @@ function controlRouter(parts: ControlParts): MockHandler {
   const guard = createGuard(parts.guard);
   return (request, response, next) => {
     const { baseUrl = '', url = '/', method } = request;
-    const { sandbox = DEFAULT_SANDBOX, below, path: whole, search, ...target } = parseTarget(url);
+    const { below, path: whole, search, ...target } = parseTarget(url);
     const [, path] = /^\/__mock(\/.*|)$/s.exec(below) ?? [];
     const scheme = 'encrypted' in request.socket ? 'https' : 'http';
     const origin = `${scheme}://${request.headers.host ?? 'localhost'}`;
     const mount = `${baseUrl + target.mount}/__mock`;
-    const mockRequest = { request, origin, mount, sandbox, search };
+    const sandboxName = target.sandbox ?? DEFAULT_SANDBOX;
+    const mockRequest = { request, origin, mount, sandboxName, search };
     const isRoot = !parts.plain && ROOT.test(whole) && (method === 'GET' || method === 'HEAD');
     if (path !== undefined) {
       const onCall = () => reportCall(parts, baseUrl + url, response);
@@ -103,7 +111,7 @@ async function answer(
   guard: ReturnType<typeof createGuard>,
   onCall: () => void,
 ): Promise<ControlReply | undefined> {
-  const { request, path, origin, mount, search } = mockRequest;
+  const { request, path, search } = mockRequest;
   const { method = '' } = request;
   const { pattern, endpoints = [] } = ROUTES.find((it) => it.pattern.test(path)) ?? {};
   const isOpen = endpoints.some(({ open }) => open);
@@ -128,9 +136,8 @@ async function answer(
   if (body.refusal !== undefined) return body.refusal;
   const segments = Object.entries(pattern.exec(path)?.groups ?? {});
   const params = Object.fromEntries(segments.map(([name, it]) => [name, decodeSegment(it)]));
-  const url = origin + mount;
   const query = new URLSearchParams(search);
-  const call = { request, parts, sandbox, params, query, body: body.value, mount, url };
+  const call = { ...mockRequest, parts, sandbox, params, query, body: body.value };
   try {
     // What other servers have done counts, too.
     if (!endpoint.open) await sandbox.current();
@@ -150,7 +157,7 @@ function sandboxFor(
   mockRequest: MockRequest,
   { sandboxes }: ControlParts,
 ): Sandbox | ControlReply {
-  const { sandbox: name } = mockRequest;
+  const { sandboxName: name } = mockRequest;
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(mockRequest);

@@ -6,8 +6,7 @@ import { type ControlReply, type Endpoint, refuse, YAML_TYPE } from './endpoint.
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
-/** Its media type, and those that were in use before. */
-const YAML = /^\s*(?:application|text)\/(?:x-)?yaml\s*(?:;|$)/i;
+const YAML = /^\s*application\/yaml\s*(?:;|$)/i;
 
 /** In bytes. To parse and read so many takes up to 100 ms. */
 const BODY_LIMIT = 1024 ** 2;

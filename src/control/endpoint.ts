@@ -73,19 +73,28 @@ export interface Endpoint {
 
 type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
 
+/** A request for the mock itself. */
+export interface MockRequest {
+  readonly request: IncomingMessage;
+  /** The scheme and the host that the client called. */
+  readonly origin: string;
+  /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
+  readonly mount: string;
+  /** The sandbox that the path names, valid or not. */
+  readonly sandboxName: string;
+  /** The path below the mount, as the client wrote it. */
+  readonly path: string;
+  readonly search: string;
+}
+
 /** A request of the control API. */
-export interface ControlCall<Body = unknown, Query = URLSearchParams> {
+export interface ControlCall<Body = unknown, Query = URLSearchParams> extends MockRequest {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   /** Undefined without one. */
   readonly body: Body;
-  /** The path of the control API, such as `/__mock`. */
-  readonly mount: string;
-  /** The same as a whole URL. */
-  readonly url: string;
-  readonly request: IncomingMessage;
 }
 
 export type EndpointDefinition = Omit<Endpoint, 'tag'>;

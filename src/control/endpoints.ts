@@ -73,16 +73,18 @@ const MOCK_ENDPOINTS = [
   endpoint('getServiceDocument', 'get /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: ANY_OBJECT },
-    handle: ({ url }) =>
-      json(serviceOpenApi({ serverUrl: serviceUrl(url), version: packageVersion() })),
+    handle: ({ origin, mount }) =>
+      json(serviceOpenApi({ serverUrl: serviceUrl(origin + mount), version: packageVersion() })),
   }),
   endpoint('getControlDocument', 'get /openapi.json', {
     summary: 'Read the OpenAPI document of the control API',
     replies: { 200: ANY_OBJECT },
-    handle: ({ url, sandbox, parts }) => {
+    handle: ({ origin, mount, sandbox, parts }) => {
       const isDefault = sandbox === parts.sandboxes.default;
       const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);
-      return json(controlOpenApi(endpoints, { serverUrl: url, version: packageVersion() }));
+      return json(
+        controlOpenApi(endpoints, { serverUrl: origin + mount, version: packageVersion() }),
+      );
     },
   }),
   STATUS_ENDPOINT,

@@ -1,25 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { extname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { codeOf } from '../node-errors.ts';
 import { packageRoot, packageVersion } from '../package.ts';
 import type { ControlParts } from './control-options.ts';
-import { type ControlReply, json, refuse, refuseMethod, serviceUrl } from './endpoint.ts';
-
-/** A request for the mock itself. */
-export interface MockRequest {
-  readonly request: IncomingMessage;
-  /** The scheme and the host that the client called. */
-  readonly origin: string;
-  /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
-  readonly mount: string;
-  /** The sandbox that the path names, valid or not. */
-  readonly sandbox: string;
-  /** The path below the mount, as the client wrote it. */
-  readonly path: string;
-  readonly search: string;
-}
+import {
+  type ControlReply,
+  json,
+  type MockRequest,
+  refuse,
+  refuseMethod,
+  serviceUrl,
+} from './endpoint.ts';
 
 /** Written by scripts/build-dashboard.mjs, each file compressed. */
 const FOLDER = join(packageRoot, 'dist/dashboard');

@@ -75,9 +75,8 @@ export const JOURNAL_ENDPOINTS = [
       'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
     query: LIMITED_FILTER,
     replies: { 200: ANY_OBJECT },
-    handle: ({ sandbox, query, parts: { plain }, url, mount }) => {
+    handle: ({ sandbox, query, parts: { plain }, origin }) => {
       const { exchanges } = selected(sandbox, query);
-      const origin = url.slice(0, -mount.length);
       const entries = listText(exchanges, (it) => harEntry(it, origin, plain));
       return { status: 200, content: joined(harHead(), entries, '}}') };
     },
@@ -143,12 +142,13 @@ export const JOURNAL_ENDPOINTS = [
     query: SCOPE,
     replies: { 200: COVERAGE },
     handle: async (call) => {
-      const { parts, sandbox, url } = call;
+      const { parts, sandbox, origin, mount } = call;
+      const service = serviceUrl(origin + mount);
       const report = coverageOf(await totalsFor(call));
       const [key] = sandbox.state.settings.start.keys.valid;
       // Under --plain the server ignores `Prefer`.
       const withCurl = (it: ReplyCoverage) =>
-        parts.plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, serviceUrl(url), key) };
+        parts.plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, service, key) };
       return json<Coverage>({
         ...report,
         documented: report.documented.map(withCurl),
