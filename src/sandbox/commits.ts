@@ -1,19 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
-import type { EvidenceEntry } from '../evidence/sandbox-evidence.ts';
 import { apply, diff } from './change.ts';
 import { type Entry, type Keeper, keeperErrorOf, type MissedEntries } from './keeper.ts';
-import type { Recorder } from './recorder.ts';
+import type { OwnEntry, Recorder } from './recorder.ts';
 import type { State } from './state.ts';
 
 /** What a request does in a sandbox. Pure: it runs again, from another state, if others were faster. */
 type Job<T> = (state: State) => JobResult<T>;
 
 /** What a request makes of a state and of the evidence. */
-export interface JobResult<T> extends EvidenceEntry {
+export interface JobResult<T> extends OwnEntry {
   readonly state: State;
-  /** When it was received, by `performance.now()`, if its exchange is to say how long it took. */
-  readonly receivedAt?: number | undefined;
   readonly result: T;
 }
 
@@ -85,7 +82,7 @@ export class Commits {
   #acknowledge<T>(made: JobResult<T>): T {
     const before = this.#state;
     this.#state = made.state;
-    if (isChange(before, made)) this.#recorder.take(made, made.receivedAt);
+    if (isChange(before, made)) this.#recorder.take(made);
     return made.result;
   }
 

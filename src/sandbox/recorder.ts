@@ -3,6 +3,7 @@ import type { ExchangeListener } from '../evidence/journal.ts';
 import type { LogMeter, Meter } from '../evidence/meter.ts';
 import {
   Evidence,
+  type EvidenceChange,
   type EvidenceEntry,
   type EvidenceLimits,
   type EvidenceState,
@@ -22,6 +23,12 @@ export interface SandboxShare extends EvidenceLimits, HeldShare {
   /** Counts exchanges; undefined until somebody wants to know. */
   meter?: Meter | undefined;
   readonly logMeter: LogMeter;
+}
+
+/** What a request to this server did to the evidence. */
+export interface OwnEntry extends EvidenceEntry {
+  /** When it was received, by `performance.now()`, if its exchange is to say exactly how long it took. */
+  readonly receivedAt?: number | undefined;
 }
 
 /** Called after an exchange, and without one after anything else. */
@@ -58,19 +65,16 @@ export class Recorder {
   }
 
   /** Takes what a request to another server did. */
-  follow(entry: EvidenceEntry): void {
-    const { exchanges } = this.#evidence.take(entry);
-    if (entry.holds !== undefined) this.#onDue(exchanges);
+  follow(entry: EvidenceEntry): EvidenceChange {
+    const change = this.#evidence.take(entry);
+    if (entry.holds !== undefined) this.#onDue(change.exchanges);
     this.#tell(entry.exchange);
+    return change;
   }
 
-  /**
-   * Takes what a request to this server did.
-   *
-   * @param receivedAt when, by `performance.now()`, if its exchange is to say exactly how long it took
-   */
-  take(entry: EvidenceEntry, receivedAt?: number): void {
-    const { exchange, holds } = entry;
+  /** Takes what a request to this server did. */
+  take(entry: OwnEntry): void {
+    const { exchange, holds, receivedAt } = entry;
     if (exchange?.attempt !== undefined) {
       const { attempt, delay } = exchange;
       attempt.leftAt = performance.timeOrigin + thisInstant().steady + delay;
@@ -78,9 +82,8 @@ export class Recorder {
     if (exchange !== undefined && receivedAt !== undefined) {
       exchange.duration = performance.now() - receivedAt + exchange.delay;
     }
-    const { exchanges, findings } = this.#evidence.take(entry);
+    const { exchanges, findings } = this.follow(entry);
     if (exchange !== undefined) this.#share.meter?.add(exchange);
-    if (holds !== undefined) this.#onDue(exchanges);
     if (holds === undefined || 'over' in holds) {
       const { observers, onFinding } = this.#share;
       for (const it of exchanges) {
@@ -88,7 +91,6 @@ export class Recorder {
       }
       if (onFinding) for (const finding of findings) guarded(() => onFinding(finding));
     }
-    this.#tell(exchange);
   }
 
   /** Continues from evidence of other servers. */

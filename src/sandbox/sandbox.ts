@@ -102,8 +102,7 @@ export class Sandbox {
     const outcome: Outcome = { kind: 'reply', reply, delay: 0 };
     // A journal that servers share has only what its log has.
     if (this.#commits.keeper?.isShared !== true) {
-      const made = this.#exchange(state, request, () => ({ state, outcome }));
-      this.#recorder.take(made, made.receivedAt);
+      this.#recorder.take(this.#exchange(state, request, () => ({ state, outcome })));
     }
     return outcome;
   }

@@ -120,7 +120,7 @@ describeWithRedis('a fleet', () => {
       const [one, two] = [await ask('GET', path), await ask('GET', path)];
       // curl lines name the server that was asked.
       const plain = ({ text }: Answer) => text.replaceAll(/127\.0\.0\.1:\d+/g, '');
-      expect(plain(two) === plain(one)).toBe(true);
+      expect(plain(two)).toBe(plain(one));
       return one.json;
     };
     await ask('PATCH', '/__mock/assumptions', { body: { 'cancel-again': '404' } });
