@@ -28,9 +28,9 @@ interface FinishedJob {
 }
 
 /**
- * The acknowledged state of a sandbox. Does jobs on it in order, and has a keeper, if there is one, keep
- * what they did before anybody hears of it. Jobs that arrive while the keeper is busy share the next
- * append.
+ * The acknowledged state of a sandbox. Does jobs on it in order, and has a keeper, if there is one,
+ * persist what they changed before anyone sees it. Jobs that arrive while the keeper is busy share the
+ * next append.
  */
 export class Commits {
   readonly keeper: Keeper | undefined;

@@ -114,7 +114,7 @@ export interface Fleet {
    */
   create(opening: Opening): Promise<boolean>;
   /**
-   * Deletes a sandbox on every server. False if there is none, or if it was used too lately.
+   * Deletes a sandbox on every server. False if there is none, or if it was used too recently.
    *
    * @param drain reads what is left of it, to which no server can append any more
    * @param unusedFor how long it must not have been used, in milliseconds

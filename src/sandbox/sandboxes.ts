@@ -26,7 +26,7 @@ export interface SandboxParts {
 }
 
 /** Sandboxes of a fleet that a server holds in memory, besides the default one. */
-const MOST_HELD = 10_000;
+const MOST_IN_MEMORY = 10_000;
 
 /** All sandboxes of a server, each created at its first use. */
 export class Sandboxes {
@@ -111,7 +111,7 @@ export class Sandboxes {
     if (isFull && this.#fleet === undefined) return undefined;
     const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
-    if (this.#fleet !== undefined && this.#named.size > MOST_HELD) {
+    if (this.#fleet !== undefined && this.#named.size > MOST_IN_MEMORY) {
       // Drops the one opened first. Its next use reads it again.
       const [, , oldest = name] = this.#named.keys();
       this.#named.delete(oldest);
@@ -161,7 +161,7 @@ export class Sandboxes {
    * new one. Its coverage and findings stay with those of the default one.
    *
    * @param unusedFor how long it must not have been used, in milliseconds
-   * @returns false if there is none, or if it was used too lately
+   * @returns false if there is none, or if it was used too recently
    * @throws KeeperError
    */
   async remove(name: string, unusedFor = 0): Promise<boolean> {

@@ -29,7 +29,7 @@ export interface RecordsChange<R> {
 const NODE_SIZE = 16;
 
 /** The most records that wait to be added to the tree. */
-const MOST_NEWEST = 16;
+const MOST_NEWEST = 32;
 
 function compareIds(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
@@ -46,8 +46,9 @@ export class Records<R extends object> {
   /** The highest id ever used, removed records included; undefined if there never was a record. */
   readonly highestId: bigint | undefined;
   readonly #tree: Tree<R>;
-  /** Records with the highest ids, not yet in the tree. */
-  readonly #newest: readonly R[];
+  /** Records not yet in the tree. Later values share this list: the first `#added` are of this one. */
+  readonly #growing: R[];
+  readonly #added: number;
   #lists: Map<number | string, RecordList<R>> | undefined;
   /** The form of the lists that are kept: a server has one at a time, or few. */
   #form: object | undefined;
@@ -56,12 +57,14 @@ export class Records<R extends object> {
     tree: Tree<R>,
     idOf: (record: R) => bigint,
     highestId: bigint | undefined,
-    newest: readonly R[] = [],
+    newest: R[] = [],
+    added = newest.length,
   ) {
     this.#tree = tree;
     this.idOf = idOf;
     this.highestId = highestId;
-    this.#newest = newest;
+    this.#growing = newest;
+    this.#added = added;
   }
 
   /** The records of a list in any order. Of records with the same id, the last one counts. */
@@ -72,7 +75,7 @@ export class Records<R extends object> {
   }
 
   get size(): number {
-    return this.#tree.size + this.#newest.length;
+    return this.#tree.size + this.#added;
   }
 
   get(id: bigint): R | undefined {
@@ -90,8 +93,15 @@ export class Records<R extends object> {
   with(record: R): Records<R> {
     const id = this.idOf(record);
     const isNewest = this.highestId === undefined || id > this.highestId;
-    if (!isNewest || this.#newest.length === MOST_NEWEST) return this.apply({ set: [record] });
-    return new Records(this.#tree, this.idOf, id, [...this.#newest, record]);
+    if (!isNewest || this.#added === MOST_NEWEST) return this.apply({ set: [record] });
+    const newest = this.#growing.length === this.#added ? this.#growing : [...this.#newest];
+    newest.push(record);
+    return new Records(this.#tree, this.idOf, id, newest);
+  }
+
+  /** The records that are not in the tree, which have the highest ids. */
+  get #newest(): readonly R[] {
+    return this.#growing.slice(0, this.#added);
   }
 
   /** A tree of all records, which may be changed. */

@@ -104,7 +104,7 @@ return used and now - used
 `;
 
 /**
- * Closes a log, which then expires, unless it was used too lately. Takes no memory: Redis may be full.
+ * Closes a log, which then expires, unless it was used too recently. Takes no memory: Redis may be full.
  * ARGV: seconds to live, milliseconds that it must not have been used.
  */
 export const CLOSE = `${NOW}
