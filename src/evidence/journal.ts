@@ -1,5 +1,5 @@
-import { contains, type Exchange, hasKey } from './exchange.ts';
-import type { ExchangeFilter } from './report-shapes.ts';
+import type { Exchange } from './exchange.ts';
+import { type ExchangeFilter, passes } from './exchange-filter.ts';
 
 /** Called after each exchange, with the name of its sandbox. */
 export type ExchangeListener = (sandbox: string, exchange: Readonly<Exchange>) => void;
@@ -88,43 +88,4 @@ export class Journal {
     this.#exchanges = [];
     this.#cleared = this.#number;
   }
-}
-
-type FilterTest = (exchange: Readonly<Exchange>, filter: ExchangeFilter) => boolean;
-
-/** Tests one member of a filter, if that is given. */
-function test<Name extends keyof ExchangeFilter>(
-  name: Name,
-  matches: (exchange: Readonly<Exchange>, wanted: NonNullable<ExchangeFilter[Name]>) => boolean,
-): FilterTest {
-  return (exchange, { [name]: wanted }) =>
-    wanted === undefined || wanted === null || matches(exchange, wanted);
-}
-
-/** A member without a test does not compile. */
-const TESTS: { readonly [Name in keyof ExchangeFilter]-?: FilterTest } = {
-  operation: test('operation', ({ operation }, wanted) => operation === wanted),
-  status: test('status', ({ status }, wanted) => status === wanted),
-  statusClass: test('statusClass', ({ status }, wanted) =>
-    `${status}`.startsWith(wanted.charAt(0))),
-  basis: test('basis', ({ basis }, wanted) => basis.kind === wanted),
-  findings: test('findings', ({ findings }, wanted) => findings.length > 0 === wanted),
-  unmatched: test('unmatched', ({ operation }, wanted) => (operation === undefined) === wanted),
-  method: test('method', ({ method }, wanted) => method === wanted),
-  key: test('key', hasKey),
-  from: test('from', ({ at }, wanted) => at >= wanted),
-  to: test('to', ({ at }, wanted) => at <= wanted),
-  after: test('after', ({ number }, wanted) => number > wanted),
-  before: test('before', ({ number }, wanted) => number < wanted),
-  trace: test('trace', ({ traceId }, wanted) => traceId === wanted),
-  hold: test('hold', ({ hold }, wanted) => hold?.name === wanted),
-  held: test('held', ({ hold }, wanted) => (hold !== undefined && !hold.ended) === wanted),
-  text: test('text', contains),
-};
-
-const ALL_TESTS = Object.values(TESTS);
-
-/** Whether an exchange matches a filter: each of its members must match. */
-export function passes(exchange: Readonly<Exchange>, filter: ExchangeFilter): boolean {
-  return ALL_TESTS.every((matches) => matches(exchange, filter));
 }

@@ -1,16 +1,8 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { INSTANT, INSTANT_TEXT } from '../scenario/time-shapes.ts';
+import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { BASIS_KINDS } from '../service/reply.ts';
 import { object, optional, required } from '../shape/objects.ts';
-import {
-  ANY_TEXT,
-  choice,
-  FLAG,
-  integer,
-  list,
-  type Shape,
-  type ValueOf,
-} from '../shape/shapes.ts';
+import { ANY_TEXT, choice, integer, list, type Shape, type ValueOf } from '../shape/shapes.ts';
 import { FINDING_CODE_NAMES } from './finding-codes.ts';
 
 /** A number of things. */
@@ -112,32 +104,3 @@ export const EXPECTED_REPLY = object({
   why: optional(ANY_TEXT, 'The reason in words.'),
 });
 export type ExpectedReply = ValueOf<typeof EXPECTED_REPLY>;
-
-const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
-
-/** The members of a filter. */
-export const FILTER_MEMBERS = {
-  operation: optional(OPERATION, 'Exchanges of this operation.'),
-  status: optional(integer(100, 999, 'an HTTP status'), 'Exchanges with this status.'),
-  statusClass: optional(choice(STATUS_CLASSES), 'Exchanges with a status of this class.'),
-  basis: optional(BASIS_KIND, 'Exchanges whose reply has this basis.'),
-  findings: optional(FLAG, 'Exchanges with findings; `false` for those without.'),
-  unmatched: optional(
-    FLAG,
-    'Exchanges that reached no operation; `false` for those that reached one.',
-  ),
-  method: optional(ANY_TEXT, 'Exchanges with this HTTP method.'),
-  key: optional(ANY_TEXT, 'Exchanges with this API key (the whole key).'),
-  from: optional(INSTANT, 'Exchanges at or after this instant.'),
-  to: optional(INSTANT, 'Exchanges at or before this instant.'),
-  after: optional(COUNT, 'Exchanges with a higher number.'),
-  before: optional(COUNT, 'Exchanges with a lower number.'),
-  trace: optional(ANY_TEXT, 'Exchanges of this trace: the trace id of their `traceparent`.'),
-  hold: optional(ANY_TEXT, 'Exchanges whose reply is or was held back under this name.'),
-  held: optional(FLAG, 'Exchanges whose reply is held back now; `false` for the others.'),
-  text: optional(ANY_TEXT, 'Exchanges whose target, reasons or bodies contain this, in any case.'),
-};
-
-export const EXCHANGE_FILTER = object(FILTER_MEMBERS);
-/** Selects exchanges: each given member must match. */
-export type ExchangeFilter = ValueOf<typeof EXCHANGE_FILTER>;

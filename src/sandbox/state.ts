@@ -4,7 +4,7 @@ import type { Start } from '../scenario/sandbox-start.ts';
 import type { SavedScenario } from '../scenario/scenario-text.ts';
 import { type Clock, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
 import { NO_RATES, type RateWindows } from '../service/keyring.ts';
-import { type Representation, representationFor } from '../service/reply.ts';
+import { type Representation, representationFor } from '../service/representation.ts';
 import type { Store } from '../store/store.ts';
 import type { Upstream } from './upstream.ts';
 

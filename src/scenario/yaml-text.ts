@@ -69,12 +69,13 @@ function offsetOf(document: Document, { at, ofName }: ShapeProblem): number {
       ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === step)
       : undefined;
     const value = isSeq(parent) ? parent.items[Number(step)] : pair?.value;
-    if (pair === undefined && value === undefined) return startOf(found) ?? startOf(name) ?? 0;
+    if (pair === undefined && value === undefined)
+      return nodeOffset(found) ?? nodeOffset(name) ?? 0;
     [found, name] = [value, pair?.key];
   }
-  return (ofName ? startOf(name) : undefined) ?? startOf(found) ?? startOf(name) ?? 0;
+  return (ofName ? nodeOffset(name) : undefined) ?? nodeOffset(found) ?? nodeOffset(name) ?? 0;
 }
 
-function startOf(node: unknown): number | undefined {
+function nodeOffset(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
 }

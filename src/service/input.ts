@@ -126,7 +126,7 @@ export class InputReader {
   }
 
   /** Whether input was accepted that another option would refuse. */
-  get letThrough(): boolean {
+  get hasAcceptedInput(): boolean {
     return this.#accepted !== undefined;
   }
 

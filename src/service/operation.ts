@@ -10,7 +10,8 @@ import {
   type RateCount,
   type RateWindows,
 } from './keyring.ts';
-import { type Basis, errorReply, Grounds, type Reply, type Representation } from './reply.ts';
+import { type Basis, errorReply, Grounds, type Reply } from './reply.ts';
+import type { Representation } from './representation.ts';
 
 /** Everything that an operation sees. */
 export interface World {
@@ -69,8 +70,8 @@ export function operation<Input>(
     if (barred?.status === 401 && !inputFirst) return barred;
 
     const grounds = new Grounds(world.choices);
-    const permitted = barred === undefined && check.ok && check.readOnly && writes;
-    if (permitted && !inputFirst) grounds.decidedBy('read-only-keys');
+    const isReadOnlyWrite = barred === undefined && check.ok && check.readOnly && writes;
+    if (isReadOnlyWrite && !inputFirst) grounds.decidedBy('read-only-keys');
     const reader = new InputReader(call, grounds);
     const input = read(reader, world);
     const { refusal } = reader;
@@ -79,7 +80,7 @@ export function operation<Input>(
       return inputFirst && barred.status !== 401 ? dueToInput(barred, reader) : barred;
     }
     if (refusal !== undefined) return refusal;
-    if (permitted && inputFirst) grounds.decidedBy('read-only-keys');
+    if (isReadOnlyWrite && inputFirst) grounds.decidedBy('read-only-keys');
     if (input === undefined) throw new Error(`${id} read no input and reported no problem.`);
     return markAssumed(run(world, input, grounds, call), reader);
   };
@@ -149,7 +150,7 @@ function dueToOrder({ choices }: World, winner: Reply): Reply {
 /** A reply to input that another option would have refused with another status. */
 function markAssumed(answer: Reply | ReplyWithStore, reader: InputReader): Reply | ReplyWithStore {
   const reply = 'reply' in answer ? answer.reply : answer;
-  if (!reader.letThrough || reply.status === reader.refusalStatus) return answer;
+  if (!reader.hasAcceptedInput || reply.status === reader.refusalStatus) return answer;
   reader.settle();
   const marked = { ...reply, basis: reader.grounds.assumed };
   return 'reply' in answer ? { ...answer, reply: marked } : marked;

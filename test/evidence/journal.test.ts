@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hasKey, observedExchange, shownHeaders, shownKey } from '../../src/evidence/exchange.ts';
+import type { ExchangeFilter } from '../../src/evidence/exchange-filter.ts';
 import { Journal } from '../../src/evidence/journal.ts';
-import type { ExchangeFilter } from '../../src/evidence/report-shapes.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 
 /** A journal that has seen a number of exchanges, a millisecond apart. */

@@ -29,11 +29,14 @@ export function option<const Name extends string>(
 }
 
 /** A reply with an Error that the document does not show. */
-export function reply(status: number, description: string) {
+export function addsReply(status: number, description: string) {
   return { reply: { status, description } } satisfies Additions;
 }
 
 /** Headers of replies with these statuses, with their descriptions. */
-export function headers(statuses: readonly number[], describe: Readonly<Record<string, string>>) {
+export function addsHeaders(
+  statuses: readonly number[],
+  describe: Readonly<Record<string, string>>,
+) {
   return { headers: { statuses, describe } } satisfies Additions;
 }

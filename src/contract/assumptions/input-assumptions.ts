@@ -1,12 +1,12 @@
 import { OPERATION_IDS } from '../operations.ts';
-import { type AssumptionShape, option, reply, WITH_BODY } from './assumption-shape.ts';
+import { type AssumptionShape, addsReply, option, WITH_BODY } from './assumption-shape.ts';
 
 export const INPUT = {
   'invalid-input': {
     question: 'Which status does the Error for a malformed path id, query parameter or body have?',
     options: [
-      option('400', '400 Bad Request', reply(400, 'Invalid input.')),
-      option('422', '422 Unprocessable Content', reply(422, 'Invalid input.')),
+      option('400', '400 Bad Request', addsReply(400, 'Invalid input.')),
+      option('422', '422 Unprocessable Content', addsReply(422, 'Invalid input.')),
     ],
     touches: OPERATION_IDS,
   },
@@ -71,7 +71,7 @@ export const INPUT = {
       option(
         'reject',
         '415 Unsupported Media Type',
-        reply(415, 'The body is not declared as JSON.'),
+        addsReply(415, 'The body is not declared as JSON.'),
       ),
       option('lenient', 'it is read as JSON anyway'),
     ],
@@ -80,12 +80,12 @@ export const INPUT = {
   'body-limit': {
     question: 'How large may a body be?',
     options: [
-      option('1mb', '1 MiB; a larger one gets 413', reply(413, 'The body is too large.')),
-      option('10kb', '10 KiB; a larger one gets 413', reply(413, 'The body is too large.')),
+      option('1mb', '1 MiB; a larger one gets 413', addsReply(413, 'The body is too large.')),
+      option('10kb', '10 KiB; a larger one gets 413', addsReply(413, 'The body is too large.')),
       option(
         'none',
         'no limit; the mock itself has one of 64 MiB, with 413',
-        reply(413, 'The body is too large.'),
+        addsReply(413, 'The body is too large.'),
       ),
     ],
     touches: WITH_BODY,

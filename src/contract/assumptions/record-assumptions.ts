@@ -1,11 +1,11 @@
-import { type AssumptionShape, headers, option, reply } from './assumption-shape.ts';
+import { type AssumptionShape, addsHeaders, addsReply, option } from './assumption-shape.ts';
 
 export const ANIMALS = {
   'unknown-pet': {
     question: 'Which status does the Error for an unknown `petId` have?',
     options: [
-      option('404', '404 Not Found', reply(404, 'No animal has this id.')),
-      option('400', '400 Bad Request', reply(400, 'No animal has this id.')),
+      option('404', '404 Not Found', addsReply(404, 'No animal has this id.')),
+      option('400', '400 Bad Request', addsReply(400, 'No animal has this id.')),
     ],
     touches: ['getPet', 'updateInventory'],
   },
@@ -25,14 +25,14 @@ export const ANIMALS = {
       option(
         'cursor',
         '`Link` with rel="next" and an opaque `cursor`, absent on the last page',
-        headers([200], {
+        addsHeaders([200], {
           Link: 'The next page, with rel="next"; absent on the last page.',
         }),
       ),
       option(
         'offset',
         'the parameter `offset`; the reply carries `X-Total-Count`',
-        headers([200], { 'X-Total-Count': 'The number of animals on all pages.' }),
+        addsHeaders([200], { 'X-Total-Count': 'The number of animals on all pages.' }),
       ),
     ],
     touches: ['listPets'],
@@ -45,7 +45,7 @@ export const ANIMALS = {
   'assigned-ids': {
     question: 'Which id does a created animal get?',
     options: [
-      option('next', 'the highest id ever used plus one', reply(507, 'No id is left.')),
+      option('next', 'the highest id ever used plus one', addsReply(507, 'No id is left.')),
       option('int64', 'an id above 2^53, drawn from the seed and the count'),
     ],
     touches: ['createPet'],
@@ -57,7 +57,7 @@ export const ANIMALS = {
         'sent',
         '`Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to its successor',
         // Every status of getPet's own replies under any options.
-        headers([200, 400, 404, 410], {
+        addsHeaders([200, 400, 404, 410], {
           Deprecation: 'When the operation was deprecated (RFC 9745).',
           Sunset: 'When the operation may be removed (RFC 8594).',
           Link: 'The documentation of its successor.',
@@ -71,8 +71,8 @@ export const ANIMALS = {
     question: 'What does `GET /pets/{petId}` answer after its sunset on 2030-12-05?',
     options: [
       option('unchanged', 'as before'),
-      option('410', '410 Gone', reply(410, 'The operation is past its sunset.')),
-      option('404', '404 Not Found', reply(404, 'The operation is past its sunset.')),
+      option('410', '410 Gone', addsReply(410, 'The operation is past its sunset.')),
+      option('404', '404 Not Found', addsReply(404, 'The operation is past its sunset.')),
     ],
     touches: ['getPet'],
   },
@@ -87,7 +87,7 @@ export const INVENTORY = {
   'inventory-missing-entry': {
     question: 'What does PATCH return for an animal without an inventory entry?',
     options: [
-      option('404', '404 Not Found', reply(404, 'The animal has no inventory entry.')),
+      option('404', '404 Not Found', addsReply(404, 'The animal has no inventory entry.')),
       option('create', 'it creates the entry'),
     ],
     touches: ['updateInventory'],

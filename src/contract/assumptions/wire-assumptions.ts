@@ -1,12 +1,12 @@
 import { OPERATION_IDS } from '../operations.ts';
-import { type AssumptionShape, headers, option, reply } from './assumption-shape.ts';
+import { type AssumptionShape, addsHeaders, addsReply, option } from './assumption-shape.ts';
 
 export const WIRE = {
   'read-only-keys': {
     question: 'May a read-only key be used on POST, PATCH and DELETE?',
     options: [
       option('ignored', 'yes, like any other key'),
-      option('403', '403 Forbidden', reply(403, 'The key is read-only.')),
+      option('403', '403 Forbidden', addsReply(403, 'The key is read-only.')),
     ],
     touches: ['createPet', 'updateInventory', 'cancelOrder'],
   },
@@ -16,7 +16,7 @@ export const WIRE = {
       option(
         'sent',
         '`Bearer`, as RFC 6750 writes it',
-        headers([401], { 'WWW-Authenticate': 'The challenge of RFC 6750.' }),
+        addsHeaders([401], { 'WWW-Authenticate': 'The challenge of RFC 6750.' }),
       ),
       option('absent', 'no'),
     ],
@@ -37,8 +37,8 @@ export const WIRE = {
     options: [
       option('none', 'any number'),
       option('10/s', '10 a second, then 429 with `Retry-After`; any other N/s or N/m works too', {
-        ...reply(429, 'Too many requests for this key.'),
-        ...headers([429], { 'Retry-After': 'The seconds until the next request is allowed.' }),
+        ...addsReply(429, 'Too many requests for this key.'),
+        ...addsHeaders([429], { 'Retry-After': 'The seconds until the next request is allowed.' }),
       }),
     ],
     touches: OPERATION_IDS,

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Exchange } from '../../evidence/exchange.ts';
-import { passes } from '../../evidence/journal.ts';
-import type { ExchangeFilter } from '../../evidence/report-shapes.ts';
+import { type ExchangeFilter, passes } from '../../evidence/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { exchangeText } from './exchange-text.ts';
 

@@ -1,13 +1,9 @@
 import { isIntegerText } from '../../contract/json.ts';
 import { coverageOf, howToGet } from '../../evidence/coverage.ts';
 import type { Exchange } from '../../evidence/exchange.ts';
+import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../evidence/exchange-filter.ts';
 import { findingsOf } from '../../evidence/findings.ts';
-import {
-  COUNT,
-  EXCHANGE_FILTER,
-  FILTER_MEMBERS,
-  type ReplyCoverage,
-} from '../../evidence/report-shapes.ts';
+import { COUNT, type ReplyCoverage } from '../../evidence/report-shapes.ts';
 import { totalsOf } from '../../evidence/sandbox-evidence.ts';
 import type { Totals } from '../../evidence/totals.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

@@ -1,0 +1,87 @@
+import type { Choices } from '../contract/assumption-table.ts';
+import {
+  type Animal,
+  type AnyRecord,
+  type Fields,
+  type InventoryEntry,
+  type Order,
+  RECORDS,
+  STORED_RECORDS,
+} from '../contract/records.ts';
+
+/** Writes records as JSON for clients. One instance for each combination of options: caches use it as a key. */
+export interface Representation {
+  readonly animal: (animal: Animal) => string;
+  readonly inventoryEntry: (entry: InventoryEntry) => string;
+  readonly order: (order: Order) => string;
+  /** The same without cancelled orders, for lists. */
+  readonly uncancelledOrder: (order: Order) => string | undefined;
+}
+
+type FormChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
+
+/** At most one for each combination of the options of `FormChoice`. */
+const representations = new Map<string, Representation>();
+
+export function representationFor(choices: Pick<Choices, FormChoice>): Representation {
+  const form = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
+  let representation = representations.get(form);
+  if (representation === undefined) {
+    const isStatusShown = choices['order-status-field'] === 'shown';
+    const write = writer(isStatusShown ? STORED_RECORDS.orders : RECORDS.Order, choices);
+    const order = isStatusShown ? (it: Order) => write({ status: 'pending', ...it }) : write;
+    representation = {
+      animal: writer(RECORDS.Animal, choices),
+      inventoryEntry: writer(RECORDS.InventoryEntry, choices),
+      order,
+      uncancelledOrder: (it: Order) => (it.status === 'cancelled' ? undefined : order(it)),
+    };
+    representations.set(form, representation);
+  }
+  return representation;
+}
+
+/** The offset that `date-format: offset` writes, in minutes east of UTC. */
+const WRITTEN_OFFSET_MINUTES = 120;
+
+function writer(fields: Fields, choices: Pick<Choices, FormChoice>): (record: AnyRecord) => string {
+  const nullForAbsent = choices['absent-optionals'] === 'null';
+  // The first field is the id, which every record has.
+  const plan = Object.entries(fields).map(([name, { type }], index) => ({
+    name,
+    type,
+    prefix: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`,
+  }));
+
+  return (record) => {
+    let json = '';
+    for (const { name, prefix, type } of plan) {
+      const value = record[name];
+      if (value === undefined) {
+        if (nullForAbsent) json += `${prefix}null`;
+      } else if (typeof value !== 'string') json += prefix + String(value);
+      else json += prefix + quote(type === 'dateTime' ? formatDate(value, choices) : value);
+    }
+    return `${json}}`;
+  };
+}
+
+/** `JSON.stringify` of a text, whose call costs more than a look at the characters of a short one. */
+function quote(text: string): string {
+  return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {
+  const milliseconds = Date.parse(instant);
+  const utc = new Date(milliseconds).toISOString();
+  switch (choices['date-format']) {
+    case 'utc-seconds':
+      return utc.replace(/\.\d{3}Z$/, 'Z');
+    case 'utc-millis':
+      return utc;
+    case 'offset': {
+      const local = new Date(milliseconds + WRITTEN_OFFSET_MINUTES * 60_000).toISOString();
+      return local.replace(/\.\d{3}Z$/, '+02:00');
+    }
+  }
+}
