@@ -85,8 +85,8 @@ export function runCommand(
   const detached = ownGroup && process.platform !== 'win32';
   const child = spawn(program, args, { env, stdio, detached });
   if (onOutput !== undefined) {
-    for (const output of [child.stdout, child.stderr])
-      output?.setEncoding('utf8').on('data', onOutput);
+    child.stdout?.setEncoding('utf8').on('data', onOutput);
+    child.stderr?.setEncoding('utf8').on('data', onOutput);
   }
   /** Passes a signal on. @returns whether any process received it */
   const send = (signal: NodeJS.Signals | 0): boolean => {

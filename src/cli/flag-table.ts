@@ -49,9 +49,10 @@ function flagsOn(...commands: readonly CommandName[]) {
   };
 }
 
-/** The commands that start a server, and those that send requests to a deployment. */
+/** The commands that start a server, that call a deployment, and that list or check files. */
 const SERVERS = ['serve', 'exec', 'sweep'] as const;
 const CALLERS = ['check', 'record'] as const;
+const LISTERS = ['assumptions', 'responses', 'scenarios', 'validate'] as const;
 
 const ofServe = flagsOn('serve');
 const ofExec = flagsOn('exec');
@@ -72,15 +73,7 @@ const ofTimed = flagsOn('health', 'exec', 'sweep', ...CALLERS);
 const ofReporters = flagsOn('sweep', 'check');
 const ofRecorders = flagsOn('generate', 'record');
 const ofResponses = flagsOn('responses');
-const ofPrinters = flagsOn(
-  'assumptions',
-  'responses',
-  'scenarios',
-  'validate',
-  'sweep',
-  'ctl',
-  ...CALLERS,
-);
+const ofPrinters = flagsOn(...LISTERS, 'sweep', 'ctl', ...CALLERS);
 const ofCtl = flagsOn('ctl');
 const ofAll = flagsOn(...COMMAND_NAMES);
 

@@ -67,35 +67,30 @@ test('check fails if it leaves open what was settled, unless --allow-unsettled i
 });
 
 test('check asks before requests go to another machine, and a dry run sends none', async () => {
-  const url = 'http://staging.invalid/v1';
-  const refused = await runInProcess(['check', url, '--key', KEY, '--writes']);
+  const staging = (...flags: readonly string[]) =>
+    runInProcess(['check', 'http://staging.invalid/v1', '--key', KEY, ...flags]);
+  const refused = await staging('--writes');
   expect(refused.code).toBe(2);
   expect(refused.stderr).toMatch(
     /staging\.invalid will get up to \d+ requests, \d+ of which write/,
   );
   expect(refused.stderr).toContain('--yes');
-  const dry = await runInProcess([
-    'check',
-    url,
-    '--key',
-    KEY,
-    '--dry-run',
-    '--writes',
-    '--cancel',
-    '7',
-  ]);
+  const dry = await staging('--dry-run', '--writes', '--cancel', '7');
   expect(dry.code).toBe(0);
   expect(dry.stdout).toContain('DELETE /store/orders/7');
   expect(dry.stdout).toMatch(/GET \/pets\?limit=0 +a limit below 1: limit-out-of-range/);
-  const reading = await runInProcess(['check', url, '--key', KEY, '--dry-run']);
-  expect(reading.stdout).not.toMatch(/POST|PATCH|DELETE/);
+  expect((await staging('--dry-run')).stdout).not.toMatch(/POST|PATCH|DELETE/);
 });
 
-test('check says which key or URL is wrong instead of judging anything', async () => {
-  const server = await serverFor();
-  const wrongKey = await runInProcess(['check', server.url, '--key', KEY]);
-  expect(wrongKey).toMatchObject({ code: 1, stdout: '' });
-  expect(wrongKey.stderr).toContain('the key is refused');
-  const wrongUrl = await runInProcess(['check', `${server.url}/x`, '--key', 'demo-key']);
-  expect(wrongUrl.stderr).toContain('is the base URL right?');
-});
+test.each([
+  ['', KEY, 'the key is refused'],
+  ['/x', 'demo-key', 'is the base URL right?'],
+])(
+  'check says which key or URL is wrong instead of judging anything: %j',
+  async (path, key, why) => {
+    const { url } = await serverFor();
+    const { code, stdout, stderr } = await runInProcess(['check', `${url}${path}`, '--key', key]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(why);
+  },
+);

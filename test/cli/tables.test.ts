@@ -109,23 +109,17 @@ describe('the banner', () => {
   });
 });
 
-describe('a terminal', () => {
-  const outputOf = (members: object) => Object.assign(new PassThrough(), members);
-
-  test.each([
-    ['a pipe', {}, {}, { interactive: false, style: { width: 100, colour: false } }],
-    [
-      'a screen',
-      { isTTY: true, columns: 90 },
-      {},
-      { interactive: true, style: { width: 90, colour: true } },
-    ],
-    ['a narrow screen', { isTTY: true, columns: 40 }, {}, { style: { width: 80 } }],
-    ['NO_COLOR', { isTTY: true }, { NO_COLOR: '1' }, { style: { colour: false } }],
-    ['a dumb terminal', { isTTY: true }, { TERM: 'dumb' }, { style: { colour: false } }],
-  ])('%s', (_what, members, env, expected) => {
-    expect(terminalOf(outputOf(members), new PassThrough(), env)).toMatchObject(expected);
-  });
+test.each<[what: string, output: object, env: Record<string, string>, style: object]>([
+  ['a pipe', {}, {}, { width: 100, colour: false }],
+  ['a screen', { isTTY: true, columns: 90 }, {}, { width: 90, colour: true }],
+  ['a narrow screen', { isTTY: true, columns: 40 }, {}, { width: 80 }],
+  ['NO_COLOR', { isTTY: true }, { NO_COLOR: '1' }, { colour: false }],
+  ['a dumb terminal', { isTTY: true }, { TERM: 'dumb' }, { colour: false }],
+])('%s has its own style', (_what, members, env, style) => {
+  const output = Object.assign(new PassThrough(), members);
+  const terminal = terminalOf(output, new PassThrough(), env);
+  expect(terminal.style).toMatchObject(style);
+  expect(terminal.interactive).toBe('isTTY' in members);
 });
 
 describe('completion offers', () => {
