@@ -7,9 +7,9 @@ export const FINDING_CODES = {
   'unknown-input': 'The document does not define it, so the service may reject it; remove it.',
   'pointless-retry': 'A retry cannot change this reply; retry only temporary failures.',
   'early-retry': 'The service asked for a longer pause; wait for as long as Retry-After says.',
-  'unknown-preference': 'The request was answered as if it had none; correct or remove it.',
+  'unknown-preference': 'The Prefer header was ignored; correct or remove it.',
   drift: 'The deployment and the mock disagree; choose the options that `check` finds there.',
-  'unreleased-hold': 'The test forgot it; release the hold, or let it last longer with --max-hold.',
+  'unreleased-hold': 'No test released it; release the hold, or let it last longer with --max-hold.',
   'unexpected-body': 'DELETE takes no body, and the service may reject one; send none.',
 } as const satisfies Record<string, string>;
 

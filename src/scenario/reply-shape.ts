@@ -37,12 +37,12 @@ const VALUE = either(
 );
 
 /** An object of headers by name. */
-export function headersOf<T>(values: Shape<T>): Shape<ReadonlyMap<string, T>> {
+export function headersShape<T>(values: Shape<T>): Shape<ReadonlyMap<string, T>> {
   const expected = 'an object of headers by name';
   return mapOf(values, { expected, name: HEADER_NAME, expectedName: 'a header name' });
 }
 
-const HEADERS = convert(headersOf(oneOrMore(VALUE)), (headers, at, report) => {
+const HEADERS = convert(headersShape(oneOrMore(VALUE)), (headers, at, report) => {
   const framing = [...headers.keys()].filter((name) => FRAMING.includes(name.toLowerCase()));
   for (const name of framing) {
     const expected = 'a header that does not frame the message; use a `fault` to break that';

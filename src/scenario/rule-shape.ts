@@ -17,7 +17,7 @@ import {
 import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
 import { HOLD } from './hold.ts';
-import { headersOf, REPLY } from './reply-shape.ts';
+import { headersShape, REPLY } from './reply-shape.ts';
 import { LONGEST_DELAY } from './time-shapes.ts';
 
 const EVERY = '*' as const;
@@ -83,7 +83,7 @@ const WHERE: Shape<readonly Condition[]> = convert(
     {
       ...Object.fromEntries(INPUTS.map((name) => [name, inputMember(name)])),
       headers: optional(
-        convert(headersOf(VALUES), (headers) =>
+        convert(headersShape(VALUES), (headers) =>
           [...headers].map(([name, values]) => ({
             of: 'header',
             name: name.toLowerCase(),

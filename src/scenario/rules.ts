@@ -164,8 +164,8 @@ function checkOf(id: OperationId, { of, name, values }: Condition): CallTest {
   const parameter = operationShape(id).parameters.find((it) => it.name === name);
   if (parameter?.in === 'path') return ({ pathId }) => texts.includes(pathId);
   return ({ query, body }) => {
-    const asked = query.find(([given]) => given === name);
-    if (asked !== undefined) return texts.includes(asked[1]);
+    const [, queryValue] = query.find((it) => it[0] === name) ?? [];
+    if (queryValue !== undefined) return texts.includes(queryValue);
     if (body.kind !== 'bytes') return texts.includes(undefined);
     const fields = body.json.ok && isObject(body.json.value) ? body.json.value : NO_FIELDS;
     const field = Object.hasOwn(fields, name) ? fields[name] : null;
