@@ -9,7 +9,7 @@ export const FINDING_CODES = {
   'early-retry': 'The service asked for a longer pause; wait for as long as Retry-After says.',
   'unknown-preference': 'The Prefer header was ignored; correct or remove it.',
   drift: 'The deployment and the mock disagree; choose the options that `check` finds there.',
-  'unreleased-hold': 'No test released it; release the hold, or let it last longer with --max-hold.',
+  'unreleased-hold': 'No test released it; release it, or let it last longer with --max-hold.',
   'unexpected-body': 'DELETE takes no body, and the service may reject one; send none.',
 } as const satisfies Record<string, string>;
 
