@@ -101,7 +101,7 @@ export type EndpointDefinition = Omit<Endpoint, 'tag'>;
 
 /** `handle` gets the body and the query as their shapes read them; without a shape, the raw query. */
 interface Definition<Body, Query>
-  extends Omit<EndpointDefinition, 'id' | 'method' | 'path' | 'handle'> {
+  extends Omit<EndpointDefinition, 'id' | 'method' | 'path' | 'parameters' | 'handle'> {
   readonly body?: EndpointBody<Body>;
   readonly query?: Shape<Query>;
   readonly handle: Handle<ControlCall<Body, Query>>;
@@ -144,7 +144,7 @@ export function serviceUrl(controlUrl: string): string {
 }
 
 /** The parameters of a query: the members of its shape that have a description. */
-export function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
+function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
   return Object.entries(propertiesOf(schema)).flatMap(([name, { description, ...property }]) =>
     description ? [{ name, description: String(description), schema: property }] : [],
   );

@@ -26,6 +26,8 @@ type Filter = (record: AnyRecord) => boolean;
 
 /** What a query of a list selects. */
 export interface ListQuery {
+  /** What it filters and sorts by, without what `q` searches. */
+  readonly fields: readonly string[];
   readonly filters: readonly Filter[];
   /** Undefined for the order in which the list is. */
   readonly order: ((a: AnyRecord, b: AnyRecord) => number) | undefined;
@@ -95,6 +97,7 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
         searched.some((name) => Boolean(record[name]) && contains(record[name], q ?? ''));
       const filters = Object.values(given).filter(isFilter);
       return {
+        fields: [...Object.keys(given).map((it) => it.replace(/_[a-z]+$/, '')), ...sort],
         filters: q === undefined ? filters : [...filters, search],
         order: sort.length === 0 ? undefined : orderOf(sort, orders),
         start,

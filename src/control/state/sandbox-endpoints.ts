@@ -1,5 +1,5 @@
 import { BASE_PATH } from '../../contract/operations.ts';
-import type { Field, Fields, Reading } from '../../contract/records.ts';
+import type { Field, Fields } from '../../contract/records.ts';
 import { findingsOf } from '../../evidence/findings.ts';
 import { TEXTS } from '../../evidence/report-shapes.ts';
 import { locateByName, nameInvalid } from '../../http/service-handler.ts';
@@ -17,12 +17,17 @@ import {
   endpoint,
   json,
   ofService,
-  parametersOf,
-  readQueryAs,
   refuse,
   refuseInput,
 } from '../endpoint.ts';
-import { LIST_HEADERS, listQuery, listReply, type Page, pageOf } from '../records/query.ts';
+import {
+  LIST_HEADERS,
+  type ListQuery,
+  listQuery,
+  listReply,
+  type Page,
+  pageOf,
+} from '../records/query.ts';
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
@@ -42,22 +47,17 @@ const FIELDS: Fields = {
 
 const QUERY = listQuery(FIELDS, ['name']);
 
-/** What is known without the state of a sandbox, which other servers may have changed. */
-const KNOWN = /^(?:q|_page|_limit|_order|(?:name|lastUsed)(?:_[a-z]+)?)$/;
-
 export const SANDBOX_ENDPOINTS = [
   endpoint('listSandboxes', 'get /sandboxes', {
     summary: 'List sandboxes',
     description:
       'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do; `q` searches names.',
-    parameters: parametersOf(QUERY),
+    query: QUERY,
     replies: { 200: list(SANDBOX) },
     headers: LIST_HEADERS,
     defaultOnly: true,
     handle: async (call) => {
-      const page = await selectSandboxes(call);
-      if (!page.ok) return refuseInput(page.problems);
-      const { records: uses, total } = page.value;
+      const { records: uses, total } = await selectSandboxes(call);
       const records = await sandboxViews(call.parts.sandboxes, uses, call.mount);
       return listReply({ records, total });
     },
@@ -66,19 +66,19 @@ export const SANDBOX_ENDPOINTS = [
     summary: 'Delete the sandboxes that a filter selects',
     description:
       'Takes the parameters of the list, and requires a filter or `q`. Never deletes the default sandbox and staging.',
-    parameters: parametersOf(QUERY),
+    query: QUERY,
     example: { query: { name: 'my-test' } },
     replies: { 200: DELETED },
     defaultOnly: true,
     handle: async (call) => {
-      if (![...call.query].some(([name, value]) => !name.startsWith('_') && value !== '')) {
+      const given = [...new URLSearchParams(call.search)];
+      if (!given.some(([name, value]) => !name.startsWith('_') && value !== '')) {
         const expected = 'a filter, such as name=a or name_like=ci-';
         return refuseInput([{ path: 'query', expected, found: 'none' }]);
       }
-      const page = await selectSandboxes(call);
-      if (!page.ok) return refuseInput(page.problems);
+      const { records } = await selectSandboxes(call);
       const deleted: string[] = [];
-      for (const { name } of page.value.records) {
+      for (const { name } of records) {
         if (await call.parts.sandboxes.remove(name)) deleted.push(name);
       }
       return json({ deleted });
@@ -134,18 +134,15 @@ async function selectSandboxes({
   parts: { sandboxes },
   query,
   mount,
-}: ControlCall): Promise<Reading<Page<Use>>> {
-  const selection = readQueryAs(QUERY, query);
-  if (!selection.ok) return selection;
+}: ControlCall<unknown, ListQuery>): Promise<Page<Use>> {
   const now = Date.now();
   const uses = [...(await sandboxes.unused())].map(
     ([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }),
   );
-  const fields = [...query].map(([name, value]) => (name === '_sort' ? value.split(',') : name));
-  const isKnown = fields.flat().every((field) => KNOWN.test(field));
+  // All else is in the state of a sandbox, which other servers may have changed.
+  const isKnown = query.fields.every((it) => it === 'name' || it === 'lastUsed');
   const rows = isKnown ? uses : await sandboxViews(sandboxes, uses, mount);
-  const source = { size: rows.length, ascending: () => rows };
-  return { ok: true, value: pageOf(source, selection.value) };
+  return pageOf({ size: rows.length, ascending: () => rows }, query);
 }
 
 /** Summaries of sandboxes. Leaves out those that are gone. */
