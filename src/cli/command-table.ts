@@ -1,3 +1,5 @@
+import { namesOf } from '../tables.ts';
+
 /** The words after a name, as the help shows them, with the least and the most of them. */
 export type Words = readonly [usage: string, least: number, most: number];
 
@@ -127,11 +129,7 @@ const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-export const COMMAND_NAMES = Object.keys(COMMANDS).filter(isCommandName);
-
-function isCommandName(name: string): name is CommandName {
-  return Object.hasOwn(COMMANDS, name);
-}
+export const COMMAND_NAMES = namesOf(COMMANDS);
 
 /** The entry of a command, for code that treats all commands alike. */
 export function commandShape(name: CommandName): CommandShape {

@@ -1,6 +1,7 @@
 import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { object } from '../shape/objects.ts';
 import type { ValueOf } from '../shape/shapes.ts';
+import { namesOf } from '../tables.ts';
 import type { CommandName } from './command-table.ts';
 import { FLAG_GROUPS, type FlagShape } from './flag-table.ts';
 
@@ -8,7 +9,7 @@ import { FLAG_GROUPS, type FlagShape } from './flag-table.ts';
  * Every flag, by the name of the option that it sets. The command line, the environment, config files,
  * the help and the docs follow from it.
  */
-const FLAGS = {
+export const FLAGS = {
   ...FLAG_GROUPS.Address,
   ...FLAG_GROUPS.Store,
   ...FLAG_GROUPS.Simulation,
@@ -32,11 +33,7 @@ export interface Flags extends ValueOf<typeof FLAG_VALUES> {
   readonly checked?: SavedVerdicts | undefined;
 }
 
-export const FLAG_NAMES = Object.keys(FLAGS).filter(isFlagName);
-
-export function isFlagName(name: string): name is FlagName {
-  return Object.hasOwn(FLAGS, name);
-}
+export const FLAG_NAMES = namesOf(FLAGS);
 
 /** The entry of a flag, for code that treats all flags alike. */
 export function flagShape(name: FlagName): FlagShape {

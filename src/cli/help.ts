@@ -4,10 +4,11 @@ import { ASSUMPTION_IDS, optionNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { packageRoot } from '../package.ts';
 import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
+import { isNameOf } from '../tables.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { ACTION_NAMES, actionShape } from './commands/ctl-actions.ts';
 import { FLAG_GROUPS } from './flag-table.ts';
-import { flagShape, isFlagName, spellingOf } from './flags.ts';
+import { FLAGS, flagShape, spellingOf } from './flags.ts';
 import { variableOf } from './read-flags.ts';
 
 const ABOUT = 'A local mock server for the pet store service, for developers of its clients.';
@@ -99,7 +100,7 @@ async function printedFor(
 
 function addFlags(parser: Argv, command: CommandName, completions: typeof COMPLETIONS): void {
   for (const [group, flags] of Object.entries(FLAG_GROUPS)) {
-    for (const name of Object.keys(flags).filter(isFlagName)) {
+    for (const name of Object.keys(flags).filter((it) => isNameOf(FLAGS, it))) {
       const { commands, alias, description } = flagShape(name);
       if (!commands.includes(command)) continue;
       parser.option(spellingOf(name), {

@@ -5,18 +5,19 @@ import { MOCK_VARIABLES } from '../library/mock-variables.ts';
 import { object, optional } from '../shape/objects.ts';
 import { readAs, type ShapeProblem } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
+import { isNameOf } from '../tables.ts';
 import { firstProblems } from '../words.ts';
 import { refusal, textIn, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
 import {
   FLAG_VALUES,
+  FLAGS,
   type FlagName,
   type Flags,
   flagShape,
   flagSpelled,
   flagsFrom,
   flagsOf,
-  isFlagName,
   spellingOf,
 } from './flags.ts';
 
@@ -98,7 +99,7 @@ function wrongValue(layer: Layer, [problem]: readonly ShapeProblem[]): Error {
   if (problem === undefined) return new TypeError('A value was refused without a reason.');
   const { at, ofName, expected, found } = problem;
   const [flag = '', ...inside] = at.filter((step) => typeof step === 'string');
-  const origin = isFlagName(flag) ? layer.get(flag)?.origin : flag;
+  const origin = isNameOf(FLAGS, flag) ? layer.get(flag)?.origin : flag;
   return refusal([origin, ...(ofName ? [] : inside)].join(' '), expected, found);
 }
 

@@ -1,3 +1,4 @@
+import { namesOf } from '../tables.ts';
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT } from './assumptions/input-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
@@ -27,11 +28,7 @@ export type Option<Id extends AssumptionId> =
 
 export type Choices = { readonly [Id in AssumptionId]: Option<Id> };
 
-export const ASSUMPTION_IDS = Object.keys(ASSUMPTIONS).filter(isAssumptionId);
-
-function isAssumptionId(id: string): id is AssumptionId {
-  return Object.hasOwn(ASSUMPTIONS, id);
-}
+export const ASSUMPTION_IDS = namesOf(ASSUMPTIONS);
 
 /** An assumption in its general type, for code that treats all of them alike. */
 export function assumptionShape(id: AssumptionId): AssumptionShape {

@@ -1,3 +1,4 @@
+import { namesOf } from '../tables.ts';
 import type { OperationId } from './operations.ts';
 
 interface ErrorShape {
@@ -49,9 +50,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-const CODES = Object.keys(ERROR_CODES).filter((code): code is ErrorCode =>
-  Object.hasOwn(ERROR_CODES, code),
-);
+const CODES = namesOf(ERROR_CODES);
 
 /** A status that an Error with this code can have. */
 export type StatusOf<C extends ErrorCode> = (typeof ERROR_CODES)[C]['statuses'][number];

@@ -1,3 +1,4 @@
+import { namesOf } from '../tables.ts';
 import { type Fields, RECORDS, type RecordName } from './records.ts';
 
 interface OperationParameter {
@@ -166,11 +167,7 @@ export const OPERATIONS = {
 
 export type OperationId = keyof typeof OPERATIONS;
 
-export const OPERATION_IDS = Object.keys(OPERATIONS).filter(isOperationId);
-
-export function isOperationId(id: string): id is OperationId {
-  return Object.hasOwn(OPERATIONS, id);
-}
+export const OPERATION_IDS = namesOf(OPERATIONS);
 
 /** An operation in its general type, for code that treats all of them alike. */
 export function operationShape(id: OperationId): OperationShape {

@@ -1,3 +1,5 @@
+import { namesOf } from '../tables.ts';
+
 /** What each code of a finding means to a client, and what to do about it. */
 export const FINDING_CODES = {
   deprecated: 'The operation will be sunset; migrate before then.',
@@ -15,11 +17,7 @@ export const FINDING_CODES = {
 
 export type FindingCode = keyof typeof FINDING_CODES;
 
-export const FINDING_CODE_NAMES = Object.keys(FINDING_CODES).filter(isFindingCode);
-
-function isFindingCode(name: string): name is FindingCode {
-  return Object.hasOwn(FINDING_CODES, name);
-}
+export const FINDING_CODE_NAMES = namesOf(FINDING_CODES);
 
 /** A finding without the call that it is about. Its code tells the advice. */
 export interface FindingText {

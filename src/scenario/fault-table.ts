@@ -1,3 +1,5 @@
+import { namesOf } from '../tables.ts';
+
 /**
  * What a fault does to the reply: it replaces it, and the client never sees it; or spoils it, so that
  * the client sees a status but no usable reply; or delivers it complete.
@@ -33,6 +35,4 @@ export type Fault = {
     : { readonly kind: K };
 }[FaultName];
 
-export const FAULT_NAMES = Object.keys(FAULTS).filter((name): name is FaultName =>
-  Object.hasOwn(FAULTS, name),
-);
+export const FAULT_NAMES = namesOf(FAULTS);

@@ -20,6 +20,7 @@ import type {
 import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
 import { type ControlClient, searchOf } from '../../library/control-client.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
+import { namesOf } from '../../tables.ts';
 import { describe, joinWords } from '../../words.ts';
 import { oneOf, refusal, textIn, UsageError } from '../command.ts';
 import { ANY, NOTHING, type Words } from '../command-table.ts';
@@ -274,9 +275,7 @@ function fieldValue(field: Field | undefined, text: string): unknown {
 
 export type ActionName = keyof typeof ACTIONS;
 
-export const ACTION_NAMES = Object.keys(ACTIONS).filter((name): name is ActionName =>
-  Object.hasOwn(ACTIONS, name),
-);
+export const ACTION_NAMES = namesOf(ACTIONS);
 
 /** A row of the table in its general shape. */
 export function actionShape(name: ActionName): Action {

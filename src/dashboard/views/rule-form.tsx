@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import { isOperationId } from '../../contract/operations.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
 import type { RecordedExchange, ScenarioSummary } from '../../control/control-shapes.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
+import { isNameOf } from '../../tables.ts';
 import { Field, type FieldProps, Form, NAME_INPUT, type Texts, textsOf } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Loaded } from '../parts/texts.tsx';
@@ -29,7 +30,7 @@ export function RuleForm() {
   const loaded = useLoaded(query.toString(), async (signal) => {
     const list = await call<readonly ScenarioSummary[]>('GET', '/scenarios', { signal });
     const own = list.filter((it) => it.own).map(({ name }) => name);
-    if (isOperationId(operation)) {
+    if (isNameOf(OPERATIONS, operation)) {
       return { own, draft: { operation, texts: new Map(Object.entries({ status, calls: '1' })) } };
     }
     const exchange = await call<RecordedExchange>('GET', `/requests/${from}`, { signal });

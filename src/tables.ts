@@ -1,0 +1,12 @@
+/** The names of a table's rows, in order. */
+export function namesOf<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
+  return Object.keys(table).filter((name) => isNameOf(table, name));
+}
+
+/** Whether a table has a row of this name. */
+export function isNameOf<Name extends string>(
+  table: Readonly<Record<Name, unknown>>,
+  name: string,
+): name is Name {
+  return Object.hasOwn(table, name);
+}
