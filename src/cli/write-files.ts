@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { asError } from '../node-errors.ts';
 import { coverageReport, REPORT_FORMATS } from '../report/coverage-report.ts';
+import { renderHtml } from '../report/html.ts';
 import { renderJunit } from '../report/junit.ts';
-import { renderPage } from '../report/page.ts';
 import type { Report } from '../report/report.ts';
 import type { RunningServer } from '../server.ts';
 import { writeFixture } from '../store/fixture/load-fixture.ts';
@@ -19,7 +19,7 @@ export function jsonText(value: unknown): string {
 /** Writes a report to the files of `--junit` and `--html`. */
 export function writeReports(report: Report, { junit, html }: Flags): void {
   if (junit !== undefined) writeText(junit, renderJunit(report));
-  if (html !== undefined) writeText(html, renderPage(report));
+  if (html !== undefined) writeText(html, renderHtml(report));
 }
 
 /** @throws Failure if the file cannot be written */

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import { locateByName, type ServiceHandler } from '../http/service-handler.ts';
+import { locateByName } from '../http/locate-sandbox.ts';
+import type { ServiceHandler } from '../http/service-handler.ts';
 import { decodeSegment, parseTarget, ROOT } from '../http/target.ts';
 import { sendFailure, writeReply } from '../http/write.ts';
 import { ContentError } from '../read-text.ts';

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError } from './rejections.ts';
-import type { securer } from './tls/secure.ts';
+import type { tlsUpgrade } from './tls/secure.ts';
 
 /** How long a client may be silent, in milliseconds. */
 export interface Timeouts {
@@ -63,14 +63,14 @@ export class Connections {
     http.on('timeout', (socket: Socket) => this.#giveUp(socket));
   }
 
-  /** Answers the requests of a connection; with `secure`, once it knows whether they are in TLS. */
-  accept(socket: Socket, secure?: ReturnType<typeof securer>): void {
+  /** Answers the requests of a connection; with `upgrade`, once it knows whether they are in TLS. */
+  accept(socket: Socket, upgrade?: ReturnType<typeof tlsUpgrade>): void {
     this.#open.set(socket, undefined);
     socket.once('close', () => this.#open.delete(socket));
     socket.setTimeout(this.#timeouts.headers);
-    if (secure === undefined) this.#http.emit('connection', socket);
+    if (upgrade === undefined) this.#http.emit('connection', socket);
     else
-      secure(socket, (known) => {
+      upgrade(socket, (known) => {
         this.#open.delete(socket);
         this.accept(known);
       });

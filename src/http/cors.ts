@@ -26,11 +26,9 @@ export function preflightHeaders(
   const isPreflight = origin !== undefined && headers['access-control-request-method'];
   if (!isPreflight || cors !== 'allowed') return [];
   const requested = headers['access-control-request-headers'];
-  const isPrivate = headers['access-control-request-private-network'] === 'true';
   return [
     ...['Access-Control-Allow-Methods', allow],
     ...['Access-Control-Max-Age', PREFLIGHT_SECONDS],
     ...(requested === undefined ? [] : ['Access-Control-Allow-Headers', requested]),
-    ...(isPrivate ? ['Access-Control-Allow-Private-Network', 'true'] : []),
   ];
 }

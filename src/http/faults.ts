@@ -79,7 +79,7 @@ function html(response: ServerResponse): void {
  */
 function truncate(response: ServerResponse, reply: WireReply): void {
   const { socket } = response.req;
-  if (hasContent(response, reply)) {
+  if (hasContent(response, reply.status)) {
     const bytes = Buffer.from(reply.body);
     writeHead(response, reply, Math.max(bytes.length, 1));
     response.flushHeaders();
@@ -103,7 +103,7 @@ function malformedJson(response: ServerResponse, reply: WireReply): void {
   const text = reply.body.toString();
   const spoilt = Buffer.from(text.slice(0, text.length >> 1) + TAIL);
   writeHead(response, reply, spoilt.length);
-  response.end(hasContent(response, reply) ? spoilt : '');
+  response.end(hasContent(response, reply.status) ? spoilt : '');
 }
 
 /**
@@ -111,7 +111,7 @@ function malformedJson(response: ServerResponse, reply: WireReply): void {
  * that cannot have chunks, to HTTP/1.0 or without content, is truncated instead.
  */
 function badChunk(response: ServerResponse, reply: WireReply): void {
-  if (response.req.httpVersion === '1.0' || !hasContent(response, reply)) {
+  if (response.req.httpVersion === '1.0' || !hasContent(response, reply.status)) {
     truncate(response, reply);
     return;
   }
@@ -140,7 +140,7 @@ function slowBody(
   const { rest } = reply;
   const body = Buffer.from(reply.body);
   writeHead(response, reply, body.length);
-  if (!hasContent(response, reply) || body.length === 0) {
+  if (!hasContent(response, reply.status) || body.length === 0) {
     response.end();
     return;
   }
@@ -177,7 +177,7 @@ function slowBody(
 }
 
 /** Whether the reply comes with content (RFC 9110, section 6.4.1). */
-function hasContent(response: ServerResponse, { status }: WireReply): boolean {
+export function hasContent(response: ServerResponse, status: number): boolean {
   return response.req.method !== 'HEAD' && mayHaveContent(status);
 }
 

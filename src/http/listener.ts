@@ -7,7 +7,7 @@ import { PLAIN_HTTP, type Rejection, rejectBytes, rejectRequest, remedyFor } fro
 import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
-import { securer } from './tls/secure.ts';
+import { tlsUpgrade } from './tls/secure.ts';
 import { replyText, sendFailure, sendReply, type Wire } from './write.ts';
 
 const TIMEOUTS: Timeouts = {
@@ -51,9 +51,9 @@ export function createListener(options: ListenerOptions): Listener {
       return replyText(rejectionReply(rejectBytes(error), sandbox.state), sandbox.state, options);
     },
   );
-  const secure = certificate && securer(certificate);
+  const upgrade = certificate && tlsUpgrade(certificate);
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-    connections.accept(socket, secure),
+    connections.accept(socket, upgrade),
   );
   const close = (): Promise<void> => {
     connections.stop();

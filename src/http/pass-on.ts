@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { warn } from '../node-errors.ts';
 import { headerOf, without } from '../raw-headers.ts';
 import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
+import { hasContent } from './faults.ts';
 
 /** The most bytes held of a body, in either direction. */
 export const MOST_HELD = 64 * 1024;
@@ -20,8 +21,7 @@ export function passOn(
 ): void {
   const { req } = response;
   const length = headerOf(headers, 'content-length');
-  const bare = req.method === 'HEAD' || status === 204 || status === 304;
-  const chunked = length === undefined && req.httpVersion === '1.1' && !bare;
+  const chunked = length === undefined && req.httpVersion === '1.1' && hasContent(response, status);
   response.sendDate = false; // the deployment's Date, or none
   const reason = UNSENDABLE.test(body.phrase) ? '' : body.phrase;
   // Only chunks can have trailers.

@@ -1,18 +1,15 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { sandboxLimitReached } from '../sandbox/keeper.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
-import { type Answer, Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import type { Answer } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { step } from '../sandbox/step.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import { thisInstant } from '../service/clock.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../service/input.ts';
-import { bearerToken } from '../service/keyring.ts';
-import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import { describe } from '../words.ts';
+import type { Reply } from '../service/reply.ts';
 import { forward } from './forward.ts';
+import { locateSandbox } from './locate-sandbox.ts';
 import { withoutOperation } from './no-operation.ts';
 import { MOST_HELD } from './pass-on.ts';
 import { receiveBody } from './receive-body.ts';
@@ -38,7 +35,7 @@ export type ServiceHandler = (
 export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
   return (incoming, response, target = parseTarget(incoming.url ?? '/')) => {
     const { headers, method = 'GET' } = incoming;
-    const { sandbox, authorization, refusal } = locate(sandboxes, target.sandbox, headers);
+    const { sandbox, authorization, refusal } = locateSandbox(sandboxes, target.sandbox, headers);
     const mount = mountPath(incoming);
     const request: ServiceRequest = {
       incoming,
@@ -60,7 +57,7 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
     const below = upstream && belowBase(target);
     const isForwarded = upstream !== undefined && below !== undefined;
     if (refusal !== undefined || (id === undefined && !isForwarded)) {
-      settle(request, outcomeOf(refusal ?? withoutOperation(target, method, headers, choices)));
+      settle(request, outcomeWith(refusal ?? withoutOperation(target, method, headers, choices)));
       return;
     }
     const fail = (error: unknown): void => answerFailure(request, error);
@@ -117,7 +114,7 @@ function preferenceOf({ incoming, sandbox, wire }: ServiceRequest) {
 function answerFailure(request: ServiceRequest, error: unknown): void {
   const { response, sandbox, wire } = request;
   try {
-    settle(request, outcomeOf(failureReply(sandbox.state, error)));
+    settle(request, outcomeWith(failureReply(sandbox.state, error)));
   } catch (again) {
     sendFailure(response, again, sandbox.state, wire);
   }
@@ -129,7 +126,7 @@ function run(request: ServiceRequest, call: Call, preferred?: Preference): void 
     try {
       return step(state, call, now, preferred);
     } catch (error) {
-      return { state, outcome: outcomeOf(failureReply(state, error)) };
+      return { state, outcome: outcomeWith(failureReply(state, error)) };
     }
   });
 }
@@ -146,97 +143,11 @@ function settle(request: ServiceRequest, outcome: Outcome): void {
   respond(request, (state) => ({ state, outcome }));
 }
 
-function outcomeOf(reply: Reply): Outcome {
+function outcomeWith(reply: Reply): Outcome {
   return { kind: 'reply', reply, delay: 0 };
 }
 
 /** Where an Express app has mounted the handler; Express removes it from the target. */
 function mountPath(incoming: IncomingMessage): string {
   return 'baseUrl' in incoming && typeof incoming.baseUrl === 'string' ? incoming.baseUrl : '';
-}
-
-/** Where a request goes. */
-interface Location {
-  readonly sandbox: Sandbox;
-  /** The `Authorization` header, without the sandbox name in its token. */
-  readonly authorization: string | undefined;
-  /** Why the request is refused; the default sandbox then answers with it. */
-  readonly refusal: Reply | undefined;
-}
-
-/**
- * Finds the sandbox that a service request names: in its path, else in its key, else in its
- * `Mock-Sandbox` header. Without a name it is the default sandbox.
- *
- * @param inPath the name in the path
- */
-function locate(
-  sandboxes: Sandboxes,
-  inPath: string | undefined,
-  headers: IncomingHttpHeaders,
-): Location {
-  const header = headers['mock-sandbox'];
-  const inHeader = header === undefined ? undefined : String(header);
-  const split = splitKey(sandboxes, inPath ?? inHeader, headers.authorization);
-  const authorization = split?.authorization ?? headers.authorization;
-  const name = inPath ?? split?.name ?? inHeader;
-  if (name === undefined) {
-    const refusal = sandboxes.required ? nameRequired(sandboxes) : undefined;
-    return { sandbox: sandboxes.default, authorization, refusal };
-  }
-  // A wrong name is a mistake, also where another one decides.
-  const isWrong = (it: string | undefined): boolean => it !== undefined && !SANDBOX_NAME.test(it);
-  const checked = [split?.name, inHeader].find(isWrong) ?? name;
-  const found = locateByName(sandboxes, checked, () => sandboxes.enter(name, authorization));
-  return found instanceof Sandbox
-    ? { sandbox: found, authorization, refusal: undefined }
-    : { sandbox: sandboxes.default, authorization, refusal: found };
-}
-
-/**
- * Finds a sandbox by its name.
- *
- * @param find returns undefined if there are too many; by default creates the sandbox if it is new
- * @returns a refusal if the name is invalid or there are too many sandboxes
- */
-export function locateByName(
-  sandboxes: Sandboxes,
-  name: string,
-  find = () => sandboxes.find(name),
-): Sandbox | Reply {
-  if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
-  const found = find();
-  if (found !== undefined) return found;
-  const { message } = sandboxLimitReached(sandboxes.most, name);
-  return errorReply(groundsOf(sandboxes), 'too_many_sandboxes', 503, message);
-}
-
-/** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
-function splitKey(
-  sandboxes: Sandboxes,
-  named: string | undefined,
-  authorization: string | undefined,
-): { readonly authorization: string; readonly name: string } | undefined {
-  if (!authorization?.includes('~')) return undefined;
-  const keys = sandboxes.keysOf(named ?? DEFAULT_SANDBOX);
-  if (keys.checkOfHeader.has(authorization) || bearerToken(authorization) === undefined) {
-    return undefined;
-  }
-  const tilde = authorization.lastIndexOf('~');
-  return { authorization: authorization.slice(0, tilde), name: authorization.slice(tilde + 1) };
-}
-
-function nameRequired(sandboxes: Sandboxes): Reply {
-  const how = 'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
-  return errorReply(groundsOf(sandboxes), 'sandbox_required', 400, `name a sandbox: ${how}`);
-}
-
-/** The reply to a malformed sandbox name. */
-export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
-  const message = `sandbox name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
-  return errorReply(groundsOf(sandboxes), 'sandbox_name_invalid', 400, message);
-}
-
-function groundsOf(sandboxes: Sandboxes): Grounds {
-  return new Grounds(sandboxes.default.state.settings.choices);
 }

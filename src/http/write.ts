@@ -33,22 +33,20 @@ export interface ServiceRequest extends RequestRecord {
   call: Call | undefined;
 }
 
-/** Sends an outcome that is recorded, once it is released if a rule holds it back. */
+/** Sends an outcome that is recorded, after its hold and its delay. */
 export function finish(request: ServiceRequest, outcome: Outcome): void {
   const { incoming, response, sandbox, wire } = request;
-  const sendIt = (): void => send(response, outcome, sandbox.state, wire);
-  if (outcome.hold === undefined) sendIt();
-  else
-    sandbox.hold(outcome.hold, { send: sendIt, whenLeft: (act) => whenLeft(incoming.socket, act) });
+  const { hold, delay } = outcome;
+  const send = (): void => {
+    if (delay === 0) sendNow(request, outcome);
+    else wire.pending.delay(response, delay, () => sendNow(request, outcome));
+  };
+  if (hold === undefined) send();
+  else sandbox.hold(hold, { send, whenLeft: (act) => whenLeft(incoming.socket, act) });
 }
 
-/** Sends an outcome after its delay. Never throws: what cannot be sent becomes an Error. */
-function send(response: ServerResponse, outcome: Outcome, state: State, wire: Wire): void {
-  if (outcome.delay === 0) sendNow(response, outcome, state, wire);
-  else wire.pending.delay(response, outcome.delay, () => sendNow(response, outcome, state, wire));
-}
-
-function sendNow(response: ServerResponse, outcome: Outcome, state: State, wire: Wire): void {
+/** Never throws: what cannot be sent becomes an Error. */
+function sendNow({ response, sandbox: { state }, wire }: ServiceRequest, outcome: Outcome): void {
   try {
     if (outcome.kind === 'reply') sendReply(response, outcome.reply, state, wire);
     else {
@@ -96,7 +94,7 @@ export function sendReply(
   wire: Pick<Wire, 'plain'>,
 ): void {
   const { status, body } = reply;
-  const headers = headersOf(reply, response.req, state, wire);
+  const headers = replyHeaders(reply, response.req, state, wire);
   if (body.kind === 'stream') passOn(response, status, headers, body);
   else writeReply(response, status, headers, textOf(body));
 }
@@ -137,7 +135,7 @@ export function writeReply(
 export function replyText(reply: Reply, state: State, wire: Pick<Wire, 'plain'>): string {
   const { status, body } = reply;
   const text = textOf(body) ?? '';
-  const headers = headersOf(reply, undefined, state, wire);
+  const headers = replyHeaders(reply, undefined, state, wire);
   headers.push('Content-Length', String(Buffer.byteLength(text)));
   // Node adds it to the replies that it writes itself.
   if (isReal(state.clock)) headers.push('Date', new Date().toUTCString());
@@ -221,7 +219,7 @@ function endAfterRequest(response: ServerResponse): void {
 /** A reply for a fault to break. Of a long one, only the start is held. */
 function wireReply(reply: Reply, request: IncomingMessage, state: State, wire: Wire): WireReply {
   const { status, body } = reply;
-  const headers = headersOf(reply, request, state, wire);
+  const headers = replyHeaders(reply, request, state, wire);
   if (body.kind !== 'stream') return { status, headers, body: textOf(body) ?? '' };
   return {
     status,
@@ -239,7 +237,7 @@ function textOf(body: Body): string | Buffer | undefined {
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
 /** The headers of a reply, without those of its framing. */
-function headersOf(
+function replyHeaders(
   { body, basis, headers: own }: Reply,
   request: IncomingMessage | undefined,
   { clock, settings: { choices } }: State,

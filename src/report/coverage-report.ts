@@ -4,8 +4,8 @@ import { howToGet } from '../evidence/coverage.ts';
 import type { FindingsReport } from '../evidence/findings.ts';
 import type { CoverageReport, ReplyCoverage, ShownCount } from '../evidence/report-shapes.ts';
 import { packageVersion } from '../package.ts';
+import { renderHtml } from './html.ts';
 import { renderJunit } from './junit.ts';
-import { renderPage } from './page.ts';
 import type { Grid, Report, ReportRow } from './report.ts';
 
 /** What clients were shown, and what they did wrong. */
@@ -80,7 +80,7 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
 /** The formats of a coverage report, by the extension of its file. */
 export const REPORT_FORMATS: Readonly<Record<string, (report: Report) => string>> = {
   '.json': ({ document }) => `${JSON.stringify(document, undefined, 2)}\n`,
-  '.html': renderPage,
+  '.html': renderHtml,
   '.xml': renderJunit,
 };
 

@@ -132,13 +132,13 @@ describe('the certificate', () => {
 
   test.each<[string, CertificateOptions]>([
     ['--tls-cert requires --tls', { tls: false, tlsCert: 'cert.pem' }],
-    ['expected both --tls-cert and --tls-key, or neither, found one', { tlsKey: 'key.pem' }],
+    ['--tls-key requires --tls-cert', { tlsKey: 'key.pem' }],
     [
       'key.pem: expected a certificate in PEM, found none',
       { tlsCert: 'key.pem', tlsKey: 'key.pem' },
     ],
     [
-      'key.pem: expected a file for the certificate alone, found the file of --tls-key',
+      '--tls-write would overwrite --tls-key',
       { tlsCert: 'cert.pem', tlsKey: 'key.pem', tlsWrite: 'key.pem' },
     ],
     [

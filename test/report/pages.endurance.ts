@@ -6,7 +6,7 @@ import {
   type VariantRun,
 } from '../../src/cli/commands/sweep-report.ts';
 import { coverageReport } from '../../src/report/coverage-report.ts';
-import { renderPage } from '../../src/report/page.ts';
+import { renderHtml } from '../../src/report/html.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { axeViolations, describeInChromium, overflowOf } from '../helpers/browser.ts';
 
@@ -42,8 +42,8 @@ const SWEEP: SweepResult = {
 let server: RunningServer;
 const pages: { [Name in 'coverage' | 'sweep']: () => string } = {
   coverage: () =>
-    renderPage(coverageReport({ coverage: server.coverage(), findings: server.findings() })),
-  sweep: () => renderPage(sweepReport(SWEEP)),
+    renderHtml(coverageReport({ coverage: server.coverage(), findings: server.findings() })),
+  sweep: () => renderHtml(sweepReport(SWEEP)),
 };
 
 beforeAll(async () => {

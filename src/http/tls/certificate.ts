@@ -46,24 +46,25 @@ export async function loadCertificate(
     if (flag !== undefined) throw new CertificateError(`${flag} requires --tls`);
     return undefined;
   }
-  const certificate = await certificateOf(tlsCert, tlsKey, host);
+  const certificate = await certificateFor(tlsCert, tlsKey, host);
   if (tlsWrite !== undefined) {
     if (tlsKey !== undefined && resolve(tlsWrite) === resolve(tlsKey)) {
-      refuse(tlsWrite, 'a file for the certificate alone', 'the file of --tls-key');
+      throw new CertificateError(`--tls-write would overwrite --tls-key, ${tlsKey}`);
     }
     writeCertificate(tlsWrite, certificate.cert);
   }
   return certificate;
 }
 
-async function certificateOf(
+async function certificateFor(
   certFile: string | undefined,
   keyFile: string | undefined,
   host: string,
 ): Promise<Certificate> {
   if (certFile !== undefined && keyFile !== undefined) return readPair(certFile, keyFile);
   if (certFile !== keyFile) {
-    refuse('HTTPS', 'both --tls-cert and --tls-key, or neither', 'one');
+    const [given, lacking] = keyFile ? ['--tls-key', '--tls-cert'] : ['--tls-cert', '--tls-key'];
+    throw new CertificateError(`${given} requires ${lacking}`);
   }
   const { drawCertificate } = await import('./draw-certificate.ts');
   return drawCertificate(namesOf(host));
@@ -86,7 +87,7 @@ async function readPair(certFile: string, keyFile: string): Promise<Certificate>
     process.getBuiltinModule('node:tls').createSecureContext({ cert, key });
   } catch (error) {
     const pair = 'a certificate and its private key without a passphrase, in PEM';
-    refuse(`${certFile} and ${keyFile}`, pair, codeOf(error) ?? String(error));
+    unusable(`${certFile} and ${keyFile}`, pair, codeOf(error) ?? String(error));
   }
   return { cert, key };
 }
@@ -98,7 +99,7 @@ async function readPair(certFile: string, keyFile: string): Promise<Certificate>
  */
 export async function readCertificates(file: string): Promise<string> {
   const certificates = (await read(file)).match(CERTIFICATE) ?? [];
-  if (certificates.length === 0) refuse(file, 'a certificate in PEM', 'none');
+  if (certificates.length === 0) unusable(file, 'a certificate in PEM', 'none');
   return certificates.join('\n');
 }
 
@@ -106,17 +107,17 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 async function read(file: string): Promise<string> {
   const reading = await readText(file, SETTINGS_LIMIT);
-  return reading.ok ? reading.text : refuse(file, 'a file in PEM', reading.found);
+  return reading.ok ? reading.text : unusable(file, 'a file in PEM', reading.found);
 }
 
 function writeCertificate(file: string, cert: string): void {
   try {
     writeFileSync(file, cert);
   } catch (error) {
-    refuse(file, 'a file that can be written', String(codeOf(error) ?? error));
+    unusable(file, 'a file that can be written', String(codeOf(error) ?? error));
   }
 }
 
-function refuse(file: string, expected: string, found: string): never {
+function unusable(file: string, expected: string, found: string): never {
   throw new CertificateError(`${file}: expected ${expected}, found ${found}`);
 }

@@ -10,7 +10,7 @@ const carriers = new WeakMap<Socket, Socket>();
 export const carrierOf = (socket: Socket): Socket => carriers.get(socket) ?? socket;
 
 /** Creates what calls back with the TLS connection over a TCP one, or with that if it is not TLS. */
-export function securer({ cert, key }: Certificate) {
+export function tlsUpgrade({ cert, key }: Certificate) {
   const { createSecureContext, TLSSocket } = process.getBuiltinModule('node:tls');
   const secureContext = createSecureContext({ cert, key, minVersion: 'TLSv1.2' });
   return (socket: Socket, then: (known: Socket) => void): void => {

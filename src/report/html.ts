@@ -2,7 +2,7 @@ import { Markup, markup, type Part } from './markup.ts';
 import type { Grid, Prose, Report, ReportRow, Section, Tile, Tone } from './report.ts';
 
 /** A report as a self-contained page. */
-export function renderPage({ title, intro, tiles, grid, sections, footer = '' }: Report): string {
+export function renderHtml({ title, intro, tiles, grid, sections, footer = '' }: Report): string {
   return markup`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
