@@ -19,7 +19,7 @@ export const YAML_TYPE = 'application/yaml';
 
 type Route = `${'get' | 'post' | 'put' | 'patch' | 'delete'} /${string}`;
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly description: string;
   readonly schema: Json;
