@@ -52,12 +52,14 @@ describe('--db', () => {
     const body = '{"name":"Rex","categoryId":1}';
     const created = await fetch(`${first.url}/pets`, { method: 'POST', headers, body });
     const { id } = Object(await created.json());
-    expect((await runCommand(args)).code).toBe(1);
+    const second = await runCommand(args);
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toMatch(/^petstore-mock: .* is in use by another server .*\n$/);
     await first.stop();
     expect(JSON.parse(readFileSync(file, 'utf8')).orders).toEqual([]);
-    const second = await startCommand(args);
-    expect((await fetch(`${second.url}/pets/${id}`, { headers })).status).toBe(200);
-    await second.stop();
+    const again = await startCommand(args);
+    expect((await fetch(`${again.url}/pets/${id}`, { headers })).status).toBe(200);
+    await again.stop();
   });
 
   test('a start that fails leaves the file to the next one', async () => {

@@ -93,25 +93,16 @@ describe('an exchange is a pretty line, and a line of JSON without members that 
   });
 });
 
-describe('input from a client cannot forge or flood a line', () => {
+test('input from a client cannot forge or flood a line', () => {
   const hostile = '/v1/\r\n\u001B[2Jfake\u009B31m\u202Eabc\u2028';
-  const renders: [string, (exchange: ObservedExchange) => string][] = [
-    ['pretty', (exchange) => renderPretty('default', exchange, PLAIN)],
-    ['json', (exchange) => renderJson('default', exchange)],
-  ];
-
-  test.each(renders)('%s escapes control characters and cuts long text', (_format, render) => {
-    for (const members of [{ target: hostile }, { why: [hostile] }, { method: hostile }]) {
+  const long = hostile + 'x'.repeat(100_000);
+  for (const members of [{ target: long }, { why: [long] }, { method: hostile }]) {
+    const exchange = logged(members);
+    for (const line of [renderPretty('a', exchange, PLAIN), renderJson('a', exchange)]) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes these.
-      expect(render(logged(members))).toMatch(/^[^\u0000-\u001F\u007F-\u009F\u2028\u202E]*\n$/);
+      expect(line).toMatch(/^[^\u0000-\u001F\u007F-\u009F\u2028\u202E]{1,2500}\n$/);
     }
-    const long = 'x'.repeat(100_000);
-    expect(render(logged({ target: long, why: [long] })).length).toBeLessThan(2500);
-  });
-
-  test('JSON escapes are lossless', () => {
-    expect(JSON.parse(renderJson('a', logged({ target: hostile }))).target).toBe(hostile);
-  });
+  }
 });
 
 function exchanged(number: number): ObservedExchange {

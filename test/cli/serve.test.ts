@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -133,39 +133,6 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
     expect(stderr).toMatch(/^petstore-mock: /);
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
-  });
-});
-
-describe('an invalid file', () => {
-  test.each([
-    [
-      '--scenario',
-      'broken.yaml',
-      'description: Broken.\nrules:\n  - { on: listPet, delay: 5 }\n',
-      /: a scenario cannot be used\n\S+broken.yaml:3:11: .*did you mean listPets\?/,
-    ],
-    [
-      '--db',
-      'broken.json',
-      '{ "animals": [{ "id": 1 }] }',
-      /: the store cannot be used\n\S+broken.json:1:15: /,
-    ],
-  ])('of %s is reported with line, column and what was expected', async (flag, name, text, why) => {
-    const file = join(folder, name);
-    writeFileSync(file, text);
-    const { code, stdout, stderr } = await runInProcess([...FREE, flag, file]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(why);
-  });
-
-  test('that another server has locked ends with 1', async () => {
-    const file = join(folder, 'kept.json');
-    const server = await startCommand([...FREE, '--db', file]);
-    const second = await runCommand([...FREE, '--db', file]);
-    expect(second).toMatchObject({ code: 1, stdout: '' });
-    expect(second.stderr).toContain(`${file} is in use by another server`);
-    expect(second.stderr).not.toMatch(/^\s+at /m);
-    await server.stop();
   });
 });
 

@@ -1,22 +1,19 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LogMeter } from '../../src/evidence/meter.ts';
 import { openFile } from '../../src/log/file/file-keeper.ts';
-import { joinFleet } from '../../src/log/redis/redis-fleet.ts';
+import { textsOf } from '../../src/log/redis/texts.ts';
 import type { HeldReplies } from '../../src/sandbox/held-replies.ts';
-import { type Keeper, KeeperError } from '../../src/sandbox/keeper.ts';
+import { type Keeper, KeeperError, type MissedEntries } from '../../src/sandbox/keeper.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { initialState } from '../../src/sandbox/state.ts';
 import { step } from '../../src/sandbox/step.ts';
 import type { Outcome } from '../../src/scenario/rules.ts';
 import { thisInstant } from '../../src/service/clock.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { anEvent, type Event, origin, shownState, starter } from '../helpers/histories.ts';
-import { MemoryLog } from '../helpers/memory-log.ts';
-import { describeWithRedis, RedisServer } from '../helpers/redis.ts';
 import { stateText } from '../helpers/state-text.ts';
 
 const folder = temporaryFolder();
@@ -117,6 +114,58 @@ function shown({ state, evidence }: Sandbox): object {
 /** A success has an attempt only if it is needed, and in memory only the cases that are new. */
 const INTERNAL = new Set(['attempt', 'shows', 'receivedAt', 'leftAt']);
 
+const TEXTS = textsOf({
+  origin,
+  startOf: (start) => start,
+  starter,
+  openUpstream: () => Promise.reject(new Error('there is no deployment')),
+});
+
+/** A log in memory with the texts of Redis. The keepers of any number of servers append to it. */
+class MemoryLog {
+  /** Those since the snapshot, one for each append. */
+  readonly #texts: string[] = [];
+  #snapshot: string | undefined;
+  /** How many texts the snapshot replaces. */
+  #folded = 0;
+  /** Whether the next server that knows all entries replaces them by a snapshot. */
+  isFoldDue = false;
+
+  get #length(): number {
+    return this.#folded + this.#texts.length;
+  }
+
+  keeper(): Keeper {
+    let position = 0;
+    const read = async (): Promise<MissedEntries> => {
+      const snapshot = position < this.#folded ? this.#snapshot : undefined;
+      const texts = this.#texts.slice(Math.max(0, position - this.#folded));
+      position = this.#length;
+      return {
+        snapshot: snapshot === undefined ? undefined : await TEXTS.readSnapshot(snapshot),
+        entries: await TEXTS.readEntries(texts),
+      };
+    };
+    return {
+      isShared: true,
+      append: async (entries) => {
+        if (position !== this.#length) return read();
+        this.#texts.push(TEXTS.entriesText(entries));
+        position = this.#length;
+        return 'kept';
+      },
+      read,
+      settled: (state, evidence) => {
+        if (!this.isFoldDue || position !== this.#length) return;
+        this.isFoldDue = false;
+        this.#snapshot = TEXTS.snapshotText({ state, evidence: evidence.state });
+        this.#folded = this.#length;
+        this.#texts.length = 0;
+      },
+    };
+  }
+}
+
 /** Adds failures and waits to a keeper. */
 function troubled(keeper: Keeper, before: () => Promise<void>): Keeper {
   return {
@@ -183,13 +232,13 @@ test('servers that share a log show what one alone shows, late ones included', a
   const property = fc.asyncProperty(aHistory, async (history) => {
     const log = new MemoryLog();
     await expectKept(history, {
-      keeper: () => log.keeper(true),
+      keeper: () => log.keeper(),
       servers: 2,
       fold: () => {
         log.isFoldDue = true;
       },
       end: async (model) => {
-        const late = sandboxWith(log.keeper(true));
+        const late = sandboxWith(log.keeper());
         await late.current();
         expect(shown(late)).toEqual(shown(model));
       },
@@ -219,89 +268,26 @@ test('a file has the store that was acknowledged', async () => {
 });
 
 test('the same call is no retry of one whose reply waits for the log', async () => {
-  const log = new MemoryLog();
-  const sandbox = sandboxWith(log.keeper(true));
   const missing = { ...callOf('getPet'), pathId: '77', authorization: 'Bearer demo-key' };
+  let second: Outcome | Promise<Outcome> | undefined;
+  let isFirst = true;
+  const keeper = troubled(new MemoryLog().keeper(), async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await setImmediate();
+    second = get();
+    await setImmediate();
+  });
+  const sandbox = sandboxWith(keeper);
   const get = () =>
     sandbox.perform(requestOf(missing, { receivedAt: performance.now() }), (state, now) =>
       step(state, missing, now),
     );
-  const second = new Promise<Outcome>((resolve) => {
-    log.before = async () => {
-      log.before = () => {};
-      await setImmediate();
-      resolve(get());
-      await setImmediate();
-    };
-  });
   expect((await get()).reply?.status).toBe(404);
-  expect((await second).reply?.status).toBe(404);
+  expect((await second)?.reply?.status).toBe(404);
   const retries = () => sandbox.evidence.totals.counts['pointless-retry'];
   expect(retries()).toBeUndefined();
   await setImmediate();
   await get();
   expect(retries()).toBe(1);
 });
-
-describeWithRedis('with Redis', () => {
-  let redis: RedisServer;
-  beforeAll(async () => {
-    redis = await RedisServer.start();
-  });
-  afterAll(() => redis.end());
-
-  test('servers that share a log show what one alone shows, late ones included', async () => {
-    const property = fc.asyncProperty(aHistory, async (history) => {
-      await redis.command('FLUSHALL');
-      const opening = {
-        name: 'default',
-        origin,
-        startOf: (start: typeof origin) => start,
-        initial: () => ({
-          state: initialState(origin, undefined, thisInstant().wall),
-          evidence: sandboxWith().evidence.state,
-        }),
-      };
-      const fleets = await Promise.all(
-        [1, 2, 3].map(() =>
-          joinFleet({
-            url: redis.url,
-            terms: {},
-            maxSandboxes: 1,
-            starter,
-            openUpstream: () => Promise.reject(new Error('there is no deployment')),
-          }),
-        ),
-      );
-      let joined = 0;
-      const keeper = (): Keeper => {
-        const fleet = fleets[joined % fleets.length];
-        joined += 1;
-        if (fleet === undefined) throw new Error('There is no fleet.');
-        return fleet.keep(opening, true, () => {});
-      };
-      try {
-        await expectKept(oneServerEach(history), {
-          keeper,
-          servers: 2,
-          end: async (model) => {
-            const late = sandboxWith(keeper());
-            await late.current();
-            expect(shown(late)).toEqual(shown(model));
-          },
-        });
-      } finally {
-        for (const fleet of fleets) fleet.close();
-      }
-    });
-    await fc.assert(property, { numRuns: 15 });
-  });
-});
-
-/** Has each burst reach one server, where the order of replies says nothing about the log's. */
-function oneServerEach(history: readonly Burst[]): readonly Burst[] {
-  return history.map((burst, index) => ({
-    ...burst,
-    events: burst.events.map((event) => ({ ...event, server: index })),
-  }));
-}

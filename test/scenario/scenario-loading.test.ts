@@ -59,12 +59,6 @@ describe('scenarios are loaded in ascending precedence', () => {
 });
 
 describe('scenarios that cannot be loaded are refused', () => {
-  test('a misspelt name, with the nearest valid one', async () => {
-    expect(await refusal(loadScenarios(['slwo']))).toEqual([
-      `slwo: ${EXPECTED}; found nothing (did you mean slow?)`,
-    ]);
-  });
-
   test('a misspelt name in a file, with its line and column', async () => {
     const file = write('extending.yaml', 'description: Mine.\nextends:\n  - outge\n  - other.yaml');
     expect(await refusal(loadScenarios([file]))).toEqual([

@@ -53,9 +53,11 @@ describe('a file that is not JSON is refused with line and column', () => {
   });
 });
 
-test('the places of thousands of wrong records on one line are found in one pass', () => {
+test('of thousands of wrong records on one line the first 20 problems are reported, in one pass', () => {
   const records = Array.from({ length: 100_000 }, (_, id) => ({ id, nmae: 'Rex', categoryId: 1 }));
-  expect(refusal(JSON.stringify({ animals: records }))).toMatch(/\nand 199980 more$/);
+  expect(refusal(JSON.stringify({ animals: records }))).toMatch(
+    /^(?:FILE:.*\n){20}and 199980 more$/,
+  );
 }, 30_000);
 
 test.each(['x', '\\n', '\\"'])(
@@ -99,13 +101,6 @@ describe('a broken record is reported with its path, the expectation and what wa
       `FILE:3:64: $.orders[2].id: expected ${INT64}, found 1.5`,
       'FILE:3:51: $.orders[1].petId: expected the id of an animal, found 9, which no animal has',
     ]);
-  });
-
-  test('the first 20 problems are reported, and the number of others', () => {
-    const lines = placeless(JSON.stringify({ orders: Array(25).fill({}) })).split('\n');
-    expect(lines).toHaveLength(21);
-    expect(lines[19]).toBe(`FILE: $.orders[19].id: expected ${INT64}, found nothing`);
-    expect(lines[20]).toBe('and 5 more');
   });
 
   test('a broken animal is reported once, not for each record with its id', () => {
