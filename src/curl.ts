@@ -1,3 +1,5 @@
+import { escapeOf } from './words.ts';
+
 /** A request to write as a curl command. */
 export interface CurlRequest {
   readonly method: string;
@@ -42,11 +44,6 @@ function headerLine([name, value]: readonly [string, string | undefined]): strin
 export function shellWord(text: string): string {
   if (/^[\w./:-][\w./:~-]*$/.test(text)) return text;
   if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
-  const escaped = text.replaceAll(/[\\']/g, '\\$&').replaceAll(/\p{Cc}/gu, escapeOf);
-  return `$'${escaped}'`;
-}
-
-function escapeOf(character: string): string {
-  if (character === '\n') return '\\n';
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const escaped = text.replaceAll(/[\\']/g, '\\$&').replaceAll('\n', '\\n');
+  return `$'${escaped.replaceAll(/\p{Cc}/gu, escapeOf)}'`;
 }

@@ -82,3 +82,13 @@ export function problemText({ path, expected, found }: Problem): string {
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
+
+/** A duration for people and for JSON: at most three decimals. */
+export function roundDuration(duration: number): number {
+  return Math.round(duration * 1000) / 1000;
+}
+
+/** A character as a JSON escape. */
+export function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -7,8 +7,8 @@ import { withOverrides } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
 import type { KeyLists } from '../service/keyring.ts';
+import { roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
-import { rounded } from './log.ts';
 import {
   load,
   type PassedSignal,
@@ -194,7 +194,7 @@ export class Runner {
     const ended = await command.ending;
     this.#running.delete(command);
     const ending = { ...ended, exitCode: outcomeOf(ended).exitCode };
-    const seconds = rounded((performance.now() - startedAt) / 1000);
+    const seconds = roundDuration((performance.now() - startedAt) / 1000);
     await Promise.race([server.close(), sleep(LAST_REPLIES)]);
     return { ending, seconds, server, scenarios: files.scenarios };
   }

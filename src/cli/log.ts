@@ -5,9 +5,9 @@ import type { OnFinding } from '../evidence/totals.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { holdView } from '../scenario/hold.ts';
 import { decidersOf } from '../service/reply.ts';
-import { countText, cut } from '../words.ts';
+import { countText, cut, escapeOf, roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
-import { escaped, escapedLines, escapeOf, paint, type Style, type Terminal } from './terminal.ts';
+import { escaped, escapedLines, paint, type Style, type Terminal } from './terminal.ts';
 
 export type LogFormat = NonNullable<Flags['log']>;
 
@@ -31,7 +31,7 @@ export function renderJson(sandbox: string, exchange: ObservedExchange): string 
     traceId,
     status,
     fault,
-    duration: rounded(exchange.duration),
+    duration: roundDuration(exchange.duration),
     delay: delay > 0 ? delay : undefined,
     hold: hold && holdView(hold),
     basis: basis.kind,
@@ -81,7 +81,14 @@ export function renderControlCall(call: FinishedCall, format: LogFormat, style: 
     return prettyLine(call, `control API, ${duration.toFixed(1)} ms`, style);
   }
   const time = instantOf(at);
-  return jsonLine({ time, control: true, method, target, status, duration: rounded(duration) });
+  return jsonLine({
+    time,
+    control: true,
+    method,
+    target,
+    status,
+    duration: roundDuration(duration),
+  });
 }
 
 /** A finding; follows the exchange that caused it. */
@@ -125,11 +132,6 @@ const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
 
 function jsonLine(members: object): string {
   return `${JSON.stringify(members).replace(BEYOND_ASCII, escapeOf)}\n`;
-}
-
-/** A number with at most three decimals. */
-export function rounded(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }
 
 /** The log: one line for each exchange, finding and control call. */

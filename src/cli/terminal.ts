@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import type { Report, ReportRow, Section } from '../report/report.ts';
+import { escapeOf } from '../words.ts';
 
 /** Where a command prints, and who reads it. */
 export interface Terminal {
@@ -80,11 +81,6 @@ export function escapedLines(text: string): string {
 /** A line for a person, prefixed with the program's name. */
 export function notice(text: string): string {
   return `petstore-mock: ${escaped(text)}\n`;
-}
-
-/** A character as a JSON escape. */
-export function escapeOf(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Spaces between two columns. */

@@ -3,7 +3,7 @@ import type { Decision, Outcome } from '../scenario/rules.ts';
 import type { Instant } from '../service/clock.ts';
 import type { World } from '../service/operation.ts';
 import { type Basis, decidersOf, type Reply } from '../service/reply.ts';
-import { cut } from '../words.ts';
+import { cut, roundDuration } from '../words.ts';
 import { shownBy } from './coverage.ts';
 import { type Exchange, KEPT_TEXT, type RequestRecord } from './exchange.ts';
 import { findingsOfCall } from './findings.ts';
@@ -53,7 +53,7 @@ export function exchangeOf(
   return {
     number: 0,
     at: world.now,
-    duration: Math.round(duration * 1000) / 1000,
+    duration: roundDuration(duration),
     method,
     target: cut(target, KEPT_TEXT),
     operation: call?.operation,

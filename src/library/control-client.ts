@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { jsonOf, parseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { eventsOf } from '../event-stream.ts';
-import { codeOf, UNTRUSTED } from '../node-errors.ts';
+import { codeOf, NO_TLS, UNTRUSTED } from '../node-errors.ts';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -116,9 +116,6 @@ export class ControlClient {
     throw new Error(why, { cause });
   }
 }
-
-/** Node's error codes for a server that answers a TLS handshake with something else. */
-const NO_TLS = /^(?:EPROTO|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/;
 
 /** Taken when this module is loaded. */
 const fetchNow: Fetch = globalThis.fetch;

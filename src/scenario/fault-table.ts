@@ -26,7 +26,7 @@ export const FAULTS = {
   'slow-body': 'delivers',
 } as const satisfies Record<string, FaultEffect>;
 
-export type FaultName = keyof typeof FAULTS;
+type FaultName = keyof typeof FAULTS;
 
 /** A fault with its settings: the pieces of a slow body, and the milliseconds that they take. */
 export type Fault = {

@@ -1,4 +1,5 @@
 import { convert, either, TRUE, text } from '../shape/shapes.ts';
+import { roundDuration } from '../words.ts';
 
 const NAME = /^[\w.-]{1,64}$/;
 
@@ -37,5 +38,5 @@ export interface Hold {
 
 /** What the journal and the log say of a hold. */
 export function holdView({ name, ended, lasted }: Hold) {
-  return { name, ended, lasted: lasted && Math.round(lasted * 1000) / 1000 };
+  return { name, ended, lasted: lasted && roundDuration(lasted) };
 }

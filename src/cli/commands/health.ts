@@ -1,5 +1,5 @@
 import { DEFAULTS } from '../../defaults.ts';
-import { codeOf } from '../../node-errors.ts';
+import { codeOf, NO_TLS } from '../../node-errors.ts';
 import { describe } from '../../words.ts';
 import { type Command, Failure, refusal } from '../command.ts';
 import type { Flags } from '../flags.ts';
@@ -31,9 +31,6 @@ function serverOf(flags: Flags): string {
   if (URL.canParse(origin)) return origin;
   throw refusal('--host', 'a host name', describe(host));
 }
-
-/** Node's error codes for a server that answers a TLS handshake with something else. */
-const NO_TLS = /^(?:EPROTO|ERR_SSL_)/;
 
 /** @param verified whether to verify the certificate; the request carries no secret */
 async function statusOf(url: URL, milliseconds: number, verified: boolean) {

@@ -15,6 +15,7 @@ import { packageVersion } from '../../package.ts';
 import { headerOf } from '../../raw-headers.ts';
 import { holdView } from '../../scenario/hold.ts';
 import { decidersOf } from '../../service/reply.ts';
+import { roundDuration } from '../../words.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
 
 /**
@@ -38,7 +39,7 @@ export function exchangeText(exchange: Exchange, plain: boolean): string {
     fault,
     delay,
     hold: hold && holdView(hold),
-    duration: Math.round(duration * 1000) / 1000,
+    duration: roundDuration(duration),
     basis: basis.kind,
     by: decidersOf(basis),
     why: reasonsFor(exchange),

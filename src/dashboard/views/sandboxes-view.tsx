@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { SandboxSummary } from '../../control/control-shapes.ts';
-import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX, PERMANENT } from '../../sandbox/sandbox-names.ts';
 import { ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
@@ -8,9 +8,6 @@ import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/ta
 import { Loading, plural, timeText } from '../parts/texts.tsx';
 import { act } from '../state/resource.ts';
 import { controlPath, sandbox } from '../state/session.ts';
-
-/** These two always exist. */
-const LASTING = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
 const PAGE_SIZE = 100;
 
@@ -50,7 +47,7 @@ export function SandboxesView() {
       class: 'tick',
       head: <span class="unseen">Selected</span>,
       cell: ({ name }) =>
-        !LASTING.includes(name) && (
+        !PERMANENT.includes(name) && (
           <input
             type="checkbox"
             aria-label={`Select ${name}`}
