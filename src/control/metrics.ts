@@ -1,0 +1,53 @@
+import { DURATION_BOUNDS, type Durations } from '../evidence/meter.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+
+/** The text format of Prometheus. */
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** What follows the name of a metric: a suffix and labels, then a value. */
+type Sample = readonly [name: string, value: number];
+
+/** The metrics of a server. */
+export function metricsText({ meter, logMeter: log, size }: Sandboxes): string {
+  const endings: Sample[] = [];
+  const durations: Sample[] = [];
+  for (const [operation = 'none', exchanges] of meter.operations) {
+    durations.push(...histogram(exchanges.durations, { operation }));
+    for (const { status = 'none', basis = 'none', count } of exchanges.endings) {
+      endings.push([labelled({ operation, status, basis }), count]);
+    }
+  }
+  const metrics: readonly (readonly [typed: string, help: string, samples: readonly Sample[]])[] = [
+    ['exchanges_total counter', 'Exchanges that this server has answered.', endings],
+    ['exchange_duration_seconds histogram', 'Time to a reply, delays included.', durations],
+    ['sandboxes gauge', 'Sandboxes that this server has in memory.', [['', size]]],
+    ['log_append_duration_seconds histogram', 'Time of an append.', histogram(log.appends, {})],
+    ['log_changes_total counter', 'Changes that change logs have taken.', [['', log.changes]]],
+    ['log_conflicts_total counter', 'Appends behind another server.', [['', log.conflicts]]],
+    ['log_failures_total counter', 'Appends and reads that failed.', [['', log.failures]]],
+    ['log_lag_changes gauge', 'Changes that the latest read was behind.', [['', log.behind]]],
+  ];
+  const lines = metrics.flatMap(([typed, help, samples]) => {
+    const name = `petstore_mock_${typed.replace(/ .*/, '')}`;
+    const values = samples.map(([suffix, value]) => `${name}${suffix} ${value}`);
+    return [`# HELP ${name} ${help}`, `# TYPE petstore_mock_${typed}`, ...values];
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** Labels hold no character that needs an escape. */
+type Labels = Readonly<Record<string, string | number>>;
+
+function histogram({ counts, sum }: Durations, labels: Labels): readonly Sample[] {
+  let count = 0;
+  const buckets = counts.map((more, index): Sample => {
+    count += more;
+    return [`_bucket${labelled({ le: DURATION_BOUNDS[index] ?? '+Inf', ...labels })}`, count];
+  });
+  return [...buckets, [`_sum${labelled(labels)}`, sum], [`_count${labelled(labels)}`, count]];
+}
+
+function labelled(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
