@@ -10,7 +10,7 @@ import {
   type StoredRecord,
 } from '../contract/records.ts';
 import { joinWords } from '../words.ts';
-import { type Member, object, optional } from './objects.ts';
+import { isTrusted, type Member, object, optional } from './objects.ts';
 import {
   ANY_TEXT,
   choice,
@@ -148,7 +148,7 @@ export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
     const value = given[name];
     if (value !== undefined && value !== null) members[name] = value;
   }
-  return isRecord<R>(members) ? members : record;
+  return isTrusted<R>(members) ? members : record;
 }
 
 /** The value of a field, or null for none. */
@@ -167,9 +167,4 @@ function membersOf<T>(
     { shape: shapeOf(field), required: isRequired(field, name), description: field.description },
   ]);
   return Object.fromEntries(members);
-}
-
-/** Each field was read by its type, which the compiler cannot follow. */
-function isRecord<R extends object>(_record: object): _record is R {
-  return true;
 }
