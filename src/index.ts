@@ -4,7 +4,7 @@ import express from 'express';
 import { createExpressApp } from './control/app.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
 import { checkTimes } from './sandbox/sandbox-limits.ts';
-import { type StartSettings, starterFrom, startOf } from './scenario/sandbox-start.ts';
+import { type StartSettings, starterFrom, startFor } from './scenario/sandbox-start.ts';
 import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
 export type { AssumptionId } from './contract/assumption-table.ts';
@@ -56,7 +56,7 @@ export function createApp(options: AppOptions = {}): RequestListener {
   const store = loadFixtureSync(options.fixture ?? 'default');
   const { service, control } = assembleMock(
     {
-      start: startOf(options, store, []),
+      start: startFor(options, store, []),
       starter: starterFrom(options, () => store),
       guard: { token: options.controlToken },
     },

@@ -28,7 +28,7 @@ export type CommandEnding =
   | { readonly kind: 'not-started'; readonly code: string | undefined };
 
 /** The exit code that a shell would report, and what to say after the command's name. */
-export function outcomeOf(ending: CommandEnding): { exitCode: number; text: string } {
+export function describeEnding(ending: CommandEnding): { exitCode: number; text: string } {
   switch (ending.kind) {
     case 'exited':
       return { exitCode: ending.code, text: `exited with status ${ending.code}` };
@@ -193,7 +193,7 @@ export class Runner {
     this.#running.add(command);
     const ended = await command.ending;
     this.#running.delete(command);
-    const ending = { ...ended, exitCode: outcomeOf(ended).exitCode };
+    const ending = { ...ended, exitCode: describeEnding(ended).exitCode };
     const seconds = roundDuration((performance.now() - startedAt) / 1000);
     await Promise.race([server.close(), sleep(LAST_REPLIES)]);
     return { ending, seconds, server, scenarios: files.scenarios };

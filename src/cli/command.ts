@@ -70,7 +70,7 @@ export async function textIn(file: string, origin: string, expected: string): Pr
 }
 
 /** The certificate in the file that a flag names. */
-export async function certificateOf(
+export async function readCertificate(
   flag: 'ca' | 'cacert',
   { [flag]: file }: Flags,
 ): Promise<string | undefined> {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { baseUrlOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
 import { DeploymentClient, DeploymentError } from '../deployment/deployment-client.ts';
 import { describe } from '../words.ts';
-import { certificateOf, Failure, refusal, UsageError } from './command.ts';
+import { Failure, readCertificate, refusal, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 import { notice, progressOn, type Terminal } from './terminal.ts';
 
@@ -48,7 +48,7 @@ export async function connect(url: string, flags: Flags): Promise<DeploymentClie
   const base = baseUrlOf(url);
   if (base === undefined) throw refusal('URL', expected, describe(url));
   const { timeout, rate } = flags;
-  const ca = await certificateOf('cacert', flags);
+  const ca = await readCertificate('cacert', flags);
   const key = keyOf(flags);
   return new DeploymentClient({ url: base, key, timeout, rate, ca, variables: process.env });
 }

@@ -50,7 +50,7 @@ export interface StartSettings {
  * @param store the store without the records of the scenarios
  * @throws ScenarioError if a scenario's records do not fit the store
  */
-export function startOf(
+export function startFor(
   { assume, keys = {}, clock, frozen, delay = 0, seed = DEFAULTS.seed }: StartSettings,
   store: Store,
   scenarios: readonly Scenario[],
@@ -118,10 +118,10 @@ export type Starter = (scenarios: readonly Scenario[]) => Promise<Start>;
 export function starterFrom(settings: StartSettings, initial: () => Store): Starter {
   return async (scenarios) => {
     const named = scenarios.findLast((it) => it.fixture !== undefined || it.generate !== undefined);
-    if (named === undefined) return startOf(settings, initial(), scenarios);
+    if (named === undefined) return startFor(settings, initial(), scenarios);
     const { fixture, generate } = named;
     const store = await loadStore({ fixture, ...generate }, settings.seed);
-    return startOf(settings, store, scenarios);
+    return startFor(settings, store, scenarios);
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AssumptionTracker, judge, renderEvidence } from '../../src/cli/evidence.ts';
+import { AssumptionTracker, gateFailures, renderEvidence } from '../../src/cli/run-evidence.ts';
 import { escaped, escapedLines, notice } from '../../src/cli/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
@@ -29,7 +29,7 @@ test('input from a client cannot forge a line of the evidence or of a gate', asy
   await asker(server.port)('POST', '/pets', { body });
   const seen = { coverage: server.coverage(), findings: server.findings() };
   const table = renderEvidence(seen, new AssumptionTracker(), PLAIN);
-  const reasons = judge({ failOn: ['unknown-input'] }, seen);
+  const reasons = gateFailures({ failOn: ['unknown-input'] }, seen);
   for (const text of [table, reasons.map(notice).join('')]) {
     expect(text).not.toMatch(OBEYED);
     expect(text).not.toMatch(/^ *findings +none/m);

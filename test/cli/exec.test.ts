@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { outcomeOf, runCommand as runChild } from '../../src/cli/child.ts';
+import { describeEnding, runCommand as runChild } from '../../src/cli/child.ts';
 import { packageRoot } from '../../src/package.ts';
 import { type CommandResult, runCommand, spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -109,7 +109,7 @@ describe.concurrent('the command', () => {
     writeFileSync(file, '', { mode: 0o600 });
     const ending = await runChild([file], { environment: {}, ownGroup: true }).ending;
     const text = 'cannot be started: it is not executable';
-    expect(outcomeOf(ending)).toEqual({ exitCode: 126, text });
+    expect(describeEnding(ending)).toEqual({ exitCode: 126, text });
   });
 
   test('logs to standard error', async () => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Tail } from '../../src/cli/commands/sweep-report.ts';
-import { AssumptionTracker } from '../../src/cli/evidence.ts';
+import { AssumptionTracker } from '../../src/cli/run-evidence.ts';
 import {
   ASSUMPTION_IDS,
   assumptionShape,

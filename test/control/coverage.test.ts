@@ -4,7 +4,7 @@ import { findingsOf } from '../../src/evidence/findings.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { totalsOf } from '../../src/evidence/sandbox-evidence.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import { loadStore, startOf } from '../../src/scenario/sandbox-start.ts';
+import { loadStore, startFor } from '../../src/scenario/sandbox-start.ts';
 import { callOf, performIn } from '../helpers/call.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { type Client, describeServer } from '../helpers/wire.ts';
@@ -68,7 +68,7 @@ describeServer('coverage and findings in the control API', (open) => {
 });
 
 test('thousands of deleted sandboxes leave their counts and at most 1,000 findings', async () => {
-  const sandboxes = new Sandboxes(startOf({}, await loadStore({}), []), { maxSandboxes: 1 });
+  const sandboxes = new Sandboxes(startFor({}, await loadStore({}), []), { maxSandboxes: 1 });
   const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
   for (let count = 1; count <= 3000; count += 1) {
     const sandbox = sandboxes.find(`s${count}`) ?? sandboxes.default;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
 import type { Hold } from '../../src/scenario/hold.ts';
-import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { startFor } from '../../src/scenario/sandbox-start.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
 import { serverFor } from '../helpers/deployment.ts';
@@ -226,7 +226,7 @@ describeBothWays('a latch', (open) => {
 });
 
 test('a reply whose server is gone counts as held nowhere', () => {
-  const { evidence } = new Sandboxes(startOf({}, EMPTY_STORE, [])).default;
+  const { evidence } = new Sandboxes(startFor({}, EMPTY_STORE, [])).default;
   const hold = { name: 'lost', exchange: 0, since: 0 };
   evidence.take({ exchange: exchangeWith({ hold }) });
   expect([evidence.holds.waiting(), evidence.isHolding]).toEqual([[], false]);

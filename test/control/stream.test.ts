@@ -6,7 +6,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openStream } from '../../src/control/journal/exchange-stream.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { startFor } from '../../src/scenario/sandbox-start.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { listen } from '../helpers/host.ts';
@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 const createSandboxes = (journal?: number) =>
-  new Sandboxes(startOf({}, EMPTY_STORE, []), { ...(journal && { journal }) });
+  new Sandboxes(startFor({}, EMPTY_STORE, []), { ...(journal && { journal }) });
 
 function record({ evidence }: Sandbox, count: number, target = '/v1/pets'): void {
   for (let left = count; left > 0; left -= 1) evidence.take({ exchange: exchangeWith({ target }) });

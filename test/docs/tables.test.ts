@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandEnvironment, outcomeOf } from '../../src/cli/child.ts';
+import { commandEnvironment, describeEnding } from '../../src/cli/child.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command-table.ts';
 import {
   FLAG_NAMES,
@@ -108,10 +108,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
     ],
     'Exit codes': list('code', [
       ...[0, 1, 2, 3],
-      outcomeOf({ kind: 'timed-out', seconds: 1 }).exitCode,
-      outcomeOf({ kind: 'not-started', code: 'EACCES' }).exitCode,
-      outcomeOf({ kind: 'not-started', code: 'ENOENT' }).exitCode,
-      `${outcomeOf({ kind: 'signalled', signal: 'SIGKILL' }).exitCode - 9} + _n_`,
+      describeEnding({ kind: 'timed-out', seconds: 1 }).exitCode,
+      describeEnding({ kind: 'not-started', code: 'EACCES' }).exitCode,
+      describeEnding({ kind: 'not-started', code: 'ENOENT' }).exitCode,
+      `${describeEnding({ kind: 'signalled', signal: 'SIGKILL' }).exitCode - 9} + _n_`,
       'any other',
     ]),
   },

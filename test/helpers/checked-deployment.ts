@@ -11,7 +11,7 @@ import {
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { SAFE } from '../../src/deployment/transport.ts';
 import { assembleMock } from '../../src/mock.ts';
-import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { startFor } from '../../src/scenario/sandbox-start.ts';
 import { advanceClock } from '../../src/service/clock.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -48,7 +48,7 @@ export async function deploy(
   assume: Partial<Choices>,
   { now = DEPLOYED_AT, plain = true }: { now?: number; plain?: boolean } = {},
 ): Promise<TestDeployment> {
-  const start = startOf(
+  const start = startFor(
     { assume: chooseOptions(assume), clock: now, frozen: true },
     await deploymentStore(),
     [],

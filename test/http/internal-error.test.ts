@@ -5,7 +5,7 @@ import { createListener } from '../../src/http/listener.ts';
 import { PendingResponses } from '../../src/http/pending-responses.ts';
 import { createServiceHandler } from '../../src/http/service-handler.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import { startOf } from '../../src/scenario/sandbox-start.ts';
+import { startFor } from '../../src/scenario/sandbox-start.ts';
 import type { ServerOptions } from '../../src/server.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
 import { serverFor } from '../helpers/deployment.ts';
@@ -30,7 +30,7 @@ async function startBroken(loadApp: () => Promise<RequestListener>): Promise<num
       throw new Error('the store is broken');
     },
   };
-  const sandboxes = new Sandboxes({ ...startOf({}, EMPTY_STORE, []), store });
+  const sandboxes = new Sandboxes({ ...startFor({}, EMPTY_STORE, []), store });
   const wire = { plain: false, pending: new PendingResponses() };
   const service = createServiceHandler({ sandboxes, ...wire });
   const { server, close } = createListener({

@@ -6,9 +6,9 @@ import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, searchOf } from '../../library/control-client.ts';
 import {
   type Command,
-  certificateOf,
   Failure,
   oneOf,
+  readCertificate,
   requireWords,
   UsageError,
 } from '../command.ts';
@@ -39,7 +39,7 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
 
 async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = flags;
-  const ca = await certificateOf('ca', flags);
+  const ca = await readCertificate('ca', flags);
   const { root, name, client } = clientOf({ url, token, ca });
   return ofServer ? client : client.at(`${addressOf({ root, sandbox: sandbox ?? name })}/__mock`);
 }

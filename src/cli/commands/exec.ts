@@ -1,8 +1,8 @@
 import type { ObservedExchange } from '../../evidence/exchange.ts';
-import { outcomeOf, Runner } from '../child.ts';
+import { describeEnding, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
-import { AssumptionTracker, judge, renderEvidence } from '../evidence.ts';
 import { openLog, renderNotice } from '../log.ts';
+import { AssumptionTracker, gateFailures, renderEvidence } from '../run-evidence.ts';
 import { notice } from '../terminal.ts';
 import { writeCoverageFiles } from '../write-files.ts';
 import { askToForward, reloadNotice } from './serve.ts';
@@ -35,11 +35,11 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   if (run === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   const { ending, server } = run;
   const report = { coverage: server.coverage(), findings: server.findings() };
-  if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${outcomeOf(ending).text}`));
+  if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${describeEnding(ending).text}`));
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverageFiles(flags, server);
   const { exitCode } = ending;
-  const reasons = exitCode === 0 ? judge(flags, report) : [];
+  const reasons = exitCode === 0 ? gateFailures(flags, report) : [];
   notices.write([...problems, ...reasons].map(notice).join(''));
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };

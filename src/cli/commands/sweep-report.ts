@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { type AssumptionId, assumptionShape } from '../../contract/assumption-table.ts';
 import type { Report, ReportRow, Section } from '../../report/report.ts';
 import { countText } from '../../words.ts';
-import { type FinishedRun, outcomeOf } from '../child.ts';
-import { type FindingSummary, findingText } from '../evidence.ts';
+import { describeEnding, type FinishedRun } from '../child.ts';
+import { type FindingSummary, findingText } from '../run-evidence.ts';
 import { withoutControls } from '../terminal.ts';
 
 /** An assumption with one of its options. */
@@ -114,7 +114,7 @@ function runRow(run: VariantRun): ReportRow {
   if (run.passedAlone) {
     notes.push('failed in parallel, passed alone (--jobs 1 runs one at a time)');
   }
-  const why = `the command ${outcomeOf(ending).text}`;
+  const why = `the command ${describeEnding(ending).text}`;
   const printed = [...notes, ...lastLines];
   const outcome = {
     passed: { verdict: 'passed' },

@@ -6,10 +6,10 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import type { ServerOptions } from '../../server.ts';
-import { type FinishedRun, outcomeOf, Runner } from '../child.ts';
+import { describeEnding, type FinishedRun, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
-import { AssumptionTracker, NEVER_CALLED, summarizeFindings } from '../evidence.ts';
 import { renderNotice } from '../log.ts';
+import { AssumptionTracker, NEVER_CALLED, summarizeFindings } from '../run-evidence.ts';
 import { indented, notice, progressOn, renderReport } from '../terminal.ts';
 import { writeReports } from '../write-files.ts';
 import {
@@ -67,7 +67,7 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
   const judged = async (variant: Variant): Promise<VariantRun | undefined> => {
     const options = { assume: { ...assume, [variant.assumption]: variant.option } };
     const finished = await run(options, timeout);
-    return finished && judge(variant, finished, baseline, flags.allow);
+    return finished && variantRun(variant, finished, baseline, flags.allow);
   };
   const results = await runAll(variants, flags.jobs, judged, progress);
   const result = {
@@ -138,7 +138,7 @@ async function runAll(
 /** A finding that depends on the speed of calls, which differs between runs. */
 const BY_SPEED = 'pointless-retry';
 
-function judge(
+function variantRun(
   variant: Variant,
   { ending, seconds, output, findings }: SweepRun,
   baseline: SweepRun,
@@ -159,5 +159,5 @@ function judge(
 
 function baselineFailure({ ending, output }: SweepRun): string {
   const lines = indented(output.lines(Number.POSITIVE_INFINITY));
-  return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${outcomeOf(ending).text}\n${lines}`;
+  return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${describeEnding(ending).text}\n${lines}`;
 }

@@ -87,19 +87,19 @@ function urlOf({ target }: Request): string {
   return location.origin + target.replaceAll('#', '%23');
 }
 
-function headersOf({ key, headers }: Request): readonly (readonly [string, string])[] {
+function requestHeaders({ key, headers }: Request): readonly (readonly [string, string])[] {
   return key === '' ? headers : [['Authorization', `Bearer ${key}`], ...headers];
 }
 
 export function curlOf(request: Request): string {
   const { method, body } = request;
-  return curlCommand({ method, url: urlOf(request), headers: headersOf(request), body });
+  return curlCommand({ method, url: urlOf(request), headers: requestHeaders(request), body });
 }
 
 /** The request as a call of `fetch` in JavaScript. */
 export function fetchOf(request: Request): string {
   const { method, body } = request;
-  const options = { method, headers: Object.fromEntries(headersOf(request)), body };
+  const options = { method, headers: Object.fromEntries(requestHeaders(request)), body };
   return `await fetch(${JSON.stringify(urlOf(request))}, ${JSON.stringify(options, null, 2)})`;
 }
 
@@ -112,7 +112,7 @@ export function httpieOf(request: Request): string {
     ...(body === undefined ? ['--ignore-stdin'] : ['--raw', shellWord(body)]),
     method,
     shellWord(urlOf(request)),
-    ...headersOf(request).map(([name, value]) =>
+    ...requestHeaders(request).map(([name, value]) =>
       shellWord(value === '' ? `${name};` : `${name}:${value}`),
     ),
   ].join(' ');
@@ -129,7 +129,7 @@ async function sendNow(request: Request): Promise<number> {
   // A fault may end the connection, or never answer: the journal has the exchange all the same.
   fetch(urlOf(request), {
     method,
-    headers: headersOf(request).map(([name, value]): [string, string] => [name, value]),
+    headers: requestHeaders(request).map(([name, value]): [string, string] => [name, value]),
     body: body ?? null,
     signal: AbortSignal.timeout(ATTEMPTS * BETWEEN),
   }).catch(() => undefined);

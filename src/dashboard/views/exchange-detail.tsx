@@ -100,7 +100,7 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
         <span class="quiet">{milliseconds(duration)}</span>
         <ReleaseButton of={exchange} />
       </p>
-      {other !== undefined && !isPinned && <b>{differences(exchange, other)}</b>}
+      {other !== undefined && !isPinned && <b>{comparisonText(exchange, other)}</b>}
       <Why exchange={exchange} />
       {!isPinned && <Actions exchange={exchange} />}
       <h3>Reply body</h3>
@@ -178,7 +178,7 @@ function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
 }
 
 /** What two exchanges do not have in common, in a sentence. */
-function differences(of: RecordedExchange, from: RecordedExchange): string {
+function comparisonText(of: RecordedExchange, from: RecordedExchange): string {
   const facets = Object.entries<(it: RecordedExchange) => unknown>({
     'request line': ({ method, target }) => `${method} ${target}`,
     'request body': ({ request }) => textOfBody(request.body),

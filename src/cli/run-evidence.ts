@@ -71,7 +71,7 @@ export function renderEvidence(
 }
 
 /** Why a run does not pass; empty if it does. */
-export function judge(
+export function gateFailures(
   { requireCoverage: required = 0, failOn = [] }: Flags,
   { coverage, findings }: CoverageEvidence,
 ): string[] {
