@@ -7,12 +7,8 @@ import {
   isOption,
   optionNames,
 } from '../../src/contract/assumption-table.ts';
-import {
-  type CheckReport,
-  checkReport,
-  isBroken,
-  savedConfig,
-} from '../../src/deployment/check/verdicts.ts';
+import { savedConfig } from '../../src/deployment/check/saved-check.ts';
+import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { BREAKING, OTHERWISE } from '../helpers/breaking.ts';
 import { checked, checkedWithLag, DEPLOYED_AT, deploy } from '../helpers/checked-deployment.ts';

@@ -7,13 +7,8 @@ import {
 } from '../../src/contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { planCheck } from '../../src/deployment/check/check-plan.ts';
-import {
-  type CheckReport,
-  changesSince,
-  checkReport,
-  earlierCheck,
-  isBroken,
-} from '../../src/deployment/check/verdicts.ts';
+import { changesSince, earlierCheck } from '../../src/deployment/check/saved-check.ts';
+import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
 import { DeploymentError, type DeploymentRequest } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { SAFE } from '../../src/deployment/transport.ts';

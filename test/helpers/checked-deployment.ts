@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
-import type { CheckOptions, CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
+import type { CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
+import type { CheckOptions } from '../../src/deployment/check/question.ts';
 import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
 import {
   DeploymentClient,

@@ -2,22 +2,24 @@ import { assumptionShape, topicOf } from '../../contract/assumption-table.ts';
 import { type PlannedRequest, planCheck } from '../../deployment/check/check-plan.ts';
 import { runCheck } from '../../deployment/check/run-check.ts';
 import {
+  type CheckChange,
+  changesSince,
+  type EarlierCheck,
+  earlierCheck,
+  savedConfig,
+} from '../../deployment/check/saved-check.ts';
+import {
   VERDICT_TONES,
   type VerdictName,
   verdictText,
 } from '../../deployment/check/verdict-shapes.ts';
 import {
   type AssumptionVerdict,
-  type CheckChange,
   type CheckReport,
-  changesSince,
   checkReport,
   type Difference,
-  type EarlierCheck,
-  earlierCheck,
   isBroken,
   type ReplyVerdict,
-  savedConfig,
 } from '../../deployment/check/verdicts.ts';
 import { SAFE } from '../../deployment/transport.ts';
 import type { Report, ReportRow, Section } from '../../report/report.ts';

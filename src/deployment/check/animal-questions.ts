@@ -1,13 +1,9 @@
 import { OPERATIONS } from '../../contract/operations.ts';
 import { describe } from '../../words.ts';
 import { idsOf, nextQuery, UNKNOWN_WORD, withId } from '../deployment-reply.ts';
-import type {
-  CheckTranscript,
-  DocumentRule,
-  Need,
-  Question,
-  QuestionName,
-} from './check-transcript.ts';
+import type { CheckTranscript } from './check-transcript.ts';
+import type { DocumentRule, Need, Question, QuestionTable } from './question.ts';
+import type { QuestionName } from './question-names.ts';
 import {
   call,
   listPets,
@@ -19,7 +15,7 @@ import {
   unless,
   unlike,
   unusedId,
-} from './question.ts';
+} from './question-rows.ts';
 
 const [{ default: USUAL_PAGE }] = OPERATIONS.listPets.parameters;
 
@@ -162,7 +158,7 @@ export const ANIMAL_QUESTIONS = {
     },
   }),
   petNoKey: readPet(UNKNOWN_PET, 'a missing key', NO_KEY),
-} as const satisfies Readonly<Record<string, Question>>;
+} as const satisfies QuestionTable;
 
 /** How a client asks for the page after that of one animal: an option, or in words. */
 function pagingIn(check: CheckTranscript): string {

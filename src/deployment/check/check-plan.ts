@@ -1,64 +1,9 @@
-import { ASSUMPTION_IDS, type AssumptionId } from '../../contract/assumption-table.ts';
-import { operationShape } from '../../contract/operations.ts';
+import { ASSUMPTION_IDS } from '../../contract/assumption-table.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { SAFE } from '../transport.ts';
-import { ANIMAL_QUESTIONS } from './animal-questions.ts';
-import {
-  type CheckOptions,
-  QUESTION_NAMES,
-  type Question,
-  type QuestionName,
-  type Settlement,
-} from './check-transcript.ts';
-import { CREATION_QUESTIONS } from './creation-questions.ts';
-import { ORDER_QUESTIONS } from './order-questions.ts';
-import { OVERALL_SETTLEMENTS, PROTOCOL_QUESTIONS } from './protocol-questions.ts';
-import { STOCK_QUESTIONS } from './stock-questions.ts';
-
-/** Every question of a check. */
-export const QUESTIONS: Readonly<Record<QuestionName, Question>> = {
-  ...ANIMAL_QUESTIONS,
-  ...CREATION_QUESTIONS,
-  ...STOCK_QUESTIONS,
-  ...ORDER_QUESTIONS,
-  ...PROTOCOL_QUESTIONS,
-};
-
-const SETTLEMENTS: readonly Settlement[] = [
-  ...QUESTION_NAMES.flatMap((name) => {
-    const question = QUESTIONS[name];
-    if (question.settles === undefined) return [];
-    return { ...question, by: question.by ?? (question.from ? [] : [name]) };
-  }),
-  ...OVERALL_SETTLEMENTS,
-];
-
-/** @throws Error for an assumption that no question settles */
-export function settlementOf(id: AssumptionId): Settlement {
-  const settlement = SETTLEMENTS.find(({ settles }) => settles === id);
-  if (settlement === undefined) throw new Error(`No question settles ${id}.`);
-  return settlement;
-}
-
-/** The questions that an assumption is judged by. */
-export function questionsOf({
-  by = [],
-  from = [],
-  also = [],
-}: Settlement): readonly QuestionName[] {
-  return [...from, ...by, ...also];
-}
-
-/** What a reply of an operation is called. */
-export function replyName(reply: Pick<Question, 'operation' | 'status'>): string {
-  return `${reply.operation} ${reply.status}`;
-}
-
-/** The documented reply that a question has rules for. */
-export function ruledReply({ operation, rules }: Question): string | undefined {
-  if (operation === undefined || rules === undefined) return undefined;
-  return `${operation} ${Object.keys(operationShape(operation).replies)[0]}`;
-}
+import { QUESTIONS, questionsOf, replyName, ruledReply, settlementOf } from './all-questions.ts';
+import type { CheckOptions } from './question.ts';
+import { QUESTION_NAMES, type QuestionName } from './question-names.ts';
 
 /** A request that a check sends, before what it depends on is known. */
 export type PlannedRequest = ReturnType<typeof planCheck>[number];

@@ -1,7 +1,8 @@
 import { OPERATIONS } from '../../contract/operations.ts';
 import { idsOf, UNKNOWN_WORD, withId } from '../deployment-reply.ts';
 import { sunsetDay } from './animal-questions.ts';
-import type { CheckTranscript, DocumentRule, Need, Question } from './check-transcript.ts';
+import type { CheckTranscript } from './check-transcript.ts';
+import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
   call,
@@ -15,7 +16,7 @@ import {
   status,
   unless,
   unlike,
-} from './question.ts';
+} from './question-rows.ts';
 
 const [{ maximum: LONGEST_PAGE }] = OPERATIONS.listPets.parameters;
 
@@ -160,7 +161,7 @@ export const CREATION_QUESTIONS = {
     },
     values: (check) => [isSameAgain(check) ? orderOf(check) : 'another order at each call'],
   }),
-} as const satisfies Readonly<Record<string, Question>>;
+} as const satisfies QuestionTable;
 
 /** The ids of the animals that the check has created first. */
 function createdIds(check: CheckTranscript): bigint[] {

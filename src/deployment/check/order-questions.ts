@@ -1,6 +1,7 @@
 import { isObject } from '../../contract/records.ts';
 import { idIn, idsOf, type JsonRecord, UNKNOWN_WORD, withId } from '../deployment-reply.ts';
-import type { CheckTranscript, Need, ProbeReply, Question } from './check-transcript.ts';
+import type { CheckTranscript, ProbeReply } from './check-transcript.ts';
+import type { Need, QuestionTable } from './question.ts';
 import {
   call,
   listInventory,
@@ -12,7 +13,7 @@ import {
   uniqueIds,
   unless,
   unusedId,
-} from './question.ts';
+} from './question-rows.ts';
 
 const cancel = (why: string, more?: More) => call('cancelOrder', '', why, more);
 
@@ -141,7 +142,7 @@ export const ORDER_QUESTIONS = {
     by: ['cancelAgain', 'cancelCancelled'],
     any: true,
   }),
-} as const satisfies Readonly<Record<string, Question>>;
+} as const satisfies QuestionTable;
 
 function orders(check: CheckTranscript): readonly JsonRecord[] {
   return check.get('orders')?.records ?? [];

@@ -1,7 +1,8 @@
 import { isObject } from '../../contract/records.ts';
 import { idIn, type JsonRecord, secondsToWait } from '../deployment-reply.ts';
-import type { CheckTranscript, Question, Settlement } from './check-transcript.ts';
-import { accepted, listPets, NO_KEY, refused, status } from './question.ts';
+import type { CheckTranscript } from './check-transcript.ts';
+import type { QuestionTable, Settlement } from './question.ts';
+import { accepted, listPets, NO_KEY, refused, status } from './question-rows.ts';
 
 const OTHER_ORIGIN = 'https://petstore-mock-check.example';
 
@@ -57,7 +58,7 @@ export const PROTOCOL_QUESTIONS = {
     },
     values: (check) => [rateIn(check)],
   }),
-} as const satisfies Readonly<Record<string, Question>>;
+} as const satisfies QuestionTable;
 
 /** What the replies to several questions settle together. */
 export const OVERALL_SETTLEMENTS: readonly Settlement[] = [

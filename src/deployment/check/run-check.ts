@@ -1,14 +1,10 @@
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
 import { SAFE } from '../transport.ts';
-import { missing, QUESTIONS } from './check-plan.ts';
-import {
-  type CheckOptions,
-  CheckTranscript,
-  type ProbeReply,
-  probeReply,
-  QUESTION_NAMES,
-  type QuestionName,
-} from './check-transcript.ts';
+import { QUESTIONS } from './all-questions.ts';
+import { missing } from './check-plan.ts';
+import { CheckTranscript, type ProbeReply, probeReply } from './check-transcript.ts';
+import type { CheckOptions } from './question.ts';
+import { QUESTION_NAMES, type QuestionName } from './question-names.ts';
 
 /** What sends the requests of a check. */
 export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;

@@ -1,13 +1,9 @@
 import { describe } from '../../words.ts';
 import { idsOf, type JsonRecord, withId } from '../deployment-reply.ts';
-import type {
-  CheckTranscript,
-  DocumentRule,
-  Need,
-  Question,
-  QuestionName,
-} from './check-transcript.ts';
+import type { CheckTranscript } from './check-transcript.ts';
 import { CREATED_PET } from './creation-questions.ts';
+import type { DocumentRule, Need, QuestionTable } from './question.ts';
+import type { QuestionName } from './question-names.ts';
 import {
   accepted,
   call,
@@ -21,7 +17,7 @@ import {
   uniqueIds,
   unless,
   unlike,
-} from './question.ts';
+} from './question-rows.ts';
 
 /** The created animal whose stock the check changes. */
 const STOCKED_PET: Need = {
@@ -130,7 +126,7 @@ export const STOCK_QUESTIONS = {
   }),
   stockNothing: setStock('{}', 'a missing quantity', { rules: refuses('quantity') }),
   stockNoKey: setStock('{"quantity":4}', 'a missing key', NO_KEY),
-} as const satisfies Readonly<Record<string, Question>>;
+} as const satisfies QuestionTable;
 
 /** The entry of a created animal, before its stock changed. */
 function createdEntry(

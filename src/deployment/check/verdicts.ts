@@ -1,29 +1,13 @@
-import {
-  ASSUMPTION_IDS,
-  type AssumptionId,
-  type Choices,
-  isOption,
-} from '../../contract/assumption-table.ts';
+import { ASSUMPTION_IDS, type AssumptionId, isOption } from '../../contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
 import { type OperationId, operationShape } from '../../contract/operations.ts';
-import { isObject } from '../../contract/records.ts';
 import { joinWords } from '../../words.ts';
 import { type Deviation, distinct, isBreak, replyDifferences } from '../deployment-reply.ts';
-import { QUESTIONS, questionsOf, replyName, ruledReply, settlementOf } from './check-plan.ts';
-import {
-  type CheckTranscript,
-  type Form,
-  type ProbeReply,
-  QUESTION_NAMES,
-  type QuestionName,
-  type Settlement,
-} from './check-transcript.ts';
-import {
-  isUnsettled,
-  type ReplyVerdictName,
-  type SavedVerdicts,
-  verdictText,
-} from './verdict-shapes.ts';
+import { QUESTIONS, questionsOf, replyName, ruledReply, settlementOf } from './all-questions.ts';
+import type { CheckTranscript, ProbeReply } from './check-transcript.ts';
+import type { Form, Settlement } from './question.ts';
+import { QUESTION_NAMES, type QuestionName } from './question-names.ts';
+import type { ReplyVerdictName, SavedVerdicts } from './verdict-shapes.ts';
 
 /** What a check found out. */
 export interface CheckReport {
@@ -167,7 +151,7 @@ function otherBreak(reply: ProbeReply) {
 
 /** The differences that a reply shows, each with the documented reply that it is about. */
 function differencesIn(reply: ProbeReply, check: CheckTranscript) {
-  const { question } = reply;
+  const question = QUESTIONS[reply.name];
   const found = documentDifferences(reply);
   // What cannot be read breaks every rule about its records.
   const isReadable = !found.some(({ where, at = '$' }) => /body|type/.test(where) && at === '$');
@@ -193,91 +177,8 @@ function fractions({ body, json }: ProbeReply): Deviation[] {
 
 /** A status that neither the document prescribes nor an assumption explains. */
 function wrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
-  const { status } = reply;
-  const { status: prescribed, excuse } = reply.question;
+  const { name, status } = reply;
+  const { status: prescribed, excuse } = QUESTIONS[name];
   if (prescribed === undefined || status === prescribed || excuse?.(reply, check)) return [];
   return [{ where: 'status', expected: `${prescribed}`, found: `${status}` }];
-}
-
-/** Clocks that differ by less than this, in milliseconds, count as equal. */
-const SAME_TIME = 10 * 60 * 1000;
-
-/** The config file with which a mock answers as the deployment does, as far as that was settled. */
-export function savedConfig(
-  { assumptions }: CheckReport,
-  check: CheckTranscript,
-  deployment: string,
-  now = Date.now(),
-) {
-  const settled = assumptions.flatMap(({ id, option }) => (option ? [[id, option]] : []));
-  const assume: Partial<Choices> = Object.fromEntries(settled);
-  const isMock = check.get('pets100')?.header('mock-basis') !== undefined;
-  const clock = check.clock ?? now;
-  return {
-    assume,
-    ...(isMock ? {} : { plain: true }),
-    ...(Math.abs(clock - now) < SAME_TIME ? {} : { clock: new Date(clock).toISOString() }),
-    checked: { deployment, at: new Date(now).toISOString(), assumptions },
-  };
-}
-
-/** What changed in a deployment since an earlier check, or could not be settled again. */
-export interface CheckChange {
-  /** An assumption, or an operation with a status. */
-  readonly subject: string;
-  readonly before: string;
-  readonly after: string;
-  /** Why it could not be settled. */
-  readonly why?: string;
-  /** Whether the check fails by it. */
-  readonly fails: boolean;
-}
-
-/**
- * Compares a check with an earlier one. What only this one could settle has not changed.
- *
- * @param allowUnsettled whether this one may leave open what the earlier one settled
- */
-export function changesSince(
-  earlier: EarlierCheck,
-  report: CheckReport,
-  allowUnsettled: boolean,
-): CheckChange[] {
-  const verdicts = verdictsIn({ ...report }) ?? [];
-  return verdicts.flatMap(({ subject, verdict: after, isSettled, why }) => {
-    const before = earlier.get(subject);
-    if (before === undefined || before === after) return [];
-    const reason = isSettled || why === undefined ? {} : { why };
-    return [{ subject, before, after, ...reason, fails: isSettled || !allowUnsettled }];
-  });
-}
-
-/** The verdicts of a check by subject, except open ones. */
-export type EarlierCheck = ReadonlyMap<string, string>;
-
-/**
- * Reads the verdicts from a saved config or a report.
- *
- * @returns undefined if a value is neither
- */
-export function earlierCheck(saved: unknown): EarlierCheck | undefined {
-  if (!isObject(saved)) return undefined;
-  if (isObject(saved.assume)) {
-    return new Map(Object.entries(saved.assume).map(([id, option]) => [id, String(option)]));
-  }
-  const settled = verdictsIn(saved)?.filter(({ isSettled }) => isSettled);
-  return settled && new Map(settled.map(({ subject, verdict }) => [subject, verdict]));
-}
-
-/** The verdicts in a report, which may have been read from a file. */
-function verdictsIn({ assumptions, replies }: Readonly<Record<string, unknown>>) {
-  if (!Array.isArray(assumptions) || !Array.isArray(replies)) return undefined;
-  return [...assumptions, ...replies]
-    .filter(isObject)
-    .map(({ id, operation, status, verdict, option, why }) => ({
-      subject: String(id ?? `${operation} ${status}`),
-      verdict: String(option ?? verdictText(String(verdict))),
-      isSettled: !isUnsettled(verdict),
-      why: typeof why === 'string' ? why : undefined,
-    }));
 }
