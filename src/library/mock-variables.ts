@@ -1,5 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseAddress } from '../http/target.ts';
-import { certificateVariables } from '../http/tls/certificate-file.ts';
 import type { RunningServer } from '../server.ts';
 import { type KeyLists, keyring } from '../service/keyring.ts';
 
@@ -12,13 +14,16 @@ export const MOCK_VARIABLES = {
   ca: 'PETSTORE_MOCK_CA',
 } as const;
 
+/** The variable with a file of certificates that a Node process trusts from its start. */
+const NODE_CA = 'NODE_EXTRA_CA_CERTS';
+
 /** What a program needs to reach a server. */
 export type ServerAccess = Pick<RunningServer, 'url' | 'controlToken' | 'certificate'>;
 
 /**
  * The variables for a server. Those without a value must be unset.
  *
- * @param inherited the variables that a program would get otherwise
+ * @param inherited the variables that a program would get otherwise; what those trust stays trusted
  */
 export function mockVariables(
   { url, controlToken, certificate }: ServerAccess,
@@ -26,14 +31,37 @@ export function mockVariables(
   inherited: Readonly<Record<string, string | undefined>>,
   noControl = false,
 ): Record<string, string | undefined> {
+  const ca = certificate && certificateFile(certificate, inherited[NODE_CA]);
   return {
     [MOCK_VARIABLES.url]: url,
     [MOCK_VARIABLES.key]: key,
     [MOCK_VARIABLES.controlUrl]: noControl ? undefined : `${parseAddress(url).root}/__mock`,
     [MOCK_VARIABLES.controlToken]: noControl ? undefined : controlToken,
-    [MOCK_VARIABLES.ca]: undefined,
-    ...certificateVariables(certificate, inherited),
+    [MOCK_VARIABLES.ca]: ca,
+    ...(ca && { [NODE_CA]: ca }),
   };
+}
+
+const files = new Map<string, string>();
+
+/** A temporary file with a certificate, and with those in the file `others`. */
+function certificateFile(certificate: string, others: string | undefined): string {
+  const known = files.get(certificate);
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'ca.pem');
+  writeFileSync(file, `${certificate}${textOf(others)}`);
+  files.set(certificate, file);
+  return file;
+}
+
+function textOf(file: string | undefined): string {
+  try {
+    return file ? readFileSync(file, 'utf8') : '';
+  } catch {
+    return ''; // Node itself only warns about it
+  }
 }
 
 /** A key that a server accepts; undefined if there is none. */
