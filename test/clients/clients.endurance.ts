@@ -5,7 +5,8 @@ import { build } from 'esbuild';
 import { stringify } from 'lossless-json';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
-import { parseJson } from '../../src/contract/json.ts';
+import { parseJson, writeJson } from '../../src/contract/json.ts';
+import { operationShape } from '../../src/contract/operations.ts';
 import { type PetstoreMock, startPetstoreMock } from '../../src/index.ts';
 import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { packageRoot } from '../../src/package.ts';
@@ -85,9 +86,10 @@ async function fromLines(
   url: string,
   steps: readonly Step[],
 ): Promise<readonly Answer[]> {
-  const lines = steps.map(({ request: [method, path, body = ''], key }) =>
-    [method, path, key, body].join('\t'),
-  );
+  const lines = steps.map(({ call, key }) => {
+    const [method, path, body] = requestOf(call);
+    return [method, path, key, body].join('\t');
+  });
   const file = join(folder, `${script}.calls`);
   writeFileSync(file, `${lines.join('\n')}\n`);
   const { code, output } = await runProgram(program, [join(CALLERS, script), url, file]);
@@ -144,13 +146,23 @@ async function checkTypes(): Promise<void> {
 }
 
 interface Step {
-  /** The call for a client, and as HTTP has it. */
   readonly call: Call;
-  readonly request: readonly [method: string, path: string, body?: string];
   readonly key: string;
   readonly status: number;
   /** Matches the body of the reply; undefined if it has none. */
-  readonly body: unknown;
+  readonly body?: unknown;
+}
+
+/** Method, path and body of a call. */
+function requestOf({ operation, ...input }: Call): readonly string[] {
+  const { method, path } = operationShape(operation);
+  const members = Object.entries(input);
+  const inPath = members.filter(([name]) => path.includes(`{${name}}`));
+  const others = members.filter((it) => !inPath.includes(it));
+  const target = inPath.reduce((to, [name, id]) => to.replace(`{${name}}`, `${id}`), path);
+  if (others.length === 0) return [method, target, ''];
+  if (method !== 'GET') return [method, target, writeJson(Object.fromEntries(others))];
+  return [method, `${target}?${others.map(([name, value]) => `${name}=${value}`).join('&')}`, ''];
 }
 
 /**
@@ -190,69 +202,26 @@ function answerOf(status: string, text: string): Answer {
 
 /** Calls that get every documented reply of every operation, in a store that is so arranged. */
 function planOf(key: string, id: Id): readonly Step[] {
-  const unknown = BigInt(id) + 2n;
   const having = (members: object): unknown => expect.objectContaining(members);
   const among = (members: object): unknown => expect.arrayContaining([having(members)]);
-  const error = (status: number, code: string) => having({ code, status });
-  const order = (orderId: Id) => ({
-    call: { operation: 'cancelOrder', orderId } as const,
-    request: ['DELETE', `/store/orders/${orderId}`] as const,
-    key,
-  });
-  const granted: readonly Step[] = [
-    {
-      call: { operation: 'listPets', limit: 100, status: 'available' },
-      request: ['GET', '/pets?limit=100&status=available'],
-      key,
-      status: 200,
-      body: among({ id, name: 'Big' }),
-    },
-    {
-      call: { operation: 'createPet', name: 'Rex', categoryId: id },
-      request: ['POST', '/pets', `{"name":"Rex","categoryId":${id}}`],
-      key,
-      status: 201,
-      body: having({ name: 'Rex', categoryId: id }),
-    },
-    {
-      call: { operation: 'getPet', petId: id },
-      request: ['GET', `/pets/${id}`],
-      key,
-      status: 200,
-      body: having({ id, categoryId: id }),
-    },
-    {
-      call: { operation: 'listInventory' },
-      request: ['GET', '/inventory'],
-      key,
-      status: 200,
-      body: among({ petId: id, quantity: 1 }),
-    },
-    {
-      call: { operation: 'updateInventory', petId: id, quantity: 7 },
-      request: ['PATCH', `/inventory/${id}`, '{"quantity":7}'],
-      key,
-      status: 200,
-      body: having({ petId: id, quantity: 7 }),
-    },
-    {
-      call: { operation: 'listOrders' },
-      request: ['GET', '/store/orders'],
-      key,
-      status: 200,
-      body: among({ id, petId: id }),
-    },
-    { ...order(id), status: 204, body: undefined },
+  const animal = { name: 'Rex', categoryId: id };
+  const stock = { petId: id, quantity: 7 };
+  const granted: readonly [Call, status: number, body?: unknown][] = [
+    [{ operation: 'listPets', limit: 100, status: 'available' }, 200, among({ id, name: 'Big' })],
+    [{ operation: 'createPet', ...animal }, 201, having(animal)],
+    [{ operation: 'getPet', petId: id }, 200, having({ id, categoryId: id })],
+    [{ operation: 'listInventory' }, 200, among({ petId: id, quantity: 1 })],
+    [{ operation: 'updateInventory', ...stock }, 200, having(stock)],
+    [{ operation: 'listOrders' }, 200, among({ id, petId: id })],
+    [{ operation: 'cancelOrder', orderId: id }, 204],
   ];
+  const refused = (call: Call, status: number, code: string, by = key): Step => {
+    return { call, key: by, status, body: having({ code, status }) };
+  };
   return [
-    ...granted,
-    { ...order(unknown), status: 404, body: error(404, 'order_not_found') },
-    { ...order(2), status: 409, body: error(409, 'order_already_shipped') },
-    ...granted.map((step) => ({
-      ...step,
-      key: 'no-such-key',
-      status: 401,
-      body: error(401, 'unauthorized'),
-    })),
+    ...granted.map(([call, status, body]) => ({ call, key, status, body })),
+    refused({ operation: 'cancelOrder', orderId: BigInt(id) + 2n }, 404, 'order_not_found'),
+    refused({ operation: 'cancelOrder', orderId: 2 }, 409, 'order_already_shipped'),
+    ...granted.map(([call]) => refused(call, 401, 'unauthorized', 'no-such-key')),
   ];
 }

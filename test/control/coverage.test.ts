@@ -48,23 +48,6 @@ describeServer('coverage and findings in the control API', (open) => {
     expect(await read(client, '', 'findings')).toMatchObject({ counts: { deprecated: 1 } });
     expect(await read(client, '/~a', 'findings')).toMatchObject({ total: 0 });
   });
-
-  test('a reset or a deletion clears them for the sandbox but not for `all`', async () => {
-    const client = await open();
-    for (const [number, [method, path]] of [
-      ['POST', '/~a/__mock/reset'],
-      ['DELETE', '/__mock/sandboxes/a'],
-    ].entries()) {
-      await client.send('GET', '/~a/v1/pets/1');
-      expect(await shown(client, '/~a')).toEqual([`getPet 200 ×1 by a #${number + 1}`]);
-      expect(await client.send(String(method), String(path))).toMatchObject({ status: 204 });
-      expect(await shown(client, '/~a')).toEqual([]);
-      expect(await read(client, '/~a', 'findings')).toMatchObject({ total: 0 });
-    }
-    expect(await shown(client, '', '?all=true')).toEqual(['getPet 200 ×2 by a #1']);
-    const all = { total: 2, counts: { deprecated: 2 } };
-    expect(await read(client, '', 'findings?all')).toMatchObject(all);
-  });
 });
 
 test('thousands of deleted sandboxes leave their counts and at most 1,000 findings', async () => {

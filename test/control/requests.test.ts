@@ -28,8 +28,9 @@ describeServer('the journal in the control API', (open) => {
       headers: { 'X-Trace': 'abc', Cookie: 'session=secret' },
     });
     await client.send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 7 } });
+    await client.send('GET', '/v1/pets', { key: 'abcd' });
     const { exchanges, ...rest } = await journal(client);
-    expect(rest).toEqual({ dropped: 0, total: 2 });
+    expect(rest).toEqual({ dropped: 0, total: 3 });
     expect(exchanges).toMatchObject([
       {
         number: 1,
@@ -53,9 +54,10 @@ describeServer('the journal in the control API', (open) => {
         request: { body: { name: 'Rex', categoryId: 7 } },
         reply: { body: { id: 65, name: 'Rex' } },
       },
+      { key: 'a…', request: { headers: { authorization: 'Bearer a…' } } },
     ]);
     expect((await client.control('GET requests/1')).json).toEqual(exchanges[0]);
-    expect(JSON.stringify(exchanges)).not.toMatch(/demo-key|secret/);
+    expect(JSON.stringify(exchanges)).not.toMatch(/demo-key|secret|abcd/);
   });
 
   test('names the first 20 unknown inputs of an exchange', async () => {

@@ -12,8 +12,12 @@ import { type CheckReport, checkReport, isBroken } from '../../src/deployment/ch
 import { DeploymentError, type DeploymentRequest } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { SAFE } from '../../src/deployment/transport.ts';
-import type { Change } from '../helpers/breaking.ts';
-import { checked, checkedWithLag, WHOLE_CHECK } from '../helpers/checked-deployment.ts';
+import {
+  type Change,
+  checked,
+  checkedWithLag,
+  WHOLE_CHECK,
+} from '../helpers/checked-deployment.ts';
 
 const about = ({ assumptions }: CheckReport, id: string) => assumptions.find((it) => it.id === id);
 

@@ -16,15 +16,7 @@ import { startFor } from '../../src/scenario/sandbox-start.ts';
 import { advanceClock } from '../../src/service/clock.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import type { Store } from '../../src/store/store.ts';
-import { breaking, type Change } from './breaking.ts';
 import { listen } from './host.ts';
-
-/** A deployment of the service with the given options. Its clock moves only when a client waits. */
-export interface TestDeployment {
-  readonly url: URL;
-  readonly client: DeploymentClient;
-  close(): void;
-}
 
 export const DEPLOYED_AT = Date.UTC(2026, 10, 22, 9, 0, 0);
 
@@ -45,10 +37,11 @@ async function deploymentStore(): Promise<Store> {
   return { ...fixture, orders: fixture.orders.with(overdue) };
 }
 
+/** A deployment of the service with the given options. Its clock moves only when a client waits. */
 export async function deploy(
   assume: Partial<Choices>,
   { now = DEPLOYED_AT, plain = true }: { now?: number; plain?: boolean } = {},
-): Promise<TestDeployment> {
+) {
   const start = startFor(
     { assume: chooseOptions(assume), clock: now, frozen: true },
     await deploymentStore(),
@@ -70,7 +63,6 @@ export async function deploy(
   const time = { now: () => passed, wait };
   const client = new DeploymentClient({ url, key: 'demo-key', rate: 1e6, time });
   return {
-    url,
     client,
     close: () => {
       client.close();
@@ -79,6 +71,8 @@ export async function deploy(
     },
   };
 }
+
+export type Change = (reply: DeploymentReply, request: DeploymentRequest) => DeploymentReply;
 
 /** Everything that a check can be told about the fixture's orders and keys. */
 export const WHOLE_CHECK: CheckOptions = {
@@ -101,9 +95,14 @@ export async function checked(
   more: { now?: number; plain?: boolean; options?: Partial<CheckOptions>; change?: Change } = {},
 ): Promise<CheckTranscript> {
   const deployment = await deploy(assume, more);
-  const client = breaking(deployment.client, more.change ?? ((reply) => reply));
+  const { client } = deployment;
+  const { change = (reply) => reply } = more;
+  const sender: Sender = {
+    rest: (milliseconds) => client.rest(milliseconds),
+    send: async (request, patient) => change(await client.send(request, patient), request),
+  };
   try {
-    return await runCheck(client, { ...WHOLE_CHECK, ...more.options });
+    return await runCheck(sender, { ...WHOLE_CHECK, ...more.options });
   } finally {
     deployment.close();
   }

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
+import { writeJson } from '../../src/contract/json.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
+import { COLLECTIONS } from '../../src/contract/records.ts';
 import type { JobResult } from '../../src/sandbox/commits.ts';
 import { type Preference, readPrefer } from '../../src/sandbox/preference.ts';
 import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/state.ts';
@@ -11,7 +13,6 @@ import type { Call } from '../../src/service/input.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import { type Store, storeOf } from '../../src/store/store.ts';
 import { callOf } from './call.ts';
-import { stateText } from './state-text.ts';
 
 /** Something that happens in a sandbox. */
 export type Event = { readonly name: string } & (
@@ -155,6 +156,14 @@ const anEdit: fc.Arbitrary<Event> = fc.oneof(
 
 /** A call of the service, or a change that the control API makes. */
 export const anEvent = fc.oneof({ weight: 2, arbitrary: aCall }, { weight: 1, arbitrary: anEdit });
+
+/** The records of a store and the highest ids, exactly. */
+export function stateText(store: Store): string {
+  return COLLECTIONS.map((name) => {
+    const { highestId } = store[name];
+    return `${name} to ${highestId}: ${writeJson([...store[name].ascending()])}`;
+  }).join('\n');
+}
 
 /** Everything in a state, in a form that can be compared. */
 export function shownState(state: State): object {

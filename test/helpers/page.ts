@@ -44,13 +44,6 @@ export function blocks(text: string, info: string): string[] {
   return allBlocks(text).flatMap((block) => (block.info === info ? [block.text] : []));
 }
 
-export function onlyBlock(text: string, info: string): string {
-  const [block, ...others] = blocks(text, info);
-  if (block === undefined || others.length > 0)
-    throw new Error(`There is not one block "${info}".`);
-  return block;
-}
-
 /** The cells of a line of a table. */
 function cells(text: string): string[] {
   return text

@@ -5,7 +5,7 @@ import { startPetstoreMock } from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { MAIN } from '../helpers/command.ts';
 import { examplesProject } from '../helpers/examples-project.ts';
-import { onlyBlock, readPage } from '../helpers/page.ts';
+import { blocks, readPage } from '../helpers/page.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 import { toolFile } from '../helpers/tools.ts';
 
@@ -80,8 +80,8 @@ const MEANT_TO_FAIL: Record<Runner, string> = {
 };
 
 /** What docs/library.md says that a failed test prints, whatever its sandbox is called. */
-const PRINTED = onlyBlock(readPage('docs/library.md'), 'text')
-  .trimEnd()
+const [PRINTED_TEXT = ''] = blocks(readPage('docs/library.md'), 'text');
+const PRINTED = PRINTED_TEXT.trimEnd()
   .replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   .replaceAll(/[\da-f]{8}-[\da-f]{4}/g, '[\\da-f-]{13}');
 

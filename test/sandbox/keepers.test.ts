@@ -13,8 +13,14 @@ import type { Outcome } from '../../src/scenario/rules.ts';
 import { thisInstant } from '../../src/service/clock.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { anEvent, type Event, origin, shownState, starter } from '../helpers/histories.ts';
-import { stateText } from '../helpers/state-text.ts';
+import {
+  anEvent,
+  type Event,
+  origin,
+  shownState,
+  starter,
+  stateText,
+} from '../helpers/histories.ts';
 
 const folder = temporaryFolder();
 
