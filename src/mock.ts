@@ -3,12 +3,13 @@ import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { type Observer, observedExchange } from './evidence/exchange.ts';
 import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service-handler.ts';
-import { removeIdle, type SandboxLimits } from './sandbox/sandbox-limits.ts';
+import { removeIdle } from './sandbox/idle-sandboxes.ts';
+import type { SandboxOptions } from './sandbox/sandbox-options.ts';
 import { Sandboxes, type SandboxParts } from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 
 /** How a mock answers, whatever it starts from. */
-export interface MockOptions extends SandboxLimits, ControlOptions {
+export interface MockOptions extends SandboxOptions, ControlOptions {
   /** Called after each exchange in any sandbox. */
   readonly observe?: Observer | undefined;
   /** Called with what the operator should know, such as what to do about clients that cannot connect. */
@@ -51,7 +52,7 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
     sandboxIdle === undefined
       ? undefined
       : removeIdle(sandboxes, sandboxIdle, (name) =>
-          onNotice?.(`removed sandbox ${name}: nobody used it for as long as --sandbox-idle says`),
+          onNotice?.(`removed sandbox ${name}: idle for longer than --sandbox-idle`),
         );
   return { stopRemoving, sandboxes, service, control, pending };
 }

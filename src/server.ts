@@ -21,7 +21,7 @@ import {
 import { assembleMock, type MockOptions } from './mock.ts';
 import { asError } from './node-errors.ts';
 import type { Fleet } from './sandbox/keeper.ts';
-import { checkTimes } from './sandbox/sandbox-limits.ts';
+import { checkTimes } from './sandbox/sandbox-options.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import {
   loadStore,

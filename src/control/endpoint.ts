@@ -7,7 +7,7 @@ import { isObject, type Reading } from '../contract/records.ts';
 import { notAllowed } from '../http/no-operation.ts';
 import type { Content } from '../http/write.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { State } from '../sandbox/state.ts';
+import { MOST_NAMED, type State } from '../sandbox/state.ts';
 import type { Instant } from '../service/clock.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
@@ -234,9 +234,6 @@ export function edit(
     return { state: { ...state, ...changes }, result: reply };
   });
 }
-
-/** How many snapshots, latches and scenarios of its own a sandbox has at most. */
-export const MOST_NAMED = 100;
 
 /** Refuses a name that is not in use, once there are too many. */
 export function refuseOneMore(

@@ -9,8 +9,8 @@ import { checkKey, type Keyring } from '../service/keyring.ts';
 import { type Fleet, type Keeper, KeeperError, type Opening } from './keeper.ts';
 import type { SandboxShare } from './recorder.ts';
 import { Sandbox } from './sandbox.ts';
-import type { SandboxLimits } from './sandbox-limits.ts';
 import { DEFAULT_SANDBOX, PERMANENT, STAGING_SANDBOX } from './sandbox-names.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
 import { initialState, restarted } from './state.ts';
 import { worldOf } from './step.ts';
 import type { Upstream } from './upstream.ts';
@@ -51,7 +51,7 @@ export class Sandboxes {
       metrics = false,
       maxHold = DEFAULTS.maxHold,
       onFinding,
-    }: SandboxLimits = {},
+    }: SandboxOptions = {},
     { keeper, fleet, upstream }: SandboxParts = {},
   ) {
     this.required = sandboxRequired;

@@ -41,6 +41,9 @@ export interface State {
   readonly latches: ReadonlyMap<string, LatchRule>;
 }
 
+/** How many snapshots, how many scenarios of its own and how many latches a sandbox has at most. */
+export const MOST_NAMED = 100;
+
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
 export const NO_SCENARIOS: State['scenarios'] = new Map();

@@ -3,7 +3,7 @@ import { withEntry } from '../../sandbox/change.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
-import { restarted, type State } from '../../sandbox/state.ts';
+import { MOST_NAMED, restarted, type State } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { callsOf, withoutPreferred } from '../../scenario/rules.ts';
 import { changesStore } from '../../scenario/sandbox-start.ts';
@@ -28,7 +28,6 @@ import {
   edit,
   endpoint,
   json,
-  MOST_NAMED,
   refuse,
   refuseOneMore,
   YAML_TYPE,

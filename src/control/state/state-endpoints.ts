@@ -3,6 +3,7 @@ import type { JobResult } from '../../sandbox/commits.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import {
   KEEPABLE,
+  MOST_NAMED,
   NO_LATCHES,
   NO_SCENARIOS,
   type ResetPart,
@@ -24,7 +25,6 @@ import {
   edit,
   endpoint,
   json,
-  MOST_NAMED,
   refuse,
   refuseInput,
   refuseOneMore,

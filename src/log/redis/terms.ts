@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { chooseOptions } from '../../contract/assumption-table.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
-import type { SandboxLimits } from '../../sandbox/sandbox-limits.ts';
+import type { SandboxOptions } from '../../sandbox/sandbox-options.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 
@@ -11,7 +11,7 @@ import { storeText } from '../../store/store-text.ts';
 export type FleetTerms = Readonly<Record<string, string>>;
 
 /** The settings of a server that decide its replies, beside what sandboxes start from. */
-interface ServerTerms extends SandboxLimits {
+interface ServerTerms extends SandboxOptions {
   readonly upstream: string | undefined;
   readonly upstreamKey?: string | undefined;
   readonly plain?: boolean | undefined;
