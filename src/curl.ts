@@ -19,14 +19,14 @@ export function curlCommand(
   options: readonly string[] = ['-i'],
 ): string {
   const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
-  const sent = body === undefined || hasType ? headers : [...headers, NO_TYPE];
+  const all = body === undefined || hasType ? headers : [...headers, NO_TYPE];
   return [
     'curl',
     ...options,
     ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
     ...(/\/\./.test(url) ? ['--path-as-is'] : []),
     ...(method === 'GET' ? [] : method === 'HEAD' ? ['--head'] : ['-X', shellWord(method)]),
-    ...sent.flatMap((header) => ['-H', shellWord(headerLine(header))]),
+    ...all.flatMap((header) => ['-H', shellWord(headerLine(header))]),
     ...(body === undefined ? [] : ['--data-raw', shellWord(body)]),
     shellWord(url),
   ].join(' ');

@@ -141,8 +141,8 @@ export async function startServer(
   const fleet = await joinFleet(start, starter, upstreams.open, upstream?.url, options);
   // Last, since only a server that listens releases the file.
   file = await openFile(start, options);
-  const kept = { start: withFile(start), starter, keeper: file?.keeper, fleet };
-  const parts = { ...kept, guard, certificate: certificate?.cert, upstreams, upstream };
+  const stores = { start: withFile(start), starter, keeper: file?.keeper, fleet };
+  const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, pending } = mock;
   const { server, close: stopListening } = createListener({

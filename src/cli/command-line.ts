@@ -13,7 +13,7 @@ import {
   switchedOff,
 } from './flags.ts';
 import { type Invocation, jsonOf } from './read-flags.ts';
-import { escaped } from './terminal.ts';
+import { escapeControls } from './terminal.ts';
 
 /** The flags as Node reads them. */
 const OPTIONS = Object.fromEntries(
@@ -106,7 +106,7 @@ function flagOf(
 }
 
 function runsNothing(command: CommandName, toRun: readonly string[]): UsageError {
-  const meant = `petstore-mock exec -- ${escaped(toRun.join(' '))}`;
+  const meant = `petstore-mock exec -- ${escapeControls(toRun.join(' '))}`;
   return new UsageError(`${command} takes only flags, no command; did you mean ${meant}?`);
 }
 
@@ -118,7 +118,7 @@ function unknownCommand(word: string): UsageError {
 }
 
 function unknownFlag(command: CommandName, name: string): UsageError {
-  const flag = escaped(name.length === 1 ? `-${name}` : `--${name}`);
+  const flag = escapeControls(name.length === 1 ? `-${name}` : `--${name}`);
   const help = command === 'serve' ? 'petstore-mock --help' : `petstore-mock ${command} --help`;
   const other = flagSpelled(name);
   const known = flagsOf(command).map((it) => `--${spellingOf(it)}`);

@@ -9,7 +9,7 @@ import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { type Flags, flagShape, flagsOf, spellingOf } from './flags.ts';
 import { readFlags } from './read-flags.ts';
-import { escapedLines, type Terminal } from './terminal.ts';
+import { escapeLines, type Terminal } from './terminal.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -78,7 +78,7 @@ export function whatWentWrong(error: unknown): { readonly text: string; readonly
       ? `standard output cannot be written (${codeOf(error)})`
       : (error.stack ?? error.message);
   }
-  return { text: `petstore-mock: ${escapedLines(message)}\n`, code: isUsage ? 2 : 1 };
+  return { text: `petstore-mock: ${escapeLines(message)}\n`, code: isUsage ? 2 : 1 };
 }
 
 /**

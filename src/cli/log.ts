@@ -7,7 +7,7 @@ import { holdView } from '../scenario/hold.ts';
 import { decidersOf } from '../service/reply.ts';
 import { countText, cut, escapeOf, roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
-import { escaped, escapedLines, paint, type Style, type Terminal } from './terminal.ts';
+import { escapeControls, escapeLines, paint, type Style, type Terminal } from './terminal.ts';
 
 export type LogFormat = NonNullable<Flags['log']>;
 
@@ -54,7 +54,7 @@ export function renderPretty(sandbox: string, exchange: ObservedExchange, style:
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
   ].join(', ');
   const why = exchange.why.filter((reason) => reason !== PLAIN_REASON).join('; ');
-  const reasons = why === '' ? '' : `: ${escaped(brief(why))}`;
+  const reasons = why === '' ? '' : `: ${escapeControls(brief(why))}`;
   return prettyLine(exchange, `${circumstances}${reasons}`, style);
 }
 
@@ -67,8 +67,8 @@ function prettyLine(
   const colour = isError ? 'red' : status >= 400 ? 'yellow' : 'green';
   return [
     timeOf(at, style),
-    escaped(method).padEnd('DELETE'.length),
-    escaped(brief(target)),
+    escapeControls(method).padEnd('DELETE'.length),
+    escapeControls(brief(target)),
     paint(String(status ?? '---'), colour, style),
     `${circumstances}\n`,
   ].join(' ');
@@ -98,13 +98,13 @@ export function renderFinding(finding: Finding, format: LogFormat, style: Style)
     return jsonLine({ time: at, sandbox, number: exchange, finding: code, message, advice });
   }
   const kind = paint(`finding ${code}`, 'yellow', style);
-  return `${timeOf(Date.parse(at), style)} ${kind}: ${escaped(message)} ${advice}\n`;
+  return `${timeOf(Date.parse(at), style)} ${kind}: ${escapeControls(message)} ${advice}\n`;
 }
 
 /** Any other message to the operator. */
 export function renderNotice(text: string, format: LogFormat): string {
   if (format === 'json') return jsonLine({ time: new Date().toISOString(), notice: text });
-  return `petstore-mock: ${escapedLines(text)}\n`;
+  return `petstore-mock: ${escapeLines(text)}\n`;
 }
 
 /** Replaces lines that were dropped. */

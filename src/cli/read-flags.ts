@@ -169,7 +169,7 @@ interface ConfigFile {
  */
 export async function fromConfigFile(file: string, origin: string): Promise<ConfigFile> {
   const parsed = readJson(`config file ${file}`, await textIn(file, origin, 'a JSON file'));
-  if (!parsed.ok) throw refused(parsed.problems);
+  if (!parsed.ok) throw fileError(parsed.problems);
   const { SAVED_VERDICTS } = await import('../deployment/check/verdict-shapes.ts');
   const members = flagsFrom('config').map((name) => [spellingOf(name), flagShape(name)] as const);
   const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');
@@ -178,7 +178,7 @@ export async function fromConfigFile(file: string, origin: string): Promise<Conf
     { expected: 'an object of flags by name' },
   );
   const reading = readAs(shape, parsed.value);
-  if (!reading.ok) throw refused(parsed.linesOf(reading.problems));
+  if (!reading.ok) throw fileError(parsed.linesOf(reading.problems));
   const layer = new Map<FlagName, FlagInput>();
   for (const [spelling, value] of Object.entries<unknown>(Object(parsed.value))) {
     const name = flagSpelled(spelling);
@@ -189,7 +189,7 @@ export async function fromConfigFile(file: string, origin: string): Promise<Conf
   return { layer, checked: reading.value.checked };
 }
 
-function refused(problems: readonly string[]): UsageError {
+function fileError(problems: readonly string[]): UsageError {
   return new UsageError(firstProblems(problems, String).join('\n'));
 }
 

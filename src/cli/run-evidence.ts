@@ -5,7 +5,7 @@ import type { FindingsReport } from '../evidence/findings.ts';
 import { type CoverageEvidence, findingKinds } from '../report/coverage-report.ts';
 import { countText } from '../words.ts';
 import type { Flags } from './flags.ts';
-import { bold, escaped, renderTable, type Style } from './terminal.ts';
+import { bold, escapeControls, renderTable, type Style } from './terminal.ts';
 
 /** The question for a command that made no call. */
 export const NEVER_CALLED = 'Does the command take its base URL from PETSTORE_MOCK_URL?';
@@ -29,7 +29,9 @@ export function summarizeFindings(report: FindingsReport): FindingSummary[] {
 
 /** One example, escaped since a client influences it, and how many more there are. */
 export function findingText({ count, example }: FindingSummary): string {
-  return count === 1 ? escaped(example) : `${escaped(example)} (and ${count - 1} more)`;
+  return count === 1
+    ? escapeControls(example)
+    : `${escapeControls(example)} (and ${count - 1} more)`;
 }
 
 /** What a command was shown of the service, and what it did wrong. */

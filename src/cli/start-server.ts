@@ -24,7 +24,7 @@ import type { Flags } from './flags.ts';
  */
 export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
   return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) => {
-    throw explained(error, settings);
+    throw explain(error, settings);
   });
 }
 
@@ -35,7 +35,7 @@ export function start(settings: ServeSettings, files?: LoadedFiles): Promise<Run
  */
 export function load(settings: ServeSettings): Promise<LoadedFiles> {
   return loadFiles(settings).catch((error) => {
-    throw explained(error, settings);
+    throw explain(error, settings);
   });
 }
 
@@ -43,7 +43,7 @@ export function load(settings: ServeSettings): Promise<LoadedFiles> {
 const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
 /** An error of the start, with what to do about it. */
-function explained(cause: unknown, { host, port }: ServeSettings): unknown {
+function explain(cause: unknown, { host, port }: ServeSettings): unknown {
   if (cause instanceof ContentError) {
     const what = cause instanceof ScenarioError ? 'a scenario' : 'the store';
     // Each problem begins with the path of its file.

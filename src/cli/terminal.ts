@@ -69,18 +69,18 @@ export function withoutControls(text: string): string {
 }
 
 /** One line of text from a client, a file or an argument, with such characters as JSON escapes. */
-export function escaped(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(UNSAFE, escapeOf);
 }
 
 /** The same for text that keeps its line breaks. */
-export function escapedLines(text: string): string {
-  return text.split('\n').map(escaped).join('\n');
+export function escapeLines(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n');
 }
 
 /** A line for a person, prefixed with the program's name. */
 export function notice(text: string): string {
-  return `petstore-mock: ${escaped(text)}\n`;
+  return `petstore-mock: ${escapeControls(text)}\n`;
 }
 
 /** Spaces between two columns. */
@@ -116,7 +116,7 @@ function renderRow(row: readonly string[], widths: readonly number[], indent: nu
   const height = Math.max(...cells.map((lines) => lines.length));
   let text = '';
   for (let line = 0; line < height; line += 1) {
-    const parts = cells.map((lines, column) => padded(lines[line] ?? '', widths[column] ?? 0));
+    const parts = cells.map((lines, column) => pad(lines[line] ?? '', widths[column] ?? 0));
     text += `${(' '.repeat(indent) + parts.join(' '.repeat(GAP))).trimEnd()}\n`;
   }
   return text;
@@ -137,7 +137,7 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-function padded(text: string, width: number): string {
+function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - lengthOf(text)));
 }
 
@@ -160,30 +160,30 @@ function renderSection({ title, layout, rows, none = '' }: Section, style: Style
   if (rows.length === 0) return none === '' ? '' : `${bold(title, style)}\n  ${none}\n`;
   if (layout === 'names') {
     const names = wrap(rows.map((row) => row.title).join(', '), style.width - 2);
-    return `${title}:\n${indented(names)}`;
+    return `${title}:\n${indent(names)}`;
   }
   const lines = rows.map((row) => cellsOf(row, style));
   const table = renderTable(lines, style);
   const cards = rows
     .filter(({ output }) => output !== undefined)
-    .map((row) => `${bold(row.title, style)}\n${indented(linesOf(row))}`);
+    .map((row) => `${bold(row.title, style)}\n${indent(linesOf(row))}`);
   return [`${bold(title, style)}\n${table}`, ...cards].join('\n');
 }
 
 function linesOf({ output = [] }: ReportRow): string[] {
-  return output.flatMap((text) => text.split('\n')).map(escaped);
+  return output.flatMap((text) => text.split('\n')).map(escapeControls);
 }
 
 /** The cells of a row. The first word of the one that says how it went has its colour. */
 function cellsOf({ cells = [], tonedCell, tone }: ReportRow, style: Style): string[] {
   return cells.map((cell, index) => {
-    const text = escaped(cell);
+    const text = escapeControls(cell);
     if (index !== tonedCell || tone === undefined) return text;
     return text.replace(/^[^:;]*/, (verdict) => paint(verdict, tone, style));
   });
 }
 
 /** Lines below a title. */
-export function indented(lines: readonly string[]): string {
+export function indent(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}\n`).join('');
 }

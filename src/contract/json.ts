@@ -86,8 +86,8 @@ export function numberOf(literal: string): unknown {
   // The double may have been rounded: from a fraction, or from another integer.
   const integer = integerOf(literal);
   if (integer === undefined) return new LosslessNumber(literal);
-  const held = Number(integer);
-  return Number.isSafeInteger(held) ? held : integer;
+  const exact = Number(integer);
+  return Number.isSafeInteger(exact) ? exact : integer;
 }
 
 /** The value of an integer in any spelling; undefined if it is not an integer. */

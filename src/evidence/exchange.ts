@@ -113,7 +113,7 @@ export function reasonsFor({ decision, basis, reason }: Exchange): readonly stri
 /** The API key's first characters; undefined if the request carried none. */
 export function shownKey({ authorization }: Exchange): string | undefined {
   const key = bearerToken(authorization);
-  return key === undefined || key === '' ? undefined : masked(key);
+  return key === undefined || key === '' ? undefined : maskSecret(key);
 }
 
 export function hasKey({ authorization }: Exchange, key: string): boolean {
@@ -141,12 +141,15 @@ export function shownHeaders(headers: readonly string[]): readonly string[] {
   return headers.map((text, index, all) => {
     const name = index % 2 === 0 ? '' : (all[index - 1] ?? '');
     if (!CREDENTIALS.test(name)) return text;
-    return text.replace(/^([\w-]+ +)?(.*)$/s, (_, scheme = '', secret) => scheme + masked(secret));
+    return text.replace(
+      /^([\w-]+ +)?(.*)$/s,
+      (_, scheme = '', secret) => scheme + maskSecret(secret),
+    );
   });
 }
 
 /** The first characters of a secret. One that is not longer would be shown in full. */
-function masked(secret: string): string {
+function maskSecret(secret: string): string {
   return `${secret.slice(0, secret.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
 }
 

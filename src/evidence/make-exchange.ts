@@ -73,10 +73,13 @@ export function exchangeOf(
       authorization === previous?.authorization
         ? previous?.authorization
         : authorization && cut(authorization, KEPT_TEXT),
-    requestHeaders: shared(firstHeaders(headers), previous?.requestHeaders),
+    requestHeaders: reuseEqual(firstHeaders(headers), previous?.requestHeaders),
     requestBody: body?.toString('latin1', 0, KEPT),
     requestCut: body !== undefined && body.length > KEPT,
-    replyHeaders: shared(firstHeaders(keptHeaders(reply, request, world)), previous?.replyHeaders),
+    replyHeaders: reuseEqual(
+      firstHeaders(keptHeaders(reply, request, world)),
+      previous?.replyHeaders,
+    ),
     replyBody: isKept ? text.toString() : undefined,
     replyCut: reply !== undefined && reply.body.kind !== 'none' && !isKept,
     expected: expectedOf(reply),
@@ -89,7 +92,7 @@ const DOCUMENTED: Basis = { kind: 'documented' };
 const NONE: readonly never[] = [];
 
 /** The earlier of two equal lists. */
-function shared(
+function reuseEqual(
   list: readonly string[],
   earlier: readonly string[] | undefined,
 ): readonly string[] {

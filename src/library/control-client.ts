@@ -54,7 +54,7 @@ export class ControlClient {
     const text = await response.text().catch((cause) => this.#unreachable(cause));
     const value = text === '' ? undefined : jsonOf(text);
     if (text === '' || value !== undefined) return value as T;
-    throw errorReplied(response.status, '', `${method} ${this.url}${path}`);
+    throw replyError(response.status, '', `${method} ${this.url}${path}`);
   }
 
   /** The number of records in a list, regardless of pages and limits. */
@@ -103,7 +103,7 @@ export class ControlClient {
     const response = await this.#fetch(this.url + path, init).catch(unreachable);
     if (response.ok) return response;
     const text = await response.text().catch(unreachable);
-    throw errorReplied(response.status, text, `${method} ${this.url}${path}`);
+    throw replyError(response.status, text, `${method} ${this.url}${path}`);
   }
 
   #unreachable(cause: unknown): never {
@@ -127,7 +127,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** The error for a reply that is not a success. It may not come from petstore-mock. */
-function errorReplied(status: number, text: string, call: string): ControlError {
+function replyError(status: number, text: string, call: string): ControlError {
   const body = jsonOf(text);
   if (isObject(body) && typeof body.code === 'string' && typeof body.message === 'string') {
     return new ControlError(status, body.code, body.message + (ADVICE[body.code] ?? ''), call);
@@ -158,12 +158,12 @@ export function fetchTrusting(ca: string): Fetch {
     new Promise((resolve, reject) => {
       const names = Object.fromEntries(new Headers(headers));
       const options = { agent, method, headers: names, ...(signal && { signal }) };
-      const sent = request(url, options, (reply) => {
+      const outgoing = request(url, options, (reply) => {
         const { statusCode: status = 0, headers: received } = reply;
         const pairs = Object.entries(received).map(([name, value]) => [name, String(value)]);
         const content = status === 204 ? null : Readable.toWeb(reply);
         resolve(new Response(content, { status, headers: Object.fromEntries(pairs) }));
       });
-      sent.on('error', reject).end(body);
+      outgoing.on('error', reject).end(body);
     });
 }

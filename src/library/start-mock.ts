@@ -13,7 +13,7 @@ import { MOCK_VARIABLES, mockVariables, workingKey } from './mock-variables.ts';
  * const client = new PetstoreClient(mock.url, mock.key);
  */
 export async function startPetstoreMock(options: ServerOptions = {}): Promise<PetstoreMock> {
-  const { server, key } = await startControlled(options);
+  const { server, key } = await startWithKey(options);
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= server.close());
   const { url, controlToken: token, certificate: ca } = server;
@@ -21,7 +21,7 @@ export async function startPetstoreMock(options: ServerOptions = {}): Promise<Pe
 }
 
 /** Starts a server that can be controlled, and returns it with a key that it accepts. */
-async function startControlled(
+async function startWithKey(
   options: ServerOptions,
 ): Promise<{ readonly server: RunningServer; readonly key: string }> {
   const { noControl, ...others } = options;
@@ -54,7 +54,7 @@ export function serverOfRun(): ConnectOptions | undefined {
 export function globalSetup(options: ServerOptions = {}): () => Promise<() => Promise<void>> {
   return async () => {
     if (serverOfRun() !== undefined) return async () => {};
-    const { server, key } = await startControlled(options);
+    const { server, key } = await startWithKey(options);
     const variables = mockVariables(server, key, env);
     const names = Object.keys(variables);
     const before = Object.fromEntries(names.map((name) => [name, env[name] || undefined]));

@@ -64,20 +64,20 @@ export function operation<Input>(
     check: KeyCheck,
     count?: RateCount,
   ): Reply | ReplyWithStore => {
-    const barred = accessRefusal(world, check, writes, count?.wait);
+    const denial = accessRefusal(world, check, writes, count?.wait);
     const inputFirst = world.choices['check-order'] === 'input-first';
     // The document prescribes this for any input.
-    if (barred?.status === 401 && !inputFirst) return barred;
+    if (denial?.status === 401 && !inputFirst) return denial;
 
     const grounds = new Grounds(world.choices);
-    const isReadOnlyWrite = barred === undefined && check.ok && check.readOnly && writes;
+    const isReadOnlyWrite = denial === undefined && check.ok && check.readOnly && writes;
     if (isReadOnlyWrite && !inputFirst) grounds.decidedBy('read-only-keys');
     const reader = new InputReader(call, grounds);
     const input = read(reader, world);
     const { refusal } = reader;
-    if (barred !== undefined) {
-      if (refusal !== undefined) return dueToOrder(world, inputFirst ? refusal : barred);
-      return inputFirst && barred.status !== 401 ? dueToInput(barred, reader) : barred;
+    if (denial !== undefined) {
+      if (refusal !== undefined) return dueToOrder(world, inputFirst ? refusal : denial);
+      return inputFirst && denial.status !== 401 ? dueToInput(denial, reader) : denial;
     }
     if (refusal !== undefined) return refusal;
     if (isReadOnlyWrite && inputFirst) grounds.decidedBy('read-only-keys');
@@ -92,10 +92,10 @@ export function operation<Input>(
     const rate = choices['rate-limit'];
     const isCounted = check.ok && rate !== 'none';
     const count = isCounted ? countRequest(rates, check.key, rate, now) : undefined;
-    const given = answer(world, call, check, count);
+    const result = answer(world, call, check, count);
     const after = count?.rates ?? rates;
-    if ('reply' in given) return { reply: given.reply, store: given.store, rates: after };
-    return { reply: given, store, rates: after };
+    if ('reply' in result) return { reply: result.reply, store: result.store, rates: after };
+    return { reply: result, store, rates: after };
   };
 }
 
@@ -157,10 +157,10 @@ function markAssumed(answer: Reply | ReplyWithStore, reader: InputReader): Reply
 }
 
 /** The refusal of a key after input that another option would have refused first. */
-function dueToInput(barred: Reply, reader: InputReader): Reply {
+function dueToInput(denial: Reply, reader: InputReader): Reply {
   reader.settle();
-  const by = [...groundsNamed(barred.basis), ...groundsNamed(reader.grounds.basis)];
-  return { ...barred, basis: { kind: 'assumed', by } };
+  const by = [...groundsNamed(denial.basis), ...groundsNamed(reader.grounds.basis)];
+  return { ...denial, basis: { kind: 'assumed', by } };
 }
 
 function groundsNamed(basis: Basis): readonly string[] {

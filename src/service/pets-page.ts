@@ -95,7 +95,7 @@ function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): 
     case 'newest':
       return animals.descending(after);
     case 'shuffled':
-      return shuffled(animals, seed, after);
+      return shuffle(animals, seed, after);
   }
 }
 
@@ -112,13 +112,13 @@ const SHUFFLE_FIELD = 0x5f;
  * The animals after the one with the id `after`, by a number drawn for each id, so that a new animal
  * does not move others.
  */
-function shuffled(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
-  const drawn = Array.from(records.ascending(), (animal) => ({
+function shuffle(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
+  const ranked = Array.from(records.ascending(), (animal) => ({
     animal,
     rank: drawForId(seed, animal.id, SHUFFLE_FIELD),
   }));
-  drawn.sort((a, b) => a.rank - b.rank || (a.animal.id < b.animal.id ? -1 : 1));
-  const animals = drawn.map(({ animal }) => animal);
+  ranked.sort((a, b) => a.rank - b.rank || (a.animal.id < b.animal.id ? -1 : 1));
+  const animals = ranked.map(({ animal }) => animal);
   return after === undefined
     ? animals
     : animals.slice(animals.findIndex(({ id }) => id === after) + 1);

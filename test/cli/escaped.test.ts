@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AssumptionTracker, gateFailures, renderEvidence } from '../../src/cli/run-evidence.ts';
-import { escaped, escapedLines, notice } from '../../src/cli/terminal.ts';
+import { escapeControls, escapeLines, notice } from '../../src/cli/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { asker } from '../helpers/wire.ts';
@@ -15,11 +15,11 @@ const HOSTILE = '\u001B]0;x\u0007\u001B[31mRED\nfindings  none\u202E\u009B';
 const OBEYED = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028-\u202E\u2066-\u2069]/;
 
 test('terminal control characters are shown as JSON escapes', () => {
-  expect(escaped('a\u001B[0m\nb\u202Ec\u2028d\u061Ce')).toBe(
+  expect(escapeControls('a\u001B[0m\nb\u202Ec\u2028d\u061Ce')).toBe(
     'a\\u001b[0m\\u000ab\\u202ec\\u2028d\\u061ce',
   );
-  expect(escaped('Zoë, 猫, 🐈 "as they are"')).toBe('Zoë, 猫, 🐈 "as they are"');
-  expect(escapedLines('a\n\u001Bb')).toBe('a\n\\u001bb');
+  expect(escapeControls('Zoë, 猫, 🐈 "as they are"')).toBe('Zoë, 猫, 🐈 "as they are"');
+  expect(escapeLines('a\n\u001Bb')).toBe('a\n\\u001bb');
   expect(notice('a\nb')).toBe('petstore-mock: a\\u000ab\n');
 });
 

@@ -175,11 +175,11 @@ const ACTIONS = {
     async run(client, words) {
       const [name] = words.filter((word) => !word.includes('='));
       const which = Object.entries(assignmentsIn(words.filter((word) => word !== name)));
-      const asked = which.map(([member, text]) => {
+      const options = which.map(([member, text]) => {
         if (member === 'exchanges') return [member, text.split(',').map(Number)];
         return [member, /^(?:\d+|true|false)$/.test(text) ? JSON.parse(text) : text];
       });
-      const body = { name, ...Object.fromEntries(asked) };
+      const body = { name, ...Object.fromEntries(options) };
       const released = await client.call<ReleaseResult>('POST', '/holds/release', body);
       return { ...heldReplies(released.released), json: released };
     },

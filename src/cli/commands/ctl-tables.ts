@@ -2,7 +2,7 @@ import { writeJson } from '../../contract/json.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { describe } from '../../words.ts';
 import { UsageError } from '../command.ts';
-import { bold, escaped, renderTable, type Style } from '../terminal.ts';
+import { bold, escapeControls, renderTable, type Style } from '../terminal.ts';
 
 /** What an action of `ctl` prints. */
 export interface Result {
@@ -30,7 +30,7 @@ export function renderResult({ rows, text = '' }: Result, style: Style): string 
   const names = [...new Set(rows.flatMap(Object.keys))];
   const cells = rows.map((row) => {
     const members = new Map<string, unknown>(Object.entries(row));
-    return names.map((name) => escaped(cellOf(members.get(name))));
+    return names.map((name) => escapeControls(cellOf(members.get(name))));
   });
   const headings = names.map((name) => bold(name, style));
   return renderTable([headings, ...cells], { width: style.width, indent: 0 }) + text;

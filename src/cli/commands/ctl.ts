@@ -13,7 +13,7 @@ import {
   UsageError,
 } from '../command.ts';
 import { type FlagName, type Flags, spellingOf } from '../flags.ts';
-import { escaped, type Terminal } from '../terminal.ts';
+import { escapeControls, type Terminal } from '../terminal.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
 import { assignmentsIn, exchangeRow, renderResult } from './ctl-tables.ts';
 
@@ -54,7 +54,9 @@ async function follow(
   const path = `/requests/stream${searchOf(assignmentsIn(words))}`;
   for await (const { name, data } of client.events<RecordedExchange>(path)) {
     if (name !== 'exchange') continue;
-    const line = json ? writeJson(data) : escaped(Object.values(exchangeRow(data)).join(' '));
+    const line = json
+      ? writeJson(data)
+      : escapeControls(Object.values(exchangeRow(data)).join(' '));
     output.write(`${line}\n`);
   }
   throw new Failure('the server ended the stream');

@@ -17,7 +17,7 @@ import { recordText } from '../../store/store-text.ts';
 import { countText, describe, joinWords } from '../../words.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, keyOf, workWith } from '../connection.ts';
-import { escaped } from '../terminal.ts';
+import { escapeControls } from '../terminal.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 
 /** Writes a fixture of what a deployment holds. */
@@ -54,7 +54,7 @@ export const record: Command = async ({ positionals: [url = ''], terminal, flags
   if (changes?.length === 0) lines.push('No changes.');
   else if (changes !== undefined) lines.push('Changes:', ...changes.map(changeLine));
   const sizes = Object.fromEntries(COLLECTIONS.map((name) => [name, store[name].size]));
-  const text = `${lines.map(escaped).join('\n')}\n`;
+  const text = `${lines.map(escapeControls).join('\n')}\n`;
   return { text, json: { file, ...sizes, gaps, changes }, exitCode: 0 };
 };
 

@@ -27,9 +27,9 @@ export const responses: Command = async ({ flags, positionals: [operation], term
     writeText(postman, jsonText(postmanCollection(replies, origin)));
   }
   if (flags.check) {
-    const checked = await checkReplies(replies);
-    const failed = checked.some(({ problem }) => problem !== undefined);
-    return { text: renderChecked(checked), json: checked.map(verdictOf), exitCode: failed ? 1 : 0 };
+    const checks = await checkReplies(replies);
+    const failed = checks.some(({ problem }) => problem !== undefined);
+    return { text: renderChecks(checks), json: checks.map(verdictOf), exitCode: failed ? 1 : 0 };
   }
   const isWritten = http !== undefined || postman !== undefined;
   const table = isWritten ? '' : renderReplies(replies, terminal.style);
@@ -71,13 +71,13 @@ function verdictOf({ recipe, way, problem }: RecipeCheck): object {
   return { operation, status, ground, way, ok: problem === undefined, problem };
 }
 
-function renderChecked(checked: readonly RecipeCheck[]): string {
-  const lines = checked.map(({ recipe, way, problem }) => {
+function renderChecks(checks: readonly RecipeCheck[]): string {
+  const lines = checks.map(({ recipe, way, problem }) => {
     const title = titleOf(recipe, way);
     return problem === undefined ? `ok      ${title}` : `failed  ${title}: ${problem}`;
   });
-  const failed = checked.filter(({ problem }) => problem !== undefined).length;
-  return `${lines.join('\n')}\n${checked.length - failed} ok, ${failed} failed\n`;
+  const failed = checks.filter(({ problem }) => problem !== undefined).length;
+  return `${lines.join('\n')}\n${checks.length - failed} ok, ${failed} failed\n`;
 }
 
 const STATUS_COLUMN = 6;

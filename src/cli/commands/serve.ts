@@ -7,7 +7,7 @@ import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
-import { bold, escaped, type Style, type Terminal } from '../terminal.ts';
+import { bold, escapeControls, type Style, type Terminal } from '../terminal.ts';
 
 /** Next steps for a person who has just started a server. */
 export function renderBanner(
@@ -32,7 +32,7 @@ export function renderBanner(
     ['Stop it', true, 'Ctrl-C'],
   ];
   const shown = lines.filter(([, isShown, how]) => isShown && how !== '');
-  return `\n${shown.map(([what, , how]) => `  ${bold(what, style)}: ${escaped(how)}\n`).join('')}\n`;
+  return `\n${shown.map(([what, , how]) => `  ${bold(what, style)}: ${escapeControls(how)}\n`).join('')}\n`;
 }
 
 /** Runs a server until a signal stops it. */

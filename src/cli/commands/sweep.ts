@@ -10,7 +10,7 @@ import { describeEnding, type FinishedRun, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { renderNotice } from '../log.ts';
 import { AssumptionTracker, NEVER_CALLED, summarizeFindings } from '../run-evidence.ts';
-import { indented, notice, progressOn, renderReport } from '../terminal.ts';
+import { indent, notice, progressOn, renderReport } from '../terminal.ts';
 import { writeReports } from '../write-files.ts';
 import {
   countOf,
@@ -158,6 +158,6 @@ function variantRun(
 }
 
 function baselineFailure({ ending, output }: SweepRun): string {
-  const lines = indented(output.lines(Number.POSITIVE_INFINITY));
+  const lines = indent(output.lines(Number.POSITIVE_INFINITY));
   return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${describeEnding(ending).text}\n${lines}`;
 }

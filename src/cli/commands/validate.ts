@@ -6,7 +6,7 @@ import { loadStore, type StoreChoice, starterFrom } from '../../scenario/sandbox
 import { readJson } from '../../shape/source-text.ts';
 import { parseFixture } from '../../store/fixture/parse-fixture.ts';
 import type { Command } from '../command.ts';
-import { escaped } from '../terminal.ts';
+import { escapeControls } from '../terminal.ts';
 
 /** Checks scenario and fixture files. Problems go to the output; they are not errors of ours. */
 export const validate: Command = async ({ flags, positionals }) => {
@@ -16,7 +16,7 @@ export const validate: Command = async ({ flags, positionals }) => {
     problems.length === 0 ? [`${file}: valid`] : problems,
   );
   const isValid = checked.every(({ problems }) => problems.length === 0);
-  const text = `${lines.map(escaped).join('\n')}\n`;
+  const text = `${lines.map(escapeControls).join('\n')}\n`;
   return { text, json: checked, exitCode: isValid ? 0 : 2 };
 };
 

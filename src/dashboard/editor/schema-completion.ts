@@ -27,7 +27,7 @@ export function completeFrom(
     const [word = ''] = /[\w*"$.-]*$/.exec(before) ?? [];
     if (word === '' && !explicit) return null;
     const text = before.slice(0, before.length - word.length);
-    const around = pathAfter(text).reduce(stepped, alternatives(schema));
+    const around = pathAfter(text).reduce(schemasAt, alternatives(schema));
     // A name cannot follow another in its line.
     const names = /:[ \t]+$/.test(text) ? [] : namesIn(around);
     const options = [...names, ...valuesOf(around)];
@@ -62,7 +62,7 @@ function alternatives(schema: Schema): readonly Schema[] {
 }
 
 /** The schemas at the end of a step. */
-function stepped(schemas: readonly Schema[], step: PathStep): readonly Schema[] {
+function schemasAt(schemas: readonly Schema[], step: PathStep): readonly Schema[] {
   return schemas.flatMap(({ items, properties = {}, additionalProperties }) => {
     if (step === undefined) return items === undefined ? [] : alternatives(items);
     const property = Object.hasOwn(properties, step) ? properties[step] : additionalProperties;

@@ -10,7 +10,7 @@ import {
   enterToken,
   needsToken,
   notice,
-  reconnected,
+  reloadAll,
   sandbox,
   serviceUrl,
 } from '../state/session.ts';
@@ -151,7 +151,7 @@ function StateStrip({ status }: { readonly status: SandboxStatus }) {
 
 async function reset(): Promise<void> {
   const done = 'Reset: store, scenarios, assumptions, clock and journal are as at the start.';
-  if (await act(done, 'POST', '/reset', { body: {} })) reconnected();
+  if (await act(done, 'POST', '/reset', { body: {} })) reloadAll();
 }
 
 function dismiss(): void {
@@ -200,13 +200,13 @@ function SandboxSwitcher() {
         class="card"
         onToggle={({ newState }) => setOpen(newState === 'open')}
       >
-        {isOpen && <Offered />}
+        {isOpen && <SandboxList />}
       </div>
     </>
   );
 }
 
-function Offered() {
+function SandboxList() {
   const [text, setText] = useState('');
   const query = new URLSearchParams({ q: text.trim(), _limit: '12' });
   const path = `/sandboxes?${query}`;

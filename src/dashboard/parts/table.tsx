@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { place, refine } from '../state/place.ts';
-import { OFTEN, useLoaded } from '../state/resource.ts';
+import { OFTEN, useLoader } from '../state/resource.ts';
 import { open, valueIn } from '../state/session.ts';
 import { Button } from './buttons.tsx';
 import { plural } from './texts.tsx';
@@ -85,7 +85,7 @@ export function usePagedList<T>(path: string, size: number, of?: string) {
     const total = Number(reply.headers.get('x-total-count'));
     return { records: valueIn<readonly T[]>(await reply.text()), total };
   };
-  const list = useLoaded(key, load, OFTEN);
+  const list = useLoader(key, load, OFTEN);
   return { list, q, sort, page };
 }
 

@@ -17,7 +17,7 @@ export function visible(text: string): string {
 }
 
 /** The start of a long text, for a cell or a message. */
-export function shortened(text: string, most = 120): string {
+export function shorten(text: string, most = 120): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
@@ -52,7 +52,7 @@ export function Loading({ resource: { error } }: { readonly resource: Resource<u
 }
 
 /** Shows a value once it is loaded. */
-export function Loaded<T>(props: {
+export function Await<T>(props: {
   readonly of: Resource<T>;
   readonly children: (value: NonNullable<T>) => ComponentChildren;
 }) {

@@ -28,11 +28,11 @@ export const OFTEN = 2_000;
  * @param of the sandbox; that of the page by default
  */
 export function useResource<T>(path: string, every = 0, of?: string): Resource<T> {
-  return useLoaded(path, (signal) => call<T>('GET', path, { signal, of }), every);
+  return useLoader(path, (signal) => call<T>('GET', path, { signal, of }), every);
 }
 
 /** The same for a value that takes more than a call. It is loaded again when `key` changes. */
-export function useLoaded<T>(
+export function useLoader<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
   every = 0,

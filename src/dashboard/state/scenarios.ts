@@ -21,12 +21,12 @@ export async function scenarioText(name: string): Promise<string> {
   return (await open('GET', `/scenarios/${name}`)).text();
 }
 
-function listed(): Promise<readonly ScenarioSummary[]> {
+function listScenarios(): Promise<readonly ScenarioSummary[]> {
   return call('GET', '/scenarios');
 }
 
 export async function addScenario(name: string, text: string): Promise<void> {
-  const isTaken = (await listed()).some((it) => it.name === name);
+  const isTaken = (await listScenarios()).some((it) => it.name === name);
   if (isTaken) throw new Error(`There is a scenario ${name} already.`);
   await call('PUT', `/scenarios/${name}`, { body: text });
 }
@@ -34,7 +34,7 @@ export async function addScenario(name: string, text: string): Promise<void> {
 /** Saves a scenario. One that is active, or that is to be, then acts as its text says. */
 export async function saveScenario(name: string, text: string, turnOn: boolean): Promise<void> {
   await call('PUT', `/scenarios/${name}`, { body: text });
-  const active = activeNames(await listed());
+  const active = activeNames(await listScenarios());
   const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
   if (scenarios.includes(name)) await call('PUT', '/scenario', { body: { scenarios } });
 }
@@ -42,7 +42,7 @@ export async function saveScenario(name: string, text: string, turnOn: boolean):
 /** Gives a scenario another name, under which it stays as active as it was. */
 export async function renameScenario(name: string, text: string, next: string): Promise<void> {
   await addScenario(next, text);
-  const active = activeNames(await listed());
+  const active = activeNames(await listScenarios());
   const scenarios = active.map((it) => (it === name ? next : it));
   if (active.includes(name)) await call('PUT', '/scenario', { body: { scenarios } });
   await call('DELETE', `/scenarios/${name}`);

@@ -42,11 +42,11 @@ export function controlToken(): string | undefined {
 
 export function enterToken(token: string): void {
   sessionStorage.setItem(TOKEN, token);
-  reconnected();
+  reloadAll();
 }
 
 /** Reloads everything. */
-export function reconnected(): void {
+export function reloadAll(): void {
   connection.value = 'ok';
   epoch.value += 1;
 }
@@ -131,6 +131,6 @@ function lost(): void {
     const health = await fetch(`${controlPath(sandbox)}/health`).catch(() => undefined);
     if (health?.ok !== true || connection.value !== 'lost') return;
     clearInterval(timer);
-    reconnected();
+    reloadAll();
   }, 1_000);
 }

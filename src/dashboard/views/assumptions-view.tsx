@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
-import { Loading, Prose, shortened, visible } from '../parts/texts.tsx';
+import { Loading, Prose, shorten, visible } from '../parts/texts.tsx';
 import { place } from '../state/place.ts';
 import { act, OFTEN, useResource } from '../state/resource.ts';
 import { type Finding, FindingItems } from './coverage-view.tsx';
@@ -19,8 +19,8 @@ export function AssumptionsView() {
   if (list.value === undefined) return <Loading resource={list} />;
   const choose = (id: string, option: string) =>
     act(doneWith(id, option), 'PATCH', '/assumptions', { body: { [id]: option } });
-  const asked = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
-  const shown = asked.filter(passes);
+  const entries = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
+  const shown = entries.filter(passes);
   return (
     <>
       <p class="quiet">
@@ -30,7 +30,7 @@ export function AssumptionsView() {
       <search class="bar">
         <QuerySearch name="text" what="questions and options" />
         <QueryChip name="changed" label="Only changed" />
-        {asked.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
+        {entries.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
           <QueryChip name="drift" label="Only drift" />
         )}
       </search>
@@ -54,11 +54,11 @@ function names({ message }: Finding, id: string): boolean {
 }
 
 /** Whether an assumption passes the filters in the page's address. */
-function passes(asked: AssumptionDrift): boolean {
+function passes(entry: AssumptionDrift): boolean {
   const { query } = place.value;
-  const { of } = asked;
+  const { of } = entry;
   if (query.has('changed') && of.chosen === of.default) return false;
-  if (query.has('drift') && !drifts(asked)) return false;
+  if (query.has('drift') && !drifts(entry)) return false;
   const words = [of.id, of.topic, of.question, ...of.options.map(({ meaning }) => meaning)];
   return words
     .join(' ')
@@ -85,7 +85,7 @@ function Verdict({ checked }: { readonly checked: NonNullable<AssumptionState['c
   return (
     <p>
       {visible(deployment)}: <code>{visible(answer)}</code>, checked on {at.slice(0, 10)}
-      {why !== undefined && <span class="quiet"> ({shortened(visible(why), 500)})</span>}
+      {why !== undefined && <span class="quiet"> ({shorten(visible(why), 500)})</span>}
     </p>
   );
 }

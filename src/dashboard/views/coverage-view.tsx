@@ -2,7 +2,7 @@ import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/
 import type { Coverage, Findings } from '../../control/control-shapes.ts';
 import { CopyButton } from '../parts/buttons.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Loading, Prose, plural, shortened, visible } from '../parts/texts.tsx';
+import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 
@@ -116,7 +116,7 @@ function ReplyCard({ of, cases }: { of: ReplyCoverage; cases: readonly CaseCover
   return (
     <article class="card" aria-label={`${operation} ${status}`}>
       <h2>
-        {operation} {status} <Shown of={of} />
+        {operation} {status} <Count of={of} />
       </h2>
       <p>
         {description}{' '}
@@ -138,7 +138,7 @@ function ReplyCard({ of, cases }: { of: ReplyCoverage; cases: readonly CaseCover
       <ul class="rows">
         {cases.map((it) => (
           <li key={it.id}>
-            <Shown of={it} />
+            <Count of={it} />
             <span>{it.sentence}</span>
           </li>
         ))}
@@ -148,7 +148,7 @@ function ReplyCard({ of, cases }: { of: ReplyCoverage; cases: readonly CaseCover
 }
 
 /** How often something was shown, with a link to the first time if that was in this sandbox. */
-function Shown({ of: { count, first } }: { readonly of: ReplyCoverage | CaseCoverage }) {
+function Count({ of: { count, first } }: { readonly of: ReplyCoverage | CaseCoverage }) {
   if (count === 0) return <b class="status failed">never</b>;
   return (
     <>
@@ -199,7 +199,7 @@ export function FindingItems({ of }: { readonly of: readonly Finding[] }) {
       {of.slice(-5).map(({ exchange, message }) => (
         <li key={exchange}>
           <a href={hrefOf('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
-          <Prose text={shortened(visible(message), 300)} />
+          <Prose text={shorten(visible(message), 300)} />
         </li>
       ))}
     </ul>

@@ -1,7 +1,7 @@
 import type { RecordedExchange, RecordedMessage } from '../../control/control-shapes.ts';
 import { Button, CopyButton, save } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { Loaded, milliseconds, Prose, timeText, visible } from '../parts/texts.tsx';
+import { Await, milliseconds, Prose, timeText, visible } from '../parts/texts.tsx';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import {
   curlOf,
@@ -13,7 +13,7 @@ import {
   textOfBody,
   whyNotAgain,
 } from '../state/requests.ts';
-import { useLoaded } from '../state/resource.ts';
+import { useLoader } from '../state/resource.ts';
 import { call } from '../state/session.ts';
 import { BasisBadge, ReleaseButton, StatusBadge } from './exchange-rows.tsx';
 
@@ -39,9 +39,9 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
   return (
     <>
       <Panel title={`Exchange ${number}`} beside={steps} close="Close" onClose={close}>
-        <Loaded of={exchange}>
+        <Await of={exchange}>
           {(it) => <Content key={number} exchange={it} other={other.value} />}
-        </Loaded>
+        </Await>
       </Panel>
       {pinned > 0 && (
         <Panel
@@ -50,9 +50,9 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
           close="Unpin"
           onClose={() => refine({ with: '' })}
         >
-          <Loaded of={other}>
+          <Await of={other}>
             {(it) => <Content key={pinned} exchange={it} other={exchange.value} isPinned />}
-          </Loaded>
+          </Await>
         </Panel>
       )}
     </>
@@ -60,7 +60,7 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
 }
 
 function useExchange(number: number, known?: RecordedExchange) {
-  const loaded = useLoaded(`${number}`, async (signal) =>
+  const loaded = useLoader(`${number}`, async (signal) =>
     number > 0
       ? (known ?? call<RecordedExchange>('GET', `/requests/${number}`, { signal }))
       : undefined,
@@ -277,7 +277,7 @@ function BodyText({ of: { body, cut }, name, other }: BodyProps) {
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus */}
       <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
-        <pre>{other === undefined ? shown : marked(shown, visible(textOfBody(other, 2)))}</pre>
+        <pre>{other === undefined ? shown : highlight(shown, visible(textOfBody(other, 2)))}</pre>
       </section>
       {cut && <p class="quiet">The journal keeps only the start of a long body.</p>}
       {isCut && (
@@ -291,7 +291,7 @@ function BodyText({ of: { body, cut }, name, other }: BodyProps) {
 }
 
 /** A text in which the lines that another does not have are marked. */
-function marked(text: string, other: string) {
+function highlight(text: string, other: string) {
   const lines = new Set(other.split('\n'));
   return text
     .split('\n')

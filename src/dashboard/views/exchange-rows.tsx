@@ -1,7 +1,7 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { Button } from '../parts/buttons.tsx';
 import type { Column } from '../parts/table.tsx';
-import { milliseconds, plural, shortened, timeText, visible } from '../parts/texts.tsx';
+import { milliseconds, plural, shorten, timeText, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { act } from '../state/resource.ts';
 
@@ -27,7 +27,7 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
     cell: (exchange) => (
       <>
         <b>{visible(exchange.method)}</b>{' '}
-        <bdi title={visible(exchange.target)}>{shortened(visible(exchange.target))}</bdi>
+        <bdi title={visible(exchange.target)}>{shorten(visible(exchange.target))}</bdi>
         <ReleaseButton of={exchange} />
         <span class="brief quiet">
           <Reason of={exchange} />
@@ -59,7 +59,7 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
 function Reason({ of: { why, findings } }: { readonly of: RecordedExchange }) {
   return (
     <>
-      {shortened(visible(why[0] ?? ''))}{' '}
+      {shorten(visible(why[0] ?? ''))}{' '}
       {findings.length > 0 && (
         <span class="badge failed">{plural(findings.length, 'finding')}</span>
       )}

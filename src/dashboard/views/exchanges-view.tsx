@@ -14,8 +14,8 @@ import {
 } from '../state/exchange-feed.ts';
 import { go, hrefOf, place } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
-import { act, attempt, useLoaded } from '../state/resource.ts';
-import { epoch, notice, open, reconnected } from '../state/session.ts';
+import { act, attempt, useLoader } from '../state/resource.ts';
+import { epoch, notice, open, reloadAll } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { EXCHANGE_COLUMNS } from './exchange-rows.tsx';
 import { RequestForm } from './request-form.tsx';
@@ -30,7 +30,7 @@ export function ExchangesView() {
   useEffect(() => () => feed.close(), [feed]);
   const [isPaused, pause] = useState(false);
   feed.isHeld = isPaused || item !== undefined;
-  const older = useLoaded(`${before} ${filter}`, async (signal) =>
+  const older = useLoader(`${before} ${filter}`, async (signal) =>
     before ? journalPage(`${NEWEST_FIRST}&before=${before}`, filter, signal) : undefined,
   );
   const isLive = before === '';
@@ -120,7 +120,7 @@ function ExchangeFilters() {
 async function clear(): Promise<void> {
   if (!(await act('Journal cleared.', 'DELETE', '/requests'))) return;
   go('exchanges');
-  reconnected();
+  reloadAll();
 }
 
 /** Saves the exchanges that match, for the developer tools of browsers. */

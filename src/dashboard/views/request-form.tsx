@@ -1,10 +1,10 @@
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { Field, Form, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { Loaded } from '../parts/texts.tsx';
+import { Await } from '../parts/texts.tsx';
 import { go, place } from '../state/place.ts';
 import { FIRST_REQUEST, headersIn, isKeyLost, requestOf, sendAndOpen } from '../state/requests.ts';
-import { useLoaded } from '../state/resource.ts';
+import { useLoader } from '../state/resource.ts';
 import { call } from '../state/session.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -12,7 +12,7 @@ const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
 /** Writes a request anew, or edits that of an exchange. */
 export function RequestForm() {
   const from = Number(place.value.query.get('from'));
-  const loaded = useLoaded(`${from}`, async (signal) => {
+  const loaded = useLoader(`${from}`, async (signal) => {
     if (!(from > 0)) return FIRST_REQUEST;
     return requestOf(await call<RecordedExchange>('GET', `/requests/${from}`, { signal }));
   });
@@ -25,7 +25,7 @@ export function RequestForm() {
   };
   return (
     <Panel title={title} close="Cancel" onClose={leave}>
-      <Loaded of={loaded}>
+      <Await of={loaded}>
         {({ method, target, key, headers, body }) => (
           <Form class="form" onSubmit={send}>
             <Field name="method" label="Method" value={method} options={METHODS} />
@@ -52,7 +52,7 @@ export function RequestForm() {
             <button type="submit">Send</button>
           </Form>
         )}
-      </Loaded>
+      </Await>
     </Panel>
   );
 }

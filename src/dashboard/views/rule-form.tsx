@@ -5,9 +5,9 @@ import { FAULT_NAMES } from '../../scenario/fault-table.ts';
 import { isNameOf } from '../../tables.ts';
 import { Field, type FieldProps, Form, NAME_INPUT, type Texts, textsOf } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { Loaded } from '../parts/texts.tsx';
+import { Await } from '../parts/texts.tsx';
 import { go, place } from '../state/place.ts';
-import { attempt, useLoaded } from '../state/resource.ts';
+import { attempt, useLoader } from '../state/resource.ts';
 import {
   draftOf,
   namesOf,
@@ -27,7 +27,7 @@ export function RuleForm() {
   const from = query.get('from');
   const reply = query.get('of') ?? '';
   const [operation = '', status = ''] = reply.split('-');
-  const loaded = useLoaded(query.toString(), async (signal) => {
+  const loaded = useLoader(query.toString(), async (signal) => {
     const list = await call<readonly ScenarioSummary[]>('GET', '/scenarios', { signal });
     const own = list.filter((it) => it.own).map(({ name }) => name);
     if (isNameOf(OPERATIONS, operation)) {
@@ -41,7 +41,7 @@ export function RuleForm() {
   const leave = () => (from ? go('exchanges', from) : go('coverage', reply));
   return (
     <Panel title={title} close="Cancel" onClose={leave}>
-      <Loaded of={loaded}>{(it) => <Fields {...it} onDone={leave} />}</Loaded>
+      <Await of={loaded}>{(it) => <Fields {...it} onDone={leave} />}</Await>
     </Panel>
   );
 }

@@ -5,7 +5,7 @@ import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
-import { Loading, plural, shortened, visible } from '../parts/texts.tsx';
+import { Loading, plural, shorten, visible } from '../parts/texts.tsx';
 import { hrefOf, place, titleOf } from '../state/place.ts';
 import {
   type FieldInfo,
@@ -125,7 +125,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
       name: field.name,
       class: field.isInteger ? 'number' : undefined,
       ...sortedHead(field.name, sort),
-      cell: (row: Row) => <bdi>{shortened(visible(textOf(row[field.name])))}</bdi>,
+      cell: (row: Row) => <bdi>{shorten(visible(textOf(row[field.name])))}</bdi>,
     })),
     {
       name: 'Actions',
