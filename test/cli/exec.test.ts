@@ -198,13 +198,6 @@ describe.concurrent('the report', () => {
     expect(Object.keys(findings.counts).sort()).toEqual(['deprecated', 'experimental']);
   });
 
-  test('lists ids that the client rounded', async () => {
-    const { code, stderr } = await client('rounds-ids', '--scenario', 'int64-ids');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/rounded-id +GET \/v1\/pets\/\d+: \d+ is unknown;/);
-    expect(stderr).not.toMatch(/pointless-retry|unknown-input/);
-  });
-
   test('asks about the base URL if the command made no call', async () => {
     const { stderr } = await execShell([], ':');
     expect(stderr).toContain('in 0 calls');

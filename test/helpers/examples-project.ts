@@ -6,13 +6,16 @@ import { temporaryFolder } from './folder.ts';
 /** Copies the examples to a folder in which the built package and these others are installed. */
 export function examplesProject(...packages: readonly string[]): string {
   const folder = temporaryFolder();
+  const modules = join(folder, 'node_modules');
   cpSync(join(packageRoot, 'examples'), folder, { recursive: true });
-  const link = (target: string, name: string): void => {
-    const path = join(folder, 'node_modules', name);
+  // A copy, so that what it imports is looked for here, and not in the modules of this project.
+  for (const part of ['package.json', 'dist', 'fixtures', 'scenarios']) {
+    cpSync(join(packageRoot, part), join(modules, 'petstore-mock', part), { recursive: true });
+  }
+  for (const name of packages) {
+    const path = join(modules, name);
     mkdirSync(dirname(path), { recursive: true });
-    symlinkSync(target, path, 'junction');
-  };
-  link(packageRoot, 'petstore-mock');
-  for (const name of packages) link(join(packageRoot, 'node_modules', name), name);
+    symlinkSync(join(packageRoot, 'node_modules', name), path, 'junction');
+  }
   return folder;
 }

@@ -1,14 +1,8 @@
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { beforeAll } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { packageRoot } from '../../src/package.ts';
-import { temporaryFolder } from './folder.ts';
+import { examplesProject } from './examples-project.ts';
 import { runProgram } from './program.ts';
-
-const MODULES = join(packageRoot, 'node_modules');
-
-/** What the published types name, and nothing else of what developing the package needs. */
-const BESIDE = ['@types/node', 'vitest', '@playwright/test'];
 
 const STRICT = {
   strict: true,
@@ -21,32 +15,20 @@ const STRICT = {
 };
 
 /**
- * Sets up a project that has the published types installed, for the tests of one file.
+ * Sets up a project that has the published types installed, what they name, and nothing else of what
+ * developing the package needs.
  *
  * @returns what a compiler says of files under some options
  */
 export function typesProject() {
-  const folder = temporaryFolder();
-  beforeAll(() => {
-    const own = join(folder, 'node_modules/petstore-mock');
-    mkdirSync(own, { recursive: true });
-    cpSync(join(packageRoot, 'package.json'), join(own, 'package.json'));
-    // A copy, so that what it imports is looked for here, and not in the modules of this project.
-    cpSync(join(packageRoot, 'dist/types'), join(own, 'dist/types'), { recursive: true });
-    for (const name of BESIDE) {
-      const place = join(folder, 'node_modules', name);
-      mkdirSync(dirname(place), { recursive: true });
-      symlinkSync(join(MODULES, name), place, 'junction');
-    }
-    cpSync(join(packageRoot, 'examples'), join(folder, 'examples'), { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-    writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
-  });
+  const folder = examplesProject('@types/node', 'vitest', '@playwright/test');
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
   return (name: string, files: readonly string[], options: object, compiler = 'typescript') => {
     const config = `tsconfig.${name}.json`;
     const text = JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files });
     writeFileSync(join(folder, config), text);
-    const tsc = join(MODULES, compiler, 'bin/tsc');
+    const tsc = join(packageRoot, 'node_modules', compiler, 'bin/tsc');
     return runProgram(process.execPath, [tsc, '-p', config], { cwd: folder });
   };
 }
