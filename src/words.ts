@@ -37,7 +37,7 @@ export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null && !isLosslessNumber(value)) return 'an object';
-  // Only the start of a string: the message would keep all of it in memory.
+  // Quotes only the start: a slice of the whole, quoted, would keep all of it in memory.
   const text =
     typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_VALUE)) : textOf(value);
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 3)}…` : text;

@@ -180,7 +180,7 @@ export class Runner {
     settings: Omit<ServerOptions, 'host' | 'port'>,
     options: Omit<CommandOptions, 'environment'>,
   ): Promise<FinishedRun | undefined> {
-    // Once, since a pipe can be read only once. Loading can wait for one.
+    // Loaded once: a pipe can be read only once. A signal must end the wait for its writer.
     this.#files ??= Promise.race([load(this.settings), this.signals.first]);
     const files = await this.#files;
     if (files === undefined) return undefined;

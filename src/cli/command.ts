@@ -22,7 +22,7 @@ interface CommandInput {
   readonly terminal: Terminal;
 }
 
-/** What came of a command. */
+/** The result of a command. */
 interface CommandResult {
   /** What a person reads. */
   readonly text?: string;
@@ -78,7 +78,7 @@ export async function readCertificate(
 }
 
 /**
- * Finds the word that a text is.
+ * Checks that a text is one of these words.
  *
  * @throws UsageError with the nearest word
  */

@@ -41,7 +41,7 @@ export interface FlagShape extends FlagValue, Member<unknown, false> {
   readonly alias?: string;
 }
 
-/** What makes the rows of the flags that these commands have. */
+/** Returns a function that makes the row of a flag of these commands. */
 function flagsOn(...commands: readonly CommandName[]) {
   return <T>(value: FlagValue<T>, description: string) => {
     const repeats = value.type === 'list' || value.type === 'words' ? ' Repeatable.' : '';

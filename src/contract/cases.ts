@@ -36,7 +36,7 @@ export const ASSUMED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((
     });
 });
 
-/** A reply and its call, as far as cases are about them. */
+/** The parts of a reply and its call that cases test. */
 export interface CaseReply {
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly pathId: string | undefined;

@@ -8,7 +8,7 @@ const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 const YAML = /^\s*application\/yaml\s*(?:;|$)/i;
 
-/** In bytes. To parse and read so many takes up to 100 ms. */
+/** In bytes. Parsing a body of this size takes up to 100 ms. */
 const BODY_LIMIT = 1024 ** 2;
 
 interface BodyReading {

@@ -21,13 +21,13 @@ import type { Totals } from './totals.ts';
 
 type StatusPlace = Pick<PossibleReply, 'operation' | 'status'>;
 
-/** The keys under which replies and cases are counted: a reply apart where an assumption led to it. */
+/** The keys under which replies and cases are counted. Assumed replies have keys of their own. */
 const replyKey = ({ operation, status }: StatusPlace): string => `${operation} ${status}`;
 const assumedKey = (reply: StatusPlace): string => `${replyKey(reply)} assumed`;
 const caseKey = (it: StatusPlace & { readonly id: string }): string => `${replyKey(it)} ${it.id}`;
 
 interface ReplyPlace {
-  /** Alone in its list, as an exchange that shows nothing new has it. Undefined if only assumptions lead to it. */
+  /** The key alone, a list that exchanges share. Undefined if only assumptions lead to the reply. */
   readonly documented: readonly string[] | undefined;
   readonly assumed: readonly string[];
   readonly cases: readonly {

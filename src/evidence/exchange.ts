@@ -86,7 +86,7 @@ export interface Exchange {
   readonly requestBody: string | undefined;
   /** Whether the request's body was longer than what is kept. */
   readonly requestCut: boolean;
-  /** Names and values in turn, without those that the other members tell. */
+  /** Names and values in turn, without those that follow from other members. */
   readonly replyHeaders: readonly string[];
   /** Undefined if there was none, or if it was too long to keep. */
   readonly replyBody: string | undefined;

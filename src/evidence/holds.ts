@@ -93,7 +93,7 @@ export class Holds {
 export function findingsOfHold({ hold }: Exchange): readonly FindingText[] {
   if (hold?.ended !== 'expired') return [];
   const seconds = Number(((hold.lasted ?? 0) / 1000).toPrecision(2));
-  const message = `Nobody released the reply that "${hold.name}" held back; it was sent after ${seconds} s.`;
+  const message = `The hold "${hold.name}" was not released; its reply was sent after ${seconds} s.`;
   return [{ code: 'unreleased-hold', message }];
 }
 

@@ -48,7 +48,7 @@ export function exchangeOf(
   const attempt = isAttempt
     ? attemptOf(request, call, shown, { now, delay, at: world.now })
     : undefined;
-  // A client repeats itself: what is the same takes no memory of its own.
+  // Most requests repeat the headers of the one before: equal lists share memory.
   const previous = journal.latest;
   return {
     number: 0,
@@ -102,8 +102,8 @@ function reuseEqual(
 }
 
 /**
- * A reply's own headers, and those that the assumptions of its time add to it. What the rest of an
- * exchange tells is added when it is read.
+ * A reply's own headers, and those that the assumptions of its time add to it. Headers that follow from
+ * the rest of the exchange are added when it is read.
  */
 function keptHeaders(
   reply: Reply | undefined,

@@ -13,7 +13,7 @@ type FindingCounts = { readonly [Code in FindingCode]?: number };
 
 /** What clients were shown and did, as JSON. */
 export interface TotalsState {
-  /** By keys of coverage. */
+  /** Counts of replies and cases, by coverage key. */
   readonly shown: readonly (readonly [key: string, shown: ShownCount])[];
   readonly counts: FindingCounts;
   /** The first ones; `counts` includes those that are not kept. */
@@ -27,7 +27,7 @@ export type OnFinding = (finding: Finding) => void;
 export class Totals implements TotalsState {
   readonly #shown = new Map<string, Mutable<ShownCount>>();
   readonly counts: Mutable<FindingCounts> = {};
-  // Grows by `concat`: there can be many sandboxes, and `push` makes room for sixteen more.
+  // Grows by `concat`: `push` would reserve room for 16 more, and there can be many sandboxes.
   findings: readonly Finding[] = NONE;
 
   constructor(state?: TotalsState) {
@@ -38,7 +38,7 @@ export class Totals implements TotalsState {
     return [...this.#shown];
   }
 
-  /** How often what a key of coverage stands for was shown. */
+  /** How often the reply or the case with a coverage key was shown. */
   at(key: string): ShownCount {
     return this.#shown.get(key) ?? { count: 0 };
   }
@@ -107,7 +107,7 @@ export class Totals implements TotalsState {
 
 const NONE: readonly never[] = [];
 
-/** The earlier list where it has all of the later one. */
+/** The earlier list itself if the later one adds nothing, so that equal lists share memory. */
 function union(earlier: readonly string[] = NONE, later: readonly string[]): readonly string[] {
   return later.every((it) => earlier.includes(it)) ? earlier : [...new Set([...earlier, ...later])];
 }

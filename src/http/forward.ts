@@ -89,9 +89,7 @@ async function replyOf(
   }
 }
 
-/**
- * Headers for the mock, headers of the framing, which is written anew, and the deployment's name.
- */
+/** Headers for the mock, those of the framing, which is written anew, and the name of this server. */
 const NOT_FORWARDED = [
   'content-length',
   'expect',

@@ -100,8 +100,8 @@ export function sendReply(
 }
 
 /**
- * What follows the headers of a reply: a text, which in pieces is not copied, or what takes over the
- * response. Undefined for no body.
+ * The content of a reply: a whole text, pieces that are never joined, or a function that takes over the
+ * response.
  */
 export type Content = string | Buffer | Iterable<string> | ((response: ServerResponse) => void);
 

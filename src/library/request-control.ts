@@ -37,7 +37,7 @@ export function requestControl(control: ControlClient) {
       );
     },
     /**
-     * Waits until so many exchanges match, held ones included, and returns them.
+     * Waits until `atLeast` exchanges match, held ones included, and returns them.
      *
      * @throws Error if they do not arrive in time
      * @example await mock.requests.wait({ operation: 'cancelOrder' }, { atLeast: 1, within: 5_000 });
@@ -86,7 +86,7 @@ export interface LatchOptions
 }
 
 interface ReleaseOptions {
-  /** Sends only so many replies, and goes on holding later ones. */
+  /** Sends at most this many replies, and goes on holding later ones. */
   readonly count?: number | undefined;
 }
 
@@ -95,7 +95,7 @@ export interface Latch extends AsyncDisposable {
   /** The name of its hold. */
   readonly name: string;
   /**
-   * Waits until so many calls have arrived, released ones included; 1 by default.
+   * Waits until this many calls have arrived, released ones included; 1 by default.
    *
    * @returns their exchanges
    * @throws Error if they do not arrive in time

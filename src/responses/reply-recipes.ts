@@ -84,7 +84,7 @@ export function stepsOf(
   return [...[...reset, ...calls].map(control), { ...call, headers }];
 }
 
-/** Each request as often as it is sent. */
+/** The requests, each as many times as it is sent. */
 export function requestsOf(steps: readonly RecipeStep[]): readonly RecipeStep[] {
   return steps.flatMap((step) => Array<RecipeStep>(step.times).fill(step));
 }
@@ -106,13 +106,13 @@ function callOf(operation: OperationId, prefix: string, sent: RequestChange = {}
   };
 }
 
-/** The title of a way where it is written out. */
+/** The title of a way in files and reports. */
 export function titleOf({ operation, status, ground }: ReplyRecipe, way: WayName): string {
   const by = { state: 'by real state', scenario: 'by scenario', prefer: 'by Prefer' }[way];
   return `${operation} ${status} (${ground}), ${by}`;
 }
 
-/** The requests of a way, which can be repeated: one that changes something resets its own sandbox. */
+/** The requests of a way, safe to repeat: those that change something first reset their own sandbox. */
 export function repeatable(recipe: ReplyRecipe, way: WayName): RecipeStep[] {
   const steps = stepsOf(recipe, way);
   const changes =

@@ -46,16 +46,16 @@ export function scenarioText(name: string): string {
 /** Reports a scenario that cannot be used where it is wanted. */
 type Refuse = (expected: string, found: string) => undefined;
 
-/** Where scenarios come from. They are wanted by what messages call them: a name or a path. */
+/** Finds scenarios by `wanted`: a name or a path, as messages show it. */
 interface ScenarioFinder {
   /**
    * @returns undefined once it has been refused
    * @throws ScenarioError with its own problems
    */
   readonly find: (wanted: string, refuse: Refuse) => Promise<Scenario | undefined>;
-  /** The same for all names of the same scenario. */
+  /** Equal for all names of one scenario. */
   readonly keyOf: (wanted: string) => string;
-  /** What is wanted where a scenario says that it extends a name or a path. */
+  /** The `wanted` of a name or a path that a scenario extends. */
   readonly extendedAs: (wanted: string, scenario: Scenario, extended: string) => string;
   /** Reports what else is wrong with a scenario. */
   readonly check?: (scenario: Scenario, report: ReportMisfit) => void;

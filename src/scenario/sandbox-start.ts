@@ -94,8 +94,8 @@ export function stagingOf(start: Start): Start {
 
 /** Overrides members of `earlier` by the defined members of `later`. */
 export function withOverrides<T extends object>(earlier: T, later: Partial<T>): T {
-  const given = Object.entries(later).filter(([, value]) => value !== undefined);
-  return { ...earlier, ...Object.fromEntries(given) };
+  const overrides = Object.entries(later).filter(([, value]) => value !== undefined);
+  return { ...earlier, ...Object.fromEntries(overrides) };
 }
 
 /** The store before scenarios change it. */

@@ -37,7 +37,7 @@ export class BodyBytes {
 
 function read(bytes: Buffer): BodyJson {
   const text = bytes.toString();
-  // What is not UTF-8 becomes U+FFFD, which is found faster than every byte is checked.
+  // Invalid bytes become U+FFFD. Looking for that is faster than validating every byte.
   if (text.includes('\uFFFD') && !isUtf8(bytes)) {
     return {
       ok: false,

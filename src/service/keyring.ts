@@ -129,7 +129,7 @@ export interface RateWindow {
   readonly count: number;
 }
 
-/** By key; the one that was counted last is last. */
+/** By key, in the order of their latest requests. */
 export type RateWindows = ReadonlyMap<string, RateWindow>;
 
 export const NO_RATES: RateWindows = new Map();

@@ -20,7 +20,7 @@ export interface Representation {
 
 type FormChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
 
-/** At most one for each combination of the options of `FormChoice`. */
+/** By the options of `FormChoice`. */
 const representations = new Map<string, Representation>();
 
 export function representationFor(choices: Pick<Choices, FormChoice>): Representation {
@@ -66,7 +66,7 @@ function writer(fields: Fields, choices: Pick<Choices, FormChoice>): (record: An
   };
 }
 
-/** `JSON.stringify` of a text, whose call costs more than a look at the characters of a short one. */
+/** Like `JSON.stringify`, but faster for short texts that need no escapes. */
 function quote(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
 }

@@ -142,10 +142,10 @@ export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
   record: R,
   changes: Readonly<Record<string, unknown>>,
 ): R {
-  const given: Readonly<Record<string, unknown>> = { ...record, ...changes };
+  const values: Readonly<Record<string, unknown>> = { ...record, ...changes };
   const members: Record<string, unknown> = {};
   for (const name in fields) {
-    const value = given[name];
+    const value = values[name];
     if (value !== undefined && value !== null) members[name] = value;
   }
   return isTrusted<R>(members) ? members : record;

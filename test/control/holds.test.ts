@@ -163,7 +163,7 @@ describe('a held reply', () => {
     const { hold, findings: noted } = await exchange(1);
     expect(hold).toMatchObject({ ended: 'expired' });
     expect(noted).toMatchObject([{ code: 'unreleased-hold' }]);
-    const late = /^unreleased-hold: Nobody released .* "lists" .* sent after 0\.\d+ s\.$/;
+    const late = /^unreleased-hold: The hold "lists" was not released; .* sent after 0\.\d+ s\.$/;
     expect(findings).toEqual([expect.stringMatching(late)]);
     expect(holds.map((it) => it?.ended)).toEqual([undefined, 'expired']);
   });

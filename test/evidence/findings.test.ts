@@ -137,7 +137,7 @@ const FOUND: Readonly<Record<FindingCode, readonly Case[]>> = {
     [
       'waits for a reply that nobody releases',
       ['GET /pets'],
-      /^Nobody released the reply that "default" held back; it was sent after 0\.\d+ s\.$/,
+      /^The hold "default" was not released; its reply was sent after 0\.\d+ s\.$/,
       { maxHold: 20, scenarios: [HELD] },
     ],
   ],

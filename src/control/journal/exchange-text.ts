@@ -76,7 +76,7 @@ function headersView(headers: readonly string[]): Readonly<Record<string, string
 
 /**
  * The headers of a reply as the client got them, names and values in turn, but for those of the
- * connection and the length. An exchange does not keep what the rest of it tells.
+ * connection and the length. The journal does not keep headers that follow from the rest of an exchange.
  *
  * @param plain whether the server leaves out what distinguishes it from the service
  */

@@ -32,7 +32,7 @@ export type ReleaseResult = ValueOf<typeof RELEASED>;
 const RELEASE = object({
   name: optional(HOLD_NAME, 'Only replies that are held under this name.'),
   exchanges: optional(list(COUNT), 'Only the replies of these exchanges.'),
-  count: optional(COUNT, 'At most so many; all by default.'),
+  count: optional(COUNT, 'At most this many; all by default.'),
   newestFirst: optional(FLAG, 'Send the latest reply first; by default the oldest one.'),
   open: optional(FLAG, 'Also remove the latch of this name, or all: later calls are not held.'),
 });

@@ -30,7 +30,7 @@ import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
 /** A filter of exchanges, all members of which must match, and how long to wait for how many. */
 const AWAITED_FILTER = namedObject('ExchangeFilter', {
   ...FILTER_MEMBERS,
-  atLeast: optional(COUNT, 'Wait until so many exchanges match; 1 by default.'),
+  atLeast: optional(COUNT, 'Wait until this many exchanges match; 1 by default.'),
   within: optional(
     PATIENCE,
     'The longest wait, in real time, up to `PT60S`; `PT10S` by default with `atLeast`.',
@@ -86,7 +86,7 @@ export const JOURNAL_ENDPOINTS = [
   endpoint('countRequests', 'post /requests/count', {
     summary: 'Count exchanges',
     description:
-      'With `atLeast` or `within`, waits until so many match, or the time is over. `complete` is false if an exchange that is no longer kept could have matched.',
+      'With `atLeast` or `within`, waits until that many match, or the time is over. `complete` is false if an exchange that is no longer kept could have matched.',
     body: { shape: AWAITED_FILTER, optional: true },
     example: { body: { operation: 'cancelOrder' } },
     replies: { 200: EXCHANGE_COUNT },

@@ -26,7 +26,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** A duration with its significant digits: the server reads its clock once a turn. */
+/** A duration. The server reads its clock once in a turn of the event loop: more digits would mislead. */
 export function milliseconds(duration: number): string {
   if (duration < 1) return '< 1 ms';
   return `${duration < 10 ? duration.toFixed(1) : Math.round(duration).toLocaleString('en')} ms`;

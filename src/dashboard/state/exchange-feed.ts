@@ -28,7 +28,7 @@ export class ExchangeFeed {
   readonly #filter: string;
   readonly #timer = setInterval(() => this.#draw(), PACE);
   #latest = NONE;
-  /** The newest of what the stream has sent since, as it came: few are ever drawn. */
+  /** The newest exchanges since, as unparsed text: few are ever drawn. */
   #texts: readonly string[] = [];
   #connection = new AbortController();
 

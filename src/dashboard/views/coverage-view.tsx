@@ -45,7 +45,7 @@ export function CoverageView() {
   );
 }
 
-/** What stands for the replies of an operation with one status in the page's address. */
+/** How the page's address names the replies of an operation with one status. */
 function idOf({ operation, status }: Pick<ReplyCoverage, 'operation' | 'status'>): string {
   return `${operation}-${status}`;
 }

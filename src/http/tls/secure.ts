@@ -9,7 +9,10 @@ const carriers = new WeakMap<Socket, Socket>();
 
 export const carrierOf = (socket: Socket): Socket => carriers.get(socket) ?? socket;
 
-/** Creates what calls back with the TLS connection over a TCP one, or with that if it is not TLS. */
+/**
+ * Returns a function that calls back with the TLS connection over a TCP one, or with the TCP one itself
+ * if the client does not speak TLS.
+ */
 export function tlsUpgrade({ cert, key }: Certificate) {
   const { createSecureContext, TLSSocket } = process.getBuiltinModule('node:tls');
   const secureContext = createSecureContext({ cert, key, minVersion: 'TLSv1.2' });
