@@ -4,8 +4,9 @@ import { findingsOf } from '../../src/evidence/findings.ts';
 import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
 import { totalsOf } from '../../src/evidence/sandbox-evidence.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
+import { step } from '../../src/sandbox/step.ts';
 import { loadStore, startFor } from '../../src/scenario/sandbox-start.ts';
-import { callOf, performIn } from '../helpers/call.ts';
+import { callOf, requestOf } from '../helpers/call.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { type Client, describeServer } from '../helpers/wire.ts';
 
@@ -55,7 +56,7 @@ test('thousands of deleted sandboxes leave their counts and at most 1,000 findin
   const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
   for (let count = 1; count <= 3000; count += 1) {
     const sandbox = sandboxes.find(`s${count}`) ?? sandboxes.default;
-    void performIn(sandbox, call);
+    void sandbox.perform(requestOf(call), (state, now) => step(state, call, now));
     expect(await sandboxes.remove(`s${count}`)).toBe(true);
   }
   const { documented } = coverageOf(totalsOf(sandboxes));

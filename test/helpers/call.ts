@@ -1,9 +1,5 @@
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { RequestRecord } from '../../src/evidence/exchange.ts';
-import type { Preference } from '../../src/sandbox/preference.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { step } from '../../src/sandbox/step.ts';
-import type { Outcome } from '../../src/scenario/rules.ts';
 import { BodyBytes, type Call } from '../../src/service/input.ts';
 
 /** A call of an operation that says nothing more, but for a body. */
@@ -35,13 +31,4 @@ export function requestOf(call: Call, members: Partial<RequestRecord> = {}): Req
     receivedAt: 0,
     ...members,
   };
-}
-
-/** Performs a call in a sandbox, as the server does. */
-export function performIn(
-  sandbox: Sandbox,
-  call: Call,
-  preferred?: Preference,
-): Outcome | Promise<Outcome> {
-  return sandbox.perform(requestOf(call), (state, now) => step(state, call, now, preferred));
 }

@@ -1,20 +1,11 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from '@playwright/test';
+import type { Browser, BrowserContextOptions } from '@playwright/test';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { describeInChromium } from './browser.ts';
-import { type Ask, asker } from './wire.ts';
+import { asker } from './wire.ts';
 
 /** A dashboard in a page, and the server side of its sandbox. */
-export interface Opened {
-  readonly page: Page;
-  readonly service: Ask;
-  readonly control: Ask;
-  /** A button by its name. */
-  readonly press: (name: string) => Promise<void>;
-  readonly button: (name: string) => Locator;
-  /** What the page did that its policy forbids, and errors in its scripts. */
-  readonly complaints: readonly string[];
-}
+export type Opened = Awaited<ReturnType<typeof openDashboard>>;
 
 let sandboxes = 0;
 
@@ -43,25 +34,27 @@ export async function openDashboard(
   { url }: Pick<RunningServer, 'url'>,
   view = '',
   options: BrowserContextOptions = {},
-): Promise<Opened> {
+) {
   sandboxes += 1;
   const { origin, port } = new URL(url);
   const base = `/~test-${sandboxes}`;
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   page.setDefaultTimeout(60_000);
   onTestFinished(() => page.close());
+  /** What the page did that its policy forbids, and errors in its scripts. */
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
   await page.goto(`${origin}${base}/__mock/#/${view}`);
+  /** A button by its name. */
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   return {
     page,
     service: asker(Number(port), `${base}/v1`),
     control: asker(Number(port), `${base}/__mock`),
-    press: (name) => button(name).click(),
+    press: (name: string) => button(name).click(),
     button,
     complaints,
   };

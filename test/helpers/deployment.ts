@@ -5,23 +5,14 @@ import { listen } from './host.ts';
 import { openRaw } from './raw.ts';
 import { asker } from './wire.ts';
 
-/** A deployment that sends the given bytes. */
-export interface RawDeployment {
-  /** Its base URL. */
-  readonly url: string;
-  /** Everything that arrived, in order. */
-  received(): string;
-  readonly sockets: readonly Socket[];
-}
-
 /**
- * Starts a deployment that calls `answer` for each request whose head has arrived.
+ * Starts a deployment that sends the given bytes.
  *
- * @param answer writes what it likes to the connection, or text to write
+ * @param answer is called for each request whose head has arrived, and writes what it likes to the
+ *   connection; or text to write
+ * @returns its base URL, everything that arrived, and its connections
  */
-export async function rawDeployment(
-  answer: string | ((socket: Socket, head: string) => void),
-): Promise<RawDeployment> {
+export async function rawDeployment(answer: string | ((socket: Socket, head: string) => void)) {
   const sockets: Socket[] = [];
   let all = '';
   const server = createServer((socket) => {

@@ -2,27 +2,19 @@ import { type FileOptions, openFile } from '../../src/log/file/file-keeper.ts';
 import { readFileWithLog } from '../../src/log/file/file-with-log.ts';
 import { type Store, storeChange } from '../../src/store/store.ts';
 
-/** A store in a file, changed as a sandbox does it. */
-export interface KeptFile {
-  /** What was acknowledged. */
-  readonly store: Store;
-  /** Keeps edits in one append. If that fails, none of them was made. */
-  keep(...edits: readonly ((store: Store) => Store)[]): Promise<void>;
-  close(): Promise<void>;
-}
+export type KeptFile = Awaited<ReturnType<typeof openKeptFile>>;
 
-export async function openKeptFile(
-  path: string,
-  initial: Store,
-  options?: FileOptions,
-): Promise<KeptFile> {
+/** Opens a store in a file, which changes as a sandbox does it. */
+export async function openKeptFile(path: string, initial: Store, options?: FileOptions) {
   const { store, keeper } = await openFile(path, initial, options);
   let kept = store;
   return {
+    /** What was acknowledged. */
     get store() {
       return kept;
     },
-    async keep(...edits) {
+    /** Keeps edits in one append. If that fails, none of them was made. */
+    async keep(...edits: readonly ((store: Store) => Store)[]): Promise<void> {
       let next = kept;
       const entries = edits.map((edit) => {
         const before = next;

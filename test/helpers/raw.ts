@@ -10,15 +10,7 @@ export interface RawReply {
   readonly body: string;
 }
 
-export interface RawConnection {
-  readonly socket: Socket;
-  send(bytes: string | Buffer): void;
-  /** The next whole reply, a 100 too. `to` is the method of its request. */
-  reply(to?: string): Promise<RawReply>;
-  replies(count: number): Promise<RawReply[]>;
-  /** Waits until the server has ended the connection; returns what was not read as a reply. */
-  rest(): Promise<string>;
-}
+export type RawConnection = Awaited<ReturnType<typeof openRaw>>;
 
 interface Parsed {
   readonly reply: RawReply;
@@ -35,7 +27,7 @@ export function closeRaw(): void {
 }
 
 /** Opens a connection that sends exactly the given bytes; `closeRaw` ends it. */
-export async function openRaw(port: number): Promise<RawConnection> {
+export async function openRaw(port: number) {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   opened.add(socket);
   const arrived: Buffer[] = [];
@@ -57,6 +49,7 @@ export async function openRaw(port: number): Promise<RawConnection> {
     new Promise((resolve) => {
       wake = resolve;
     });
+  /** The next whole reply, a 100 too. `to` is the method of its request. */
   const reply = async (to = 'GET'): Promise<RawReply> => {
     for (;;) {
       const bytes = Buffer.concat(arrived);
@@ -72,15 +65,16 @@ export async function openRaw(port: number): Promise<RawConnection> {
   };
   return {
     socket,
-    send: (bytes) => {
+    send: (bytes: string | Buffer) => {
       socket.write(bytes);
     },
     reply,
-    replies: async (count) => {
+    replies: async (count: number) => {
       const all: RawReply[] = [];
       while (all.length < count) all.push(await reply());
       return all;
     },
+    /** Waits until the server has ended the connection; returns what was not read as a reply. */
     rest: async () => {
       while (!over) await more();
       return Buffer.concat(arrived).toString();
