@@ -1,17 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogMeter } from '../evidence/meter.ts';
+import type { EvidenceEntry } from '../evidence/sandbox-evidence.ts';
 import { apply, diff } from './change.ts';
-import { type Entry, type Keeper, keeperErrorOf, type MissedEntries } from './keeper.ts';
-import type { OwnEntry, Recorder } from './recorder.ts';
+import { type Keeper, keeperErrorOf, type LogEntry, type MissedEntries } from './keeper.ts';
+import type { Recorder } from './recorder.ts';
 import type { State } from './state.ts';
 
 /** What a request does in a sandbox. Pure: it runs again, from another state, if others were faster. */
-type Job<T> = (state: State) => JobResult<T>;
+type Job<T> = (state: State) => Effect<T>;
 
 /** What a request makes of a state and of the evidence. */
-export interface JobResult<T> extends OwnEntry {
+export interface Effect<T> extends EvidenceEntry {
   readonly state: State;
   readonly result: T;
+  /** When the request was received, by `performance.now()`, if its duration is to be exact. */
+  readonly receivedAt?: number | undefined;
 }
 
 /** A job whose caller waits. */
@@ -23,7 +26,7 @@ interface PendingJob {
 interface FinishedJob {
   readonly state: State;
   /** What a log takes of it; undefined for nothing. */
-  readonly kept: Entry | undefined;
+  readonly entry: LogEntry | undefined;
   readonly acknowledge: () => void;
 }
 
@@ -62,16 +65,20 @@ export class Commits {
     const { keeper } = this;
     if (keeper === undefined) return this.#acknowledge(job(this.#state));
     const finish = (state: State) => {
-      const made = job(state);
-      return { made, kept: toKeep(state, made, keeper) };
+      const effect = job(state);
+      return { effect, entry: entryOf(state, effect, keeper) };
     };
     const before = this.#state;
     const first = keeper.isShared || this.#isWorking ? undefined : finish(before);
-    if (first !== undefined && first.kept === undefined) return this.#acknowledge(first.made);
+    if (first !== undefined && first.entry === undefined) return this.#acknowledge(first.effect);
     return new Promise((resolve, reject) => {
       const run = (state: State): FinishedJob => {
-        const { made, kept } = first !== undefined && state === before ? first : finish(state);
-        return { state: made.state, kept, acknowledge: () => resolve(this.#acknowledge(made)) };
+        const { effect, entry } = first !== undefined && state === before ? first : finish(state);
+        return {
+          state: effect.state,
+          entry,
+          acknowledge: () => resolve(this.#acknowledge(effect)),
+        };
       };
       const fail = (error: unknown): void => (refuse ? resolve(refuse(error)) : reject(error));
       this.#jobs.add({ run, fail });
@@ -79,11 +86,11 @@ export class Commits {
     });
   }
 
-  #acknowledge<T>(made: JobResult<T>): T {
+  #acknowledge<T>(effect: Effect<T>): T {
     const before = this.#state;
-    this.#state = made.state;
-    if (isChange(before, made)) this.#recorder.take(made);
-    return made.result;
+    this.#state = effect.state;
+    if (isChange(before, effect)) this.#recorder.take(effect, effect.receivedAt);
+    return effect.result;
   }
 
   async #work(keeper: Keeper): Promise<void> {
@@ -101,9 +108,9 @@ export class Commits {
         const refusal = keeperErrorOf(error);
         for (const { run, fail } of jobs) {
           // Without other servers, a job that leaves nothing to keep does not depend on the log.
-          const made = keeper.isShared ? undefined : run(this.#state);
-          if (made === undefined || made.kept !== undefined) fail(refusal);
-          else made.acknowledge();
+          const job = keeper.isShared ? undefined : run(this.#state);
+          if (job === undefined || job.entry !== undefined) fail(refusal);
+          else job.acknowledge();
         }
       }
     }
@@ -113,14 +120,14 @@ export class Commits {
   /** Does jobs and keeps what they did, again and again until no other server was faster. */
   async #keep(keeper: Keeper, jobs: Set<PendingJob>): Promise<void> {
     for (let isCurrent = !keeper.isShared; ; isCurrent = true) {
-      const { state, made } = this.#run(jobs);
-      const entries = made.flatMap(({ kept }) => kept ?? []);
-      const ask = () => (isCurrent ? 'kept' : keeper.read());
-      const answer = await (entries.length > 0 ? this.#append(keeper, entries, state) : ask());
+      const { state, finished } = this.#run(jobs);
+      const entries = finished.flatMap(({ entry }) => entry ?? []);
+      const read = () => (isCurrent ? 'kept' : keeper.read());
+      const answer = await (entries.length > 0 ? this.#append(keeper, entries, state) : read());
       if (answer === 'kept') {
         jobs.clear();
-        for (const { acknowledge } of made) acknowledge();
-        keeper.settled?.(state, this.#recorder.evidence);
+        for (const { acknowledge } of finished) acknowledge();
+        keeper.compact?.(state, this.#recorder.evidence);
         return;
       }
       this.#follow(keeper, answer);
@@ -130,21 +137,21 @@ export class Commits {
   /** Runs jobs one after the other on the acknowledged state. Removes those that fail. */
   #run(jobs: Set<PendingJob>) {
     let state = this.#state;
-    const made: FinishedJob[] = [];
+    const finished: FinishedJob[] = [];
     for (const job of jobs) {
       try {
         const it = job.run(state);
         ({ state } = it);
-        made.push(it);
+        finished.push(it);
       } catch (error) {
         jobs.delete(job);
         job.fail(error);
       }
     }
-    return { state, made };
+    return { state, finished };
   }
 
-  async #append(keeper: Keeper, entries: readonly Entry[], state: State) {
+  async #append(keeper: Keeper, entries: readonly LogEntry[], state: State) {
     const startedAt = performance.now();
     const answer = await keeper.append(entries, state);
     if (answer === 'kept') this.#meter.take(performance.now() - startedAt, entries.length);
@@ -163,20 +170,24 @@ export class Commits {
       this.#recorder.follow(entry);
     }
     this.#meter.behind = entries.length;
-    if (entries.length > 0) keeper.settled?.(this.#state, this.#recorder.evidence);
+    if (entries.length > 0) keeper.compact?.(this.#state, this.#recorder.evidence);
   }
 }
 
 /** Whether a job did anything: to look at a sandbox is no use of it. */
-function isChange(before: State, { state, exchange, clears, past, holds }: JobResult<unknown>) {
+function isChange(before: State, { state, exchange, clears, past, holds }: Effect<unknown>) {
   return exchange !== undefined || state !== before || (clears ?? past ?? holds) !== undefined;
 }
 
 /** What a keeper takes of a job. */
-function toKeep(before: State, made: JobResult<unknown>, { isShared }: Keeper): Entry | undefined {
-  if (!isChange(before, made)) return undefined;
-  const { exchange, clears, past, holds } = made;
-  const change = diff(before, made.state);
+function entryOf(
+  before: State,
+  effect: Effect<unknown>,
+  { isShared }: Keeper,
+): LogEntry | undefined {
+  if (!isChange(before, effect)) return undefined;
+  const { exchange, clears, past, holds } = effect;
+  const change = diff(before, effect.state);
   if (isShared) return { change, exchange, clears, past, holds };
   return change?.store && { change: { store: change.store } };
 }

@@ -5,7 +5,7 @@ import type { Change } from './change.ts';
 import type { State } from './state.ts';
 
 /** What one request did to a sandbox: the unit that a log keeps. */
-export interface Entry extends EvidenceEntry {
+export interface LogEntry extends EvidenceEntry {
   readonly change?: Change | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface SandboxSnapshot {
 export interface MissedEntries {
   /** Replaces what the server has, before the entries, if the log no longer has all of them. */
   readonly snapshot?: SandboxSnapshot | undefined;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LogEntry[];
 }
 
 /** Keeps what happens in a sandbox before it is acknowledged. It follows one sandbox, from its start. */
@@ -35,15 +35,15 @@ export interface Keeper {
    * @param state after the entries
    * @throws KeeperError if they cannot be kept
    */
-  append(entries: readonly Entry[], state: State): Promise<'kept' | MissedEntries>;
+  append(entries: readonly LogEntry[], state: State): Promise<'kept' | MissedEntries>;
   /**
    * What others have appended since; nothing if there are no others.
    *
    * @throws KeeperError if the log cannot be read
    */
   read(): Promise<MissedEntries>;
-  /** Called after entries were kept or followed. May replace them by a snapshot. */
-  settled?(state: State, evidence: Evidence): void;
+  /** Called after entries were kept or followed: may replace those of the log by a snapshot. */
+  compact?(state: State, evidence: Evidence): void;
 }
 
 interface KeeperErrorOptions extends ErrorOptions {

@@ -3,7 +3,6 @@ import type { ExchangeListener } from '../evidence/journal.ts';
 import type { LogMeter, Meter } from '../evidence/meter.ts';
 import {
   Evidence,
-  type EvidenceChange,
   type EvidenceEntry,
   type EvidenceLimits,
   type EvidenceState,
@@ -23,12 +22,6 @@ export interface SandboxShare extends EvidenceLimits, HeldShare {
   /** Counts exchanges; undefined until somebody wants to know. */
   meter?: Meter | undefined;
   readonly logMeter: LogMeter;
-}
-
-/** What a request to this server did to the evidence. */
-export interface OwnEntry extends EvidenceEntry {
-  /** When it was received, by `performance.now()`, if its exchange is to say exactly how long it took. */
-  readonly receivedAt?: number | undefined;
 }
 
 /** Called after an exchange, and without one after anything else. */
@@ -65,16 +58,20 @@ export class Recorder {
   }
 
   /** Takes what a request to another server did. */
-  follow(entry: EvidenceEntry): EvidenceChange {
+  follow(entry: EvidenceEntry) {
     const change = this.#evidence.take(entry);
     if (entry.holds !== undefined) this.#onDue(change.exchanges);
     this.#tell(entry.exchange);
     return change;
   }
 
-  /** Takes what a request to this server did. */
-  take(entry: OwnEntry): void {
-    const { exchange, holds, receivedAt } = entry;
+  /**
+   * Takes what a request to this server did.
+   *
+   * @param receivedAt by `performance.now()`, if the duration is to be exact
+   */
+  take(entry: EvidenceEntry, receivedAt?: number): void {
+    const { exchange, holds } = entry;
     if (exchange?.attempt !== undefined) {
       const { attempt, delay } = exchange;
       attempt.leftAt = performance.timeOrigin + thisInstant().steady + delay;

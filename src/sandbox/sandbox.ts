@@ -7,7 +7,7 @@ import type { Outcome } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { type Instant, thisInstant } from '../service/clock.ts';
 import { errorReply, Grounds } from '../service/reply.ts';
-import { Commits, type JobResult } from './commits.ts';
+import { Commits, type Effect } from './commits.ts';
 import { HeldReplies, type HoldEndings, type ReadyReply } from './held-replies.ts';
 import { type Keeper, keeperErrorOf } from './keeper.ts';
 import { type ArrivalListener, Recorder, type SandboxShare } from './recorder.ts';
@@ -76,7 +76,7 @@ export class Sandbox {
     );
   }
 
-  #exchange(before: State, request: RequestRecord, answer: Answer): JobResult<Outcome> {
+  #exchange(before: State, request: RequestRecord, answer: Answer): Effect<Outcome> {
     const { keeper } = this.#commits;
     const now = thisInstant();
     const { state, outcome } = answer(before, now);
@@ -114,7 +114,7 @@ export class Sandbox {
    * @returns the edit's result, once the change is kept
    * @throws KeeperError if it cannot be kept; it is then not made
    */
-  change<T>(edit: (state: State, now: Instant) => JobResult<T>): Promise<T> {
+  change<T>(edit: (state: State, now: Instant) => Effect<T>): Promise<T> {
     return Promise.resolve(this.#commits.add((before) => edit(before, thisInstant())));
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { writeJson } from '../../src/contract/json.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { COLLECTIONS } from '../../src/contract/records.ts';
-import type { JobResult } from '../../src/sandbox/commits.ts';
+import type { Effect } from '../../src/sandbox/commits.ts';
 import { type Preference, readPrefer } from '../../src/sandbox/preference.ts';
 import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/state.ts';
 import { loadForRequest } from '../../src/scenario/load-scenario.ts';
@@ -17,7 +17,7 @@ import { callOf } from './call.ts';
 /** Something that happens in a sandbox. */
 export type Event = { readonly name: string } & (
   | { readonly call: Call; readonly preferred: Preference | undefined }
-  | { readonly edit: (state: State, now: Instant) => JobResult<undefined> }
+  | { readonly edit: (state: State, now: Instant) => Effect<undefined> }
 );
 
 const WRITTEN = readScenario(

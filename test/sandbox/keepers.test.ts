@@ -161,7 +161,7 @@ class MemoryLog {
         return 'kept';
       },
       read,
-      settled: (state, evidence) => {
+      compact: (state, evidence) => {
         if (!this.isFoldDue || position !== this.#length) return;
         this.isFoldDue = false;
         this.#snapshot = TEXTS.snapshotText({ state, evidence: evidence.state });
@@ -181,7 +181,7 @@ function troubled(keeper: Keeper, before: () => Promise<void>): Keeper {
       return keeper.append(entries, state);
     },
     read: () => keeper.read(),
-    settled: (state, evidence) => keeper.settled?.(state, evidence),
+    compact: (state, evidence) => keeper.compact?.(state, evidence),
   };
 }
 

@@ -1,5 +1,5 @@
 import { withEntry } from '../../sandbox/change.ts';
-import type { JobResult } from '../../sandbox/commits.ts';
+import type { Effect } from '../../sandbox/commits.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import {
   KEEPABLE,
@@ -95,7 +95,7 @@ function resetOf(
   before: State,
   keep: ReadonlySet<ResetPart>,
   wall: number,
-): JobResult<ControlReply> {
+): Effect<ControlReply> {
   const start = keep.has('scenario') ? before.settings.start : origin;
   const state = restarted(before, start, wall, keep);
   const scenarios = keep.has('own-scenarios') ? state.scenarios : NO_SCENARIOS;

@@ -10,7 +10,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../node-errors.ts';
-import { type Entry, type Keeper, KeeperError, type MissedEntries } from '../../sandbox/keeper.ts';
+import {
+  type Keeper,
+  KeeperError,
+  type LogEntry,
+  type MissedEntries,
+} from '../../sandbox/keeper.ts';
 import type { State } from '../../sandbox/state.ts';
 import { DRAFT, type FileContent, realPathOf, tryTo, writeStore } from '../../store/file/files.ts';
 import type { Store } from '../../store/store.ts';
@@ -160,7 +165,7 @@ class FileKeeper implements Keeper {
     await this.#startLog(pair.log, pair.file.size);
   }
 
-  append(entries: readonly Entry[], { store }: Pick<State, 'store'>): Promise<'kept'> {
+  append(entries: readonly LogEntry[], { store }: Pick<State, 'store'>): Promise<'kept'> {
     return this.#alone(async () => {
       const changes = entries.flatMap(({ change }) => change?.store ?? []);
       const { path } = this.#file;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Entry, Fleet, Keeper, MissedEntries, Opening } from '../../sandbox/keeper.ts';
+import type { Fleet, Keeper, LogEntry, MissedEntries, Opening } from '../../sandbox/keeper.ts';
 import { KeeperError, sandboxLimitReached } from '../../sandbox/keeper.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
@@ -200,7 +200,7 @@ class RedisFleet implements Fleet {
 
     /** Appends entries, or only reads without them; undefined if the log is gone. */
     const append = async (
-      entries: readonly Entry[],
+      entries: readonly LogEntry[],
     ): Promise<'kept' | MissedEntries | undefined> => {
       if (position === undefined) return undefined;
       const [from, { losses }] = [position, redis];
@@ -255,7 +255,7 @@ class RedisFleet implements Fleet {
         return read ?? (await enter(false)) ?? { snapshot: opening.initial(), entries: [] };
       },
       // Folds the log if it has grown. After a failure, it still has its entries, and asks again later.
-      settled(state, evidence) {
+      compact(state, evidence) {
         if (!isFull || position === undefined) return;
         isFull = false;
         const { incarnation, at, token } = position;

@@ -1,6 +1,6 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { apply, type Change, diff, mapValues } from '../../sandbox/change.ts';
-import type { Entry, Opening, SandboxSnapshot } from '../../sandbox/keeper.ts';
+import type { LogEntry, Opening, SandboxSnapshot } from '../../sandbox/keeper.ts';
 import { initialState, type SandboxSettings, withChoices } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
@@ -22,16 +22,16 @@ type WithChangeJson<T> = Omit<T, 'change'> & { readonly change?: ChangeJson | un
 export function textsOf(context: RestoreContext) {
   const { origin } = context;
   return {
-    entriesText(entries: readonly Entry[]): string {
-      const written = entries.map(({ change, ...rest }): WithChangeJson<Entry> => {
+    entriesText(entries: readonly LogEntry[]): string {
+      const written = entries.map(({ change, ...rest }): WithChangeJson<LogEntry> => {
         return { change: change && changeJson(change, origin), ...rest };
       });
       return JSON.stringify(written);
     },
 
-    async readEntries(texts: readonly string[]): Promise<readonly Entry[]> {
-      const entries: Entry[] = [];
-      const all = texts.flatMap((text) => parse<readonly WithChangeJson<Entry>[]>(text));
+    async readEntries(texts: readonly string[]): Promise<readonly LogEntry[]> {
+      const entries: LogEntry[] = [];
+      const all = texts.flatMap((text) => parse<readonly WithChangeJson<LogEntry>[]>(text));
       for (const { change, ...rest } of all) {
         entries.push({ change: change && (await changeFrom(change, context)), ...rest });
       }

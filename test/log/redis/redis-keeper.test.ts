@@ -5,10 +5,10 @@ import { Totals } from '../../../src/evidence/totals.ts';
 import { joinFleet } from '../../../src/log/redis/redis-fleet.ts';
 import { apply, diff } from '../../../src/sandbox/change.ts';
 import {
-  type Entry,
   type Fleet,
   type Keeper,
   KeeperError,
+  type LogEntry,
   type Opening,
 } from '../../../src/sandbox/keeper.ts';
 import { latchFrom } from '../../../src/sandbox/latches.ts';
@@ -117,7 +117,7 @@ describeWithRedis('the keeper of a fleet', () => {
 
   /** Appends exchanges. Returns what the server has missed instead. */
   async function append(server: Server, ...targets: string[]): Promise<'kept' | string[]> {
-    const entries = targets.map((it): Entry => ({ exchange: exchange(it) }));
+    const entries = targets.map((it): LogEntry => ({ exchange: exchange(it) }));
     const answer = await server.keeper.append(entries, server.state);
     if (answer !== 'kept') return take(server, answer);
     for (const it of entries)
@@ -149,7 +149,7 @@ describeWithRedis('the keeper of a fleet', () => {
     const large = exchange('large', LARGE);
     expect(await server.keeper.append([{ exchange: large }], server.state)).toBe('kept');
     server.evidence.take({ exchange: large });
-    server.keeper.settled?.(server.state, server.evidence);
+    server.keeper.compact?.(server.state, server.evidence);
     await expect.poll(() => headField('size')).toBe('0');
   }
 
