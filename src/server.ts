@@ -155,7 +155,7 @@ export async function startServer(
     certificate,
     onNotice: options.onNotice,
   });
-  const bound = await listen(server, port, host).catch(async (error) => {
+  const address = await listen(server, port, host).catch(async (error) => {
     await file?.keeper.close();
     fleet?.close();
     throw error;
@@ -178,8 +178,8 @@ export async function startServer(
     fleet?.close();
   };
   return {
-    url: urlOf(certificate === undefined ? 'http' : 'https', host, bound),
-    port: bound.port,
+    url: urlOf(certificate === undefined ? 'http' : 'https', host, address),
+    port: address.port,
     controlToken,
     certificate: certificate?.cert,
     coverage: () => coverageOf(totalsOf(sandboxes)),
@@ -202,9 +202,9 @@ async function loadApp({
 
 async function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
   await once(server.listen({ port, host }), 'listening');
-  const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
-  return bound;
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address;
 }
 
 async function openUpstream(

@@ -191,9 +191,9 @@ export class Runner {
     const startedAt = performance.now();
     const command = runCommand(this.#words, { ...options, environment });
     this.#running.add(command);
-    const ended = await command.ending;
+    const end = await command.ending;
     this.#running.delete(command);
-    const ending = { ...ended, exitCode: describeEnding(ended).exitCode };
+    const ending = { ...end, exitCode: describeEnding(end).exitCode };
     const seconds = roundDuration((performance.now() - startedAt) / 1000);
     await Promise.race([server.close(), sleep(LAST_REPLIES)]);
     return { ending, seconds, server, scenarios: files.scenarios };

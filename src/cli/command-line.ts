@@ -48,8 +48,8 @@ export function readCommandLine(words: readonly string[]): Invocation {
     allowPositionals: true,
     tokens: true,
   });
-  const given = tokens.filter((token) => token.kind === 'option');
-  const asksFor = (name: 'help' | 'version') => given.some((token) => token.name === name);
+  const flagTokens = tokens.filter((token) => token.kind === 'option');
+  const asksFor = (name: 'help' | 'version') => flagTokens.some((token) => token.name === name);
   if (asksFor('help') || plain.slice(0, 2).includes('help')) {
     const [command = 'serve'] = plain.flatMap((word) => COMMAND_BY_SPELLING.get(word) ?? []);
     return { command, shows: 'help', positionals: [], flags: new Map() };
@@ -58,7 +58,7 @@ export function readCommandLine(words: readonly string[]): Invocation {
   const command = COMMAND_BY_SPELLING.get(first);
   if (command === undefined) {
     // The word may be the value of a misspelt flag.
-    const misspelt = given.find(({ name }) => !(flagSpelled(name) ?? switchedOff(name)));
+    const misspelt = flagTokens.find(({ name }) => !(flagSpelled(name) ?? switchedOff(name)));
     throw misspelt ? unknownFlag('serve', misspelt.name) : unknownCommand(first);
   }
   if (asksFor('version')) return { command, shows: 'version', positionals: [], flags: new Map() };
@@ -66,7 +66,7 @@ export function readCommandLine(words: readonly string[]): Invocation {
   // Flags after a command that should follow -- are flags of that command.
   const [, stray] = tokens.filter(({ kind }) => runs && kind === 'positional');
   const texts = new Map<FlagName, string[]>();
-  for (const token of given.filter(({ index }) => index < (stray?.index ?? words.length))) {
+  for (const token of flagTokens.filter(({ index }) => index < (stray?.index ?? words.length))) {
     const [name, text] = flagOf(command, token);
     texts.set(name, [...(texts.get(name) ?? []), text]);
   }

@@ -8,10 +8,8 @@ import { readCommandLine } from './command-line.ts';
 import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { type Flags, flagShape, flagsOf, spellingOf } from './flags.ts';
-import { readFlags } from './read-flags.ts';
+import { readFlags, type Variables } from './read-flags.ts';
 import { escapeLines, type Terminal } from './terminal.ts';
-
-type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Commands other than `serve` load on demand, to keep the start of a server fast. */
 const LOAD = {

@@ -42,7 +42,7 @@ interface FlagInput {
 /** The flags that one place gives: the command line, the environment or a config file. */
 type Layer = ReadonlyMap<FlagName, FlagInput>;
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Decimal digits only: 1e3 and 0x10 are most likely mistakes. */
 const INTEGER = /^[+-]?\d{1,15}$/;
@@ -84,13 +84,13 @@ export async function readFlags(
   const file = config && (await fromConfigFile(String(config.value), config.origin));
   let flags: Flags = file ? { checked: file.checked } : {};
   for (const layer of [...(file ? [file.layer] : []), environment, onCommandLine]) {
-    const given = [...layer].filter(([name]) => own.includes(name));
-    const values = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
+    const entries = [...layer].filter(([name]) => own.includes(name));
+    const values = Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
     const reading = readAs(FLAG_VALUES, values);
     if (!reading.ok) throw wrongValue(layer, reading.problems);
-    const read = reading.value;
-    const assume = { ...flags.assume, ...read.assume, ...read.rateLimit };
-    flags = { ...flags, ...read, assume };
+    const { value } = reading;
+    const assume = { ...flags.assume, ...value.assume, ...value.rateLimit };
+    flags = { ...flags, ...value, assume };
   }
   return flags;
 }

@@ -44,7 +44,7 @@ export function renderEvidence(
   const missing = missingReplies(coverage);
   const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
   const replies = assumedReplies(coverage);
-  const found = summarizeFindings(findings);
+  const summaries = summarizeFindings(findings);
   const share = `${shown} of ${total} documented replies (${percent}%)`;
   const operations = [...new Set(missing.map(({ operation }) => operation))];
   // `listPets 200, listPets 401` as `listPets 200 401`.
@@ -59,8 +59,8 @@ export function renderEvidence(
       'assumed',
       replies.count > 0 && `${countText(replies.count, 'reply', 'replies')}: ${replies.reason}`,
     ],
-    ['findings', found.length === 0 && 'none'],
-    ...found.map((it) => [it.code, findingText(it)] as const),
+    ['findings', summaries.length === 0 && 'none'],
+    ...summaries.map((it) => [it.code, findingText(it)] as const),
     [
       'open questions',
       questions > 0 && `${questions} touched; petstore-mock sweep tries other answers`,

@@ -51,9 +51,9 @@ export function findingsOfCall(
   const hasBody = OPERATIONS[call.operation].method === 'DELETE' && hasContent(call);
   const preference = reply?.unknownPreference;
   if (isPlain && key === undefined && !hasBody && preference === undefined) return natures;
-  const found = [...natures];
+  const findings = [...natures];
   const add = (code: FindingCode, message: string | undefined): void => {
-    if (message !== undefined) found.push({ code, message });
+    if (message !== undefined) findings.push({ code, message });
   };
   add('placeholder-key', key && `The key is literally \`${key}\`.`);
   if (hasBody) add('unexpected-body', 'A DELETE was sent with a body.');
@@ -70,7 +70,7 @@ export function findingsOfCall(
     if (near !== undefined)
       add('rounded-id', `${call.pathId} is unknown; ${near} exists and rounds to the same double.`);
   }
-  return found;
+  return findings;
 }
 
 /** Whether a request announces content, of a known length or not. */

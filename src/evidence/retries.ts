@@ -65,19 +65,19 @@ export function findingsOfRetry(attempt: Attempt, retries: Retries): readonly Fi
   const { status, at, receivedAt } = attempt;
   const earlier = retries.find((it) => isRetry(attempt, it));
   if (earlier === undefined) return [];
-  const found: FindingText[] = [];
+  const findings: FindingText[] = [];
   const isSoon = receivedAt < earlier.leftAt + RETRY_WITHIN;
   if (earlier.isFinal && earlier.status === status && isSoon) {
     const message = `The same call was repeated after a ${status} that cannot change.`;
-    found.push({ code: 'pointless-retry', message });
+    findings.push({ code: 'pointless-retry', message });
   }
   const { retryAfter = 0 } = earlier;
   // Waiting by either clock is enough.
   if (at < earlier.at + retryAfter * 1000 && receivedAt < earlier.leftAt + retryAfter * 1000) {
     const message = `The call was repeated before Retry-After (${retryAfter} s) had passed.`;
-    found.push({ code: 'early-retry', message });
+    findings.push({ code: 'early-retry', message });
   }
-  return found;
+  return findings;
 }
 
 /** Whether asking again would get the same reply. */

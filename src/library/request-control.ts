@@ -30,10 +30,10 @@ export function requestControl(control: ControlClient) {
      * @throws Error if the journal has dropped exchanges that may match
      */
     count: async (filter: RequestFilter = {}) => {
-      const counted = await count(filter);
-      if (counted.complete) return counted.count;
+      const total = await count(filter);
+      if (total.complete) return total.count;
       throw new Error(
-        `at least ${counted.count} requests match, but the journal dropped others that may match: start the server with a larger journal, or filter by a later \`from\``,
+        `at least ${total.count} requests match, but the journal dropped others that may match: start the server with a larger journal, or filter by a later \`from\``,
       );
     },
     /**
@@ -56,8 +56,10 @@ export function requestControl(control: ControlClient) {
       const patience = { atLeast, within: `PT${(within / 1000).toFixed(3)}S` };
       const { count: arrived } = await count({ ...filter, ...patience });
       if (arrived >= atLeast) return list(filter);
-      const wanted = JSON.stringify(filter);
-      throw new Error(`${arrived} of ${atLeast} requests arrived within ${within} ms: ${wanted}`);
+      const selection = JSON.stringify(filter);
+      throw new Error(
+        `${arrived} of ${atLeast} requests arrived within ${within} ms: ${selection}`,
+      );
     },
     /**
      * The exchanges that match, from the next one on, until the sandbox is deleted.

@@ -13,17 +13,17 @@ export function documentedOnly(document: Json): Json {
     if (!isObject(part)) return false;
     return part['x-mock-basis'] === 'assumed' || isAssumed(targetOf(part, document));
   };
-  const kept = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(kept);
+  const strip = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(strip);
     if (!isObject(part)) return part;
     const entries = Object.entries(part)
       .filter(([name, it]) => !OF_THE_MOCK.test(name) && !isAssumed(it))
-      .map(([name, it]) => [name, kept(it)] as const);
+      .map(([name, it]) => [name, strip(it)] as const);
     return Object.fromEntries(
       entries.filter(([name, it]) => !CONTAINERS.has(name) || Object.keys(Object(it)).length > 0),
     );
   };
-  const { info, ...rest } = Object(kept(document));
+  const { info, ...rest } = Object(strip(document));
   return { ...rest, info: { ...info, description: 'The pet store service.' } };
 }
 

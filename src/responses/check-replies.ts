@@ -35,17 +35,17 @@ export async function checkReplies(
   const server = await start();
   try {
     const { root } = parseAddress(server.url);
-    const checked: RecipeCheck[] = [];
+    const checks: RecipeCheck[] = [];
     for (const recipe of replies) {
       for (const way of WAY_NAMES) {
-        const steps = stepsOf(recipe, way, `check-${checked.length + 1}`);
+        const steps = stepsOf(recipe, way, `check-${checks.length + 1}`);
         const problem = await walk(root, steps, recipe, way).catch(
           (error: unknown) => `no reply: ${String(error)}`,
         );
-        checked.push({ recipe, way, problem });
+        checks.push({ recipe, way, problem });
       }
     }
-    return checked;
+    return checks;
   } finally {
     await server.close();
   }
@@ -60,10 +60,10 @@ async function walk(
 ): Promise<string | undefined> {
   const requests = requestsOf(steps);
   for (const [index, request] of requests.entries()) {
-    const got = await send(root, request);
-    if (index === requests.length - 1) return problemOf(got, recipe, way);
-    if (got.status < 400 || request === requests.at(-1)) continue;
-    return `${request.method} ${request.path} got ${got.status}: ${textOf(got)}`;
+    const reply = await send(root, request);
+    if (index === requests.length - 1) return problemOf(reply, recipe, way);
+    if (reply.status < 400 || request === requests.at(-1)) continue;
+    return `${request.method} ${request.path} got ${reply.status}: ${textOf(reply)}`;
   }
   return undefined;
 }
@@ -71,21 +71,22 @@ async function walk(
 async function send(root: string, request: RecipeStep): Promise<ComparableReply> {
   const { method, path, headers, body: sent = null } = request;
   const content = typeof sent === 'number' ? Buffer.alloc(sent, ' ') : sent;
-  const received = await fetch(`${root}${path}`, { method, headers, body: content });
-  const body = Buffer.from(await received.arrayBuffer());
-  const raw = [...received.headers].flat();
-  return { status: received.status, headers: raw, body, json: jsonOfBody(body) };
+  const response = await fetch(`${root}${path}`, { method, headers, body: content });
+  const body = Buffer.from(await response.arrayBuffer());
+  const raw = [...response.headers].flat();
+  return { status: response.status, headers: raw, body, json: jsonOfBody(body) };
 }
 
-function problemOf(got: ComparableReply, recipe: ReplyRecipe, way: WayName): string | undefined {
-  const basis = headerOf(got.headers, 'mock-basis') ?? '';
-  if (got.status !== recipe.status) return `got ${got.status} (${basis}): ${textOf(got)}`;
-  const wanted = basisOf(recipe, way);
-  if (!wanted.test(basis)) return `its basis is ${basis}, not ${wanted.source}`;
-  if (recipe.ground !== 'documented' && got.body.length === 0) return 'its Error is missing';
-  const [wrong] = replyDifferences(got, recipe.operation).filter(isBreak);
+function problemOf(reply: ComparableReply, recipe: ReplyRecipe, way: WayName): string | undefined {
+  const basis = headerOf(reply.headers, 'mock-basis') ?? '';
+  if (reply.status !== recipe.status) return `got ${reply.status} (${basis}): ${textOf(reply)}`;
+  const expected = basisOf(recipe, way);
+  if (!expected.test(basis)) return `its basis is ${basis}, not ${expected.source}`;
+  if (recipe.ground !== 'documented' && reply.body.length === 0) return 'its Error is missing';
+  const [difference] = replyDifferences(reply, recipe.operation).filter(isBreak);
   return (
-    wrong && `its ${wrong.at ?? 'body'} is wrong: expected ${wrong.expected}, found ${wrong.found}`
+    difference &&
+    `its ${difference.at ?? 'body'} is wrong: expected ${difference.expected}, found ${difference.found}`
   );
 }
 

@@ -29,7 +29,7 @@ interface OperationRule {
   /** The position of its counter. */
   readonly index: number;
   /** Whether the rule depends on the number of calls. */
-  readonly counted: boolean;
+  readonly isCounting: boolean;
   /** The conditions of the rule's `where`. */
   readonly checks: readonly CallTest[];
 }
@@ -59,8 +59,9 @@ export function ruleBook(rules: readonly Rule[]): RuleBook {
 
 function operationRule(rule: Rule, index: number, id: OperationId): OperationRule {
   const { calls, chance, delay, where } = rule;
-  const counted = calls !== undefined || chance < 1 || (delay && delay.kind !== 'fixed') === true;
-  return { rule, index, counted, checks: where.map((condition) => checkOf(id, condition)) };
+  const isCounting =
+    calls !== undefined || chance < 1 || (delay && delay.kind !== 'fixed') === true;
+  return { rule, index, isCounting, checks: where.map((condition) => checkOf(id, condition)) };
 }
 
 /** The field numbers of the random draws. */
@@ -92,11 +93,11 @@ export function decide(
   const rules = book.get(call.operation) ?? [];
   let counts: Map<string, number> | undefined;
   let decision: Decision | undefined;
-  for (const { rule, index, counted, checks } of rules) {
-    if (decision !== undefined && !counted) continue;
+  for (const { rule, index, isCounting, checks } of rules) {
+    if (decision !== undefined && !isCounting) continue;
     if (!checks.every((check) => check(call))) continue;
     let count = 0;
-    if (counted) {
+    if (isCounting) {
       counts ??= new Map(before);
       const name = ruleName(index, preferred);
       count = (counts.get(name) ?? 0) + 1;
@@ -120,8 +121,10 @@ export function withoutPreferred(counts: RuleCounts, scenario: string): RuleCoun
 
 /** How many calls an active rule has matched; undefined if it does not count them. */
 export function callsOf(book: RuleBook, counts: RuleCounts, rule: Rule): number | undefined {
-  const bound = [...book.values()].flat().find((it) => it.rule === rule);
-  return bound?.counted === true ? (counts.get(ruleName(bound.index, undefined)) ?? 0) : undefined;
+  const entry = [...book.values()].flat().find((it) => it.rule === rule);
+  return entry?.isCounting === true
+    ? (counts.get(ruleName(entry.index, undefined)) ?? 0)
+    : undefined;
 }
 
 function decisionOf(rule: Rule, index: number, call: number, all: number): Decision | undefined {

@@ -48,9 +48,9 @@ const NO_HEADERS: readonly string[] = [];
 
 function writePage(world: World, page: PetsQuery): RecordList<Animal> {
   const paging = world.choices['pets-paging'];
-  const found = take(matching(world, page), page.offset, page.limit + 1);
-  const animals = found.slice(0, page.limit);
-  const more = found.length > page.limit;
+  const matches = take(matching(world, page), page.offset, page.limit + 1);
+  const animals = matches.slice(0, page.limit);
+  const more = matches.length > page.limit;
   return {
     text: writeList(animals, world.represent.animal).text,
     records: animals,
@@ -69,15 +69,15 @@ export function readCursor(reader: InputReader, world: World, cursor: string): b
 }
 
 function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] {
-  const taken: Animal[] = [];
-  let passed = 0;
+  const page: Animal[] = [];
+  let position = 0;
   for (const animal of animals) {
-    passed += 1;
-    if (passed <= skip) continue;
-    taken.push(animal);
-    if (taken.length === count) break;
+    position += 1;
+    if (position <= skip) continue;
+    page.push(animal);
+    if (page.length === count) break;
   }
-  return taken;
+  return page;
 }
 
 function* matching(world: World, { statuses, after }: PetsQuery): Generator<Animal> {

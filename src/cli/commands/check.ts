@@ -177,13 +177,13 @@ function differenceText({ where, at, expected, found, exchange }: Difference): s
 function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
   const left = String(plan.length).length;
   const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
-    const sent = [
+    const request = [
       `${method} ${path}`,
       ...(body === undefined ? [] : [cut(body, width)]),
       ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
       ...(times > 1 ? [`${times} times at once`] : []),
     ];
-    return [String(at + 1), sent.join(' '), `${why}: ${purposes.join(', ')}`];
+    return [String(at + 1), request.join(' '), `${why}: ${purposes.join(', ')}`];
   });
   return renderTable(rows, { width, columns: [left, 46] });
 }

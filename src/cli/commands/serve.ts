@@ -31,8 +31,8 @@ export function renderBanner(
     ['List the scenarios', true, 'petstore-mock scenarios'],
     ['Stop it', true, 'Ctrl-C'],
   ];
-  const shown = lines.filter(([, isShown, how]) => isShown && how !== '');
-  return `\n${shown.map(([what, , how]) => `  ${bold(what, style)}: ${escapeControls(how)}\n`).join('')}\n`;
+  const rows = lines.filter(([, isShown, how]) => isShown && how !== '');
+  return `\n${rows.map(([what, , how]) => `  ${bold(what, style)}: ${escapeControls(how)}\n`).join('')}\n`;
 }
 
 /** Runs a server until a signal stops it. */

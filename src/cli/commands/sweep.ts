@@ -64,12 +64,12 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
     .flatMap((assumption) => optionNames(assumption).map((option) => ({ assumption, option })))
     .filter(({ assumption, option }) => option !== chosen[assumption]);
   const timeout = Math.max(PATIENCE.atLeast, Math.ceil(baseline.seconds * PATIENCE.times) * 1000);
-  const judged = async (variant: Variant): Promise<VariantRun | undefined> => {
+  const runVariant = async (variant: Variant): Promise<VariantRun | undefined> => {
     const options = { assume: { ...assume, [variant.assumption]: variant.option } };
-    const finished = await run(options, timeout);
-    return finished && variantRun(variant, finished, baseline, flags.allow);
+    const finishedRun = await run(options, timeout);
+    return finishedRun && variantRun(variant, finishedRun, baseline, flags.allow);
   };
-  const results = await runAll(variants, flags.jobs, judged, progress);
+  const results = await runAll(variants, flags.jobs, runVariant, progress);
   const result = {
     command,
     baselineSeconds: baseline.seconds,
@@ -88,19 +88,19 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
 
 /** Runs the command under other options. Returns undefined if a signal came. */
 function running(runner: Runner, limit: number | undefined, notify: (message: string) => void) {
-  const shown = new Set<string>();
+  const printed = new Set<string>();
   const onNotice = (message: string) => {
     // Every run has the same notices.
-    if (!shown.has(message)) notify(message);
-    shown.add(message);
+    if (!printed.has(message)) notify(message);
+    printed.add(message);
   };
   return async (options: ServerOptions, timeout?: number): Promise<SweepRun | undefined> => {
     const output = new Tail();
     const onOutput = (text: string) => output.add(text);
     const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
-    const finished = await runner.run({ ...options, onNotice }, child);
-    if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
-    return { ...finished, output, findings: summarizeFindings(finished.server.findings()) };
+    const finishedRun = await runner.run({ ...options, onNotice }, child);
+    if (finishedRun === undefined || runner.signals.exitCode !== undefined) return undefined;
+    return { ...finishedRun, output, findings: summarizeFindings(finishedRun.server.findings()) };
   };
 }
 

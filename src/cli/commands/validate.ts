@@ -10,14 +10,14 @@ import { escapeControls } from '../terminal.ts';
 
 /** Checks scenario and fixture files. Problems go to the output; they are not errors of ours. */
 export const validate: Command = async ({ flags, positionals }) => {
-  const checked: { file: string; problems: readonly string[] }[] = [];
-  for (const file of positionals) checked.push({ file, problems: await validateFile(file, flags) });
-  const lines = checked.flatMap(({ file, problems }) =>
+  const results: { file: string; problems: readonly string[] }[] = [];
+  for (const file of positionals) results.push({ file, problems: await validateFile(file, flags) });
+  const lines = results.flatMap(({ file, problems }) =>
     problems.length === 0 ? [`${file}: valid`] : problems,
   );
-  const isValid = checked.every(({ problems }) => problems.length === 0);
+  const isValid = results.every(({ problems }) => problems.length === 0);
   const text = `${lines.map(escapeControls).join('\n')}\n`;
-  return { text, json: checked, exitCode: isValid ? 0 : 2 };
+  return { text, json: results, exitCode: isValid ? 0 : 2 };
 };
 
 /**

@@ -55,17 +55,17 @@ addEventListener('beforeunload', (event) => {
   if (unsaved.value !== undefined) event.preventDefault();
 });
 
-type Query = URLSearchParams | Record<string, string>;
+type PlaceQuery = URLSearchParams | Record<string, string>;
 
 /** The address of a place in this sandbox, for links. */
-export function hrefOf(view: ViewName, item?: string, members?: Query): string {
+export function hrefOf(view: ViewName, item?: string, members?: PlaceQuery): string {
   const path = item === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(item)}`;
   const query = new URLSearchParams(members);
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** Goes to a place, with an entry in the history. */
-export function go(view: ViewName, item?: string, query?: Query): void {
+export function go(view: ViewName, item?: string, query?: PlaceQuery): void {
   location.hash = hrefOf(view, item, query);
   arrive();
 }

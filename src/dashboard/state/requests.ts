@@ -136,8 +136,8 @@ async function sendNow(request: Request): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await new Promise((resolve) => setTimeout(resolve, BETWEEN));
     const { exchanges } = await journalPage(`limit=100&after=${latestExchange}`, '');
-    const sent = exchanges.find((it) => it.method === method && it.target === target);
-    if (sent !== undefined) return sent.number;
+    const exchange = exchanges.find((it) => it.method === method && it.target === target);
+    if (exchange !== undefined) return exchange.number;
   }
   throw new Error('The journal of this sandbox does not have the request.');
 }

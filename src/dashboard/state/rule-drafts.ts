@@ -46,20 +46,20 @@ function matchesOf(exchange: RecordedExchange, operation: OperationId): Map<stri
   const { parameters, body } = operationShape(operation);
   const target = parseTarget(exchange.target);
   const query = queryOf(target);
-  const sent: Readonly<Record<string, unknown>> = Object(exchange.request.body);
-  const found = new Map<string, string>();
+  const fields: Readonly<Record<string, unknown>> = Object(exchange.request.body);
+  const matches = new Map<string, string>();
   for (const { name, in: place } of parameters) {
     const text = place === 'path' ? target.pathId : query.find(([it]) => it === name)?.[1];
-    if (text) found.set(name, /^-?\d{1,19}$/.test(text) ? text : JSON.stringify(text));
+    if (text) matches.set(name, /^-?\d{1,19}$/.test(text) ? text : JSON.stringify(text));
   }
   for (const name of Object.keys(body?.fields ?? {})) {
-    const value = sent[name];
-    if (value !== undefined && typeof value !== 'object') found.set(name, `${stringify(value)}`);
+    const value = fields[name];
+    if (value !== undefined && typeof value !== 'object') matches.set(name, `${stringify(value)}`);
   }
   const request = requestOf(exchange);
   const [key = ''] = request.key.split('~');
-  if (key !== '' && !isKeyLost(request)) found.set('key', JSON.stringify(key));
-  return found;
+  if (key !== '' && !isKeyLost(request)) matches.set('key', JSON.stringify(key));
+  return matches;
 }
 
 /** The rule that a draft describes, as a value for YAML. */

@@ -1,10 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
+import type { Finding } from '../../evidence/report-shapes.ts';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { Loading, Prose, shorten, visible } from '../parts/texts.tsx';
 import { place } from '../state/place.ts';
 import { act, OFTEN, useResource } from '../state/resource.ts';
-import { type Finding, FindingItems } from './coverage-view.tsx';
+import { FindingItems } from './coverage-view.tsx';
 
 /** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {

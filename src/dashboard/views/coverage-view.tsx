@@ -1,12 +1,13 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
 import type { Coverage, Findings } from '../../control/control-shapes.ts';
+import type { Finding } from '../../evidence/report-shapes.ts';
 import { CopyButton } from '../parts/buttons.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
 
-type ReplyCoverage = Coverage['documented'][number];
+type DocumentedReply = Coverage['documented'][number];
 type CaseCoverage = Coverage['cases'][number];
 
 /** What the client was shown of the service, what it was never shown, and what it did wrong. */
@@ -46,7 +47,7 @@ export function CoverageView() {
 }
 
 /** How the page's address names the replies of an operation with one status. */
-function idOf({ operation, status }: Pick<ReplyCoverage, 'operation' | 'status'>): string {
+function idOf({ operation, status }: Pick<DocumentedReply, 'operation' | 'status'>): string {
   return `${operation}-${status}`;
 }
 
@@ -111,7 +112,7 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
 }
 
 /** @param cases those within the reply */
-function ReplyCard({ of, cases }: { of: ReplyCoverage; cases: readonly CaseCoverage[] }) {
+function ReplyCard({ of, cases }: { of: DocumentedReply; cases: readonly CaseCoverage[] }) {
   const { operation, status, description, grounds, curl } = of;
   return (
     <article class="card" aria-label={`${operation} ${status}`}>
@@ -148,7 +149,7 @@ function ReplyCard({ of, cases }: { of: ReplyCoverage; cases: readonly CaseCover
 }
 
 /** How often something was shown, with a link to the first time if that was in this sandbox. */
-function Count({ of: { count, first } }: { readonly of: ReplyCoverage | CaseCoverage }) {
+function Count({ of: { count, first } }: { readonly of: DocumentedReply | CaseCoverage }) {
   if (count === 0) return <b class="status failed">never</b>;
   return (
     <>
@@ -159,8 +160,6 @@ function Count({ of: { count, first } }: { readonly of: ReplyCoverage | CaseCove
     </>
   );
 }
-
-export type Finding = Findings['findings'][number];
 
 /** What the client did that it should not do against the real service, by kind. */
 function FindingList() {

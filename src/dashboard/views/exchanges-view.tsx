@@ -130,7 +130,7 @@ async function exportHar(filter: string): Promise<void> {
   });
 }
 
-interface Rows {
+interface ExchangePage {
   readonly exchanges: readonly RecordedExchange[];
   readonly filter: string;
   /** Whether they are the latest ones, as they come. */
@@ -139,7 +139,7 @@ interface Rows {
 }
 
 /** Moves the list by a page. */
-function Pages(rows: Rows) {
+function Pages(rows: ExchangePage) {
   const { exchanges, isLive } = rows;
   if (isLive && exchanges.length < PAGE_SIZE) return null;
   return (
@@ -157,20 +157,20 @@ function Pages(rows: Rows) {
 
 /** Shows the next page of the journal, and returns its exchange that is next to this page. */
 async function turn(
-  { exchanges, filter, onLatest }: Rows,
+  { exchanges, filter, onLatest }: ExchangePage,
   towards: Direction,
   item = place.value.item,
   from = (towards === 'older' ? exchanges.at(-1) : exchanges[0])?.number ?? 0,
 ): Promise<void> {
-  const found = await neighbours(from, towards, filter);
-  const [next] = found;
+  const page = await neighbours(from, towards, filter);
+  const [next] = page;
   if (next === undefined) {
     notice.value = { kind: 'done', text: `There is no ${towards} exchange.` };
     return;
   }
   const query = new URLSearchParams(place.value.query);
-  const highest = towards === 'older' ? next.number : (found.at(-1)?.number ?? 0);
-  if (towards === 'newer' && found.length < PAGE_SIZE) {
+  const highest = towards === 'older' ? next.number : (page.at(-1)?.number ?? 0);
+  if (towards === 'newer' && page.length < PAGE_SIZE) {
     query.delete('before');
     onLatest();
   } else query.set('before', String(highest + 1));
@@ -181,7 +181,7 @@ async function turn(
 let stepping = Promise.resolve();
 
 /** Opens the next older or newer exchange: that in the list, or the first of the next page. */
-function step(rows: Rows, towards: Direction): void {
+function step(rows: ExchangePage, towards: Direction): void {
   const take = async () => {
     const { item, query } = place.value;
     const index = rows.exchanges.findIndex(({ number }) => String(number) === item);
@@ -194,7 +194,7 @@ function step(rows: Rows, towards: Direction): void {
 }
 
 /** Up and down lead to the next exchange while one is open. */
-function useArrowKeys(rows: Rows): void {
+function useArrowKeys(rows: ExchangePage): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;

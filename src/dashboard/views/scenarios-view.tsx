@@ -140,14 +140,14 @@ function copyOf(name: string, all: readonly ScenarioSummary[]): string {
   return copy;
 }
 
-interface PanelProps {
+interface ScenarioPanelProps {
   readonly name: string;
   readonly isActive: boolean;
   readonly onDuplicate: (text: string) => void;
 }
 
 /** A scenario of the user's own, in an editor that is loaded when it is opened. */
-function ScenarioPanel({ name, isActive, onDuplicate }: PanelProps) {
+function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProps) {
   const parent = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
   const [text, saved] = [useRef(''), useRef('')];
@@ -158,9 +158,9 @@ function ScenarioPanel({ name, isActive, onDuplicate }: PanelProps) {
   };
   const store = async (turnOn: boolean) => {
     const done = turnOn ? `Saved ${name}. It is on.` : `Saved ${name}.`;
-    const sent = text.current;
-    if (!(await attempt(done, () => saveScenario(name, sent, turnOn)))) return;
-    saved.current = sent;
+    const latest = text.current;
+    if (!(await attempt(done, () => saveScenario(name, latest, turnOn)))) return;
+    saved.current = latest;
     compare();
   };
   useEffect(() => {
@@ -179,11 +179,11 @@ function ScenarioPanel({ name, isActive, onDuplicate }: PanelProps) {
         text: loaded,
         schema,
         check: async (edited) => {
-          const found = await call<{ problems: readonly ScenarioProblem[] }>(
+          const reply = await call<{ problems: readonly ScenarioProblem[] }>(
             ...(['POST', '/scenario/check', { body: { text: edited } }] as const),
           );
-          setProblems(found.problems);
-          return found.problems;
+          setProblems(reply.problems);
+          return reply.problems;
         },
         onText: (edited) => {
           text.current = edited;

@@ -199,7 +199,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
   );
 }
 
-interface FormProps {
+interface RecordFormProps {
   readonly fields: readonly FieldInfo[];
   /** What is edited: a noun, and an id unless it is new. */
   readonly what: string;
@@ -212,7 +212,7 @@ interface FormProps {
 }
 
 /** A form for a record. */
-function RecordForm({ fields, what, row, isNew, onSave, onCancel }: FormProps) {
+function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormProps) {
   const [problems, setProblems] = useState<Texts>(new Map());
   const save = async (texts: Texts) => {
     const changes = fields.flatMap((field) => {
