@@ -3,6 +3,7 @@ import { sandboxLimitReached } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import type { State } from '../sandbox/state.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
@@ -13,7 +14,9 @@ interface Location {
   /** The `Authorization` header, without the sandbox name in its token. */
   readonly authorization: string | undefined;
   /** Why the request is refused; the default sandbox then answers with it. */
-  readonly refusal: Reply | undefined;
+  readonly refusal?: Reply;
+  /** What the default sandbox answers from, in place of a sandbox that does not exist. */
+  readonly initial?: State;
 }
 
 /**
@@ -33,32 +36,35 @@ export function locateSandbox(
   const authorization = split?.authorization ?? headers.authorization;
   const name = inPath ?? split?.name ?? inHeader;
   if (name === undefined) {
-    const refusal = sandboxes.required ? nameRequired(sandboxes) : undefined;
-    return { sandbox: sandboxes.default, authorization, refusal };
+    const { default: sandbox, required } = sandboxes;
+    if (!required) return { sandbox, authorization };
+    return { sandbox, authorization, refusal: nameRequired(sandboxes) };
   }
   // A wrong name is a mistake, also where another one decides.
   const isWrong = (it: string | undefined): boolean => it !== undefined && !SANDBOX_NAME.test(it);
-  const checked = [split?.name, inHeader].find(isWrong) ?? name;
-  const found = locateByName(sandboxes, checked, () => sandboxes.enter(name, authorization));
-  return found instanceof Sandbox
-    ? { sandbox: found, authorization, refusal: undefined }
-    : { sandbox: sandboxes.default, authorization, refusal: found };
+  const wrong = [split?.name, inHeader, name].find(isWrong);
+  const entered =
+    wrong === undefined
+      ? (sandboxes.enter(name, authorization) ?? tooMany(sandboxes, name))
+      : nameInvalid(sandboxes, wrong);
+  if (entered instanceof Sandbox) return { sandbox: entered, authorization };
+  const sandbox = sandboxes.default;
+  return 'store' in entered
+    ? { sandbox, authorization, initial: entered }
+    : { sandbox, authorization, refusal: entered };
 }
 
 /**
- * Finds a sandbox by its name.
+ * Finds a sandbox by its name, or creates it.
  *
- * @param find returns undefined if there are too many; by default creates the sandbox if it is new
  * @returns a refusal if the name is invalid or there are too many sandboxes
  */
-export function locateByName(
-  sandboxes: Sandboxes,
-  name: string,
-  find = () => sandboxes.find(name),
-): Sandbox | Reply {
+export function locateByName(sandboxes: Sandboxes, name: string): Sandbox | Reply {
   if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
-  const found = find();
-  if (found !== undefined) return found;
+  return sandboxes.find(name) ?? tooMany(sandboxes, name);
+}
+
+function tooMany(sandboxes: Sandboxes, name: string): Reply {
   const { message } = sandboxLimitReached(sandboxes.most, name);
   return errorReply(groundsOf(sandboxes), 'too_many_sandboxes', 503, message);
 }

@@ -3,6 +3,7 @@ import { type OperationId, operationShape } from '../contract/operations.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import type { Answer } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import type { State } from '../sandbox/state.ts';
 import { step } from '../sandbox/step.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import { thisInstant } from '../service/clock.ts';
@@ -35,7 +36,8 @@ export type ServiceHandler = (
 export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
   return (incoming, response, target = parseTarget(incoming.url ?? '/')) => {
     const { headers, method = 'GET' } = incoming;
-    const { sandbox, authorization, refusal } = locateSandbox(sandboxes, target.sandbox, headers);
+    const location = locateSandbox(sandboxes, target.sandbox, headers);
+    const { sandbox, authorization, refusal, initial } = location;
     const mount = mountPath(incoming);
     const request: ServiceRequest = {
       incoming,
@@ -53,7 +55,7 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
       crossOrigin: headers.origin !== undefined,
     };
     const id = target.route?.operations.get(method === 'HEAD' ? 'GET' : method);
-    const { upstream, choices } = sandbox.state.settings;
+    const { upstream, choices } = (initial ?? sandbox.state).settings;
     const below = upstream && belowBase(target);
     const isForwarded = upstream !== undefined && below !== undefined;
     if (refusal !== undefined || (id === undefined && !isForwarded)) {
@@ -69,8 +71,8 @@ export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): Se
         if (isForwarded) {
           forward(request, { upstream, below, body, preferred }, settle).catch(fail);
         } else if (call !== undefined) {
-          if (preferred === undefined) run(request, call);
-          else preferred.then((it) => run(request, call, it)).catch(fail);
+          if (preferred === undefined) run(request, call, initial);
+          else preferred.then((it) => run(request, call, initial, it)).catch(fail);
         }
       } catch (error) {
         fail(error);
@@ -120,11 +122,21 @@ function answerFailure(request: ServiceRequest, error: unknown): void {
   }
 }
 
-/** Runs an operation, and answers once its changes are kept. */
-function run(request: ServiceRequest, call: Call, preferred?: Preference): void {
+/**
+ * Runs an operation, and answers once its changes are kept.
+ *
+ * @param initial answers in place of the sandbox's state, and takes no changes
+ */
+function run(
+  request: ServiceRequest,
+  call: Call,
+  initial: State | undefined,
+  preferred?: Preference,
+): void {
   respond(request, (state, now) => {
     try {
-      return step(state, call, now, preferred);
+      if (initial === undefined) return step(state, call, now, preferred);
+      return { state, outcome: step(initial, call, now, preferred).outcome };
     } catch (error) {
       return { state, outcome: outcomeWith(failureReply(state, error)) };
     }

@@ -11,7 +11,7 @@ import type { SandboxShare } from './recorder.ts';
 import { Sandbox } from './sandbox.ts';
 import { DEFAULT_SANDBOX, PERMANENT, STAGING_SANDBOX } from './sandbox-names.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
-import { initialState, restarted } from './state.ts';
+import { initialState, restarted, type State } from './state.ts';
 import { worldOf } from './step.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -121,23 +121,19 @@ export class Sandboxes {
 
   /**
    * The sandbox of a name for a service request. A request without a valid key creates none, so that
-   * it cannot use up the limit: a temporary sandbox answers it.
+   * it cannot use up the limit: it is answered from the state that a new one would have.
    *
    * @returns undefined if the limit of sandboxes is reached
    */
-  enter(name: string, authorization: string | undefined): Sandbox | undefined {
+  enter(name: string, authorization: string | undefined): Sandbox | State | undefined {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    const start = this.startOf(name);
-    const world = worldOf(initialState(start, undefined, thisInstant().wall));
+    const state = initialState(this.startOf(name), undefined, thisInstant().wall);
+    const { keys } = state.settings.start;
     // Which keys are valid, only the deployment knows.
     const isUpstream = this.#share.upstream !== undefined;
-    if (isUpstream || checkKey(start.keys, authorization, world).ok) return this.find(name);
-    if (this.#fleet !== undefined) return this.#open(name, false);
-    const forget = (): void => this.default.evidence.addPast(temporary.evidence.totals);
-    const observers = new Set([...this.observers, forget]);
-    const temporary = new Sandbox(name, start, { ...this.#share, observers });
-    return temporary;
+    if (isUpstream || checkKey(keys, authorization, worldOf(state)).ok) return this.find(name);
+    return this.#fleet === undefined ? state : this.#open(name, false);
   }
 
   /** Every sandbox, the default one and staging first. */

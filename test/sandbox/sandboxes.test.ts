@@ -111,7 +111,7 @@ describe('a sandbox', () => {
     },
   );
 
-  test('is not created by requests without a valid key', async () => {
+  test('is not created by requests without a valid key, which the default one records', async () => {
     const server = await serverFor({ maxSandboxes: 1 });
     const { port } = server;
     for (const name of ['one', 'two', 'three']) {
@@ -127,7 +127,11 @@ describe('a sandbox', () => {
     expect(await names()).toEqual(['default', 'staging']);
     expect((await ask(port, 'GET', '/~three/v1/pets')).status).toBe(200);
     expect(await names()).toEqual(['default', 'staging', 'three']);
-    // Clients were shown the refusals all the same.
+    // The default sandbox records the refusals.
+    const journal = await ask(port, 'GET', '/__mock/requests?status=401');
+    expect(Object(journal.json).exchanges.map(({ target }: { target: string }) => target)).toEqual(
+      ['one', 'two', 'three'].flatMap((name) => [`/~${name}/v1/pets`, '/v1/pets']),
+    );
     expect(server.coverage().documented).toContainEqual(
       expect.objectContaining({ operation: 'listPets', status: 401, count: 6 }),
     );
