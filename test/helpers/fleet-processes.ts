@@ -14,14 +14,15 @@ export type Outcome = Answer | 'unknown' | 'not done';
  */
 export async function startThree(
   through: (port: number) => Promise<number> = async (port) => port,
-): Promise<{ redis: RedisServer; fleet: FleetProcesses }> {
+) {
   const redis = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
   const first = redis.url.replace(String(redis.port), String(await through(redis.port)));
-  const fleet = await FleetProcesses.start([first, redis.url, redis.url]);
+  const fleet = new FleetProcesses([first, redis.url, redis.url]);
   onTestFinished(async () => {
     await fleet.stop();
     await redis.end();
   });
+  await fleet.start();
   return { redis, fleet };
 }
 
@@ -30,15 +31,13 @@ export class FleetProcesses {
   readonly #addresses: readonly string[];
   #servers: readonly RunningCommand[] = [];
 
-  private constructor(addresses: readonly string[]) {
+  /** @param addresses that of the Redis, as each server sees it */
+  constructor(addresses: readonly string[]) {
     this.#addresses = addresses;
   }
 
-  /** @param addresses that of the Redis, as each server sees it */
-  static async start(addresses: readonly string[]): Promise<FleetProcesses> {
-    const fleet = new FleetProcesses(addresses);
-    fleet.#servers = await Promise.all(addresses.map((_, index) => fleet.#start(index)));
-    return fleet;
+  async start(): Promise<void> {
+    this.#servers = await Promise.all(this.#addresses.map((_, index) => this.#start(index)));
   }
 
   get count(): number {
