@@ -29,7 +29,7 @@ const OF_ONE_HOP = [
  *
  * @param dropped names of others to leave out, in lower case
  */
-export function passedOn(headers: RawHeaders, dropped: readonly string[]): string[] {
+export function endToEndHeaders(headers: RawHeaders, dropped: readonly string[]): string[] {
   const named = headers
     .filter((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'connection')
     .flatMap((value) => value.toLowerCase().split(','))

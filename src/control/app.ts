@@ -124,7 +124,7 @@ async function answer(
     const refusal = guard(request.headers);
     if (refusal !== undefined) return refusal;
   }
-  if (pattern === undefined) return unknown(mockRequest);
+  if (pattern === undefined) return unknownEndpoint(mockRequest);
   const wanted = method === 'HEAD' ? 'GET' : method;
   const endpoint = endpoints.find((it) => it.method.toUpperCase() === wanted);
   if (endpoint === undefined) {
@@ -161,12 +161,12 @@ function sandboxFor(
   const { sandboxName: name } = mockRequest;
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
-  if (defaultOnly && name !== DEFAULT_SANDBOX) return unknown(mockRequest);
+  if (defaultOnly && name !== DEFAULT_SANDBOX) return unknownEndpoint(mockRequest);
   const found = locateByName(sandboxes, name);
   return found instanceof Sandbox ? found : ofService(found);
 }
 
-function unknown({ mount, path }: MockRequest): ControlReply {
+function unknownEndpoint({ mount, path }: MockRequest): ControlReply {
   const target = (mount + path).slice(0, 200);
   const message = `the control API has no ${target}; ${mount}/openapi.json lists its endpoints`;
   return refuse('route_not_found', 404, message);

@@ -31,21 +31,21 @@ export async function readBody(
   const isYaml = shape?.asText === true && YAML.test(type);
   if (isAnnounced && !JSON_TYPE.test(type) && !isYaml) {
     const expected = shape?.asText ? `application/json or ${YAML_TYPE}` : 'application/json';
-    return refused('unsupported_media_type', 415, `expected a body of type ${expected}`);
+    return bodyRefusal('unsupported_media_type', 415, `expected a body of type ${expected}`);
   }
   if (isAnnounced && !/^(?:identity)?$/i.test(coding)) {
-    return refused('unsupported_media_type', 415, 'expected a body without Content-Encoding');
+    return bodyRefusal('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
   if (shape === undefined) return {};
   const body = await new Promise<RequestBody>((received) => {
     receiveBody(request, BODY_LIMIT, received);
   });
   if (body.kind === 'too-large') {
-    return refused('body_too_large', 413, 'the body is larger than 1 MiB');
+    return bodyRefusal('body_too_large', 413, 'the body is larger than 1 MiB');
   }
   if (body.kind === 'none') {
     if (shape.optional) return { value: {} };
-    return refused('invalid_input', 400, 'expected a body, found nothing');
+    return bodyRefusal('invalid_input', 400, 'expected a body, found nothing');
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body.bytes);
@@ -54,10 +54,10 @@ export async function readBody(
   } catch (error) {
     const isDeep = error instanceof RangeError;
     const why = isDeep ? 'it is nested too deeply' : error instanceof Error && error.message;
-    return refused('invalid_input', 400, `the body cannot be read: ${why}`);
+    return bodyRefusal('invalid_input', 400, `the body cannot be read: ${why}`);
   }
 }
 
-function refused(...refusal: Parameters<typeof refuse>): BodyReading {
+function bodyRefusal(...refusal: Parameters<typeof refuse>): BodyReading {
   return { refusal: refuse(...refusal) };
 }

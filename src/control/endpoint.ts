@@ -4,7 +4,7 @@ import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { isIntegerText, type Json, writeJson } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
-import { notAllowed } from '../http/no-operation.ts';
+import { methodAdvice } from '../http/no-operation.ts';
 import type { Content } from '../http/write.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { MOST_NAMED, type State } from '../sandbox/state.ts';
@@ -156,7 +156,7 @@ export function readQueryAs<T>(shape: Shape<T>, query: URLSearchParams): Reading
   const values = [...new Set(query.keys())].map((name) => {
     const [text = '', ...more] = query.getAll(name);
     const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
-    return [name, more.length > 0 ? [text, ...more] : typed(type, text)] as const;
+    return [name, more.length > 0 ? [text, ...more] : queryValue(type, text)] as const;
   });
   return readAs(shape, Object.fromEntries(values), 'query');
 }
@@ -165,7 +165,7 @@ function propertiesOf({ properties }: Json): Readonly<Record<string, Json>> {
   return isObject(properties) ? Object(properties) : {};
 }
 
-function typed(type: unknown, text: string): unknown {
+function queryValue(type: unknown, text: string): unknown {
   if (type === 'integer' && isIntegerText(text)) return Number(text);
   // `?all` is short for `?all=true`.
   if (type === 'boolean' && ['', 'true', 'false'].includes(text)) return text !== 'false';
@@ -204,7 +204,7 @@ export function refuse<C extends ErrorCode>(
 
 /** The refusal of a method, with those that are allowed. */
 export function refuseMethod(method: string, allow: string): ControlReply {
-  return refuse('method_not_allowed', 405, notAllowed(method, allow), { Allow: allow });
+  return refuse('method_not_allowed', 405, methodAdvice(method, allow), { Allow: allow });
 }
 
 /** The refusal of a body or a query, with its problems. */
@@ -228,9 +228,9 @@ export function edit(
   make: (state: State, now: Instant) => StateEdit | ControlReply,
 ): Promise<ControlReply> {
   return sandbox.change((state, now) => {
-    const made = make(state, now);
-    if (!('reply' in made)) return { state, result: made };
-    const { reply, ...changes } = made;
+    const result = make(state, now);
+    if (!('reply' in result)) return { state, result };
+    const { reply, ...changes } = result;
     return { state: { ...state, ...changes }, result: reply };
   });
 }

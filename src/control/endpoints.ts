@@ -87,19 +87,19 @@ const MOCK_ENDPOINTS = [
 ];
 
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...tagged('Mock', 'The mock itself.', MOCK_ENDPOINTS),
-  ...tagged('State', 'All records of a sandbox at once.', STATE_ENDPOINTS),
-  ...tagged('Records', 'Single records of a sandbox, and lists of them.', RECORD_ENDPOINTS),
-  ...tagged('Snapshots', 'Saved copies of the store.', SNAPSHOT_ENDPOINTS),
-  ...tagged('Scenarios', 'Files that force states and replies.', SCENARIO_ENDPOINTS),
-  ...tagged('Assumptions', 'The open questions, and the chosen options.', ASSUMPTION_ENDPOINTS),
-  ...tagged('Clock', 'The clock of a sandbox.', CLOCK_ENDPOINTS),
-  ...tagged('Journal', 'The exchanges, and what they show about the client.', JOURNAL_ENDPOINTS),
-  ...tagged('Sandboxes', 'Isolated copies of the service on one server.', SANDBOX_ENDPOINTS),
-  ...tagged('Upstream', 'A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS),
+  ...withTag('Mock', 'The mock itself.', MOCK_ENDPOINTS),
+  ...withTag('State', 'All records of a sandbox at once.', STATE_ENDPOINTS),
+  ...withTag('Records', 'Single records of a sandbox, and lists of them.', RECORD_ENDPOINTS),
+  ...withTag('Snapshots', 'Saved copies of the store.', SNAPSHOT_ENDPOINTS),
+  ...withTag('Scenarios', 'Files that force states and replies.', SCENARIO_ENDPOINTS),
+  ...withTag('Assumptions', 'The open questions, and the chosen options.', ASSUMPTION_ENDPOINTS),
+  ...withTag('Clock', 'The clock of a sandbox.', CLOCK_ENDPOINTS),
+  ...withTag('Journal', 'The exchanges, and what they show about the client.', JOURNAL_ENDPOINTS),
+  ...withTag('Sandboxes', 'Isolated copies of the service on one server.', SANDBOX_ENDPOINTS),
+  ...withTag('Upstream', 'A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS),
 ];
 
-function tagged(
+function withTag(
   name: string,
   description: string,
   endpoints: readonly EndpointDefinition[],

@@ -14,7 +14,7 @@ export function metricsText({ meter, logMeter: log, size }: Sandboxes): string {
   for (const [operation = 'none', exchanges] of meter.operations) {
     durations.push(...histogram(exchanges.durations, { operation }));
     for (const { status = 'none', basis = 'none', count } of exchanges.endings) {
-      endings.push([labelled({ operation, status, basis }), count]);
+      endings.push([labelText({ operation, status, basis }), count]);
     }
   }
   const metrics: readonly (readonly [typed: string, help: string, samples: readonly Sample[]])[] = [
@@ -42,12 +42,12 @@ function histogram({ counts, sum }: Durations, labels: Labels): readonly Sample[
   let count = 0;
   const buckets = counts.map((more, index): Sample => {
     count += more;
-    return [`_bucket${labelled({ le: DURATION_BOUNDS[index] ?? '+Inf', ...labels })}`, count];
+    return [`_bucket${labelText({ le: DURATION_BOUNDS[index] ?? '+Inf', ...labels })}`, count];
   });
-  return [...buckets, [`_sum${labelled(labels)}`, sum], [`_count${labelled(labels)}`, count]];
+  return [...buckets, [`_sum${labelText(labels)}`, sum], [`_count${labelText(labels)}`, count]];
 }
 
-function labelled(labels: Labels): string {
+function labelText(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

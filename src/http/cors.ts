@@ -9,11 +9,16 @@ const PREFLIGHT_SECONDS = '600';
 /** The headers with which a page of another origin may read a reply. */
 export function corsHeaders({ cors }: Choices, plain: boolean): string[] {
   if (cors !== 'allowed') return [];
-  return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed(plain)];
+  return [
+    'Access-Control-Allow-Origin',
+    '*',
+    'Access-Control-Expose-Headers',
+    exposedHeaders(plain),
+  ];
 }
 
 /** The headers that pages of other origins may read. */
-export function exposed(plain: boolean): string {
+export function exposedHeaders(plain: boolean): string {
   return plain ? OF_SERVICE : `Mock-Basis, ${OF_SERVICE}`;
 }
 

@@ -23,7 +23,7 @@ export interface WireReply {
  *
  * @param reply the reply to break; only a fault that replaces the reply needs none
  */
-export function carryOut(
+export function applyFault(
   fault: Fault,
   response: ServerResponse,
   reply: WireReply | undefined,

@@ -1,7 +1,7 @@
 import { jsonOf } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { warn } from '../node-errors.ts';
-import { decodeContent, passedOn } from '../raw-headers.ts';
+import { decodeContent, endToEndHeaders } from '../raw-headers.ts';
 import type { Preference } from '../sandbox/preference.ts';
 import { outcomeOf, plan, worldOf } from '../sandbox/step.ts';
 import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
@@ -9,7 +9,7 @@ import { FAULTS } from '../scenario/fault-table.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import type { RequestBody } from '../service/input.ts';
 import { type Body, errorReply, Grounds, type Reply, type StreamedBody } from '../service/reply.ts';
-import { MOST_HELD, startOf, whenLeft } from './pass-on.ts';
+import { MOST_HELD, readStart, whenLeft } from './pass-on.ts';
 import { finish, type ServiceRequest } from './write.ts';
 
 /** A request for a deployment. */
@@ -69,13 +69,13 @@ async function replyOf(
   const content = body.kind === 'bytes' ? body.bytes : body.kind === 'none' ? undefined : incoming;
   const headers = requestHeaders(request, upstream, body);
   try {
-    const left = (act: () => void): (() => void) => whenLeft(incoming.socket, act);
-    const sent = { method, target: below, headers, body: content, whenLeft: left };
-    const { status, phrase, headers: theirs, body: from } = await upstream.send(sent);
+    const onLeave = (act: () => void): (() => void) => whenLeft(incoming.socket, act);
+    const outgoing = { method, target: below, headers, body: content, whenLeft: onLeave };
+    const { status, phrase, headers: theirs, body: from } = await upstream.send(outgoing);
     return {
       status,
       // The upstream can itself be a mock.
-      headers: passedOn(theirs, request.wire.plain ? [] : ['mock-basis']),
+      headers: endToEndHeaders(theirs, request.wire.plain ? [] : ['mock-basis']),
       body: { kind: 'stream', phrase, from },
       basis: { kind: 'upstream' },
       reason: `answered by ${upstream.url}`,
@@ -104,16 +104,16 @@ function requestHeaders(
   { key }: Upstream,
   body: RequestBody,
 ): string[] {
-  const kept = passedOn(headers, NOT_FORWARDED);
-  for (let at = 0; at < kept.length; at += 2) {
+  const endToEnd = endToEndHeaders(headers, NOT_FORWARDED);
+  for (let at = 0; at < endToEnd.length; at += 2) {
     // Without the sandbox name that a token can carry.
     const token = key === undefined ? authorization : `Bearer ${key}`;
-    if (kept[at]?.toLowerCase() === 'authorization') kept[at + 1] = token ?? '';
+    if (endToEnd[at]?.toLowerCase() === 'authorization') endToEnd[at + 1] = token ?? '';
   }
   const length = body.kind === 'bytes' ? body.bytes.length : incoming.headers['content-length'];
-  if (length !== undefined) kept.push('Content-Length', String(length));
-  else if (body.kind !== 'none') kept.push('Transfer-Encoding', 'chunked');
-  return kept;
+  if (length !== undefined) endToEnd.push('Content-Length', String(length));
+  else if (body.kind !== 'none') endToEnd.push('Transfer-Encoding', 'chunked');
+  return endToEnd;
 }
 
 const NO_BODY: Body = { kind: 'none' };
@@ -155,13 +155,14 @@ async function deliver(
 
   const isFault = outcome.kind === 'fault';
   if (!isFault && outcome.hold === undefined) {
-    const onEnd = (bytes: Buffer | undefined) => record(witnessed(request, reply, bytes, compare));
+    const onEnd = (bytes: Buffer | undefined) =>
+      record(replyDetails(request, reply, bytes, compare));
     finish(request, withReply({ body: { ...body, onEnd, onBreak: breakOff } }));
     return;
   }
   const effect = isFault ? FAULTS[outcome.fault.kind] : undefined;
-  const sendRecorded = async (seen: Partial<Reply>, sent: Body): Promise<void> => {
-    if (await record(seen)) finish(request, withReply({ body: sent }));
+  const sendRecorded = async (details: Partial<Reply>, content: Body): Promise<void> => {
+    if (await record(details)) finish(request, withReply({ body: content }));
     else response.destroy();
   };
   if (effect === 'replaces') {
@@ -169,15 +170,15 @@ async function deliver(
     await sendRecorded({ body: NO_BODY }, NO_BODY);
     return;
   }
-  const start = await startOf(from).catch((error: Error) => error);
+  const start = await readStart(from).catch((error: Error) => error);
   if (start instanceof Error) {
     breakOff(`the upstream broke the body off: ${start.message}`);
     return;
   }
   const { bytes, whole } = start;
   if (effect === 'spoils') from.destroy();
-  const seen = witnessed(request, reply, whole ? bytes : undefined, compare);
-  await sendRecorded(seen, { ...body, held: { bytes, whole: whole || effect === 'spoils' } });
+  const details = replyDetails(request, reply, whole ? bytes : undefined, compare);
+  await sendRecorded(details, { ...body, held: { bytes, whole: whole || effect === 'spoils' } });
 }
 
 /** A request whose reply was already delayed; the duration includes that. */
@@ -191,7 +192,7 @@ function late(request: ServiceRequest, { kind, delay }: Outcome): ServiceRequest
  *
  * @param bytes undefined if they are too many to be held
  */
-function witnessed(
+function replyDetails(
   { call, method, sandbox }: ServiceRequest,
   { status, headers, basis }: Reply,
   bytes: Buffer | undefined,
@@ -200,12 +201,12 @@ function witnessed(
   const content = bytes && decodeContent(bytes, headers, MOST_HELD);
   const text = content?.toString();
   const body: Body | undefined = text ? { kind: 'json', text } : content && NO_BODY;
-  const seen = body === undefined ? {} : { body };
-  if (call === undefined || basis.kind !== 'upstream') return seen;
+  const details = body === undefined ? {} : { body };
+  if (call === undefined || basis.kind !== 'upstream') return details;
   // Parsed once, for the comparison and for coverage.
   const json = text === undefined ? undefined : jsonOf(text);
   const reply = { status, headers, body: method === 'HEAD' ? undefined : content, json };
   const comparison = compare(worldOf(sandbox.state), call, reply);
   const records = json === undefined ? undefined : [json].flat().filter(isObject);
-  return { ...seen, comparison, records };
+  return { ...details, comparison, records };
 }

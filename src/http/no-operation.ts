@@ -21,13 +21,13 @@ export function withoutOperation(
   if (choices['unknown-method'] === '404') {
     return { ...unknownPath(choices, target), basis: grounds.assumed };
   }
-  return errorReply(grounds, 'method_not_allowed', 405, notAllowed(method, route.allow), {
+  return errorReply(grounds, 'method_not_allowed', 405, methodAdvice(method, route.allow), {
     headers: ['Allow', route.allow],
   });
 }
 
 /** Says which methods are allowed in place of one. */
-export function notAllowed(method: string, allow: string): string {
+export function methodAdvice(method: string, allow: string): string {
   return `${method} is not allowed; use ${joinWords(allow.split(', '), 'or')}`;
 }
 

@@ -72,7 +72,7 @@ async function pour(response: ServerResponse, body: StreamedBody, length: number
 }
 
 /** Reads the start of a body. The rest stays in the stream. */
-export async function startOf(
+export async function readStart(
   from: DeploymentBody,
 ): Promise<{ readonly bytes: Buffer; readonly whole: boolean }> {
   const chunks: Buffer[] = [];

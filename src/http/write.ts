@@ -13,7 +13,7 @@ import { type Basis, type Body, errorReply, Grounds, type Reply } from '../servi
 import { CHUNK, chunksOf } from '../store/store-text.ts';
 import { LINGER } from './connections.ts';
 import { corsHeaders } from './cors.ts';
-import { carryOut, mayHaveContent, type WireReply } from './faults.ts';
+import { applyFault, mayHaveContent, type WireReply } from './faults.ts';
 import { passOn, whenLeft } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
 
@@ -52,7 +52,7 @@ function sendNow({ response, sandbox: { state }, wire }: ServiceRequest, outcome
     else {
       const { fault, reply } = outcome;
       const whole = reply && wireReply(reply, response.req, state, wire);
-      carryOut(fault, response, whole, wire.pending);
+      applyFault(fault, response, whole, wire.pending);
     }
   } catch (error) {
     sendFailure(response, error, state, wire);

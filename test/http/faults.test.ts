@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { carryOut, type WireReply } from '../../src/http/faults.ts';
+import { applyFault, type WireReply } from '../../src/http/faults.ts';
 import { PendingResponses } from '../../src/http/pending-responses.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
 import { listen } from '../helpers/host.ts';
@@ -50,7 +50,7 @@ async function serve(
   const server = createServer((request, response) => {
     if (request.url === '/fault') {
       const reply = typeof written === 'function' ? written() : written;
-      carryOut(fault, response, reply, pending);
+      applyFault(fault, response, reply, pending);
     } else response.end(good);
   });
   const port = await listen(server);

@@ -8,7 +8,7 @@ import {
   shownKey,
 } from '../../evidence/exchange.ts';
 import { FINDING_CODES } from '../../evidence/finding-codes.ts';
-import { exposed } from '../../http/cors.ts';
+import { exposedHeaders } from '../../http/cors.ts';
 import { parseTarget, queryOf } from '../../http/target.ts';
 import { basisHeader } from '../../http/write.ts';
 import { packageVersion } from '../../package.ts';
@@ -91,7 +91,7 @@ function sentHeaders(exchange: Exchange, plain: boolean): readonly string[] {
     ...(hasBody && !has('content-type') ? ['Content-Type', 'application/json'] : []),
     ...mockBasis,
     ...(has('access-control-allow-origin')
-      ? ['Access-Control-Expose-Headers', exposed(plain)]
+      ? ['Access-Control-Expose-Headers', exposedHeaders(plain)]
       : []),
     ...(has('date') ? [] : ['Date', new Date(at + delay).toUTCString()]),
     ...kept,

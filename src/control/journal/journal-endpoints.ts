@@ -59,7 +59,7 @@ export const JOURNAL_ENDPOINTS = [
     replies: { 200: JOURNAL },
     handle: ({ sandbox, query, parts: { plain } }) => {
       const { dropped } = sandbox.evidence.journal;
-      const { exchanges, total } = selected(sandbox, query);
+      const { exchanges, total } = select(sandbox, query);
       const texts = listText(exchanges, (it) => exchangeText(it, plain));
       const content = joined('{"exchanges":', texts, `,"dropped":${dropped},"total":${total}}`);
       return { status: 200, content };
@@ -72,7 +72,7 @@ export const JOURNAL_ENDPOINTS = [
     query: LIMITED_FILTER,
     replies: { 200: ANY_OBJECT },
     handle: ({ sandbox, query, parts: { plain }, origin }) => {
-      const { exchanges } = selected(sandbox, query);
+      const { exchanges } = select(sandbox, query);
       const entries = listText(exchanges, (it) => harEntry(it, origin, plain));
       return { status: 200, content: joined(harHead(), entries, '}}') };
     },
@@ -167,7 +167,7 @@ function* joined(before: string, list: Iterable<string>, after: string): Generat
 }
 
 /** The exchanges that a query selects, and how many match regardless of its limit. */
-function selected(
+function select(
   { evidence: { journal } }: Sandbox,
   { limit, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
 ): { readonly exchanges: readonly Exchange[]; readonly total: number } {

@@ -134,7 +134,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       replies: { 200: shape, 404: missing },
       handle: withId(({ sandbox }, id) => {
         const found = sandbox.state.store[name].get(id);
-        return found ? { status: 200, content: recordText(found) } : notFound(kind, id);
+        return found ? { status: 200, content: recordText(found) } : recordNotFound(kind, id);
       }),
     }),
     endpoint(`put${record}`, `put ${one}`, {
@@ -159,7 +159,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       handle: withId(({ sandbox, body }, id) =>
         edit(sandbox, (state) => {
           const before = state.store[name].get(id);
-          if (before === undefined) return notFound(kind, id);
+          if (before === undefined) return recordNotFound(kind, id);
           return write(name, state, id, applyRecordChanges(fields, before, body));
         }),
       ),
@@ -173,7 +173,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       replies: { 204: 'Removed.', 404: missing },
       handle: withId(({ sandbox }, id) =>
         edit(sandbox, ({ store }) => {
-          if (!store[name].has(id)) return notFound(kind, id);
+          if (!store[name].has(id)) return recordNotFound(kind, id);
           const after =
             name === 'animals'
               ? withoutAnimals(store, [id])
@@ -210,7 +210,7 @@ function write<Name extends CollectionName>(
 }
 
 /** Refuses an id without a record. */
-function notFound({ noun, name, notFound: code }: Kind, id: bigint): ControlReply {
+function recordNotFound({ noun, name, notFound: code }: Kind, id: bigint): ControlReply {
   const message = `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`;
   return refuse(code, 404, message);
 }

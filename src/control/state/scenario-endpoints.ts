@@ -92,7 +92,7 @@ export const SCENARIO_ENDPOINTS = [
     mediaType: Object.values(MEDIA_TYPES),
     handle: ({ sandbox, params: { name = '' } }) => {
       const own = sandbox.state.scenarios.get(name);
-      if (own === undefined && !isShipped(name)) return notFound(sandbox.state, name);
+      if (own === undefined && !isShipped(name)) return scenarioNotFound(sandbox.state, name);
       const { format, text } = own ?? { format: 'yaml', text: scenarioText(name) };
       return { status: 200, mediaType: MEDIA_TYPES[format], content: text };
     },
@@ -125,7 +125,7 @@ export const SCENARIO_ENDPOINTS = [
       edit(sandbox, (state) => {
         const scenarios = new Map(state.scenarios);
         if (scenarios.delete(name)) return { scenarios, reply: DONE };
-        if (!isShipped(name)) return notFound(state, name);
+        if (!isShipped(name)) return scenarioNotFound(state, name);
         return refuse('cannot_be_deleted', 409, `${name} ships with the mock`);
       }),
   }),
@@ -234,7 +234,11 @@ function problemInText(line: string) {
   return { line: Number(row), column: Number(column), message: line.slice(place.length) };
 }
 
-function notFound({ scenarios }: State, name: string): ControlReply {
+function scenarioNotFound({ scenarios }: State, name: string): ControlReply {
   const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
-  return refuse('not_found', 404, `there is no text of a scenario ${describe(name)}${hint}`);
+  return refuse(
+    'not_found',
+    404,
+    `${describe(name)} is neither a saved nor a shipped scenario${hint}`,
+  );
 }

@@ -141,7 +141,7 @@ export const SNAPSHOT_ENDPOINTS = [
     handle: ({ sandbox, params: { name = '' } }) =>
       edit(sandbox, ({ snapshots }) => {
         const store = snapshots.get(name);
-        return store === undefined ? notFound(name) : { store, reply: DONE };
+        return store === undefined ? snapshotNotFound(name) : { store, reply: DONE };
       }),
   }),
   endpoint('deleteSnapshot', 'delete /snapshots/{name}', {
@@ -151,7 +151,7 @@ export const SNAPSHOT_ENDPOINTS = [
     handle: ({ sandbox, params: { name = '' } }) =>
       edit(sandbox, (state) => {
         const snapshots = new Map(state.snapshots);
-        return snapshots.delete(name) ? { snapshots, reply: DONE } : notFound(name);
+        return snapshots.delete(name) ? { snapshots, reply: DONE } : snapshotNotFound(name);
       }),
   }),
 ];
@@ -160,6 +160,6 @@ function snapshotView(name: string, { animals, inventory, orders }: Store): Snap
   return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };
 }
 
-function notFound(name: string): ControlReply {
+function snapshotNotFound(name: string): ControlReply {
   return refuse('not_found', 404, `there is no snapshot ${describe(name)}`);
 }
