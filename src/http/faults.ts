@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import type { Fault } from '../scenario/fault-table.ts';
 import { LONGEST_DELAY } from '../scenario/time-shapes.ts';
+import { mayHaveContent } from '../service/reply.ts';
 import { closeWith } from './connections.ts';
 import type { PendingResponses } from './pending-responses.ts';
 import { carrierOf } from './tls/secure.ts';
@@ -179,11 +180,6 @@ function slowBody(
 /** Whether the reply comes with content (RFC 9110, section 6.4.1). */
 export function hasContent(response: ServerResponse, status: number): boolean {
   return response.req.method !== 'HEAD' && mayHaveContent(status);
-}
-
-/** Whether replies with a status have content (RFC 9110, section 6.4.1). */
-export function mayHaveContent(status: number): boolean {
-  return status !== 204 && status !== 304;
 }
 
 /**

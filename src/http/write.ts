@@ -9,11 +9,18 @@ import type { State } from '../sandbox/state.ts';
 import type { Outcome } from '../scenario/rules.ts';
 import { isReal, timeOf } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
-import { type Basis, type Body, errorReply, Grounds, type Reply } from '../service/reply.ts';
+import {
+  type Basis,
+  type Body,
+  errorReply,
+  Grounds,
+  mayHaveContent,
+  type Reply,
+} from '../service/reply.ts';
 import { CHUNK, chunksOf } from '../store/store-text.ts';
 import { LINGER } from './connections.ts';
 import { corsHeaders } from './cors.ts';
-import { applyFault, mayHaveContent, type WireReply } from './faults.ts';
+import { applyFault, type WireReply } from './faults.ts';
 import { passOn, whenLeft } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
 

@@ -1,5 +1,5 @@
 import { writeJson } from '../contract/json.ts';
-import type { Body } from '../service/reply.ts';
+import { type Body, mayHaveContent } from '../service/reply.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import {
   ANY,
@@ -65,9 +65,6 @@ function isWithin(levels: number, value: unknown): boolean {
   return levels > 0 && Object.values(value).every((member) => isWithin(levels - 1, member));
 }
 
-/** Statuses that have no body (RFC 9110, section 6.4.1). */
-const BODILESS: readonly number[] = [204, 304];
-
 const NO_HEADERS: ValueOf<typeof HEADERS> = new Map();
 
 const REPLY_MEMBERS = object({
@@ -93,7 +90,7 @@ export const REPLY = convert(
     const refuse = (member: string, expected: string, found: string) =>
       report({ at: [...at, member], ofName: true, expected, found });
     const types = [...headers].flatMap(([name, values]) => (isContentType(name) ? values : []));
-    if (body !== undefined && BODILESS.includes(status)) {
+    if (body !== undefined && !mayHaveContent(status)) {
       return refuse('body', `no body beside the status ${status}`, 'one');
     }
     if (body !== undefined && empty) return refuse('empty', '`body` or `empty`', 'both');

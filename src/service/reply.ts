@@ -190,3 +190,8 @@ export function errorBody<C extends ErrorCode>(
 ): ErrorBody {
   return { code: spellCode(code, status, choices['error-codes']), message, status };
 }
+
+/** Whether replies with a status have content (RFC 9110, section 6.4.1). */
+export function mayHaveContent(status: number): boolean {
+  return status !== 204 && status !== 304;
+}
