@@ -263,12 +263,12 @@ async function joinFleet(
 ): Promise<Fleet | undefined> {
   const { shared: url, maxSandboxes = DEFAULTS.maxSandboxes } = options;
   if (url === undefined) return undefined;
-  const [{ joinFleet }, { fleetTerms }] = await Promise.all([
+  const [{ joinFleet }, { fleetSettings }] = await Promise.all([
     import('./log/redis/redis-fleet.ts'),
-    import('./log/redis/terms.ts'),
+    import('./log/redis/fleet-settings.ts'),
   ]);
-  const terms = fleetTerms(start, { ...options, upstream });
-  return joinFleet({ url, terms, maxSandboxes, starter, openUpstream });
+  const settings = fleetSettings(start, { ...options, upstream });
+  return joinFleet({ url, settings, maxSandboxes, starter, openUpstream });
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */

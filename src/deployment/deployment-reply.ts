@@ -126,22 +126,22 @@ function bodyDifferences(
   const { record, list = false } = body;
   const expected = list ? `an array of ${record} objects` : `one ${record} object`;
   if (length === 0) return [{ where: 'body', expected, found: 'no body' }];
-  const found: Deviation[] = [];
+  const deviations: Deviation[] = [];
   const mediaType = headerOf(headers, 'content-type');
   if (!/^application\/json\s*(?:;|$)/i.test(mediaType ?? '')) {
     const [at, expected] = ['Content-Type', 'application/json'];
-    found.push({ where: 'header', at, expected, found: describe(mediaType) });
+    deviations.push({ where: 'header', at, expected, found: describe(mediaType) });
   }
   if (json === undefined) {
-    found.push({ where: 'body', expected: 'JSON', found: describeBody(bytes) });
+    deviations.push({ where: 'body', expected: 'JSON', found: describeBody(bytes) });
   } else if (list !== Array.isArray(json)) {
-    found.push({ where: 'type', at: '$', expected, found: describe(json) });
+    deviations.push({ where: 'type', at: '$', expected, found: describe(json) });
   } else {
     const values: readonly unknown[] = Array.isArray(json) ? json : [json];
     const at = list ? '$[]' : '$';
-    found.push(...values.flatMap((value) => recordDifferences(record, value, at, status)));
+    deviations.push(...values.flatMap((value) => recordDifferences(record, value, at, status)));
   }
-  return found;
+  return deviations;
 }
 
 /** The documented fields, and those that an assumption adds. */
@@ -166,9 +166,9 @@ function recordDifferences(
   // Null is no value, which an optional field may have.
   const members = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
   const reading = readAs(openRecord(fields), members, root);
-  const found: Deviation[] = [];
+  const deviations: Deviation[] = [];
   for (const { path: at, expected, found: is } of reading.ok ? [] : reading.problems) {
-    found.push({ where: is === 'nothing' ? 'field' : 'type', at, expected, found: is });
+    deviations.push({ where: is === 'nothing' ? 'field' : 'type', at, expected, found: is });
   }
   for (const [field, { seen }] of Object.entries(fields)) {
     const member = members[field];
@@ -176,25 +176,30 @@ function recordDifferences(
     if (seen === undefined || typeof member !== 'string' || member === UNKNOWN_WORD) continue;
     if (seen.includes(member)) continue;
     const expected = `one of ${seen.join(', ')}`;
-    found.push({ where: 'new value', at: `${root}.${field}`, expected, found: describe(member) });
+    deviations.push({
+      where: 'new value',
+      at: `${root}.${field}`,
+      expected,
+      found: describe(member),
+    });
   }
   const expected = `only ${Object.keys(RECORDS[name]).join(', ')}`;
   for (const field of unknownMembers(fields, value)) {
-    found.push({ where: 'field', at: root, expected, found: describe(field) });
+    deviations.push({ where: 'field', at: root, expected, found: describe(field) });
   }
   if (name === 'Error' && typeof members.status === 'number' && members.status !== status) {
     const at = `${root}.status`;
-    found.push({ where: 'value', at, expected: `${status}`, found: `${members.status}` });
+    deviations.push({ where: 'value', at, expected: `${status}`, found: `${members.status}` });
   }
-  return found;
+  return deviations;
 }
 
 /** The first of several differences of the same kind. */
-export function distinct<D extends Deviation>(found: readonly D[]): D[] {
-  const kept = new Map<string, D>();
-  for (const it of found) {
+export function distinct<D extends Deviation>(deviations: readonly D[]): D[] {
+  const firsts = new Map<string, D>();
+  for (const it of deviations) {
     const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'type' ? '' : it.found}`;
-    if (!kept.has(kind)) kept.set(kind, it);
+    if (!firsts.has(kind)) firsts.set(kind, it);
   }
-  return [...kept.values()];
+  return [...firsts.values()];
 }

@@ -85,42 +85,43 @@ export class Transport {
     const { request } = this.#options.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       let reply: IncomingMessage | undefined;
-      const sent = request({
+      const outgoing = request({
         ...this.#options,
         method,
         path: this.#base + target,
         headers: [...this.#headers, ...headers],
       });
-      sent.maxHeadersCount = 0; // Node would drop the rest; their size is limited
-      const stop = whenLeft?.(() => sent.destroy(new Error(LEFT)));
-      sent.on('response', (message) => {
+      outgoing.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+      const stop = whenLeft?.(() => outgoing.destroy(new Error(LEFT)));
+      outgoing.on('response', (message) => {
         stop?.();
         reply = message;
         resolve(message);
       });
-      sent.on('upgrade', ({ statusCode }, socket) => {
+      outgoing.on('upgrade', ({ statusCode }, socket) => {
         socket.destroy();
         reject(new Error(`its status is ${statusCode}`));
       });
-      sent.on('error', (error) => {
+      outgoing.on('error', (error) => {
         stop?.();
         // The server closed an idle connection just as it was used again.
-        const isStale = sent.reusedSocket && codeOf(error) === 'ECONNRESET' && reply === undefined;
+        const isStale =
+          outgoing.reusedSocket && codeOf(error) === 'ECONNRESET' && reply === undefined;
         const isRepeatable = SAFE.test(method) && !(body instanceof Readable);
         if (isStale && isRepeatable) resolve(this.send(transported));
         else reject(error);
       });
-      sent.on('timeout', () => {
+      outgoing.on('timeout', () => {
         // A client that reads slowly leaves the reply unread, and so does a delay.
         if (reply && (reply.complete || reply.readableLength > 0)) {
           reply.socket.setTimeout(this.#timeout); // it fires once
         } else {
           const silence = new SilenceError(`it sent nothing for ${this.#timeout} ms`);
-          (reply ?? sent).destroy(silence);
+          (reply ?? outgoing).destroy(silence);
         }
       });
-      if (body instanceof Readable) pump(body, sent);
-      else sent.end(body);
+      if (body instanceof Readable) pump(body, outgoing);
+      else outgoing.end(body);
     });
   }
 }
@@ -128,13 +129,13 @@ export class Transport {
 const LEFT = 'the client disconnected before it had the reply';
 
 /** Sends a body while it arrives. A client that leaves in the middle ends the request. */
-function pump(body: Readable, sent: http.ClientRequest): void {
-  sent.once('close', () => body.unpipe(sent).resume());
+function pump(body: Readable, outgoing: http.ClientRequest): void {
+  outgoing.once('close', () => body.unpipe(outgoing).resume());
   body.once('close', () => {
     if (!body.readableEnded)
-      sent.destroy(new Error('the client disconnected before its request was complete'));
+      outgoing.destroy(new Error('the client disconnected before its request was complete'));
   });
-  body.pipe(sent);
+  body.pipe(outgoing);
 }
 
 /** Keeps TLS connections to a server, each through a proxy (RFC 9110, section 9.3.6). */

@@ -56,9 +56,9 @@ function mapChange<T>(
 /** A change of a map with other values. */
 export function mapValues<T, U>(
   change: MapChange<T> | undefined,
-  made: (value: T) => U,
+  convert: (value: T) => U,
 ): MapChange<U> | undefined {
-  return change && { ...change, set: change.set.map(([name, value]) => [name, made(value)]) };
+  return change && { ...change, set: change.set.map(([name, value]) => [name, convert(value)]) };
 }
 
 /** The state after a change. `apply(before, diff(before, after))` equals `after`. */
@@ -71,17 +71,17 @@ export function apply(before: State, change: Change): State {
     settings: change.settings ?? before.settings,
     clock: change.clock ?? before.clock,
     counters: {
-      rules: changedMap(before.counters.rules, change.rules),
-      rates: changedMap(before.counters.rates, change.rates),
+      rules: applyMapChange(before.counters.rules, change.rules),
+      rates: applyMapChange(before.counters.rates, change.rates),
     },
-    snapshots: changedMap(before.snapshots, snapshots),
-    scenarios: changedMap(before.scenarios, change.scenarios),
-    latches: changedMap(before.latches, change.latches),
+    snapshots: applyMapChange(before.snapshots, snapshots),
+    scenarios: applyMapChange(before.scenarios, change.scenarios),
+    latches: applyMapChange(before.latches, change.latches),
   };
 }
 
 /** What was set comes last: the order of rate windows and snapshots matters. */
-function changedMap<T>(
+function applyMapChange<T>(
   before: ReadonlyMap<string, T>,
   change: MapChange<T> | undefined,
 ): ReadonlyMap<string, T> {
@@ -97,5 +97,5 @@ function changedMap<T>(
 
 /** A map with an entry added or replaced, which comes last. */
 export function withEntry<T>(map: ReadonlyMap<string, T>, name: string, value: T) {
-  return changedMap(map, { remove: [], set: [[name, value]] });
+  return applyMapChange(map, { remove: [], set: [[name, value]] });
 }

@@ -50,24 +50,24 @@ interface KeeperErrorOptions extends ErrorOptions {
   /** The code of the reply to the request that made the change; `not_saved` by default. */
   readonly code?: 'not_saved' | 'too_many_sandboxes';
   /** Whether the log may have taken the entries all the same. */
-  readonly isMaybeDone?: boolean;
+  readonly isOutcomeUnknown?: boolean;
 }
 
 /** A log cannot take entries or be read. The message says why. */
 export class KeeperError extends Error {
   override readonly name = 'KeeperError';
   readonly code: NonNullable<KeeperErrorOptions['code']>;
-  readonly isMaybeDone: boolean;
+  readonly isOutcomeUnknown: boolean;
 
   constructor(message: string, options: KeeperErrorOptions = {}) {
     super(message, options);
     this.code = options.code ?? 'not_saved';
-    this.isMaybeDone = options.isMaybeDone ?? false;
+    this.isOutcomeUnknown = options.isOutcomeUnknown ?? false;
   }
 
   /** What the reply says to the request that made the change. */
   get refusal(): string {
-    const isPlain = this.code === 'not_saved' && !this.isMaybeDone;
+    const isPlain = this.code === 'not_saved' && !this.isOutcomeUnknown;
     return isPlain ? `the change was not made: ${this.message}` : this.message;
   }
 }
@@ -91,7 +91,7 @@ export interface Opening {
   /** What a reset of it returns to. */
   readonly origin: Start;
   /** Makes the start of scenarios that of this sandbox. */
-  readonly startOf: (start: Start) => Start;
+  readonly ownStart: (start: Start) => Start;
   /** A new one. */
   readonly initial: () => SandboxSnapshot;
 }

@@ -35,23 +35,23 @@ export async function readPrefer(
   header: string,
   sandbox?: ScenarioHolder,
 ): Promise<Preference | undefined> {
-  const given = new Map<string, string>();
+  const preferences = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();
     // Of a repeated preference the first counts (RFC 7240, section 2).
-    if (!given.has(known)) given.set(known, quoted ?? plain ?? '');
+    if (!preferences.has(known)) preferences.set(known, quoted ?? plain ?? '');
   }
-  const code = given.get('code');
-  const scenario = given.get('scenario');
-  const strict = given.get('handling')?.toLowerCase() === 'strict';
-  const refused = (wrong: string): Preference => ({ wrong: `Prefer: ${wrong}`, strict });
+  const code = preferences.get('code');
+  const scenario = preferences.get('scenario');
+  const strict = preferences.get('handling')?.toLowerCase() === 'strict';
+  const invalid = (wrong: string): Preference => ({ wrong: `Prefer: ${wrong}`, strict });
   if (code !== undefined && STATUS.test(code)) return { status: Number(code) };
   if (code !== undefined && (strict || scenario === undefined)) {
-    return refused(`code: expected a status from 200 to 599, found ${describe(code)}`);
+    return invalid(`code: expected a status from 200 to 599, found ${describe(code)}`);
   }
   if (scenario === undefined) {
-    const [wrong] = [...given.keys()].flatMap(misnamed);
-    return wrong === undefined ? undefined : refused(wrong);
+    const [wrong] = [...preferences.keys()].flatMap(misnamed);
+    return wrong === undefined ? undefined : invalid(wrong);
   }
   // Imported here, since few requests ask for a scenario.
   const { loadForRequest } = await import('../scenario/load-scenario.ts');
@@ -65,13 +65,13 @@ export async function readPrefer(
   if (known?.has(scenario) !== true) {
     const found =
       describe(scenario) + suggest(scenario, [...SCENARIO_NAMES, ...(known?.keys() ?? [])]);
-    return refused(`scenario: expected a shipped scenario, or one of this sandbox, found ${found}`);
+    return invalid(`scenario: expected a shipped scenario, or one of this sandbox, found ${found}`);
   }
   try {
     return { scenario, book: bookOf(await loadForRequest([scenario], undefined, known)) };
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    return refused(`scenario: ${error.problems[0]}`);
+    return invalid(`scenario: ${error.problems[0]}`);
   }
 }
 

@@ -61,7 +61,7 @@ export class Recorder {
   follow(entry: EvidenceEntry) {
     const change = this.#evidence.take(entry);
     if (entry.holds !== undefined) this.#onDue(change.exchanges);
-    this.#tell(entry.exchange);
+    this.#callListeners(entry.exchange);
     return change;
   }
 
@@ -84,9 +84,9 @@ export class Recorder {
     if (holds === undefined || 'over' in holds) {
       const { observers, onFinding } = this.#share;
       for (const it of exchanges) {
-        for (const observe of observers) guarded(() => observe(this.#name, it));
+        for (const observe of observers) notify(() => observe(this.#name, it));
       }
-      if (onFinding) for (const finding of findings) guarded(() => onFinding(finding));
+      if (onFinding) for (const finding of findings) notify(() => onFinding(finding));
     }
   }
 
@@ -94,7 +94,7 @@ export class Recorder {
   restore(state: EvidenceState): void {
     this.#evidence = new Evidence(this.#name, this.#share, state);
     this.#onDue(this.#evidence.holds.open);
-    this.#tell();
+    this.#callListeners();
   }
 
   /**
@@ -115,15 +115,15 @@ export class Recorder {
     };
   }
 
-  #tell(exchange?: Exchange): void {
+  #callListeners(exchange?: Exchange): void {
     if (this.#listeners) for (const listener of this.#listeners) listener(exchange);
   }
 }
 
 /** Calls an observer. What it throws becomes a warning, and the client has its reply all the same. */
-function guarded(tell: () => void): void {
+function notify(call: () => void): void {
   try {
-    tell();
+    call();
   } catch (error) {
     warn(error);
   }

@@ -11,7 +11,7 @@ import type { SandboxShare } from './recorder.ts';
 import { Sandbox } from './sandbox.ts';
 import { DEFAULT_SANDBOX, PERMANENT, STAGING_SANDBOX } from './sandbox-names.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
-import { initialState, restarted, type State } from './state.ts';
+import { initialState, restartState, type State } from './state.ts';
 import { worldOf } from './step.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -86,11 +86,11 @@ export class Sandboxes {
   }
 
   #opening(name: string): Opening {
-    const origin = this.startOf(name);
+    const origin = this.startOfSandbox(name);
     return {
       name,
       origin,
-      startOf: (other) => this.startOf(name, other),
+      ownStart: (other) => this.startOfSandbox(name, other),
       initial: () => {
         const { state, evidence } = new Sandbox(name, origin, this.#share);
         return { state, evidence: evidence.state };
@@ -128,7 +128,7 @@ export class Sandboxes {
   enter(name: string, authorization: string | undefined): Sandbox | State | undefined {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    const state = initialState(this.startOf(name), undefined, thisInstant().wall);
+    const state = initialState(this.startOfSandbox(name), undefined, thisInstant().wall);
     const { keys } = state.settings.start;
     // Which keys are valid, only the deployment knows.
     const isUpstream = this.#share.upstream !== undefined;
@@ -181,7 +181,7 @@ export class Sandboxes {
     const change = this.default.change((state) => ({ state, result: undefined, past }));
     await change.catch((cause) => {
       const message = 'the sandbox is deleted, but its coverage and findings could not be kept';
-      throw new KeeperError(message, { cause, isMaybeDone: true });
+      throw new KeeperError(message, { cause, isOutcomeUnknown: true });
     });
     // It may be one of many: requests go on between them.
     await setImmediate();
@@ -244,19 +244,19 @@ export class Sandboxes {
   async restart(start: Start): Promise<void> {
     this.#start = start;
     for (const sandbox of this) {
-      const origin = this.startOf(sandbox.name);
+      const origin = this.startOfSandbox(sandbox.name);
       sandbox.origin = origin;
       // Changes in a `--db` file were acknowledged, so they stay.
       const keep = new Set(sandbox.hasKeeper ? (['store'] as const) : []);
       await sandbox.change((state, { wall }) => ({
-        state: restarted(state, origin, wall, keep),
+        state: restartState(state, origin, wall, keep),
         result: undefined,
       }));
     }
   }
 
   /** What the sandbox of a name starts from: staging has its own keys. */
-  startOf(name: string, start: Start = this.#start): Start {
+  startOfSandbox(name: string, start: Start = this.#start): Start {
     return name === STAGING_SANDBOX ? stagingOf(start) : start;
   }
 

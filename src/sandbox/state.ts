@@ -84,7 +84,7 @@ export const KEEPABLE = [
 export type ResetPart = (typeof KEEPABLE)[number];
 
 /** A state after a restart from `start`. Keeps snapshots, own scenarios, the upstream, and what `keep` names. */
-export function restarted(
+export function restartState(
   state: State,
   start: Start,
   wall: number,

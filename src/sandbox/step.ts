@@ -40,11 +40,11 @@ export interface Step {
  */
 export function step(state: State, call: Call, now: Instant, preferred?: Preference): Step {
   const world = worldOf(state, now.wall);
-  const { state: counted, decision, outcome: decided } = plan(state, world, call, preferred);
-  if (decided !== undefined) return { state: counted, outcome: decided };
+  const ruling = plan(state, world, call, preferred);
+  if (ruling.outcome !== undefined) return { state: ruling.state, outcome: ruling.outcome };
   const { reply, store, rates } = SERVICE[call.operation](world, call);
-  const outcome = outcomeOf(world, call, decision, reply, preferred);
-  return { state: after(counted, store, rates), outcome };
+  const outcome = outcomeOf(world, call, ruling.decision, reply, preferred);
+  return { state: after(ruling.state, store, rates), outcome };
 }
 
 /** The state itself, if nothing changed. */
@@ -80,15 +80,15 @@ export function plan(
   call: Call,
   preferred: Preference | undefined,
 ): Plan {
-  const demanded = preferred && demandedOutcome(world, call, preferred);
-  if (demanded !== undefined) return { state, decision: undefined, outcome: demanded };
+  const outcome = preferred && outcomeOfPreference(world, call, preferred);
+  if (outcome !== undefined) return { state, decision: undefined, outcome };
   const { rules: book, seed } = state.settings.start;
   let { rules } = state.counters;
   let decision: Decision | undefined;
-  let latched: Decision | undefined;
+  let latchDecision: Decision | undefined;
   for (const [name, latch] of state.latches) {
     const ruling = decide(latch.book, rules, call, { seed, preferred: `latch ${name}` });
-    latched ??= ruling.decision;
+    latchDecision ??= ruling.decision;
     rules = ruling.counts;
   }
   if (preferred !== undefined && 'book' in preferred) {
@@ -98,7 +98,7 @@ export function plan(
   if (decision === undefined && book.get(call.operation)?.length !== 0) {
     ({ decision, counts: rules } = decide(book, rules, call, { seed }));
   }
-  if (latched !== undefined) decision = underLatch(latched, decision);
+  if (latchDecision !== undefined) decision = underLatch(latchDecision, decision);
   const isCounted = rules !== state.counters.rules;
   return {
     state: isCounted ? { ...state, counters: { ...state.counters, rules } } : state,
@@ -110,19 +110,22 @@ export function plan(
 }
 
 /** What a latch makes of a decision: unless it replies itself, only the hold is its own. */
-function underLatch(latched: Decision, decision: Decision | undefined): Decision {
-  const { reply, fault } = latched.rule ?? {};
-  if (reply !== undefined || fault !== undefined || decision?.rule === undefined) return latched;
-  return { ...decision, delay: 0, hold: latched.hold };
+function underLatch(ofLatch: Decision, decision: Decision | undefined): Decision {
+  const { reply, fault } = ofLatch.rule ?? {};
+  if (reply !== undefined || fault !== undefined || decision?.rule === undefined) return ofLatch;
+  return { ...decision, delay: 0, hold: ofLatch.hold };
 }
 
 /** The outcome that a preference alone decides. */
-function demandedOutcome(world: World, call: Call, preferred: Preference): Outcome | undefined {
+function outcomeOfPreference(world: World, call: Call, preferred: Preference): Outcome | undefined {
   if ('status' in preferred) {
     const { status } = preferred;
     const decision = { by: `Prefer: code=${status}`, rule: undefined, call: 1, delay: 0 };
     const basis: Basis = { kind: 'forced', by: 'prefer' };
-    const reply = applied({ ...replyWith(world, call, status), basis }, `code=${status}`);
+    const reply = withPreferenceApplied(
+      { ...replyWith(world, call, status), basis },
+      `code=${status}`,
+    );
     return { kind: 'reply', reply, delay: 0, decision };
   }
   if ('wrong' in preferred && preferred.strict) {
@@ -139,18 +142,18 @@ function withPreferenceHeader(outcome: Outcome, preferred: Preference | undefine
   if (outcome.reply === undefined) return outcome;
   const reply =
     'wrong' in preferred
-      ? noted(outcome.reply, preferred.wrong)
-      : applied(outcome.reply, `scenario=${preferred.scenario}`);
+      ? withUnknownPreference(outcome.reply, preferred.wrong)
+      : withPreferenceApplied(outcome.reply, `scenario=${preferred.scenario}`);
   return { ...outcome, reply };
 }
 
 /** Confirms to the client that its preference was applied (RFC 7240, section 3). */
-function applied(reply: Reply, preference: string): Reply {
+function withPreferenceApplied(reply: Reply, preference: string): Reply {
   return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference] };
 }
 
 /** Adds what is wrong with a preference to the reasons for a reply; it becomes a finding too. */
-function noted(reply: Reply, remark: string): Reply {
+function withUnknownPreference(reply: Reply, remark: string): Reply {
   const reason = reply.reason === undefined ? remark : `${reply.reason}; ${remark}`;
   return { ...reply, reason, unknownPreference: remark };
 }
@@ -180,19 +183,19 @@ function ruledOutcome(
   decision: Decision | undefined,
   own: Reply | undefined,
 ): Outcome {
-  if (decision?.rule === undefined) return answered(own, 0, decision);
+  if (decision?.rule === undefined) return replyOutcome(own, 0, decision);
   const { rule, by, delay, hold } = decision;
-  const { reply: forced, fault } = rule;
+  const { reply: ruleReply, fault } = rule;
   const basis: Basis = { kind: 'forced', by };
-  const reply = forced === undefined ? own : { ...forcedReply(world, call, forced), basis };
+  const reply = ruleReply === undefined ? own : { ...forcedReply(world, call, ruleReply), basis };
   const outcome: Outcome =
     fault === undefined
-      ? answered(reply, delay, decision)
+      ? replyOutcome(reply, delay, decision)
       : { kind: 'fault', fault, reply: reply && { ...reply, basis }, delay, decision };
   return hold === undefined ? outcome : { ...outcome, hold: { name: hold, exchange: 0, since: 0 } };
 }
 
-function answered(
+function replyOutcome(
   reply: Reply | undefined,
   delay: number,
   decision: Decision | undefined,
@@ -201,11 +204,11 @@ function answered(
   return { kind: 'reply', reply, delay, decision };
 }
 
-function forcedReply(world: World, call: Call, forced: RuleReply): Omit<Reply, 'basis'> {
-  const { status, headers, body } = forced;
+function forcedReply(world: World, call: Call, ruleReply: RuleReply): Omit<Reply, 'basis'> {
+  const { status, headers, body } = ruleReply;
   if (body !== undefined) return { status, headers, body };
   const known = replyWith(world, call, status);
-  return { ...known, headers: over(known.headers, headers) };
+  return { ...known, headers: mergeHeaders(known.headers, headers) };
 }
 
 /** The service's own reply, if it has the status, or else the one that the status is known for. */
@@ -215,7 +218,7 @@ function replyWith(world: World, call: Call, status: number): Omit<Reply, 'basis
 }
 
 /** The headers, but those in `later` in place of `earlier` ones of the same name. */
-function over(earlier: RawHeaders, later: RawHeaders): RawHeaders {
+function mergeHeaders(earlier: RawHeaders, later: RawHeaders): RawHeaders {
   const names = later.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
   return [...without(earlier, new Set(names)), ...later];
 }

@@ -60,12 +60,12 @@ export function merge(
     const changed = new Map<bigint, R>();
     for (const [index, members] of set.entries()) {
       const place = [...at, name, 'set', index];
-      const given: AnyRecord = members;
-      const { [ID_NAME[name]]: id } = given;
+      const fields: AnyRecord = members;
+      const { [ID_NAME[name]]: id } = fields;
       const known = typeof id === 'bigint' ? (changed.get(id) ?? records.get(id)) : undefined;
-      const record = shape.read({ ...known, ...given }, place, report);
+      const record = shape.read({ ...known, ...fields }, place, report);
       if (record !== undefined) changed.set(records.idOf(record), record);
-      reportMissingAnimal(store.animals, given.petId, [...place, 'petId'], report);
+      reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
     }
     return changed.size === 0 ? records : records.apply({ set: [...changed.values()] });
   };

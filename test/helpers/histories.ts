@@ -4,7 +4,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import { COLLECTIONS } from '../../src/contract/records.ts';
 import type { Effect } from '../../src/sandbox/commits.ts';
 import { type Preference, readPrefer } from '../../src/sandbox/preference.ts';
-import { KEEPABLE, restarted, type State, withChoices } from '../../src/sandbox/state.ts';
+import { KEEPABLE, restartState, type State, withChoices } from '../../src/sandbox/state.ts';
 import { loadForRequest } from '../../src/scenario/load-scenario.ts';
 import { type Start, starterFrom } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
@@ -97,7 +97,7 @@ const anEdit: fc.Arbitrary<Event> = fc.oneof(
     .constantFrom(...starts)
     .map((start) =>
       edit(`use ${start.scenarios.map(({ name }) => name)}`, (state, { wall }) =>
-        restarted(state, start, wall),
+        restartState(state, start, wall),
       ),
     ),
   fc.constantFrom('204', '404', '409').map((option) =>
@@ -118,7 +118,12 @@ const anEdit: fc.Arbitrary<Event> = fc.oneof(
     return {
       name: `reset but ${parts}`,
       edit: (state: State, { wall }: Instant) => ({
-        state: restarted(state, keep.has('scenario') ? state.settings.start : origin, wall, keep),
+        state: restartState(
+          state,
+          keep.has('scenario') ? state.settings.start : origin,
+          wall,
+          keep,
+        ),
         result: undefined,
         clears: keep.has('journal') ? undefined : ('all' as const),
       }),

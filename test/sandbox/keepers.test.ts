@@ -122,7 +122,7 @@ const INTERNAL = new Set(['attempt', 'shows', 'receivedAt', 'leftAt']);
 
 const TEXTS = textsOf({
   origin,
-  startOf: (start) => start,
+  ownStart: (start) => start,
   starter,
   openUpstream: () => Promise.reject(new Error('there is no deployment')),
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { apply, diff } from '../../src/sandbox/change.ts';
-import { initialState, restarted, type State } from '../../src/sandbox/state.ts';
+import { initialState, restartState, type State } from '../../src/sandbox/state.ts';
 import { type Step, step } from '../../src/sandbox/step.ts';
 import { starterFrom } from '../../src/scenario/sandbox-start.ts';
 import { callOf } from '../helpers/call.ts';
@@ -76,7 +76,7 @@ test('after any history, a restart is a new state and a restored snapshot the on
     const shown = shownState(before);
     states(before, later);
     expect(shownState(before)).toEqual(shown);
-    const fresh = restarted(before, origin, NOW.wall);
+    const fresh = restartState(before, origin, NOW.wall);
     expect(
       shownState({ ...fresh, snapshots: first.snapshots, scenarios: first.scenarios }),
     ).toEqual(shownState(first));

@@ -3,7 +3,7 @@ import { withEntry } from '../../sandbox/change.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
-import { MOST_NAMED, restarted, type State } from '../../sandbox/state.ts';
+import { MOST_NAMED, restartState, type State } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { callsOf, withoutPreferred } from '../../scenario/rules.ts';
 import { changesStore } from '../../scenario/sandbox-start.ts';
@@ -160,14 +160,14 @@ async function setScenario(
 ): Promise<ControlReply> {
   const written = text === undefined ? scenario : await scenarioFromText(WRITTEN, text);
   const loaded = await loadForRequest(scenarios, written, knownScenarios(sandbox));
-  const start = sandboxes.startOf(sandbox.name, await starter(loaded));
+  const start = sandboxes.startOfSandbox(sandbox.name, await starter(loaded));
   return edit(sandbox, (before, { wall }) => {
     const former = before.settings.start;
     const isStoreChanged = [...former.scenarios, ...start.scenarios].some(changesStore);
     // A later reset of the records returns to the store that the sandbox started with.
     const next = isStoreChanged ? start : { ...start, store: former.store };
     const keep = new Set(isStoreChanged ? [] : (['store'] as const));
-    const state = restarted(before, next, wall, keep);
+    const state = restartState(before, next, wall, keep);
     return { ...state, reply: json(activeView(state)) };
   });
 }

@@ -7,7 +7,7 @@ import {
   NO_LATCHES,
   NO_SCENARIOS,
   type ResetPart,
-  restarted,
+  restartState,
   type State,
 } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
@@ -97,7 +97,7 @@ function resetOf(
   wall: number,
 ): Effect<ControlReply> {
   const start = keep.has('scenario') ? before.settings.start : origin;
-  const state = restarted(before, start, wall, keep);
+  const state = restartState(before, start, wall, keep);
   const scenarios = keep.has('own-scenarios') ? state.scenarios : NO_SCENARIOS;
   const settings = { ...state.settings, upstream };
   const clears = keep.has('journal') ? undefined : 'all';

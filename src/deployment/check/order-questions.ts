@@ -85,7 +85,7 @@ export const ORDER_QUESTIONS = {
         .filter(({ order }) => check.isDue(order))
         .map((it) => (it.accepted ? 'accepted' : String(it.status))),
     ],
-    nothing: 'it needs a clock: no pending order is known whose shipDate has passed',
+    nothing: 'no pending order is past its shipDate',
     options: { manual: /^accepted$/, 'at-ship-date': /^409$/ },
   }),
   ordersCancelled: listOrders('', 'whether cancelled orders are listed', {

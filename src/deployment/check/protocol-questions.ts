@@ -171,5 +171,5 @@ function rateIn(check: CheckTranscript): string {
   if (passed === BURST) return 'none';
   return passed && refused && waitIn(check) <= 1
     ? `${passed}/s`
-    : `${passed} were let through; Retry-After ${waitIn(check)}`;
+    : `${passed} passed; Retry-After ${waitIn(check)}`;
 }

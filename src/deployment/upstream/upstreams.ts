@@ -6,7 +6,7 @@ import type { TransportOptions } from '../transport.ts';
 export class Upstreams {
   readonly #settings: TransportOptions;
   /** By URL and key: a test may set the same one before each of its cases. */
-  readonly #opened = new Map<string, Upstream>();
+  readonly #upstreams = new Map<string, Upstream>();
 
   constructor(settings: TransportOptions = {}) {
     this.#settings = settings;
@@ -16,8 +16,8 @@ export class Upstreams {
     const { reasonOf, SilenceError, Transport } = await import('../transport.ts');
     const { compareReply: compare } = await import('./drift.ts');
     const name = JSON.stringify([base, key]);
-    const opened = this.#opened.get(name);
-    if (opened !== undefined) return opened;
+    const known = this.#upstreams.get(name);
+    if (known !== undefined) return known;
     const url = base.href.replace(/\/$/, '');
     const transport = new Transport(base, this.#settings, DEFAULTS.upstreamTimeout);
     const send: Upstream['send'] = async (request) => {
@@ -31,12 +31,12 @@ export class Upstreams {
       }
     };
     const upstream = { url, key, compare, send, close: () => transport.close() };
-    this.#opened.set(name, upstream);
+    this.#upstreams.set(name, upstream);
     return upstream;
   };
 
   /** Closes all connections, including those in use. */
   close(): void {
-    for (const upstream of this.#opened.values()) upstream.close();
+    for (const upstream of this.#upstreams.values()) upstream.close();
   }
 }

@@ -286,12 +286,12 @@ class FileKeeper implements Keeper {
   }
 
   /** @throws KeeperError if another server has taken the file */
-  #requireLock(isMaybeDone = false): void {
+  #requireLock(isOutcomeUnknown = false): void {
     const { path, real, lock } = this.#file;
     // A server that took the file has written either, and may have released the lock.
     const isUntouched = () => !existsSync(real) || this.#log?.isUsable === true;
     if (lock.hold(isUntouched)) return;
-    const maybe = isMaybeDone ? ', perhaps with this change' : '';
-    throw new KeeperError(`${path}: ${LOCK_LOST}${maybe}`, { isMaybeDone });
+    const maybe = isOutcomeUnknown ? ', perhaps with this change' : '';
+    throw new KeeperError(`${path}: ${LOCK_LOST}${maybe}`, { isOutcomeUnknown });
   }
 }

@@ -52,7 +52,7 @@ export async function openClient(address: RedisAddress, silence: number): Promis
     ...(password !== '' && { password }),
   } as const;
   const client = createClient({ ...options, socket: { ...socket, host, port }, database });
-  const single = await opened(client, silence, (args) => client.sendCommand(args));
+  const single = await connect(client, silence, (args) => client.sendCommand(args));
   // Every user may ask a Redis what it is.
   const { version, mode, role } = Object(await single.sendCommand(['HELLO', '3']));
   const isOld = Number.parseFloat(version) < OLDEST;
@@ -62,7 +62,7 @@ export async function openClient(address: RedisAddress, silence: number): Promis
   if (mode !== 'cluster') throw new Error('it is a replica, which accepts no writes');
   const rootNodes = [{ socket: { ...socket, host, port } }];
   const cluster = createCluster({ rootNodes, defaults: { ...options, socket } });
-  return opened(cluster, silence, (args) => {
+  return connect(cluster, silence, (args) => {
     const key = args[0]?.startsWith('EVAL') ? args[3] : args[1];
     return cluster.sendCommand(key, false, [...args]);
   });
@@ -74,7 +74,7 @@ interface ConnectableClient extends EventEmitter {
   readonly destroy: () => void;
 }
 
-async function opened(
+async function connect(
   client: ConnectableClient,
   silence: number,
   sendCommand: RedisClient['sendCommand'],

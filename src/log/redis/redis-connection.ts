@@ -53,22 +53,22 @@ export class RedisConnection {
     // Commands that come long after Redis was lost do not wait for it again.
     const until = (this.#client === undefined ? this.#downSince : performance.now()) + PATIENCE;
     let command = args;
-    for (let isMaybeDone = false; ; ) {
+    for (let isOutcomeUnknown = false; ; ) {
       const client = this.#client ?? (await this.#connected(until));
-      if (client === undefined) throw this.#unreachable(isMaybeDone);
+      if (client === undefined) throw this.#unreachable(isOutcomeUnknown);
       try {
         return await client.sendCommand(command);
       } catch (error) {
         const isLate = performance.now() > until;
         if (!isRefusal(error)) {
-          isMaybeDone = true;
-          if (isLate) throw this.#unreachable(isMaybeDone);
+          isOutcomeUnknown = true;
+          if (isLate) throw this.#unreachable(isOutcomeUnknown);
         } else if (script !== undefined && error.message.startsWith('NOSCRIPT')) {
           command = ['EVAL', script, ...args.slice(2)];
         } else {
           const { message } = error;
           if (isLate || !PASSING.test(message))
-            throw this.#error(`answers ${message}`, isMaybeDone);
+            throw this.#error(`answers ${message}`, isOutcomeUnknown);
           // After a failover, the address leads to another one.
           if (message.startsWith('READONLY')) client.destroy();
           await delay(PAUSES.at(-1));
@@ -121,12 +121,12 @@ export class RedisConnection {
     }
   }
 
-  #unreachable(isMaybeDone: boolean): KeeperError {
-    return this.#error(`cannot be reached (${this.#problem})`, isMaybeDone);
+  #unreachable(isOutcomeUnknown: boolean): KeeperError {
+    return this.#error(`cannot be reached (${this.#problem})`, isOutcomeUnknown);
   }
 
-  #error(problem: string, isMaybeDone: boolean): KeeperError {
-    const unknown = isMaybeDone ? '; it is not known whether it has the change' : '';
-    return new KeeperError(`${this.address.shown} ${problem}${unknown}`, { isMaybeDone });
+  #error(problem: string, isOutcomeUnknown: boolean): KeeperError {
+    const unknown = isOutcomeUnknown ? '; it is not known whether it has the change' : '';
+    return new KeeperError(`${this.address.shown} ${problem}${unknown}`, { isOutcomeUnknown });
   }
 }

@@ -3,15 +3,15 @@ import type { Fleet, Keeper, LogEntry, MissedEntries, Opening } from '../../sand
 import { KeeperError, sandboxLimitReached } from '../../sandbox/keeper.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
+import { type FleetSettings, settingDifferences } from './fleet-settings.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { APPEND, CLOSE, CREATE, ENTER, FIND, FOLD, LEAVE, LIST, UNUSED } from './scripts.ts';
-import { differences, type FleetTerms } from './terms.ts';
 import { type RestoreContext, textsOf } from './texts.ts';
 
 export interface FleetOptions extends Pick<RestoreContext, 'starter' | 'openUpstream'> {
   /** The address of its Redis. */
   readonly url: string;
-  readonly terms: FleetTerms;
+  readonly settings: FleetSettings;
   readonly maxSandboxes: number;
 }
 
@@ -125,10 +125,10 @@ class RedisFleet implements Fleet {
 
   /** @throws KeeperError, also if Redis has lost everything, and a server that differs came first */
   async find(name: string): Promise<string | undefined> {
-    const { terms } = this.options;
-    const found = await this.redis.eval(FIND, [START, SANDBOXES], [JSON.stringify(terms), name]);
-    const [noted, incarnation] = Array.isArray(found) ? found : [];
-    const different = differences(JSON.parse(noted), terms);
+    const { settings } = this.options;
+    const found = await this.redis.eval(FIND, [START, SANDBOXES], [JSON.stringify(settings), name]);
+    const [first, incarnation] = Array.isArray(found) ? found : [];
+    const different = settingDifferences(JSON.parse(first), settings);
     if (different.length > 0) {
       this.#disagreement = [
         `the servers on ${this.redis.address.shown} started with other settings`,
@@ -165,7 +165,7 @@ class RedisFleet implements Fleet {
     if (count !== 0 || this.redis.losses === losses) return count !== 0;
     // An attempt whose reply was lost may have removed it.
     const why = 'the sandbox is gone; it is not known whether this request deleted it';
-    throw new KeeperError(why, { isMaybeDone: true });
+    throw new KeeperError(why, { isOutcomeUnknown: true });
   }
 
   /**
@@ -220,7 +220,7 @@ class RedisFleet implements Fleet {
           case 'missed': {
             if (!reply.snapshot || redis.losses === losses) return follow(reply);
             const why = 'it is not known whether Redis took the change before it was cut off';
-            throw new KeeperError(why, { isMaybeDone: true });
+            throw new KeeperError(why, { isOutcomeUnknown: true });
           }
           case 'kept':
             position = reply.position;

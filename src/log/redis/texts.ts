@@ -10,7 +10,7 @@ import { STORE_CHANGE, type StoreChange } from '../../store/store.ts';
 import { problemText } from '../../words.ts';
 
 /** What a server loads, since texts only name it, and the sandbox that it is for. */
-export interface RestoreContext extends Pick<Opening, 'origin' | 'startOf'> {
+export interface RestoreContext extends Pick<Opening, 'origin' | 'ownStart'> {
   readonly starter: Starter;
   readonly openUpstream: OpenUpstream;
 }
@@ -53,7 +53,7 @@ export function textsOf(context: RestoreContext) {
   };
 }
 
-/** Only a server of the same version has written it: the terms of a fleet say so. */
+/** Only a server of the same version has written it: the settings of a fleet say so. */
 function parse<T>(text: string): T {
   return JSON.parse(text);
 }
@@ -99,14 +99,14 @@ function settingsJson({ start, startedAt, choices, upstream }: SandboxSettings, 
 
 async function settingsFrom(
   { startedAt, choices, upstream, scenarios }: ReturnType<typeof settingsJson>,
-  { origin, startOf, starter, openUpstream }: RestoreContext,
+  { origin, ownStart, starter, openUpstream }: RestoreContext,
 ): Promise<SandboxSettings> {
-  const opened = upstream && (await openUpstream(new URL(upstream.url), upstream.key));
-  const settings = { start: origin, startedAt, upstream: opened };
+  const restored = upstream && (await openUpstream(new URL(upstream.url), upstream.key));
+  const settings = { start: origin, startedAt, upstream: restored };
   if (scenarios === undefined) return withChoices(settings, choices);
   const sources = exact(list(SCENARIO_SOURCE), scenarios);
   return withChoices(
-    { ...settings, start: startOf(await starter(sources.map(scenarioFrom))) },
+    { ...settings, start: ownStart(await starter(sources.map(scenarioFrom))) },
     choices,
   );
 }

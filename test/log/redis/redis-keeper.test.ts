@@ -71,9 +71,9 @@ describeWithRedis('the keeper of a fleet', () => {
     await redis.end();
   });
 
-  async function join(port = redis.port, terms = { seed: '1' }): Promise<Fleet> {
+  async function join(port = redis.port, settings = { seed: '1' }): Promise<Fleet> {
     const url = `redis://127.0.0.1:${port}/0`;
-    const fleet = await joinFleet({ url, terms, maxSandboxes: 2, starter, openUpstream });
+    const fleet = await joinFleet({ url, settings, maxSandboxes: 2, starter, openUpstream });
     fleets.push(fleet);
     return fleet;
   }
@@ -83,7 +83,7 @@ describeWithRedis('the keeper of a fleet', () => {
       state: initialState(start, undefined, 0),
       evidence: new Evidence(name, LIMITS).state,
     });
-    return { name, origin: start, startOf: (other) => other, initial };
+    return { name, origin: start, ownStart: (other) => other, initial };
   }
 
   /** A server that has looked at a sandbox. */
@@ -271,7 +271,7 @@ describeWithRedis('the keeper of a fleet', () => {
     await fold(one);
     expect(await append(one, 'd')).toBe('kept');
     proxy.cut();
-    await expect(appended).rejects.toMatchObject({ isMaybeDone: true });
+    await expect(appended).rejects.toMatchObject({ isOutcomeUnknown: true });
     expect(await read(two)).toEqual(['d']);
     expect(redisHas(two)).toEqual(['b', 'large', 'd']);
   });
@@ -280,7 +280,7 @@ describeWithRedis('the keeper of a fleet', () => {
     const { two, proxy, appended } = await appendWithoutReply();
     await redis.command('ACL', 'SETUSER', 'default', '-evalsha');
     proxy.cut();
-    await expect(appended).rejects.toMatchObject({ isMaybeDone: true });
+    await expect(appended).rejects.toMatchObject({ isOutcomeUnknown: true });
     await redis.command('ACL', 'SETUSER', 'default', '+evalsha');
     expect(await read(two)).toEqual(['b']);
   });
@@ -333,7 +333,9 @@ describeWithRedis('the keeper of a fleet', () => {
     const fleet = await join(proxy.port);
     await serve(fleet);
     proxy.become('cut at reply', 'UNLINK');
-    await expect(fleet.delete('mine', NOTHING_LEFT)).rejects.toMatchObject({ isMaybeDone: true });
+    await expect(fleet.delete('mine', NOTHING_LEFT)).rejects.toMatchObject({
+      isOutcomeUnknown: true,
+    });
     expect(await fleet.delete('mine', NOTHING_LEFT)).toBe(false);
     expect([...(await fleet.unused()).keys()]).toEqual([]);
   });

@@ -8,20 +8,20 @@ import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 
 /** What all servers of a fleet must have in common, by name. */
-export type FleetTerms = Readonly<Record<string, string>>;
+export type FleetSettings = Readonly<Record<string, string>>;
 
 /** The settings of a server that decide its replies, beside what sandboxes start from. */
-interface ServerTerms extends SandboxOptions {
+interface ServerSettings extends SandboxOptions {
   readonly upstream: string | undefined;
   readonly upstreamKey?: string | undefined;
   readonly plain?: boolean | undefined;
 }
 
-/** The terms of a server. Long ones and secrets are hashed. */
-export function fleetTerms(
+/** The settings of a server that its fleet must share. Long ones and secrets are hashed. */
+export function fleetSettings(
   { store, choices, keyLists, clock, seed, scenarios, rules }: Start,
-  { journal, maxSandboxes, maxHold, sandboxIdle, sandboxRequired, ...server }: ServerTerms,
-): FleetTerms {
+  { journal, maxSandboxes, maxHold, sandboxIdle, sandboxRequired, ...server }: ServerSettings,
+): FleetSettings {
   const { upstream = 'none', upstreamKey, plain = false } = server;
   const defaults = chooseOptions();
   const chosen = Object.entries(choices)
@@ -47,8 +47,8 @@ export function fleetTerms(
   };
 }
 
-/** The terms in which two servers differ, a sentence each. */
-export function differences(fleet: FleetTerms, own: FleetTerms): readonly string[] {
+/** The settings in which two servers differ, a sentence each. */
+export function settingDifferences(fleet: FleetSettings, own: FleetSettings): readonly string[] {
   return Object.keys({ ...fleet, ...own })
     .filter((name) => fleet[name] !== own[name])
     .map((name) => `${name}: the fleet has ${fleet[name]}, this server ${own[name]}`);
