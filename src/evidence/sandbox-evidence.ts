@@ -17,7 +17,7 @@ export interface EvidenceEntry {
   readonly holds?: HoldEvent | undefined;
 }
 
-interface EvidenceChange {
+export interface EvidenceChange {
   /** The exchange that was added, or those whose replies were let go, in this order. */
   readonly exchanges: readonly Exchange[];
   /** Those that are new to a report. */

@@ -3,6 +3,7 @@ import type { ExchangeListener } from '../evidence/journal.ts';
 import type { LogMeter, Meter } from '../evidence/meter.ts';
 import {
   Evidence,
+  type EvidenceChange,
   type EvidenceEntry,
   type EvidenceLimits,
   type EvidenceState,
@@ -58,7 +59,7 @@ export class Recorder {
   }
 
   /** Takes what a request to another server did. */
-  follow(entry: EvidenceEntry) {
+  follow(entry: EvidenceEntry): EvidenceChange {
     const change = this.#evidence.take(entry);
     if (entry.holds !== undefined) this.#onDue(change.exchanges);
     this.#callListeners(entry.exchange);

@@ -177,8 +177,8 @@ test('with --log json every line but the ready line is JSON: exchanges, findings
   expect(entries).toMatchObject([
     { sandbox: 'default', number: 1, target: '/v1/pets?colour=red', key: 'demo…' },
     { number: 1, finding: 'unknown-input', message: expect.stringContaining('colour') },
-    { sandbox: 'mine', number: 1, operation: 'listPets', status: 401, key: 'secr…' },
-    { sandbox: 'mine', finding: 'unknown-input' },
+    { sandbox: 'default', number: 2, operation: 'listPets', status: 401, key: 'secr…' },
+    { sandbox: 'default', finding: 'unknown-input' },
     { control: true, method: 'GET', target: '/__mock/state', status: 401 },
     { notice: expect.stringContaining('requires the token') },
   ]);
