@@ -32,7 +32,7 @@ const COMMAND_BY_SPELLING = new Map(
 );
 
 /**
- * Reads the command line. If it asks for help or the version, whatever else it says is ignored.
+ * Reads the command line. If it asks for help or the version, the rest is ignored.
  *
  * @throws UsageError for an unknown command or flag, a flag without its value, and too few or too many
  * words

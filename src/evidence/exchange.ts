@@ -29,7 +29,7 @@ export interface RequestRecord {
   readonly receivedAt: number;
 }
 
-/** A call that may be a retry, and what its reply says to the same call after it. */
+/** A call that may be a retry or be retried, and what its reply means for retries. */
 export interface Attempt {
   /** Equal for equal calls. */
   readonly callHash: string;
@@ -50,9 +50,9 @@ export interface Attempt {
 }
 
 /**
- * A request, its reply and the reason for it: a plain value, which JSON can hold. Made once, and kept
- * as it is but for its number, its duration, when its reply left and findings about retries, which it
- * gets when it is acknowledged.
+ * A request, its reply and the reason for it: a plain value, which JSON can hold. It does not change,
+ * except that its acknowledgement sets its number, its duration, when its reply left, and findings about
+ * retries.
  */
 export interface Exchange {
   /** Numbers the exchanges of a sandbox from 1; dropped ones count. */

@@ -19,7 +19,7 @@ export type FindingCode = keyof typeof FINDING_CODES;
 
 export const FINDING_CODE_NAMES = namesOf(FINDING_CODES);
 
-/** A finding without the call that it is about. Its code tells the advice. */
+/** A finding without its call. The advice follows from the code. */
 export interface FindingText {
   readonly code: FindingCode;
   /** What the client did. */

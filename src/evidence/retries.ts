@@ -14,10 +14,10 @@ const MOST_CALLS = 16;
 /** Client errors that can be temporary. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** The calls that should not be repeated: the latest if it cannot succeed, and those that are to wait. */
+/** The calls that should not be repeated: the latest if it cannot succeed, and those told to wait. */
 export type Retries = readonly Attempt[];
 
-/** What is remembered after an exchange, or after another change: the same call can succeed then. */
+/** The retries to look for after an exchange; or after another change, which can let any call succeed. */
 export function retriesAfter(before: Retries, attempt?: Attempt): Retries {
   const waiting = before.filter(
     ({ callHash, retryAfter }) => retryAfter !== undefined && callHash !== attempt?.callHash,

@@ -22,7 +22,7 @@ export function exposedHeaders(plain: boolean): string {
   return plain ? OF_SERVICE : `Mock-Basis, ${OF_SERVICE}`;
 }
 
-/** The headers that a preflight wants besides those. */
+/** Further headers of the reply to a preflight. */
 export function preflightHeaders(
   { cors }: Choices,
   { origin, ...headers }: IncomingHttpHeaders,

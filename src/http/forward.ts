@@ -188,7 +188,7 @@ function late(request: ServiceRequest, { kind, delay }: Outcome): ServiceRequest
 }
 
 /**
- * What is recorded of a whole reply, besides what was known when it began.
+ * What is known of a reply only once it is complete.
  *
  * @param bytes undefined if they are too many to be held
  */

@@ -25,7 +25,7 @@ export interface ListenerOptions extends Wire {
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** With one, the server speaks HTTPS. */
   readonly certificate?: Certificate | undefined;
-  /** Called once for each mistake of clients that whoever runs the server can help with. */
+  /** Called once for each mistake of clients that the operator can help with. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 

@@ -252,7 +252,7 @@ function replyHeaders(
 ): string[] {
   // The document has no HEAD, so its replies are assumed.
   const shown = plain ? [] : ['Mock-Basis', basisHeader(basis, request?.method === 'HEAD')];
-  // A deployment's headers get nothing of ours but the basis.
+  // Of the mock's own headers, a deployment's reply gets only the basis.
   if (body.kind === 'stream') return [...own, ...shown];
   const headers: string[] = [];
   if (body.kind !== 'none') {

@@ -139,7 +139,7 @@ function fileOf(nameOrPath: string): string {
   return isShipped(nameOrPath) ? shippedFile(nameOrPath) : resolve(nameOrPath);
 }
 
-/** The scenarios that a sandbox knows besides those that ship, by name. Each is read when it is wanted. */
+/** The scenarios that a sandbox knows besides those that ship, by name. Each is read on demand. */
 export type KnownScenarios = ReadonlyMap<string, () => Scenario | Promise<Scenario>>;
 
 /**
@@ -218,7 +218,7 @@ export function sourceOf({ name, file, fixture, definition }: Scenario): Scenari
   return { name, file, fixture, definition };
 }
 
-/** @throws ScenarioError if it is none of this version */
+/** @throws ScenarioError if this version cannot read it */
 export function scenarioFrom({ name, definition, ...origin }: ScenarioSource): Scenario {
   const reading = readScenario(definition, name);
   if (!reading.ok) throw new ScenarioError(reading.problems.map(problemText));

@@ -39,7 +39,7 @@ type CallTest = (call: Call) => boolean;
 /** Rules by operation, in the order in which they are tried. Sandboxes share it. */
 export type RuleBook = ReadonlyMap<OperationId, readonly OperationRule[]>;
 
-/** A rule with `hold` that was set beside the scenarios. */
+/** A rule with `hold` that was set through the control API, apart from scenarios. */
 export interface LatchRule {
   /** The rule, as it was sent. */
   readonly json: string;

@@ -8,7 +8,7 @@ import { parseFixture } from '../../store/fixture/parse-fixture.ts';
 import type { Command } from '../command.ts';
 import { escapeControls } from '../terminal.ts';
 
-/** Checks scenario and fixture files. Problems go to the output; they are not errors of ours. */
+/** Checks scenario and fixture files. Their problems are its output, not its errors. */
 export const validate: Command = async ({ flags, positionals }) => {
   const results: { file: string; problems: readonly string[] }[] = [];
   for (const file of positionals) results.push({ file, problems: await validateFile(file, flags) });

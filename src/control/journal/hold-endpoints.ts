@@ -94,8 +94,8 @@ function heldReply({ number, hold, operation, method, target, at }: HeldExchange
 type Caller = Pick<ControlCall, 'sandbox' | 'request'>;
 
 /**
- * Resolves as soon as `isOver` returns true, which is asked after whatever happens in the sandbox; or
- * when the time is over, the client has left, or the sandbox ends.
+ * Resolves once `isOver` returns true, which is checked after each event in the sandbox; or once the
+ * time is over, the client has left, or the sandbox ends.
  */
 function waitUntil(
   { sandbox, request }: Caller,

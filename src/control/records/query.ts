@@ -137,11 +137,11 @@ function canCompare(type: Field['type'], operator: string, text: string): boolea
   return operator === '_gte' || operator === '_lte' || readAs(FIELD_SHAPES[type], text).ok;
 }
 
-/** Words, separated by commas. An empty one stands for `empty`, or for none. */
+/** Comma-separated words. An empty word becomes `empty`, or is left out. */
 function words<Word extends string>(word: Shape<Word>, empty?: Word): Shape<readonly Word[]> {
   return convert(ANY_TEXT, (text, at, report) => {
-    const given = text.split(',').flatMap((it) => it || (empty ?? []));
-    return list(word).read(given, [...at], report);
+    const parts = text.split(',').flatMap((it) => it || (empty ?? []));
+    return list(word).read(parts, [...at], report);
   });
 }
 

@@ -162,7 +162,7 @@ function upstreamReply(upstream: Upstream | undefined): ControlReply {
   return json<UpstreamState>({ url: upstream?.url, ownKey: upstream?.key !== undefined });
 }
 
-/** What a person wants to know first: what in this sandbox is not as it was at the start. */
+/** What in this sandbox is not as it was at the start. */
 export const STATUS_ENDPOINT = endpoint('getStatus', 'get /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',

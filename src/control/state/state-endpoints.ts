@@ -30,7 +30,7 @@ import {
   refuseOneMore,
 } from '../endpoint.ts';
 
-/** What a reset keeps unless it says otherwise: what somebody wrote by hand. */
+/** What a reset keeps by default: what was written by hand. */
 const KEPT: readonly ResetPart[] = ['own-scenarios'];
 
 const RESET = object({

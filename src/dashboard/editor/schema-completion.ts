@@ -35,10 +35,10 @@ export function completeFrom(
   };
 }
 
-/** Stands for what is being written. */
+/** Takes the place of the unfinished value while the text is parsed. */
 const CURSOR = 'CURSOR';
 
-/** Leads from the whole document to what is written at the end of a text, which may be unfinished. */
+/** The path from the root of a document to the end of its text, which may be unfinished. */
 function pathAfter(text: string): PathStep[] {
   let steps: PathStep[] = [];
   visit(parseDocument(text + CURSOR), {

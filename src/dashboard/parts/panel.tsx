@@ -13,7 +13,7 @@ interface PanelProps {
   readonly children: ComponentChildren;
 }
 
-/** What is opened of a list, beside it. Escape closes it. */
+/** The details of an item, beside its list. Escape closes them. */
 export function Panel({ title, beside, close, onClose, quiet = false, children }: PanelProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();

@@ -64,7 +64,7 @@ export function Table<Of>({ columns, rows, keyOf, opened, ...table }: TableProps
 }
 
 /**
- * A list that the server searches, sorts and pages as the page's address says, so it may be long.
+ * A list that the server searches, sorts and pages, as the page's address says. It may be long.
  *
  * @param path of the control API
  * @param of the sandbox; that of the page by default

@@ -14,7 +14,7 @@ export interface Request {
   /** A path with its query, on this server. */
   readonly target: string;
   readonly key: string;
-  /** Without that of the key. */
+  /** Without the header of the key. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: string | undefined;
 }
