@@ -66,6 +66,7 @@ export function withTable(page: string, { under, columns, rows }: Table): string
   const [head = '', , ...lines] = old;
   const own = new Map(lines.map((line) => [cells(line)[0], cells(line).slice(columns.length)]));
   const titles = [...columns, ...cells(head).slice(columns.length)];
+  if (new Set(titles).size < titles.length) throw new Error(`Repeated titles under ${under}.`);
   const written = [
     titles,
     ...rows.map((row) => titles.map((_, at) => [...row, ...(own.get(row[0]) ?? [])][at] ?? '')),
