@@ -76,8 +76,14 @@ async function loadInOrder(
   const seen = new Set<string>();
   const loaded = new Map<string, Scenario>();
 
-  const load = async (wanted: string, refuse: Refuse): Promise<void> => {
+  /** @param chain those that led to this one by `extends` */
+  const load = async (wanted: string, chain: readonly string[], refuse: Refuse): Promise<void> => {
     const key = keyOf(wanted);
+    const start = chain.findIndex((it) => keyOf(it) === key);
+    if (start !== -1) {
+      const cycle = [...chain.slice(start), wanted].join(' → ');
+      return refuse('no cycle of scenarios that extend each other', cycle);
+    }
     if (seen.has(key)) return;
     seen.add(key);
     const scenario = await find(wanted, refuse).catch((error: unknown) => {
@@ -89,7 +95,8 @@ async function loadInOrder(
     const misfits: ShapeProblem[] = [];
     const report = reportInto(misfits);
     for (const [index, name] of scenario.extends.entries()) {
-      await load(extendedAs(wanted, scenario, name), (expected, found) =>
+      const extended = extendedAs(wanted, scenario, name);
+      await load(extended, [...chain, wanted], (expected, found) =>
         report({ at: ['extends', index], expected, found }),
       );
     }
@@ -100,7 +107,7 @@ async function loadInOrder(
   };
 
   for (const wanted of named) {
-    await load(wanted, (expected, found) => {
+    await load(wanted, [], (expected, found) => {
       problems.push(`${wanted}: expected ${expected}; found ${found}`);
     });
     // A named scenario wins over those named before it, even if they extend it.

@@ -59,6 +59,15 @@ describe('scenarios are loaded in ascending precedence', () => {
 });
 
 describe('scenarios that cannot be loaded are refused', () => {
+  test('a cycle, with every file in it', async () => {
+    write('b.yaml', 'extends: c.yaml');
+    write('c.yaml', 'extends: [slow, a.yaml]');
+    const a = write('a.yaml', 'extends: b.yaml');
+    expect(await refusal(loadScenarios([a]))).toEqual([
+      'FOLDER/c.yaml:1:17: $.extends[1]: expected no cycle of scenarios that extend each other, found FOLDER/a.yaml → FOLDER/b.yaml → FOLDER/c.yaml → FOLDER/a.yaml',
+    ]);
+  });
+
   test('a misspelt name in a file, with its line and column', async () => {
     const file = write('extending.yaml', 'description: Mine.\nextends:\n  - outge\n  - other.yaml');
     expect(await refusal(loadScenarios([file]))).toEqual([
