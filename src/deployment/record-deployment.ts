@@ -189,7 +189,7 @@ const DIGITS = 12;
  * A copy of a store with other names for its animals. Equal names stay equal, even across
  * recordings with the same secret. Without the secret, nobody can find a name by trying candidates.
  */
-export function anonymised(store: Store, secret: string): Store {
+export function anonymiseStore(store: Store, secret: string): Store {
   const animals = store.animals.map((it) => {
     const digest = createHmac('sha256', secret).update(it.name).digest('hex');
     return { ...it, name: `Animal ${digest.slice(0, DIGITS)}` };

@@ -50,7 +50,7 @@ export async function readPrefer(
     return invalid(`code: expected a status from 200 to 599, found ${describe(code)}`);
   }
   if (scenario === undefined) {
-    const [wrong] = [...preferences.keys()].flatMap(misnamed);
+    const [wrong] = [...preferences.keys()].flatMap(misspellings);
     return wrong === undefined ? undefined : invalid(wrong);
   }
   // Imported here, since few requests ask for a scenario.
@@ -80,7 +80,7 @@ function bookOf(scenarios: readonly Scenario[]): RuleBook {
 }
 
 /** What is wrong with a name that was probably meant to be one of ours. HTTP has many others. */
-function misnamed(name: string): string[] {
+function misspellings(name: string): string[] {
   if (NAMES.includes(name)) return [];
   const hint = /status/.test(name) ? ' (did you mean code?)' : suggest(name, NAMES);
   return hint === '' ? [] : [`the mock knows no preference ${describe(name)}${hint}`];

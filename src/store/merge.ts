@@ -47,7 +47,7 @@ export function merge(
   let store =
     animals.remove === 'all' ? withoutRecords(before) : withoutAnimals(before, animals.remove);
 
-  const merged = <R extends AnyRecord>(
+  const mergeCollection = <R extends AnyRecord>(
     name: CollectionName,
     former: Records<R>,
     shape: Shape<R>,
@@ -71,11 +71,14 @@ export function merge(
   };
 
   // The others may have a petId of a new animal.
-  store = { ...store, animals: merged('animals', store.animals, RECORD_SHAPES.animals, animals) };
   store = {
     ...store,
-    inventory: merged('inventory', store.inventory, RECORD_SHAPES.inventory, inventory),
-    orders: merged('orders', store.orders, RECORD_SHAPES.orders, orders),
+    animals: mergeCollection('animals', store.animals, RECORD_SHAPES.animals, animals),
+  };
+  store = {
+    ...store,
+    inventory: mergeCollection('inventory', store.inventory, RECORD_SHAPES.inventory, inventory),
+    orders: mergeCollection('orders', store.orders, RECORD_SHAPES.orders, orders),
   };
   return problems.length > 0 ? { ok: false, problems } : { ok: true, value: store };
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../contract/records.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import {
-  anonymised,
+  anonymiseStore,
   changedFields,
   compareStores,
   type Get,
@@ -40,7 +40,7 @@ export const record: Command = async ({ positionals: [url = ''], terminal, flags
     };
     return recordDeployment(get, unknown);
   });
-  const store = anonymise ? anonymised(exact, key) : exact;
+  const store = anonymise ? anonymiseStore(exact, key) : exact;
   await writeStore(store, file);
   const changes = earlier && compareStores(earlier, store);
   const { animals, inventory, orders } = store;

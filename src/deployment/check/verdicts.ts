@@ -57,8 +57,8 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
   const replies = check.all(...(by.length > 0 ? by : from));
   const values = [...new Set(valuesIn?.(check) ?? replies.map(({ status }) => `${status}`))];
   const names = questionsOf(settlement);
-  const judged = check.all(...names);
-  const sent = [...new Set(judged.map(String))].join('; ');
+  const evidence = check.all(...names);
+  const sent = [...new Set(evidence.map(String))].join('; ');
   if (values.length === 0 && nothing !== undefined) return open(`${nothing} (${sent})`);
   const options = matchingOptions(settlement, values, replies, check);
   const [option, second] = options;
@@ -67,7 +67,7 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
     return open(`${joinWords(options, 'and')} would both answer so: ${shown}`);
   }
   if (option !== undefined) return { verdict: 'settled', option, why: sent };
-  if (judged.some(hasBroken)) return open(`the replies break the document: ${sent}`);
+  if (evidence.some(hasBroken)) return open(`the replies break the document: ${sent}`);
   const failures = check.failuresOf(names).join('; ');
   return failures === '' ? { verdict: 'none-of-the-options', why: shown } : open(failures);
 }
@@ -125,17 +125,19 @@ function documentDifferences(reply: ProbeReply): readonly Deviation[] {
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
 function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
   const replies = check.everything;
-  const found = replies.flatMap((reply) => differencesIn(reply, check));
-  const judged = [...DOCUMENTED_REPLIES, ...replies.flatMap(otherBreak)];
-  const byName = new Map(judged.map((it) => [replyName(it), it]));
+  const deviations = replies.flatMap((reply) => differencesIn(reply, check));
+  const subjects = [...DOCUMENTED_REPLIES, ...replies.flatMap(otherBreak)];
+  const byName = new Map(subjects.map((it) => [replyName(it), it]));
   return [...byName].map(([name, { operation, status }]) => {
-    const differences = distinct(found.flatMap(({ about, ...it }) => (about === name ? it : [])));
+    const differences = distinct(
+      deviations.flatMap(({ about, ...it }) => (about === name ? it : [])),
+    );
     const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
     if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
     const isSeen = replies.some((it) => replyName(it) === name);
     if (isSeen) return { ...verdict, verdict: 'as-documented' };
-    const asked = QUESTION_NAMES.filter((it) => replyName(QUESTIONS[it]) === name);
-    const why = check.failuresOf(asked).join('; ');
+    const names = QUESTION_NAMES.filter((it) => replyName(QUESTIONS[it]) === name);
+    const why = check.failuresOf(names).join('; ');
     return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
   });
 }

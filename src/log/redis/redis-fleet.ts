@@ -249,10 +249,10 @@ class RedisFleet implements Fleet {
       append: async (entries) => (await append(entries)) ?? (await enter(mayCreate)) ?? 'kept',
       // Creates no sandbox: whoever listens to one while it is deleted must not bring it back.
       async read() {
-        const read = await append([]);
-        if (read === 'kept') return { entries: [] };
+        const missed = await append([]);
+        if (missed === 'kept') return { entries: [] };
         // A sandbox that does not exist looks like a new one.
-        return read ?? (await enter(false)) ?? { snapshot: opening.initial(), entries: [] };
+        return missed ?? (await enter(false)) ?? { snapshot: opening.initial(), entries: [] };
       },
       // Folds the log if it has grown. After a failure, it still has its entries, and asks again later.
       compact(state, evidence) {
