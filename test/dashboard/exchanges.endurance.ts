@@ -177,6 +177,7 @@ describeDashboard('a tester', (open, browser) => {
     await press('Older');
     await exchange(page, 1).waitFor();
     await exchange(page, 20).click();
+    await opened(page, 20).waitFor();
     // Each press counts, also while the next page loads.
     const pressTwice = (key: string) =>
       page.evaluate(`for (const _ of 'ab') {
