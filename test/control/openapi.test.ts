@@ -20,6 +20,16 @@ describeServer('the OpenAPI document of the control API', (open) => {
     expect(Object.keys(other.paths)).not.toContain('/sandboxes');
   });
 
+  test('names the fields in which `q` looks, also where it selects what is deleted', async () => {
+    const { paths } = await documentAt(clientAt((await serverFor()).port), '/__mock/openapi.json');
+    const searched = ({ parameters }: { parameters: { name: string; description: string }[] }) =>
+      parameters.find(({ name }) => name === 'q')?.description;
+    expect(searched(paths['/sandboxes'].delete)).toMatch(/ in name, in any case\.$/);
+    expect(searched(paths['/inventory'].get)).toMatch(
+      / in petId, quantity or status, in any case\.$/,
+    );
+  });
+
   test('gives each endpoint a unique operation id', () => {
     const ids = ENDPOINTS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

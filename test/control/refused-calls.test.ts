@@ -88,6 +88,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
     [{ name: 'staging' }, 'the sandbox staging exists', 409],
     [{ name: 'a b' }, '1 to 64 of'],
   ],
+  'DELETE scenarios/slow': [[undefined, 'slow ships and cannot be deleted', 409]],
   'DELETE sandboxes/staging': [[undefined, 'cannot be deleted', 409]],
   'DELETE sandboxes/nobody': [[undefined, 'there is no sandbox "nobody"', 404]],
   'DELETE sandboxes?_limit=1': [[undefined, 'a filter, such as name=a']],

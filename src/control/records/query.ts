@@ -77,7 +77,7 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
     }),
   );
   const settings = {
-    q: optional(ANY_TEXT, 'Records with this text in any field, in any case.'),
+    q: optional(ANY_TEXT, `Those with this text in ${joinWords(searched, 'or')}, in any case.`),
     _sort: optional(words(choice(names)), 'Fields to sort by, separated by commas.'),
     _order: optional(
       words(choice(['asc', 'desc', 'ASC', 'DESC']), 'asc'),

@@ -126,7 +126,7 @@ export const SCENARIO_ENDPOINTS = [
         const scenarios = new Map(state.scenarios);
         if (scenarios.delete(name)) return { scenarios, reply: DONE };
         if (!isShipped(name)) return scenarioNotFound(state, name);
-        return refuse('cannot_be_deleted', 409, `${name} ships with the mock`);
+        return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);
       }),
   }),
   endpoint('checkScenario', 'post /scenario/check', {
