@@ -141,7 +141,8 @@ function reportUnknown(
       at: [...at, name],
       ofName: true,
       expected: expected ?? joinWords(names, 'or'),
-      found: describe(name) + hintAt(name, members, value),
+      found: describe(name),
+      hint: () => hintAt(name, members, value),
     });
   }
   return known;

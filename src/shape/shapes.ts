@@ -2,7 +2,7 @@ import { isLosslessNumber } from 'lossless-json';
 import { BASE_URL_FORM, baseUrlOf } from '../contract/base-url.ts';
 import type { Json } from '../contract/json.ts';
 import { isObject, type Reading } from '../contract/records.ts';
-import { describe, joinWords, type Problem, suggest } from '../words.ts';
+import { describe, joinWords, MOST_LISTED, type Problem, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];
@@ -23,12 +23,14 @@ interface Misfit {
   readonly ofName?: boolean;
   readonly expected: string;
   readonly found: string;
+  /** Completes `found`. Only the first misfits get one: for thousands, the search would block other clients. */
+  readonly hint?: () => string;
 }
 
 /** Reports a misfit. Returns undefined, which is what a reader then returns. */
 export type ReportMisfit = (misfit: Misfit) => undefined;
 
-export interface ShapeProblem extends Problem, Misfit {}
+export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
 
 /**
  * One definition of a value. Its reader, its JSON Schema and its TypeScript type are made of it, so
@@ -61,8 +63,10 @@ export function readAs<T>(shape: Shape<T>, value: unknown, root = '$'): Reading<
 }
 
 export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfit {
-  return ({ at, ...misfit }) => {
-    problems.push({ ...misfit, at: at.slice(), path: pathText(at, root) });
+  return ({ at, hint, ...misfit }) => {
+    const more = hint && problems.length < MOST_LISTED ? hint() : '';
+    const found = misfit.found + more;
+    problems.push({ ...misfit, found, at: at.slice(), path: pathText(at, root) });
   };
 }
 
@@ -100,7 +104,7 @@ export function scalar<T>(
     read(value, at, report) {
       const result = read(value);
       if (result !== undefined) return result;
-      return report({ at, expected, found: describe(value) + nearWord(value, words) });
+      return report({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
     },
   };
 }
