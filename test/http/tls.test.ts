@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
@@ -29,6 +29,7 @@ beforeAll(async () => {
   own = await drawn('127.0.0.1');
   writeFileSync(fileOf('cert.pem'), own.cert);
   writeFileSync(fileOf('key.pem'), own.key);
+  symlinkSync('key.pem', fileOf('link-to-key.pem'));
   writeFileSync(fileOf('other.pem'), (await drawn('127.0.0.1')).key);
 });
 
@@ -139,7 +140,7 @@ describe('the certificate', () => {
     ],
     [
       '--tls-write would overwrite --tls-key',
-      { tlsCert: 'cert.pem', tlsKey: 'key.pem', tlsWrite: 'key.pem' },
+      { tlsCert: 'cert.pem', tlsKey: 'key.pem', tlsWrite: 'link-to-key.pem' },
     ],
     [
       'other.pem: expected a certificate and its private key without a passphrase, in PEM, found ERR_',

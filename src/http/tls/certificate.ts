@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
 import { codeOf } from '../../node-errors.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
+import { stateOf } from '../../store/file/files.ts';
 
 /** Where the certificate of a server comes from. */
 export interface CertificateOptions {
@@ -48,7 +48,7 @@ export async function loadCertificate(
   }
   const certificate = await certificateFor(tlsCert, tlsKey, host);
   if (tlsWrite !== undefined) {
-    if (tlsKey !== undefined && resolve(tlsWrite) === resolve(tlsKey)) {
+    if (tlsKey !== undefined && stateOf(tlsWrite) === stateOf(tlsKey)) {
       throw new CertificateError(`--tls-write would overwrite --tls-key, ${tlsKey}`);
     }
     writeCertificate(tlsWrite, certificate.cert);
