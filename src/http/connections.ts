@@ -22,7 +22,7 @@ const BROKEN = /^(?:ECONNRESET|EPROTO|ERR_(?:SSL|TLS)_.*)$/;
 /** The open connections of a server. */
 export class Connections {
   readonly #timeouts: Timeouts;
-  readonly #rejectionText: (error: ConnectionError) => string;
+  readonly #rejectionText: (error: ConnectionError, socket: Socket) => string;
   /** Never listens: it gets connections once it is known whether they are TLS. */
   readonly #http = createServer({
     keepAliveTimeout: 0,
@@ -37,7 +37,7 @@ export class Connections {
   constructor(
     timeouts: Timeouts,
     answer: RequestListener,
-    rejectionText: (error: ConnectionError) => string,
+    rejectionText: (error: ConnectionError, socket: Socket) => string,
   ) {
     this.#timeouts = timeouts;
     this.#rejectionText = rejectionText;
@@ -78,7 +78,7 @@ export class Connections {
 
   /** Answers what cannot be read, after the reply under way, and closes the connection. */
   #reject(socket: Socket, error: ConnectionError): void {
-    const text = this.#rejectionText(error);
+    const text = this.#rejectionText(error, socket);
     const response = this.#open.get(socket);
     if (BROKEN.test(error.code ?? '')) socket.destroy();
     else if (isUnderWay(response) && response.req.complete) {

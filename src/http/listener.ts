@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { State } from '../sandbox/state.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { Connections, type Timeouts } from './connections.ts';
@@ -46,9 +46,11 @@ export function createListener(options: ListenerOptions): Listener {
   const connections = new Connections(
     { ...TIMEOUTS, ...timeouts },
     responder(options, notify),
-    (error) => {
-      notify(remedyFor(error));
-      return replyText(rejectionReply(rejectBytes(error), sandbox.state), sandbox.state, options);
+    (error, socket) => {
+      const plain = rejectPlain(socket, options);
+      notify(plain?.[2] ?? remedyFor(error));
+      const reply = rejectionReply(plain ?? rejectBytes(error), sandbox.state);
+      return replyText(reply, sandbox.state, options);
     },
   );
   const upgrade = certificate && tlsUpgrade(certificate);
@@ -80,16 +82,24 @@ function rejectionReply(
   return errorReply(new Grounds(choices), code, status, message, { headers });
 }
 
+/** Rejects everything but TLS on a port for HTTPS. */
+function rejectPlain(socket: Socket, { certificate }: ListenerOptions): Rejection | undefined {
+  return certificate === undefined || 'encrypted' in socket ? undefined : PLAIN_HTTP;
+}
+
 /** Creates the request handler: it answers with an Error, the service's handler, or the app. */
-function responder(options: ListenerOptions, notify: (message: string) => void): RequestListener {
-  const { service, loadApp, sandbox, certificate } = options;
+function responder(
+  options: ListenerOptions,
+  notify: (message: string | undefined) => void,
+): RequestListener {
+  const { service, loadApp, sandbox } = options;
   let app: Promise<RequestListener> | undefined;
   return (request, response) => {
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state, options);
     try {
-      const isPlain = certificate !== undefined && !('encrypted' in request.socket);
-      const rejection = isPlain ? PLAIN_HTTP : rejectRequest(request);
-      if (isPlain) notify(PLAIN_HTTP[2]);
+      const plain = rejectPlain(request.socket, options);
+      notify(plain?.[2]);
+      const rejection = plain ?? rejectRequest(request);
       if (rejection !== undefined) {
         sendReply(response, rejectionReply(rejection, sandbox.state), sandbox.state, options);
         return;

@@ -164,9 +164,10 @@ describe('the port', () => {
     const message = 'this port speaks HTTPS: use a base URL with https:// instead of http://';
     const notices: string[] = [];
     const server = await start({ onNotice: (notice) => notices.push(notice) });
-    for (const method of ['GET', 'DELETE', 'PATCH']) {
+    const requests = ['GET', 'DELETE', 'PATCH'].map((method) => rawRequest(method, '/v1/pets/1'));
+    for (const sent of [...requests, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'SSH-2.0-client\r\n']) {
       const client = await openRaw(server.port);
-      client.send(rawRequest(method, '/v1/pets/1'));
+      client.send(sent);
       const { status, body, headers } = await client.reply();
       expect([status, headers.connection]).toEqual([400, 'close']);
       expect(JSON.parse(body)).toEqual({ code: 'invalid_input', status: 400, message });
