@@ -78,8 +78,11 @@ function byRecord(test: (record: AnyRecord) => boolean): CaseTest {
   const ofLists = new WeakMap<readonly AnyRecord[], boolean>();
   return ({ records = [] }) => {
     if (records.length < 2) return records.some(test);
-    const isShown = ofLists.get(records) ?? records.slice(0, MOST_READ).some(test);
-    ofLists.set(records, isShown);
+    let isShown = ofLists.get(records);
+    if (isShown === undefined) {
+      isShown = records.slice(0, MOST_READ).some(test);
+      ofLists.set(records, isShown);
+    }
     return isShown;
   };
 }
