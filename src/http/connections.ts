@@ -68,12 +68,11 @@ export class Connections {
     this.#open.set(socket, undefined);
     socket.once('close', () => this.#open.delete(socket));
     socket.setTimeout(this.#timeouts.headers);
-    if (upgrade === undefined) this.#http.emit('connection', socket);
-    else
-      upgrade(socket, (known) => {
-        this.#open.delete(socket);
-        this.accept(known);
-      });
+    if (upgrade === undefined) return void this.#http.emit('connection', socket);
+    upgrade(socket, (known) => {
+      this.#open.delete(socket);
+      this.accept(known);
+    });
   }
 
   /** Answers what cannot be read, after the reply under way, and closes the connection. */

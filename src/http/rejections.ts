@@ -37,9 +37,8 @@ export function remedyFor({ code = '', rawPacket }: ConnectionError): string | u
     return 'this port speaks plain HTTP: use a base URL with http:// instead of https://';
   if (start === 'PRI * HTTP/2.0') return 'this port speaks HTTP/1.1: turn HTTP/2 off in the client';
   // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
-  return /_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)
-    ? 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem'
-    : undefined;
+  if (!/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)) return undefined;
+  return 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';
 }
 
 /** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
@@ -47,14 +46,13 @@ const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 /** Rejects what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
 export function rejectRequest(request: IncomingMessage): Rejection | undefined {
-  const version = request.httpVersion;
-  const { host, 'transfer-encoding': coding = 'chunked' } = request.headers;
+  const { headers, httpVersion: version } = request;
+  const { host, 'transfer-encoding': coding = 'chunked' } = headers;
   if (host === undefined ? version === '1.1' : !HOST.test(host))
     return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];
   if (!version.startsWith('1.'))
     return ['http_version_not_supported', 505, `HTTP/${version} is not supported; use HTTP/1.1`];
-  const found = describe(coding);
-  if (!/^chunked$/i.test(coding))
-    return ['transfer_coding_not_implemented', 501, `Transfer-Encoding: use chunked, not ${found}`];
-  return undefined;
+  if (/^chunked$/i.test(coding)) return undefined;
+  const message = `Transfer-Encoding: use chunked, not ${describe(coding)}`;
+  return ['transfer_coding_not_implemented', 501, message];
 }
