@@ -150,10 +150,14 @@ function contains(value: unknown, text: string): boolean {
 }
 
 function orderOf(names: readonly string[], orders: readonly string[]): ListQuery['order'] {
+  const keys = names.map((name, index) => ({
+    name,
+    sign: /desc/i.test(orders[index] ?? '') ? -1 : 1,
+  }));
   return (a, b) => {
-    for (const [index, name] of names.entries()) {
+    for (const { name, sign } of keys) {
       const order = compare(a[name], b[name]);
-      if (order !== 0) return /desc/i.test(orders[index] ?? '') ? -order : order;
+      if (order !== 0) return order * sign;
     }
     return 0;
   };
