@@ -145,6 +145,7 @@ describeDashboard('the page', (open) => {
     await tabTo('Edit order 1', 'Tab');
     await keyboard.press('Enter');
     await page.getByLabel('quantity').waitFor();
+    await page.locator('[name="petId"]:focus').waitFor();
     await keyboard.press('Escape');
     await page.locator('[aria-label="Edit order 1"]:focus').waitFor();
     await keyboard.press('Enter');
