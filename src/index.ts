@@ -3,17 +3,17 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createExpressApp } from './control/app.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
-import { checkTimes } from './sandbox/sandbox-options.ts';
-import { type StartSettings, starterFrom, startFor } from './scenario/sandbox-start.ts';
+import { checkTimes } from './sandbox/sandboxes.ts';
+import { createStart, type StartSettings } from './scenario/sandbox-start.ts';
 import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
 export type { AssumptionId } from './contract/assumption-table.ts';
 export type { OperationId } from './contract/operations.ts';
 export type { RecordedExchange } from './control/control-shapes.ts';
-export type { ObservedExchange } from './evidence/exchange.ts';
-export type { FindingCode } from './evidence/finding-codes.ts';
-export type { FindingsReport } from './evidence/findings.ts';
-export type { CoverageReport, Finding } from './evidence/report-shapes.ts';
+export type { ObservedExchange } from './sandbox/exchange.ts';
+export type { FindingCode } from './sandbox/finding-codes.ts';
+export type { FindingsReport } from './sandbox/findings.ts';
+export type { CoverageReport, Finding } from './sandbox/report-shapes.ts';
 export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export { ControlError } from './library/control-client.ts';
@@ -56,8 +56,7 @@ export function createApp(options: AppOptions = {}): RequestListener {
   const store = loadFixtureSync(options.fixture ?? 'default');
   const { service, control } = assembleMock(
     {
-      start: startFor(options, store, []),
-      starter: starterFrom(options, () => store),
+      start: createStart(options, store),
       guard: { token: options.controlToken },
     },
     options,

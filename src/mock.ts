@@ -1,49 +1,65 @@
 import type { ControlOptions, ControlParts } from './control/control-options.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
-import { type Observer, observedExchange } from './evidence/exchange.ts';
 import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service-handler.ts';
-import { removeIdle } from './sandbox/idle-sandboxes.ts';
-import type { SandboxOptions } from './sandbox/sandbox-options.ts';
-import { Sandboxes, type SandboxParts } from './sandbox/sandboxes.ts';
+import { type Observer, observedExchange } from './sandbox/exchange.ts';
+import { findHoldFindings } from './sandbox/holds.ts';
+import { FINDING_CODES } from './sandbox/finding-codes.ts';
+import type { OnFinding } from './sandbox/report-shapes.ts';
+import type { ServerEvent } from './sandbox/sandbox.ts';
+import { DEFAULT_SANDBOX } from './sandbox/sandbox-names.ts';
+import { removeIdle, type SandboxOptions, Sandboxes, type SandboxParts } from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
+import type { FileStorage } from './storage/file.ts';
+import { MemoryStorage } from './storage/memory.ts';
 
 /** How a mock answers, whatever it starts from. */
 export interface MockOptions extends SandboxOptions, ControlOptions {
   /** Called after each exchange in any sandbox. */
   readonly observe?: Observer | undefined;
+  /** Called for each new finding. */
+  readonly onFinding?: OnFinding | undefined;
   /** Called with what the operator should know, such as what to do about clients that cannot connect. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 /** The parts of a mock. */
 export interface MockParts
-  extends SandboxParts,
-    Pick<ControlParts, 'starter' | 'guard' | 'certificate'> {
+  extends Pick<SandboxParts, 'fleet' | 'upstream'>,
+    Pick<ControlParts, 'guard' | 'certificate'> {
   readonly start: Start;
   readonly upstreams?: Upstreams | undefined;
+  /** Keeps the default sandbox. */
+  readonly openFile?: ((...sandbox: Parameters<SandboxParts['openStorage']>) => FileStorage) | undefined;
 }
 
 /** Assembles a mock without a listener. */
 export function assembleMock(parts: MockParts, options: MockOptions) {
-  const { plain = false, noControl, checked, observe, onControlCall } = options;
+  const { noControl, checked, observe, onFinding, onControlCall } = options;
   const { sandboxIdle, onNotice } = options;
-  const { start, starter, guard, keeper, fleet, certificate, upstream } = parts;
+  const { start, guard, openFile, fleet, certificate, upstream } = parts;
   const { upstreams = new Upstreams() } = parts;
-  const sandboxes = new Sandboxes(start, options, { keeper, fleet, upstream });
+  const sandboxes = new Sandboxes(start, options, {
+    fleet,
+    upstream,
+    openStorage: (sandbox, context) =>
+      openFile !== undefined && sandbox.name === DEFAULT_SANDBOX
+        ? openFile(sandbox, context)
+        : new MemoryStorage(sandbox, context),
+  });
   if (observe !== undefined) {
-    sandboxes.observers.add((sandbox, exchange) => observe(sandbox, observedExchange(exchange)));
+    sandboxes.events.add(({ sandbox, exchange }) => observe(sandbox, observedExchange(exchange)));
   }
+  if (onFinding !== undefined) sandboxes.events.add(reportFindings(onFinding));
   const pending = new PendingResponses();
-  const service = createServiceHandler({ sandboxes, plain, pending });
+  const service = createServiceHandler({ sandboxes, pending });
   const control: ControlParts = {
     sandboxes,
-    starter,
     guard,
     certificate,
     openUpstream: upstreams.open,
     problem: () => fleet?.problem,
-    plain,
+    plain: start.plain,
     noControl,
     checked,
     onControlCall,
@@ -55,4 +71,22 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
           onNotice?.(`removed sandbox ${name}: idle for longer than --sandbox-idle`),
         );
   return { stopRemoving, sandboxes, service, control, pending };
+}
+
+/** What every call of an operation causes is reported once for each sandbox. */
+function reportFindings(onFinding: OnFinding): (event: ServerEvent) => void {
+  const reported = new Set<string>();
+  return ({ kind, sandbox, exchange }) => {
+    const { number, operation, method, target } = exchange;
+    if (operation === undefined) return;
+    const found = kind === 'hold' ? findHoldFindings(exchange) : exchange.findings;
+    for (const { code, message } of found) {
+      const name = `${sandbox} ${code}`;
+      if ((code === 'deprecated' || code === 'experimental') && reported.has(name)) continue;
+      reported.add(name);
+      const at = new Date(exchange.at).toISOString();
+      const call = { sandbox, exchange: number, operation, method, target, at };
+      onFinding({ code, ...call, message, advice: FINDING_CODES[code] });
+    }
+  };
 }

@@ -5,11 +5,6 @@ import { BASE_URL_FORM, baseUrlOf, isLoopbackName } from './contract/base-url.ts
 import { BASE_PATH } from './contract/operations.ts';
 import { DEFAULTS } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
-import { coverageOf } from './evidence/coverage.ts';
-import type { FindingsReport } from './evidence/findings.ts';
-import { findingsOf } from './evidence/findings.ts';
-import type { CoverageReport } from './evidence/report-shapes.ts';
-import { totalsOf } from './evidence/sandbox-evidence.ts';
 import type { Timeouts } from './http/connections.ts';
 import { createListener } from './http/listener.ts';
 import {
@@ -20,16 +15,19 @@ import {
 } from './http/tls/certificate.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
 import { asError } from './node-errors.ts';
-import type { Fleet } from './sandbox/keeper.ts';
-import { checkTimes } from './sandbox/sandbox-options.ts';
+import { coverageOf } from './sandbox/coverage.ts';
+import type { FindingsReport } from './sandbox/findings.ts';
+import { findingsOf } from './sandbox/findings.ts';
+import type { CoverageReport } from './sandbox/report-shapes.ts';
+import { checkTimes, type Fleet } from './sandbox/sandboxes.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import {
+  createStart,
+  loadBases,
   loadStore,
   type Start,
-  type Starter,
   type StartSettings,
   type StoreChoice,
-  starterFrom,
 } from './scenario/sandbox-start.ts';
 import type { Scenario } from './scenario/scenario-shape.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
@@ -109,7 +107,10 @@ export async function loadFiles(
   const scenarios =
     names.length === 0
       ? []
-      : await (await import('./scenario/load-scenario.ts')).loadScenarios(names);
+      : await loadBases(
+          await (await import('./scenario/load-scenario.ts')).loadScenarios(names),
+          options.seed,
+        );
   return { store, scenarios, certificate, ca };
 }
 
@@ -117,31 +118,29 @@ export async function loadFiles(
  * Starts a server and waits until it answers.
  *
  * @param files already loaded files
- * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, KeeperError if `db` cannot be used,
+ * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, StorageError if `db` cannot be used,
  *   RangeError for a time that no timer can wait, and Node's own errors if the port is taken or not permitted
  */
 export async function startServer(
   options: ServerOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
-  const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts } = options;
+  const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts } = options;
   checkTimes(options);
   let loaded = files ?? (await loadFiles(options));
-  let file: Awaited<ReturnType<typeof openFile>>;
-  const starter = starterFrom(options, () => file?.store ?? loaded.store);
-  // What a file holds wins over the state that scenarios set up.
-  const withFile = (it: Start): Start => (file === undefined ? it : { ...it, store: file.store });
-  const start = await starter(loaded.scenarios);
+  const start = createStart(options, loaded.store, loaded.scenarios);
   const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? drawToken());
   const guard = { token: controlToken, host };
   const { certificate, ca } = loaded;
   const { proxyVariables: variables, upstreamTimeout: timeout } = options;
   const upstreams = new Upstreams({ ca, timeout, variables });
   const upstream = await openUpstream(upstreams, options);
-  const fleet = await joinFleet(start, starter, upstreams.open, upstream?.url, options);
+  const fleet = await joinFleet(start, upstreams.open, upstream?.url, options);
   // Last, since only a server that listens releases the file.
-  file = await openFile(start, options);
-  const stores = { start: withFile(start), starter, keeper: file?.keeper, fleet };
+  const file = await openFile(start, options);
+  // What a file holds wins over the state that scenarios set up.
+  const withFile = (own: Start): Start => (file === undefined ? own : { ...own, store: file.store });
+  const stores = { start: withFile(start), openFile: file?.open, fleet };
   const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, pending } = mock;
@@ -149,20 +148,19 @@ export async function startServer(
     service,
     loadApp: () => loadApp(mock),
     sandbox: sandboxes.default,
-    plain,
     pending,
     timeouts,
     certificate,
     onNotice: options.onNotice,
   });
   const address = await listen(server, port, host).catch(async (error) => {
-    await file?.keeper.close();
+    await file?.close();
     fleet?.close();
     throw error;
   });
   const reload = async (): Promise<readonly Scenario[]> => {
     loaded = await loadFiles(options, loaded);
-    await sandboxes.restart(withFile(await starter(loaded.scenarios)));
+    await sandboxes.restart(withFile(createStart(options, loaded.store, loaded.scenarios)));
     return loaded.scenarios;
   };
   const watching = options.watch ? await watch(options, loaded.scenarios, reload) : undefined;
@@ -174,7 +172,7 @@ export async function startServer(
     mock.stopRemoving?.();
     await Promise.all([closed, sandboxes.end()]);
     upstreams.close();
-    await file?.keeper.close();
+    await file?.close();
     fleet?.close();
   };
   return {
@@ -182,8 +180,8 @@ export async function startServer(
     port: address.port,
     controlToken,
     certificate: certificate?.cert,
-    coverage: () => coverageOf(totalsOf(sandboxes)),
-    findings: () => findingsOf(totalsOf(sandboxes)),
+    coverage: () => coverageOf(sandboxes.served),
+    findings: () => findingsOf(sandboxes.served),
     close,
   };
 }
@@ -247,16 +245,15 @@ function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string
 }
 
 /** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
-async function openFile({ store }: Start, { db, onNotice }: ServerOptions) {
+async function openFile({ store }: Start, { db }: ServerOptions) {
   return db === undefined
     ? undefined
-    : (await import('./log/file/file-keeper.ts')).openFile(db, store, { onNotice });
+    : (await import('./storage/file.ts')).openStoreFile(db, store);
 }
 
 /** Joins the servers of `shared`, which must have started alike. */
 async function joinFleet(
   start: Start,
-  starter: Starter,
   openUpstream: OpenUpstream,
   upstream: string | undefined,
   options: ServerOptions,
@@ -264,11 +261,11 @@ async function joinFleet(
   const { shared: url, maxSandboxes = DEFAULTS.maxSandboxes } = options;
   if (url === undefined) return undefined;
   const [{ joinFleet }, { fleetSettings }] = await Promise.all([
-    import('./log/redis/redis-fleet.ts'),
-    import('./log/redis/fleet-settings.ts'),
+    import('./storage/redis/fleet.ts'),
+    import('./storage/redis/fleet-settings.ts'),
   ]);
   const settings = fleetSettings(start, { ...options, upstream });
-  return joinFleet({ url, settings, maxSandboxes, starter, openUpstream });
+  return joinFleet({ url, settings, start, maxSandboxes, openUpstream, options });
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */

@@ -1,9 +1,8 @@
 import type { FinishedCall } from '../control/control-options.ts';
-import type { ObservedExchange, Observer } from '../evidence/exchange.ts';
-import type { Finding } from '../evidence/report-shapes.ts';
-import type { OnFinding } from '../evidence/totals.ts';
+import type { ObservedExchange, Observer } from '../sandbox/exchange.ts';
+import type { Finding, OnFinding } from '../sandbox/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
-import { holdView } from '../scenario/hold.ts';
+import { describeHold } from '../sandbox/holds.ts';
 import { decidersOf } from '../service/reply.ts';
 import { countText, cut, escapeOf, roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
@@ -33,7 +32,7 @@ export function renderJson(sandbox: string, exchange: ObservedExchange): string 
     fault,
     duration: roundDuration(exchange.duration),
     delay: delay > 0 ? delay : undefined,
-    hold: hold && holdView(hold),
+    hold: hold && describeHold(hold),
     basis: basis.kind,
     by: by.length > 0 ? by : undefined,
     why: exchange.why.map(brief),

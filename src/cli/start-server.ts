@@ -3,7 +3,7 @@ import { DEFAULTS } from '../defaults.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
 import { codeOf } from '../node-errors.ts';
 import { ContentError } from '../read-text.ts';
-import { KeeperError } from '../sandbox/keeper.ts';
+import { StorageError } from '../sandbox/storage.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
 import {
   type LoadedFiles,
@@ -52,7 +52,7 @@ function explain(cause: unknown, { host, port }: ServeSettings): unknown {
   if (cause instanceof CertificateError) {
     return new UsageError(`the certificate cannot be used\n${cause.message}`, { cause });
   }
-  if (cause instanceof KeeperError) {
+  if (cause instanceof StorageError) {
     return NO_FILE.has(codeOf(cause.cause) ?? '')
       ? new UsageError(`--db: ${cause.message}`, { cause })
       : new Failure(cause.message, { cause });

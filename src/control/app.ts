@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import { locateByName } from '../http/locate-sandbox.ts';
+import { getOrCreate } from '../http/locate-sandbox.ts';
 import type { ServiceHandler } from '../http/service-handler.ts';
 import { decodeSegment, parseTarget, ROOT } from '../http/target.ts';
 import { sendFailure, writeReply } from '../http/write.ts';
 import { ContentError } from '../read-text.ts';
-import { KeeperError } from '../sandbox/keeper.ts';
+import { StorageError } from '../sandbox/storage.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
 import { readBody } from './body.ts';
@@ -40,7 +40,7 @@ export function createExpressApp(
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
   const answerError: ErrorRequestHandler = (error, _request, response, _next) =>
-    sendFailure(response, error, control.sandboxes.default.state, control);
+    sendFailure(response, error, control.sandboxes.default.state);
   app.use(answerError);
   return app;
 }
@@ -141,10 +141,10 @@ async function answer(
   const call = { ...mockRequest, parts, sandbox, params, query, body: body.value };
   try {
     // What other servers have done counts, too.
-    if (!endpoint.open) await sandbox.current();
+    if (!endpoint.open) await sandbox.read();
     return await endpoint.handle(call);
   } catch (error) {
-    if (error instanceof KeeperError) return refuse(error.code, 503, error.refusal);
+    if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);
     if (error instanceof ContentError) {
       return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
     }
@@ -162,7 +162,7 @@ function sandboxFor(
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return unknownEndpoint(mockRequest);
-  const found = locateByName(sandboxes, name);
+  const found = getOrCreate(sandboxes, name);
   return found instanceof Sandbox ? found : ofService(found);
 }
 

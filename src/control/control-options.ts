@@ -1,7 +1,6 @@
 import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../sandbox/upstream.ts';
-import type { Starter } from '../scenario/sandbox-start.ts';
 
 /** A finished call of the control API. */
 export interface FinishedCall {
@@ -38,8 +37,6 @@ export interface ControlOptions {
 export interface ControlParts extends ControlOptions {
   readonly plain: boolean;
   readonly sandboxes: Sandboxes;
-  /** Creates the start for scenarios that are chosen while the server runs. */
-  readonly starter: Starter;
   readonly guard: GuardOptions;
   /** The certificate that clients may trust, in PEM; undefined without TLS. */
   readonly certificate?: string | undefined;

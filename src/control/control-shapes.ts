@@ -1,7 +1,7 @@
 import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
 import { RECORDS } from '../contract/records.ts';
 import { ASSUMPTION_VERDICT } from '../deployment/check/verdict-shapes.ts';
-import { FINDING_CODE_NAMES } from '../evidence/finding-codes.ts';
+import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
 import {
   BASIS_KIND,
   COUNT,
@@ -12,9 +12,9 @@ import {
   OPERATION,
   REPLY_MEMBERS,
   TEXTS,
-} from '../evidence/report-shapes.ts';
+} from '../sandbox/report-shapes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
-import { HOLD_ENDS } from '../scenario/hold.ts';
+import { HOLD_ENDS } from '../sandbox/holds.ts';
 import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { mapOf, namedObject, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';

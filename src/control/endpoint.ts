@@ -1,14 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { isIntegerText, type Json, writeJson } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
-import { methodAdvice } from '../http/no-operation.ts';
 import type { Content } from '../http/write.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import { MOST_NAMED, type State } from '../sandbox/state.ts';
+import type { Edited, Sandbox } from '../sandbox/sandbox.ts';
+import { MAX_NAMED, type State } from '../sandbox/state.ts';
 import type { Instant } from '../service/clock.ts';
+import { adviseMethod } from '../service/no-operation.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
 import { firstProblems, type Problem, problemText } from '../words.ts';
@@ -204,7 +204,7 @@ export function refuse<C extends ErrorCode>(
 
 /** The refusal of a method, with those that are allowed. */
 export function refuseMethod(method: string, allow: string): ControlReply {
-  return refuse('method_not_allowed', 405, methodAdvice(method, allow), { Allow: allow });
+  return refuse('method_not_allowed', 405, adviseMethod(method, allow), { Allow: allow });
 }
 
 /** The refusal of a body or a query, with its problems. */
@@ -220,20 +220,34 @@ export function ofService({ status, body }: Reply): ControlReply {
 /** Parts of a state that change, and the reply to the call. */
 export interface StateEdit extends Partial<State> {
   readonly reply: ControlReply;
+  readonly clears?: 'journal' | 'all' | undefined;
 }
 
-/** Changes parts of a sandbox's state. An edit that returns a mere reply changes nothing. */
+/**
+ * Changes parts of a sandbox's state. An edit that returns a mere reply changes nothing.
+ *
+ * @param what the change in words, for the journal
+ */
 export function edit(
-  sandbox: Sandbox,
+  { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
+  what: string,
   make: (state: State, now: Instant) => StateEdit | ControlReply,
 ): Promise<ControlReply> {
-  return sandbox.change((state, now) => {
+  const change = (state: State, now: Instant): Edited<ControlReply> => {
     const result = make(state, now);
     if (!('reply' in result)) return { state, result };
-    const { reply, ...changes } = result;
-    return { state: { ...state, ...changes }, result: reply };
-  });
+    const { reply, clears, ...changes } = result;
+    return { state: { ...state, ...changes }, result: reply, clears };
+  };
+  return sandbox.edit(change, { what, by: readCaller(request.headers) });
 }
+
+/** Who calls: what `Mock-Client` says, such as `ctl`. */
+function readCaller({ 'mock-client': name = '' }: IncomingHttpHeaders): string {
+  return CALLER.test(String(name)) ? String(name) : 'the control API';
+}
+
+const CALLER = /^[\w .-]{1,40}$/;
 
 /** Refuses a name that is not in use, once there are too many. */
 export function refuseOneMore(
@@ -241,7 +255,7 @@ export function refuseOneMore(
   named: ReadonlyMap<string, unknown>,
   name: string,
 ): ControlReply | undefined {
-  if (named.has(name) || named.size < MOST_NAMED) return undefined;
-  const message = `limit of ${kind} of a sandbox (${MOST_NAMED}) reached; delete one first`;
+  if (named.has(name) || named.size < MAX_NAMED) return undefined;
+  const message = `limit of ${kind} of a sandbox (${MAX_NAMED}) reached; delete one first`;
   return refuse(`too_many_${kind}`, 409, message);
 }

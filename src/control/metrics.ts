@@ -1,4 +1,4 @@
-import { DURATION_BOUNDS, type Durations } from '../evidence/meter.ts';
+import { DURATION_BOUNDS, type Durations } from '../sandbox/meter.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 
 /** The text format of Prometheus. */
@@ -8,7 +8,7 @@ export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 type Sample = readonly [name: string, value: number];
 
 /** The metrics of a server. */
-export function metricsText({ meter, logMeter: log, size }: Sandboxes): string {
+export function metricsText({ meter, size }: Sandboxes): string {
   const endings: Sample[] = [];
   const durations: Sample[] = [];
   for (const [operation = 'none', exchanges] of meter.operations) {
@@ -21,11 +21,6 @@ export function metricsText({ meter, logMeter: log, size }: Sandboxes): string {
     ['exchanges_total counter', 'Exchanges that this server has answered.', endings],
     ['exchange_duration_seconds histogram', 'Time to a reply, delays included.', durations],
     ['sandboxes gauge', 'Sandboxes that this server has in memory.', [['', size]]],
-    ['log_append_duration_seconds histogram', 'Time of an append.', histogram(log.appends, {})],
-    ['log_changes_total counter', 'Changes that change logs have taken.', [['', log.changes]]],
-    ['log_conflicts_total counter', 'Appends behind another server.', [['', log.conflicts]]],
-    ['log_failures_total counter', 'Appends and reads that failed.', [['', log.failures]]],
-    ['log_lag_changes gauge', 'Changes that the latest read was behind.', [['', log.behind]]],
   ];
   const lines = metrics.flatMap(([typed, help, samples]) => {
     const name = `petstore_mock_${typed.replace(/ .*/, '')}`;

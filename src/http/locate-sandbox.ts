@@ -1,22 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { sandboxLimitReached } from '../sandbox/keeper.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import type { State } from '../sandbox/state.ts';
+import { StorageError } from '../sandbox/storage.ts';
 import { bearerToken } from '../service/keyring.ts';
+import { refuseKey } from '../service/operation.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
 
 /** Where a request goes. */
-interface Location {
+export interface Location {
   readonly sandbox: Sandbox;
   /** The `Authorization` header, without the sandbox name in its token. */
   readonly authorization: string | undefined;
   /** Why the request is refused; the default sandbox then answers with it. */
-  readonly refusal?: Reply;
-  /** What the default sandbox answers from, in place of a sandbox that does not exist. */
-  readonly initial?: State;
+  readonly refusal: Reply | undefined;
 }
 
 /**
@@ -35,38 +33,48 @@ export function locateSandbox(
   const split = splitKey(sandboxes, inPath ?? inHeader, headers.authorization);
   const authorization = split?.authorization ?? headers.authorization;
   const name = inPath ?? split?.name ?? inHeader;
+  const refuse = (refusal: Reply): Location => ({
+    sandbox: sandboxes.default,
+    authorization,
+    refusal,
+  });
   if (name === undefined) {
-    const { default: sandbox, required } = sandboxes;
-    if (!required) return { sandbox, authorization };
-    return { sandbox, authorization, refusal: nameRequired(sandboxes) };
+    if (sandboxes.required) return refuse(nameRequired(sandboxes));
+    return { sandbox: sandboxes.default, authorization, refusal: undefined };
   }
   // A wrong name is a mistake, also where another one decides.
-  const isWrong = (it: string | undefined): boolean => it !== undefined && !SANDBOX_NAME.test(it);
-  const wrong = [split?.name, inHeader, name].find(isWrong);
-  const entered =
-    wrong === undefined
-      ? (sandboxes.enter(name, authorization) ?? tooMany(sandboxes, name))
-      : nameInvalid(sandboxes, wrong);
-  if (entered instanceof Sandbox) return { sandbox: entered, authorization };
-  const sandbox = sandboxes.default;
-  return 'store' in entered
-    ? { sandbox, authorization, initial: entered }
-    : { sandbox, authorization, refusal: entered };
+  const given = [split?.name, inHeader, name];
+  const wrong = given.find((text) => text !== undefined && !SANDBOX_NAME.test(text));
+  if (wrong !== undefined) return refuse(nameInvalid(sandboxes, wrong));
+  try {
+    const admitted = sandboxes.admit(name, authorization);
+    if (admitted instanceof Sandbox) {
+      return { sandbox: admitted, authorization, refusal: undefined };
+    }
+    return refuse(refuseKey(sandboxes.default.state.settings, admitted));
+  } catch (error) {
+    if (error instanceof StorageError) return refuse(tooMany(sandboxes, error));
+    throw error;
+  }
 }
 
 /**
- * Finds a sandbox by its name, or creates it.
+ * The sandbox of a name, created if it is new.
  *
  * @returns a refusal if the name is invalid or there are too many sandboxes
  */
-export function locateByName(sandboxes: Sandboxes, name: string): Sandbox | Reply {
+export function getOrCreate(sandboxes: Sandboxes, name: string): Sandbox | Reply {
   if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
-  return sandboxes.find(name) ?? tooMany(sandboxes, name);
+  try {
+    return sandboxes.getOrCreate(name);
+  } catch (error) {
+    if (error instanceof StorageError) return tooMany(sandboxes, error);
+    throw error;
+  }
 }
 
-function tooMany(sandboxes: Sandboxes, name: string): Reply {
-  const { message } = sandboxLimitReached(sandboxes.most, name);
-  return errorReply(groundsOf(sandboxes), 'too_many_sandboxes', 503, message);
+function tooMany(sandboxes: Sandboxes, { code, refusal }: StorageError): Reply {
+  return errorReply(groundsOf(sandboxes), code, 503, refusal);
 }
 
 /** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
@@ -76,10 +84,11 @@ function splitKey(
   authorization: string | undefined,
 ): { readonly authorization: string; readonly name: string } | undefined {
   if (!authorization?.includes('~')) return undefined;
-  const keys = sandboxes.keysOf(named ?? DEFAULT_SANDBOX);
-  if (keys.checkOfHeader.has(authorization) || bearerToken(authorization) === undefined) {
-    return undefined;
-  }
+  const token = bearerToken(authorization);
+  if (token === undefined) return undefined;
+  const sandbox = sandboxes.find(named ?? DEFAULT_SANDBOX) ?? sandboxes.default;
+  const { valid, readOnly } = sandbox.state.settings.keys;
+  if (valid.has(token) || readOnly.has(token)) return undefined;
   const tilde = authorization.lastIndexOf('~');
   return { authorization: authorization.slice(0, tilde), name: authorization.slice(tilde + 1) };
 }

@@ -1,23 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type OperationId, operationShape } from '../contract/operations.ts';
+import { operationShape } from '../contract/operations.ts';
+import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
-import type { Answer } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import type { State } from '../sandbox/state.ts';
-import { step } from '../sandbox/step.ts';
-import type { Outcome } from '../scenario/rules.ts';
-import { thisInstant } from '../service/clock.ts';
-import { BODY_LIMITS, type Call, type RequestBody } from '../service/input.ts';
-import type { Reply } from '../service/reply.ts';
+import { BODY_LIMITS, type RequestBody } from '../service/input.ts';
 import { forward } from './forward.ts';
-import { locateSandbox } from './locate-sandbox.ts';
-import { withoutOperation } from './no-operation.ts';
-import { MOST_HELD } from './pass-on.ts';
+import { type Location, locateSandbox } from './locate-sandbox.ts';
 import { receiveBody } from './receive-body.ts';
-import { belowBase, parseTarget, queryOf, type Target } from './target.ts';
-import { failureReply, finish, type ServiceRequest, sendFailure, type Wire } from './write.ts';
+import { createServiceRequest, findOperation, type RequestHead, readHead } from './service-request.ts';
+import { belowBase, parseTarget, type Target } from './target.ts';
+import { sendFailure, sendWhenDue, type WriterOptions } from './write.ts';
 
-export interface ServiceOptions extends Wire {
+export interface ServiceOptions extends WriterOptions {
   readonly sandboxes: Sandboxes;
 }
 
@@ -33,133 +28,74 @@ export type ServiceHandler = (
 ) => void;
 
 /** Creates the handler that the listener and the Express app share. */
-export function createServiceHandler({ sandboxes, ...wire }: ServiceOptions): ServiceHandler {
+export function createServiceHandler({ sandboxes, ...writer }: ServiceOptions): ServiceHandler {
   return (incoming, response, target = parseTarget(incoming.url ?? '/')) => {
-    const { headers, method = 'GET' } = incoming;
-    const location = locateSandbox(sandboxes, target.sandbox, headers);
-    const { sandbox, authorization, refusal, initial } = location;
-    const mount = mountPath(incoming);
-    const request: ServiceRequest = {
-      incoming,
-      response,
-      sandbox,
-      wire,
-      method,
-      target: mount + target.url,
-      authorization,
-      headers: incoming.rawHeaders,
-      traceparent: headers.traceparent,
-      call: undefined,
-      connection: incoming.socket,
-      receivedAt: thisInstant().steady,
-      crossOrigin: headers.origin !== undefined,
-    };
-    const id = target.route?.operations.get(method === 'HEAD' ? 'GET' : method);
-    const { upstream, choices } = (initial ?? sandbox.state).settings;
-    const below = upstream && belowBase(target);
-    const isForwarded = upstream !== undefined && below !== undefined;
-    if (refusal !== undefined || (id === undefined && !isForwarded)) {
-      settle(request, outcomeWith(refusal ?? withoutOperation(target, method, headers, choices)));
-      return;
-    }
-    const fail = (error: unknown): void => answerFailure(request, error);
-    const received = (body: RequestBody): void => {
-      try {
-        if (id !== undefined) request.call = callOf(request, id, target, mount, body);
-        const { call } = request;
-        const preferred = preferenceOf(request);
-        if (isForwarded) {
-          forward(request, { upstream, below, body, preferred }, settle).catch(fail);
-        } else if (call !== undefined) {
-          if (preferred === undefined) run(request, call, initial);
-          else preferred.then((it) => run(request, call, initial, it)).catch(fail);
-        }
-      } catch (error) {
-        fail(error);
-      }
-    };
-    if (isForwarded) receiveBody(incoming, MOST_HELD, received, true);
-    else if (id === undefined || operationShape(id).body === undefined) received(NO_BODY);
-    else receiveBody(incoming, BODY_LIMITS[choices['body-limit']], received);
+    const head = readHead(incoming);
+    const location = locateSandbox(sandboxes, target.sandbox, head.headers);
+    const { sandbox } = location;
+    const arrival = { incoming, head, target, ...location };
+    const exchange = needsBody(arrival)
+      ? receive(arrival).then((body) => answerRequest(arrival, body))
+      : answerRequest(arrival, NO_BODY);
+    if (exchange instanceof Promise) {
+      exchange.then(
+        (done) => sendWhenDue(done, response, sandbox, writer),
+        (error) => sendFailure(response, error, sandbox.state),
+      );
+    } else sendWhenDue(exchange, response, sandbox, writer);
   };
 }
 
-function callOf(
-  { incoming: { headers }, authorization }: ServiceRequest,
-  operation: OperationId,
-  target: Target,
-  mount: string,
-  body: RequestBody,
-): Call {
-  return {
-    operation,
-    path: mount + target.path,
-    pathId: target.pathId,
-    query: queryOf(target),
-    headers,
-    authorization,
-    contentType: headers['content-type'],
-    contentEncoding: headers['content-encoding'],
-    body,
-  };
+/** A request whose sandbox is known, and whose body may still arrive. */
+interface Arrival extends Location {
+  readonly incoming: IncomingMessage;
+  readonly head: RequestHead;
+  readonly target: Target;
 }
 
 const NO_BODY: RequestBody = { kind: 'none' };
 
-/** What the request asks of the mock; undefined if nothing. */
-function preferenceOf({ incoming, sandbox, wire }: ServiceRequest) {
-  const { prefer } = incoming.headers;
-  return prefer === undefined || wire.plain ? undefined : readPrefer(String(prefer), sandbox);
+/** The deployment that answers a request, and what it is asked for; undefined if the mock answers. */
+function findUpstream({ sandbox, target }: Arrival) {
+  const { upstream } = sandbox.state.settings;
+  const below = upstream && belowBase(target);
+  return upstream === undefined || below === undefined ? undefined : { upstream, below };
 }
 
-/** Answers and records a request on which the mock itself or its log has failed. */
-function answerFailure(request: ServiceRequest, error: unknown): void {
-  const { response, sandbox, wire } = request;
-  try {
-    settle(request, outcomeWith(failureReply(sandbox.state, error)));
-  } catch (again) {
-    sendFailure(response, again, sandbox.state, wire);
-  }
+/** Nobody reads the body of a request that reaches no operation, or one without a body. */
+function needsBody(arrival: Arrival): boolean {
+  const { target, head, refusal } = arrival;
+  if (refusal !== undefined) return false;
+  const operation = findOperation(target, head.method);
+  const isRead = operation !== undefined && operationShape(operation).body !== undefined;
+  return isRead || findUpstream(arrival) !== undefined;
 }
 
-/**
- * Runs an operation, and answers once its changes are kept.
- *
- * @param initial answers in place of the sandbox's state, and takes no changes
- */
-function run(
+/** Never resolves if the client disconnects before the body is complete. */
+function receive(arrival: Arrival): Promise<RequestBody> {
+  const { incoming, sandbox } = arrival;
+  const option = findUpstream(arrival) ? 'none' : sandbox.state.settings.choices['body-limit'];
+  return new Promise((resolve) => receiveBody(incoming, BODY_LIMITS[option], resolve));
+}
+
+function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
+  const { incoming, head, target, sandbox, authorization, refusal } = arrival;
+  const request = createServiceRequest(head, target, authorization, body);
+  if (refusal !== undefined) return sandbox.handle({ ...request, given: { reply: refusal } });
+  const forwarded = findUpstream(arrival);
+  const { prefer } = head.headers;
+  const isAsked = prefer !== undefined && !sandbox.state.settings.start.plain;
+  if (forwarded === undefined && !(isAsked && request.call)) return sandbox.handle(request);
+  const preference = isAsked ? readPrefer(String(prefer), sandbox) : undefined;
+  return forwarded === undefined
+    ? answerAsPreferred(sandbox, request, preference)
+    : forward({ ...forwarded, incoming, body, sandbox, request, preference });
+}
+
+async function answerAsPreferred(
+  sandbox: Sandbox,
   request: ServiceRequest,
-  call: Call,
-  initial: State | undefined,
-  preferred?: Preference,
-): void {
-  respond(request, (state, now) => {
-    try {
-      if (initial === undefined) return step(state, call, now, preferred);
-      return { state, outcome: step(initial, call, now, preferred).outcome };
-    } catch (error) {
-      return { state, outcome: outcomeWith(failureReply(state, error)) };
-    }
-  });
-}
-
-/** Performs a request in its sandbox, and sends the outcome once it is kept. */
-function respond(request: ServiceRequest, answer: Answer): void {
-  const outcome = request.sandbox.perform(request, answer);
-  if (outcome instanceof Promise) void outcome.then((kept) => finish(request, kept));
-  else finish(request, outcome);
-}
-
-/** Records and sends an outcome without an operation. */
-function settle(request: ServiceRequest, outcome: Outcome): void {
-  respond(request, (state) => ({ state, outcome }));
-}
-
-function outcomeWith(reply: Reply): Outcome {
-  return { kind: 'reply', reply, delay: 0 };
-}
-
-/** Where an Express app has mounted the handler; Express removes it from the target. */
-function mountPath(incoming: IncomingMessage): string {
-  return 'baseUrl' in incoming && typeof incoming.baseUrl === 'string' ? incoming.baseUrl : '';
+  preference: Promise<Preference | undefined> | undefined,
+): Promise<Exchange> {
+  return sandbox.handle(request, await preference);
 }

@@ -1,6 +1,6 @@
 import type { JournalPage, RecordedExchange, RequestCount } from '../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../control/journal/hold-endpoints.ts';
-import type { ExchangeFilter } from '../evidence/exchange-filter.ts';
+import type { ExchangeFilter } from '../sandbox/exchange-filter.ts';
 import { type ControlClient, searchOf } from './control-client.ts';
 import type { RuleDefinition } from './scenario-definition.ts';
 

@@ -1,6 +1,6 @@
 import { parseJson, writeJson } from '../contract/json.ts';
 import { RULE_SHAPE } from '../scenario/rule-shape.ts';
-import { type LatchRule, ruleBook, withoutPreferred } from '../scenario/rules.ts';
+import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
 import type { State } from './state.ts';
 
@@ -14,13 +14,13 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule]> = {
     if (hold === undefined) {
       return report({ at: [...at, 'hold'], expected: 'true, or a name', found: 'nothing' });
     }
-    const book = ruleBook([{ ...rule, scenario: 'latch', number: 1 }]);
+    const book = createRuleBook([{ ...rule, scenario: 'latch', number: 1 }], 'latch', hold);
     return [hold, { json: writeJson(Object(value)), book }];
   },
 };
 
 /** Reads a latch that was read before. */
-export function latchFrom(json: string): LatchRule {
+export function parseLatch(json: string): LatchRule {
   const reading = readAs(LATCH, parseJson(json));
   if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);
   return reading.value[1];
@@ -31,6 +31,6 @@ export function withLatch(state: State, name: string, latch: LatchRule | undefin
   const latches = new Map(state.latches);
   latches.delete(name);
   if (latch !== undefined) latches.set(name, latch);
-  const rules = withoutPreferred(state.counters.rules, `latch ${name}`);
+  const rules = dropCounters(state.counters.rules, 'latch', name);
   return { ...state, latches, counters: { ...state.counters, rules } };
 }

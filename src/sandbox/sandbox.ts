@@ -1,188 +1,289 @@
-import type { RequestRecord } from '../evidence/exchange.ts';
-import type { HeldExchange, Release } from '../evidence/holds.ts';
-import { exchangeOf } from '../evidence/make-exchange.ts';
-import type { Evidence } from '../evidence/sandbox-evidence.ts';
-import type { Hold } from '../scenario/hold.ts';
-import type { Outcome } from '../scenario/rules.ts';
+import { warn } from '../node-errors.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
-import { type Instant, thisInstant } from '../service/clock.ts';
-import { errorReply, Grounds } from '../service/reply.ts';
-import { Commits, type Effect } from './commits.ts';
-import { HeldReplies, type HoldEndings, type ReadyReply } from './held-replies.ts';
-import { type Keeper, keeperErrorOf } from './keeper.ts';
-import { type ArrivalListener, Recorder, type SandboxShare } from './recorder.ts';
-import { initialState, type State } from './state.ts';
-import { type Step, worldOf } from './step.ts';
+import { currentInstant, type Instant } from '../service/clock.ts';
+import type { Call } from '../service/input.ts';
+import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { type Answer, answer, type MatchedCall, matchCall } from './answer.ts';
+import type { Exchange, ServiceRequest } from './exchange.ts';
+import {
+  type HeldExchange,
+  type HoldEnd,
+  isHeld,
+  type ReadyReply,
+  type Release,
+  selectHeld,
+  WaitingReplies,
+} from './holds.ts';
+import type { EditText, Journal, JournalContext, RememberedStates } from './journal.ts';
+import type { Preference } from './preference.ts';
+import { waitingRetries } from './retries.ts';
+import type { State } from './state.ts';
+import { type Emitter, type SandboxListener, type Storage, StorageError } from './storage.ts';
 import type { Upstream } from './upstream.ts';
 
-/** Answers a request in a state. */
-export type Answer = (state: State, now: Instant) => Step;
+/** An exchange of any sandbox of a server. */
+export interface ServerEvent {
+  /** `hold` once a reply that was held back has left, or never will. */
+  readonly kind: 'exchange' | 'hold';
+  readonly sandbox: string;
+  readonly exchange: Exchange;
+}
 
-/** One isolated universe: a state, and the evidence of its exchanges. */
+/** What the sandboxes of a server share. */
+export interface ServerContext extends JournalContext {
+  /** Tells of each exchange that this server answers, and again when a held reply has left. */
+  readonly events: Emitter<ServerEvent>;
+  /** Milliseconds after which a held reply goes out although nobody released it. */
+  readonly maxHold: number;
+  /** The deployment that answers in each sandbox at first; undefined if the mock does. */
+  readonly upstream: Upstream | undefined;
+  /** The sandboxes that hold replies back. */
+  readonly holding: Set<Sandbox>;
+  /** A server that stops holds nothing any more. */
+  isStopping: boolean;
+}
+
+/** A state after a change by the control API. */
+export interface Edited<T> {
+  readonly state: State;
+  readonly result: T;
+  /** What of the journal goes with it. */
+  readonly clears?: 'journal' | 'all' | undefined;
+}
+
+/** Milliseconds for other servers of a fleet to send the replies that they hold. */
+const CONFIRM_TIMEOUT_MS = 1_000;
+
+/** One isolated universe: a state, and the journal of what happened to it. */
 export class Sandbox {
   readonly name: string;
   /** What a reset returns to. */
-  origin: Start;
-  readonly #share: SandboxShare;
-  readonly #recorder: Recorder;
-  readonly #commits: Commits;
-  // Created on first use: there can be many sandboxes, and most have none.
-  #held: HeldReplies | undefined;
-  #endings: Set<() => void> | undefined;
+  start: Start;
+  readonly #storage: Storage;
+  readonly #context: ServerContext;
+  #waiting: WaitingReplies | undefined;
+  #usedAt = performance.now();
+  #watchers = 0;
 
-  /** @param keeper what keeps the state; undefined if only memory does */
-  constructor(name: string, start: Start, share: SandboxShare, keeper?: Keeper) {
+  constructor(name: string, start: Start, storage: Storage, context: ServerContext) {
     this.name = name;
-    this.origin = start;
-    this.#share = share;
-    const state = initialState(start, share.upstream, thisInstant().wall);
-    this.#recorder = new Recorder(name, share, (exchanges) => {
-      const due = exchanges.filter(({ hold }) => hold?.due !== undefined);
-      const numbers = due.map(({ number }) => number);
-      void this.#held?.end(due[0]?.hold?.due ?? 'released', numbers);
-    });
-    this.#commits = new Commits(state, this.#recorder, keeper, share.logMeter);
+    this.start = start;
+    this.#storage = storage;
+    this.#context = context;
   }
 
-  /** The acknowledged state. */
+  get journal(): Journal {
+    return this.#storage.journal;
+  }
+
+  /** The state as this server last saw it; current unless a fleet shares the sandbox. */
   get state(): State {
-    return this.#commits.state;
+    return this.#storage.state;
   }
 
-  get evidence(): Evidence {
-    return this.#recorder.evidence;
+  get isShared(): boolean {
+    return this.#storage.isShared;
   }
 
-  /** The deployment that answers a sandbox after a reset. */
-  get initialUpstream(): Upstream | undefined {
-    return this.#share.upstream;
+  get isDurable(): boolean {
+    return this.#storage.isDurable;
   }
 
-  /** Whether changes of the store outlast the server. */
-  get hasKeeper(): boolean {
-    return this.#commits.keeper !== undefined;
+  /** Milliseconds since it was created, answered a request or was changed. 0 while anybody waits. */
+  get unused(): number {
+    const isWaitedFor = this.#watchers > 0 || this.#waiting?.isEmpty === false;
+    return isWaitedFor ? 0 : performance.now() - this.#usedAt;
   }
 
   /**
-   * Answers a request, and records the exchange. At once where nothing keeps the state; otherwise when
-   * what the request changed is kept.
+   * The present state.
    *
-   * @param answer pure; may run again, from another state
+   * @throws StorageError if it cannot be read
    */
-  perform(request: RequestRecord, answer: Answer): Outcome | Promise<Outcome> {
-    return this.#commits.add(
-      (before) => this.#exchange(before, request, answer),
-      (error) => this.#refuse(request, error),
-    );
+  read(): State | Promise<State> {
+    const update = this.#storage.update((state) => ({ state }));
+    return update instanceof Promise ? update.then(({ state }) => state) : update.state;
   }
 
-  #exchange(before: State, request: RequestRecord, answer: Answer): Effect<Outcome> {
-    const { keeper } = this.#commits;
-    const now = thisInstant();
-    const { state, outcome } = answer(before, now);
-    const frozen = before.clock.frozenAt !== undefined;
-    const exchange = exchangeOf(request, outcome, {
-      world: worldOf(before, now.wall),
-      now,
-      frozen,
-      evidence: this.evidence,
-      isNext: keeper === undefined,
-    });
-    // Reading the time costs a request up to 3 %, so only a log, metrics and other observers get it exactly.
-    const isTimed = !frozen && (keeper !== undefined || this.#recorder.isObserved);
-    const receivedAt = isTimed ? request.receivedAt : undefined;
-    return { state, exchange, receivedAt, result: outcome };
-  }
-
-  /** Answers a request whose change could not be kept. */
-  #refuse(request: RequestRecord, error: unknown): Outcome {
-    const { code, refusal } = keeperErrorOf(error);
-    const { state } = this;
-    const reply = errorReply(new Grounds(state.settings.choices), code, 503, refusal);
-    const outcome: Outcome = { kind: 'reply', reply, delay: 0 };
-    // A journal that servers share has only what its log has.
-    if (this.#commits.keeper?.isShared !== true) {
-      this.#recorder.take(this.#exchange(state, request, () => ({ state, outcome })));
+  /** Answers a request, and records the exchange. At once where only memory keeps the state. */
+  handle(request: ServiceRequest, preference?: Preference): Exchange | Promise<Exchange> {
+    try {
+      const update = this.#storage.update((state) =>
+        answer(state, request, currentInstant(), preference),
+      );
+      if (!(update instanceof Promise)) return this.#finish(update, request);
+      return update.then(
+        (done) => this.#finish(done, request, true),
+        (error) => this.#fail(error, request),
+      );
+    } catch (error) {
+      return this.#fail(error, request);
     }
-    return outcome;
   }
 
   /**
-   * Changes the sandbox. The only way to do so, except for `perform`.
+   * The rule that decides about a call, which counts it.
    *
-   * @param edit pure; may run again, from another state
-   * @returns the edit's result, once the change is kept
-   * @throws KeeperError if it cannot be kept; it is then not made
+   * @throws StorageError
    */
-  change<T>(edit: (state: State, now: Instant) => Effect<T>): Promise<T> {
-    return Promise.resolve(this.#commits.add((before) => edit(before, thisInstant())));
+  async match(call: Call, preference: Preference | undefined): Promise<MatchedCall> {
+    return this.#storage.update((state) => matchCall(state, call, preference));
+  }
+
+  #finish({ state, exchange }: Answer, request: ServiceRequest, hasWaited = false): Exchange {
+    this.#usedAt = performance.now();
+    const { events } = this.#context;
+    // Nobody else needs the duration exact.
+    if ((hasWaited || !events.isEmpty) && state.clock.frozenAt === undefined) {
+      exchange.duration = this.#usedAt - request.receivedAt + exchange.delay;
+    }
+    if (!events.isEmpty) events.emit({ kind: 'exchange', sandbox: this.name, exchange });
+    return exchange;
+  }
+
+  /** Answers a request that failed because of a bug or a storage error. */
+  async #fail(error: unknown, request: ServiceRequest): Promise<Exchange> {
+    const reply = failureReply(this.state, error);
+    const failed = { ...request, given: { reply } };
+    const answerFailed = (state: State) => answer(state, failed, currentInstant());
+    const isRecorded = !(error instanceof StorageError && this.isShared);
+    const done = isRecorded
+      ? await this.#storage.update(answerFailed)
+      : answerFailed(this.state);
+    return this.#finish(done, request);
   }
 
   /**
-   * Lets replies go that are held back. Their servers send them as soon as they hear of it.
+   * Changes the sandbox: everything or nothing.
    *
-   * @returns the exchanges, in the order in which their replies go
-   * @throws KeeperError
+   * @param change pure; runs again if another server was faster
+   * @param text what the journal says of it
+   * @returns its result, once the change is kept
+   * @throws StorageError if it cannot be kept, and what `change` throws
    */
-  release(which: Release): Promise<readonly HeldExchange[]> {
-    return this.change((state) => {
-      const result = this.evidence.holds.waiting(which);
-      const due = result.map(({ number }) => number);
-      return { state, result, holds: { due, why: 'released' } };
+  async edit<T>(
+    change: (state: State, now: Instant) => Edited<T>,
+    text?: EditText,
+  ): Promise<T> {
+    const { result } = await this.#storage.update((before) => {
+      const edited = change(before, currentInstant());
+      const { state, clears } = edited;
+      if (state === before) return edited;
+      const retries = waitingRetries(state.counters.retries);
+      const counters = { ...state.counters, retries };
+      return { ...edited, state: { ...state, counters }, edit: text, clears };
     });
+    this.#usedAt = performance.now();
+    return result;
   }
 
-  /** Sends a reply once it is released. */
-  hold(hold: Hold, reply: ReadyReply): void {
-    this.#held ??= new HeldReplies(this.#share, {
-      end: (over) => this.#endHolds(over),
-      follow: () => this.onArrival(() => {}),
+  /**
+   * The states around an exchange.
+   *
+   * @returns undefined if they are forgotten, or if a fleet shares the sandbox
+   */
+  remembered(number: number): RememberedStates | undefined {
+    return this.journal.remembered(number);
+  }
+
+  /**
+   * Takes back the latest change by the control API, and with it all later calls.
+   *
+   * @returns what was taken back, and how many later calls had changed the store; undefined for nothing
+   */
+  async undo(): Promise<{ readonly what: string; readonly laterCalls: number } | undefined> {
+    const last = this.journal.lastEdit();
+    if (last === undefined) return undefined;
+    await this.#storage.update(() => ({ state: last.before, undoes: true }));
+    return { what: last.edit.what, laterCalls: last.laterCalls };
+  }
+
+  subscribe(listener: SandboxListener): () => void {
+    const cancel = this.#storage.subscribe(listener);
+    this.#watchers += 1;
+    return () => {
+      this.#watchers -= 1;
+      cancel();
+    };
+  }
+
+  /** Sends the reply of an exchange once it is released. */
+  hold(exchange: HeldExchange, reply: ReadyReply): void {
+    const { holding, maxHold, isStopping } = this.#context;
+    if (this.#waiting === undefined) {
+      const waiting = new WaitingReplies(this.journal, (ended) => {
+        this.#context.events.emit({ kind: 'hold', sandbox: this.name, exchange: ended });
+        void this.#storage.publish({ kind: 'hold', exchange: ended });
+        if (waiting.isEmpty) this.#stopHolding();
+      });
+      this.#waiting = waiting;
+    }
+    this.#waiting.add(exchange, reply, maxHold);
+    if (!holding.has(this)) {
+      holding.add(this);
+      const { follow } = this.#waiting;
+      this.#unfollow = this.#storage.subscribe(follow.bind(this.#waiting));
+    }
+    if (isStopping) void this.endHolds('stopped');
+  }
+
+  #unfollow: (() => void) | undefined;
+
+  #stopHolding(): void {
+    this.#context.holding.delete(this);
+    this.#unfollow?.();
+    this.#unfollow = undefined;
+  }
+
+  /** Sends the replies that this server holds back. */
+  async endHolds(why: HoldEnd): Promise<void> {
+    await this.#waiting?.end(why);
+  }
+
+  /**
+   * Releases held replies, on whichever server they are.
+   *
+   * @returns those that were sent, in the order in which they went, and how many still wait
+   * @throws StorageError
+   */
+  async release(which: Release, why: HoldEnd = 'released') {
+    const due = selectHeld(await this.journal.held(), which);
+    const numbers = due.map(({ number }) => number);
+    const left = new Set(numbers);
+    const confirmed = new Promise<void>((resolve) => {
+      const timer = setTimeout(end, CONFIRM_TIMEOUT_MS).unref();
+      const cancel = this.#storage.subscribe((event) => {
+        if (event.kind === 'hold') left.delete(event.exchange.number);
+        if (left.size === 0) end();
+      });
+      function end(): void {
+        clearTimeout(timer);
+        cancel();
+        resolve();
+      }
+      if (left.size === 0) end();
     });
-    this.#held.hold(hold, reply);
+    if (due.length > 0) await this.#storage.publish({ kind: 'release', why, exchanges: numbers });
+    await confirmed;
+    const held = (await this.journal.held()).length;
+    return { released: due.filter(({ number }) => !left.has(number)), held };
   }
 
-  async #endHolds(over: HoldEndings): Promise<void> {
-    const holds = { over };
-    // The log of a sandbox that is deleted takes nothing.
-    if (over.every(({ ended }) => ended === 'deleted')) this.#recorder.take({ holds });
-    else await this.change((state) => ({ state, result: undefined, holds })).catch(() => {});
+  /** Ends what lasts as long as the sandbox. */
+  close(): void {
+    void this.#storage.publish({ kind: 'deleted' });
   }
+}
 
-  /**
-   * Calls back after each exchange, and after anything else that happens in the sandbox.
-   *
-   * @returns cancels the callback
-   */
-  onArrival(listener: ArrivalListener): () => void {
-    const isShared = this.#commits.keeper?.isShared === true;
-    return this.#recorder.onArrival(listener, isShared ? async () => this.current() : undefined);
-  }
+/** The Error for a client whose request failed: a bug of the mock is also a warning. */
+export function failureReply({ settings: { choices } }: State, error: unknown): Reply {
+  const grounds = new Grounds(choices);
+  if (error instanceof StorageError) return errorReply(grounds, error.code, 503, error.refusal);
+  warn(error);
+  return errorReply(grounds, 'internal_error', 500, 'the mock itself failed');
+}
 
-  /**
-   * Resolves when the state is what is kept, the changes of other servers included. Undefined where
-   * only memory keeps the state.
-   *
-   * @throws KeeperError if the log cannot be read
-   */
-  current(): Promise<void> | undefined {
-    if (!this.hasKeeper) return undefined;
-    return this.change((state) => ({ state, result: undefined }));
-  }
-
-  /**
-   * Calls back when the sandbox is deleted or its server closes.
-   *
-   * @returns cancels the callback
-   */
-  onEnd(ending: () => void): () => void {
-    this.#endings ??= new Set();
-    this.#endings.add(ending);
-    return () => this.#endings?.delete(ending);
-  }
-
-  end(): void {
-    void this.#held?.end('deleted');
-    for (const ending of this.#endings ?? []) ending();
-    this.#endings = undefined;
-  }
+/** The hold of an exchange whose reply waits. */
+export function isWaiting(exchange: Exchange): exchange is HeldExchange {
+  return isHeld(exchange) && exchange.hold.ended === undefined;
 }

@@ -1,117 +1,180 @@
-import { setImmediate } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
-import type { ExchangeListener } from '../evidence/journal.ts';
-import { LogMeter, Meter } from '../evidence/meter.ts';
-import { totalsOf } from '../evidence/sandbox-evidence.ts';
-import { type Start, stagingOf } from '../scenario/sandbox-start.ts';
-import { thisInstant } from '../service/clock.ts';
-import { checkKey, type Keyring } from '../service/keyring.ts';
-import { type Fleet, type Keeper, KeeperError, type Opening } from './keeper.ts';
-import type { SandboxShare } from './recorder.ts';
-import { Sandbox } from './sandbox.ts';
+import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
+import { checkKey, type KeyRefusal } from '../service/keyring.ts';
+import { describe } from '../words.ts';
+import { LATEST } from '../service/clock.ts';
+import { worldAt } from './answer.ts';
+import { BodyBudget, type JournalContext } from './journal.ts';
+import { Meter } from './meter.ts';
+import { Sandbox, type ServerContext } from './sandbox.ts';
 import { DEFAULT_SANDBOX, PERMANENT, STAGING_SANDBOX } from './sandbox-names.ts';
-import type { SandboxOptions } from './sandbox-options.ts';
-import { initialState, restartState, type State } from './state.ts';
-import { worldOf } from './step.ts';
+import { initialState, restart, type State } from './state.ts';
+import { Emitter, type Storage, StorageError } from './storage.ts';
+import { Totals } from './totals.ts';
 import type { Upstream } from './upstream.ts';
+
+/** What all sandboxes of a server have in common, apart from what they start from. */
+export interface SandboxOptions {
+  /** How many exchanges each sandbox keeps; 1,000 by default, 0 keeps none. */
+  readonly journal?: number | undefined;
+  /** How many sandboxes there may be besides the default one and staging; 10,000 by default. */
+  readonly maxSandboxes?: number | undefined;
+  /** Whether exchanges are counted for the metrics from the start, not only once they were read. */
+  readonly metrics?: boolean | undefined;
+  /** Whether a request must name a sandbox. */
+  readonly sandboxRequired?: boolean | undefined;
+  /** Milliseconds after which a sandbox that nobody uses is removed; by default never. */
+  readonly sandboxIdle?: number | undefined;
+  /** Milliseconds after which a held reply goes out although nobody released it; 5 minutes by default. */
+  readonly maxHold?: number | undefined;
+}
+
+/** @throws RangeError if no timer can wait for a time, or no clock can show it */
+export function checkTimes({
+  maxHold,
+  sandboxIdle,
+  clock,
+}: SandboxOptions & { readonly clock?: number | undefined }): void {
+  for (const [name, value] of Object.entries({ maxHold, sandboxIdle })) {
+    if (value === undefined || (value >= 1 && value < 2 ** 31)) continue;
+    throw new RangeError(`${name}: expected milliseconds from 1 to 2^31-1, found ${value}`);
+  }
+  // Code without types can pass text.
+  if (clock === undefined || (Number.isFinite(clock) && clock >= 0 && clock <= LATEST)) return;
+  throw new RangeError(`clock: expected milliseconds since 1970, found ${describe(clock)}`);
+}
+
+/** A sandbox as a storage opens it. */
+export interface OpenedSandbox {
+  readonly name: string;
+  /** What a reset of it returns to. */
+  readonly start: Start;
+  /** The state of a new one. */
+  readonly initial: State;
+  /** Whether its first use creates it. */
+  readonly mayCreate: boolean;
+}
+
+/** The servers that share their sandboxes. */
+export interface Fleet {
+  /** Why no sandbox can be used; undefined while they can. */
+  readonly problem: string | undefined;
+  open(sandbox: OpenedSandbox): Storage;
+  /**
+   * Creates a sandbox. False if there is one of this name.
+   *
+   * @throws StorageError
+   */
+  create(sandbox: OpenedSandbox): Promise<boolean>;
+  /**
+   * Deletes a sandbox on every server. False if there is none, or if it was used too recently.
+   *
+   * @param unusedFor how long it must not have been used, in milliseconds
+   * @throws StorageError
+   */
+  delete(name: string, unusedFor: number): Promise<boolean>;
+  /**
+   * Milliseconds since any server answered a request in each sandbox or changed it, by name.
+   *
+   * @throws StorageError
+   */
+  unused(): Promise<ReadonlyMap<string, number>>;
+  /**
+   * What all sandboxes were shown, deleted ones included.
+   *
+   * @throws StorageError
+   */
+  totals(): Promise<Totals>;
+  close(): void;
+}
 
 /** What keeps sandboxes, and what answers in them. */
 export interface SandboxParts {
-  /** Keeps the default sandbox. */
-  readonly keeper?: Keeper | undefined;
-  /** Keeps all sandboxes. */
+  /** Opens what keeps a sandbox, unless a fleet does. */
+  readonly openStorage: (sandbox: OpenedSandbox, context: JournalContext) => Storage;
   readonly fleet?: Fleet | undefined;
   /** The deployment that answers in place of the mock. */
   readonly upstream?: Upstream | undefined;
 }
 
 /** Sandboxes of a fleet that a server holds in memory, besides the default one. */
-const MOST_IN_MEMORY = 10_000;
+const MAX_IN_MEMORY = 10_000;
 
 /** All sandboxes of a server, each created at its first use. */
 export class Sandboxes {
   readonly required: boolean;
-  readonly most: number;
+  readonly max: number;
   readonly default: Sandbox;
-  /** Called after each exchange in any sandbox. */
-  readonly observers = new Set<ExchangeListener>();
-  readonly logMeter = new LogMeter();
-  readonly #share: SandboxShare;
+  readonly #context: ServerContext;
+  readonly #parts: SandboxParts;
   /** By name, the permanent ones first. */
   readonly #named = new Map<string, Sandbox>();
-  readonly #fleet: Fleet | undefined;
+  /** What this server has shown in a fleet. */
+  readonly #served = new Totals();
+  #meter: Meter | undefined;
   #start: Start;
 
-  constructor(
-    start: Start,
-    {
-      journal = DEFAULTS.journal,
-      maxSandboxes = DEFAULTS.maxSandboxes,
-      sandboxRequired = false,
-      metrics = false,
-      maxHold = DEFAULTS.maxHold,
-      onFinding,
-    }: SandboxOptions = {},
-    { keeper, fleet, upstream }: SandboxParts = {},
-  ) {
-    this.required = sandboxRequired;
-    this.most = maxSandboxes;
-    this.#share = {
-      journal,
-      maxHold,
-      held: new Set(),
+  constructor(start: Start, options: SandboxOptions, parts: SandboxParts) {
+    this.required = options.sandboxRequired ?? false;
+    this.max = options.maxSandboxes ?? DEFAULTS.maxSandboxes;
+    this.#context = {
+      capacity: options.journal ?? DEFAULTS.journal,
+      bodies: new BodyBudget(),
+      past: new Totals(),
+      events: new Emitter(),
+      maxHold: options.maxHold ?? DEFAULTS.maxHold,
+      upstream: parts.upstream,
+      holding: new Set(),
       isStopping: false,
-      observers: this.observers,
-      onFinding,
-      upstream,
-      meter: metrics ? new Meter() : undefined,
-      logMeter: this.logMeter,
     };
     this.#start = start;
-    this.#fleet = fleet;
-    this.default =
-      keeper === undefined
-        ? this.#open(DEFAULT_SANDBOX)
-        : new Sandbox(DEFAULT_SANDBOX, start, this.#share, keeper);
+    this.#parts = parts;
+    this.default = this.#open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
     this.#named.set(STAGING_SANDBOX, this.#open(STAGING_SANDBOX));
+    if (options.metrics) this.meter;
+    if (parts.fleet !== undefined) {
+      this.events.add(({ kind, sandbox, exchange }) => {
+        if (kind === 'exchange') this.#served.add(exchange, sandbox);
+      });
+    }
   }
 
-  /** @param mayCreate whether the first use creates the sandbox, if the fleet has none of this name */
+  /** Tells of each exchange that this server answers, and again when a held reply has left. */
+  get events(): ServerContext['events'] {
+    return this.#context.events;
+  }
+
+  get #fleet(): Fleet | undefined {
+    return this.#parts.fleet;
+  }
+
   #open(name: string, mayCreate = true): Sandbox {
-    const opening = this.#opening(name);
-    const keeper = this.#fleet?.keep(opening, mayCreate, () => sandbox.end());
-    const sandbox: Sandbox = new Sandbox(name, opening.origin, this.#share, keeper);
-    return sandbox;
+    const opened = this.#describe(name, mayCreate);
+    const storage = this.#fleet?.open(opened) ?? this.#parts.openStorage(opened, this.#context);
+    return new Sandbox(name, opened.start, storage, this.#context);
   }
 
-  #opening(name: string): Opening {
-    const origin = this.startOfSandbox(name);
-    return {
-      name,
-      origin,
-      ownStart: (other) => this.startOfSandbox(name, other),
-      initial: () => {
-        const { state, evidence } = new Sandbox(name, origin, this.#share);
-        return { state, evidence: evidence.state };
-      },
-    };
+  #describe(name: string, mayCreate: boolean): OpenedSandbox {
+    const start = this.startOf(name);
+    const initial = initialState(start, this.#context.upstream, Date.now());
+    return { name, start, initial, mayCreate };
   }
 
   /**
    * The sandbox of a name, created if it is new. In a fleet, its creation can still fail later.
    *
-   * @returns undefined if the limit of sandboxes is reached
+   * @throws StorageError if the limit of sandboxes is reached
    */
-  find(name: string): Sandbox | undefined {
+  getOrCreate(name: string): Sandbox {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
     // The sandboxes of a fleet are counted elsewhere.
-    const isFull = this.#named.size >= this.most + PERMANENT.length;
-    if (isFull && this.#fleet === undefined) return undefined;
+    const isFull = this.#named.size >= this.max + PERMANENT.length;
+    if (isFull && this.#fleet === undefined) throw sandboxLimitReached(this.max, name);
     const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
-    if (this.#fleet !== undefined && this.#named.size > MOST_IN_MEMORY) {
+    if (this.#fleet !== undefined && this.#named.size > MAX_IN_MEMORY) {
       // Drops the one opened first. Its next use reads it again.
       const [, , oldest = name] = this.#named.keys();
       this.#named.delete(oldest);
@@ -121,35 +184,40 @@ export class Sandboxes {
 
   /**
    * The sandbox of a name for a service request. A request without a valid key creates none, so that
-   * it cannot use up the limit: it is answered from the state that a new one would have.
+   * it cannot use up the limit.
    *
-   * @returns undefined if the limit of sandboxes is reached
+   * @returns the refusal of the key if there is no such sandbox
+   * @throws StorageError if the limit of sandboxes is reached
    */
-  enter(name: string, authorization: string | undefined): Sandbox | State | undefined {
+  admit(name: string, authorization: string | undefined): Sandbox | KeyRefusal {
     const known = this.#named.get(name);
-    if (known !== undefined) return known;
-    const state = initialState(this.startOfSandbox(name), undefined, thisInstant().wall);
-    const { keys } = state.settings.start;
     // Which keys are valid, only the deployment knows.
-    const isUpstream = this.#share.upstream !== undefined;
-    if (isUpstream || checkKey(keys, authorization, worldOf(state)).ok) return this.find(name);
-    return this.#fleet === undefined ? state : this.#open(name, false);
+    if (known !== undefined || this.#context.upstream !== undefined) {
+      return known ?? this.getOrCreate(name);
+    }
+    const { initial } = this.#describe(name, false);
+    const check = checkKey(initial.settings.keys, authorization, worldAt(initial, Date.now()));
+    if (check.ok) return this.getOrCreate(name);
+    return this.#fleet === undefined ? check : this.#open(name, false);
   }
 
-  /** Every sandbox, the default one and staging first. */
+  /** The sandboxes that this server has in memory, the default one and staging first. */
   [Symbol.iterator](): Iterator<Sandbox> {
     return this.#named.values();
   }
 
   /**
-   * Checks that a name is free, so that `find` creates its sandbox. In a fleet, creates the
-   * sandbox, since another server could be faster.
+   * Creates a sandbox. Undefined if the name is taken.
    *
-   * @throws KeeperError
+   * @throws StorageError
    */
-  async reserve(name: string): Promise<boolean> {
-    if (this.#fleet === undefined || PERMANENT.includes(name)) return !this.#named.has(name);
-    return this.#fleet.create(this.#opening(name));
+  async create(name: string): Promise<Sandbox | undefined> {
+    if (PERMANENT.includes(name)) return undefined;
+    const isNew =
+      this.#fleet === undefined
+        ? !this.#named.has(name)
+        : await this.#fleet.create(this.#describe(name, true));
+    return isNew ? this.getOrCreate(name) : undefined;
   }
 
   /**
@@ -158,73 +226,75 @@ export class Sandboxes {
    *
    * @param unusedFor how long it must not have been used, in milliseconds
    * @returns false if there is none, or if it was used too recently
-   * @throws KeeperError
+   * @throws StorageError
    */
   async remove(name: string, unusedFor = 0): Promise<boolean> {
     if (PERMANENT.includes(name)) return false;
-    const fleet = this.#fleet;
-    // Of a fleet, not the one in memory, which would be created again.
-    const sandbox = fleet === undefined ? this.#named.get(name) : this.#open(name, false);
-    if (sandbox === undefined) return false;
-    await sandbox.current();
-    const { isHolding, unused } = sandbox.evidence;
-    // How long a fleet has not used it, only Redis knows.
-    const isUsed = isHolding || (fleet === undefined && unused < unusedFor);
-    if (unusedFor > 0 && isUsed) return false;
-    const isFirst =
-      fleet === undefined
-        ? this.#named.get(name) === sandbox
-        : await fleet.delete(name, () => sandbox.current(), unusedFor);
-    if (isFirst || unusedFor === 0) this.#forget(name);
-    if (!isFirst) return false;
-    const past = totalsOf([sandbox]).toJSON();
-    const change = this.default.change((state) => ({ state, result: undefined, past }));
-    await change.catch((cause) => {
-      const message = 'the sandbox is deleted, but its coverage and findings could not be kept';
-      throw new KeeperError(message, { cause, isOutcomeUnknown: true });
-    });
-    // It may be one of many: requests go on between them.
-    await setImmediate();
-    return true;
-  }
-
-  #forget(name: string): void {
-    if (PERMANENT.includes(name)) return;
-    this.#named.get(name)?.end();
+    const sandbox = this.#named.get(name);
+    if (unusedFor > 0 && sandbox !== undefined && sandbox.unused < unusedFor) return false;
+    if (this.#fleet !== undefined) {
+      if (!(await this.#fleet.delete(name, unusedFor))) return false;
+    } else {
+      if (sandbox === undefined) return false;
+      this.#context.past.merge(await sandbox.journal.totals());
+    }
     this.#named.delete(name);
+    await sandbox?.endHolds('deleted');
+    sandbox?.close();
+    return true;
   }
 
   /**
    * Milliseconds since each sandbox was used, by name, the default one and staging first.
    *
-   * @throws KeeperError
+   * @throws StorageError
    */
   async unused(): Promise<ReadonlyMap<string, number>> {
     if (this.#fleet === undefined) {
-      return new Map(Array.from(this, ({ name, evidence }) => [name, evidence.unused]));
+      return new Map(Array.from(this, (sandbox) => [sandbox.name, sandbox.unused]));
     }
     const unused = await this.#fleet.unused();
-    for (const name of [...this.#named.keys()]) if (!unused.has(name)) this.#forget(name);
+    for (const name of [...this.#named.keys()]) {
+      if (!unused.has(name) && !PERMANENT.includes(name)) this.#named.delete(name);
+    }
     // These exist before their first use.
     const permanent = PERMANENT.map((name) => [name, performance.now()] as const);
     return new Map([...permanent, ...unused]);
   }
 
-  /** Sandboxes as they are now, all by default, without those that are gone. */
-  async load(names?: Iterable<string>): Promise<readonly Sandbox[]> {
-    const sandboxes = [...(names ?? (await this.unused()).keys())].flatMap((name) => {
-      // To look at a sandbox is no use of it.
-      const other = this.#fleet === undefined ? [] : this.#open(name, false);
-      return this.#named.get(name) ?? other;
-    });
-    await Promise.all(sandboxes.map((sandbox) => sandbox.current()));
-    return sandboxes;
+  /** The sandbox of a name, if there is one; reading it does not count as using it. */
+  find(name: string): Sandbox | undefined {
+    const known = this.#named.get(name);
+    return known ?? (this.#fleet === undefined ? undefined : this.#open(name, false));
+  }
+
+  /** What all sandboxes were shown, deleted ones and cleared journals included. */
+  async totals(): Promise<Totals> {
+    return this.#fleet === undefined ? this.served : this.#fleet.totals();
+  }
+
+  /** What this server has shown, in all sandboxes. */
+  get served(): Totals {
+    if (this.#fleet !== undefined) return this.#served;
+    const totals = new Totals();
+    totals.merge(this.#context.past);
+    for (const { journal } of this) {
+      const own = journal.totals();
+      if (own instanceof Totals) totals.merge(own);
+    }
+    return totals;
   }
 
   /** Counts of what this server has answered since its start, or since this was first read. */
   get meter(): Meter {
-    this.#share.meter ??= new Meter();
-    return this.#share.meter;
+    if (this.#meter === undefined) {
+      const meter = new Meter();
+      this.#meter = meter;
+      this.events.add(({ kind, exchange }) => {
+        if (kind === 'exchange') meter.add(exchange);
+      });
+    }
+    return this.#meter;
   }
 
   /** Sandboxes in memory. */
@@ -232,11 +302,12 @@ export class Sandboxes {
     return this.#named.size;
   }
 
-  /** Ends everything that lasts as long as a sandbox, so that a server can close. */
+  /** Sends every held reply, and ends everything that lasts as long as a sandbox. */
   async end(): Promise<void> {
-    this.#share.isStopping = true;
-    const ended = Promise.all([...this.#share.held].map((held) => held.end('stopped')));
-    for (const sandbox of this) sandbox.end();
+    this.#context.isStopping = true;
+    const held = [...this.#context.holding];
+    const ended = Promise.all(held.map((sandbox) => sandbox.endHolds('stopped')));
+    for (const sandbox of this) if (!sandbox.isShared) sandbox.close();
     await ended;
   }
 
@@ -244,24 +315,75 @@ export class Sandboxes {
   async restart(start: Start): Promise<void> {
     this.#start = start;
     for (const sandbox of this) {
-      const origin = this.startOfSandbox(sandbox.name);
-      sandbox.origin = origin;
+      const own = this.startOf(sandbox.name);
+      sandbox.start = own;
       // Changes in a `--db` file were acknowledged, so they stay.
-      const keep = new Set(sandbox.hasKeeper ? (['store'] as const) : []);
-      await sandbox.change((state, { wall }) => ({
-        state: restartState(state, origin, wall, keep),
-        result: undefined,
-      }));
+      const keep = new Set([
+        'own-scenarios' as const,
+        ...(sandbox.isDurable ? (['store'] as const) : []),
+      ]);
+      await sandbox.edit((state, now) => {
+        const { upstream } = state.settings;
+        return { state: restart(state, own, upstream, now, keep), result: undefined };
+      });
     }
   }
 
   /** What the sandbox of a name starts from: staging has its own keys. */
-  startOfSandbox(name: string, start: Start = this.#start): Start {
-    return name === STAGING_SANDBOX ? stagingOf(start) : start;
+  startOf(name: string, start: Start = this.#start): Start {
+    if (name !== STAGING_SANDBOX) return start;
+    let staging = stagingStarts.get(start);
+    if (staging === undefined) {
+      staging = stagingStart(start);
+      stagingStarts.set(start, staging);
+    }
+    return staging;
   }
 
-  /** The keys of the sandbox of a name, which need not exist yet. */
-  keysOf(name: string): Keyring {
-    return (this.#named.get(name)?.state.settings.start ?? this.#start).keys;
+  /** The deployment that answers a sandbox after a reset. */
+  get upstream(): Upstream | undefined {
+    return this.#context.upstream;
   }
+}
+
+/** Settings are kept by start, so each has one of staging. */
+const stagingStarts = new WeakMap<Start, Start>();
+
+export function sandboxLimitReached(max: number, sandbox: string): StorageError {
+  return new StorageError(
+    `sandbox limit (${max}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
+    { code: 'too_many_sandboxes' },
+  );
+}
+
+/** The longest pause between two looks for idle sandboxes: an hour. */
+const MAX_IDLE_PAUSE_MS = 3_600_000;
+
+/**
+ * Removes sandboxes that were not used for some time; `remove` keeps the default one and staging.
+ *
+ * @param idle in milliseconds
+ * @param onRemoved called with the name of each, by the server that removed it
+ * @returns stops
+ */
+export function removeIdle(
+  sandboxes: Sandboxes,
+  idle: number,
+  onRemoved: (name: string) => void,
+): () => void {
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    // What fails while Redis is away, the next look tries again.
+    const all = await sandboxes.unused().catch(() => new Map<string, number>());
+    for (const [name, unused] of all) {
+      if (unused < idle) continue;
+      const isRemoved = await sandboxes.remove(name, idle).catch(() => false);
+      if (isRemoved) onRemoved(name);
+    }
+    isLooking = false;
+  };
+  const timer = setInterval(() => void look(), Math.min(idle / 4, MAX_IDLE_PAUSE_MS)).unref();
+  return () => clearInterval(timer);
 }

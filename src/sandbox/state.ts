@@ -1,36 +1,33 @@
-import type { Choices } from '../contract/assumption-table.ts';
-import { type LatchRule, NO_COUNTS, type RuleCounts } from '../scenario/rules.ts';
-import type { Start } from '../scenario/sandbox-start.ts';
+import { type Choices, chooseOptions } from '../contract/assumption-table.ts';
+import { writeJson } from '../contract/json.ts';
+import {
+  createRuleBook,
+  dropCounters,
+  type LatchRule,
+  NO_COUNTS,
+  type RuleBook,
+  type RuleCounts,
+} from '../scenario/rules.ts';
+import { applyRecords, delayRule, override, type Start } from '../scenario/sandbox-start.ts';
+import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { SavedScenario } from '../scenario/scenario-text.ts';
-import { type Clock, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
-import { NO_RATES, type RateWindows } from '../service/keyring.ts';
+import { type Clock, type Instant, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
+import {
+  type KeyLists,
+  type Keyring,
+  keyring,
+  NO_RATES,
+  type RateWindows,
+} from '../service/keyring.ts';
 import { type Representation, representationFor } from '../service/representation.ts';
 import type { Store } from '../store/store.ts';
+import { NO_RETRIES, type Retries } from './retries.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What decides how a sandbox answers, besides its records and its clock. */
-export interface SandboxSettings {
-  /** Its scenarios, rules and keys, and the records that it started with. */
-  readonly start: Start;
-  /** When it started from that, by its clock, in milliseconds since 1970. */
-  readonly startedAt: number;
-  readonly choices: Choices;
-  /** How `choices` writes records. */
-  readonly represent: Representation;
-  /** The deployment that answers; undefined if the mock does. */
-  readonly upstream: Upstream | undefined;
-}
-
-/** What calls count up. */
-interface Counters {
-  readonly rules: RuleCounts;
-  readonly rates: RateWindows;
-}
-
-/** All of a sandbox but its evidence. Immutable. */
+/** All of a sandbox but its journal. Immutable. */
 export interface State {
   readonly store: Store;
-  readonly settings: SandboxSettings;
+  readonly settings: Settings;
   readonly clock: Clock;
   readonly counters: Counters;
   /** Saved stores, by name. */
@@ -41,20 +38,76 @@ export interface State {
   readonly latches: ReadonlyMap<string, LatchRule>;
 }
 
-/** How many snapshots, how many scenarios of its own and how many latches a sandbox has at most. */
-export const MOST_NAMED = 100;
+/** What calls count up. */
+interface Counters {
+  readonly rules: RuleCounts;
+  readonly rates: RateWindows;
+  readonly retries: Retries;
+}
 
-const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES };
+/** The layers that decide how a sandbox answers: start < active scenarios < set by hand. */
+interface Layers {
+  readonly start: Start;
+  /** In their order; the last wins. */
+  readonly active: readonly Scenario[];
+  /** Options of assumptions. */
+  readonly byHand: Partial<Choices>;
+  /** The deployment that answers; undefined if the mock does. */
+  readonly upstream: Upstream | undefined;
+  /** When the keys began that expire after some time, in milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+/** The layers, and what they add up to. */
+export interface Settings extends Layers {
+  readonly choices: Choices;
+  /** How `choices` writes records. */
+  readonly represent: Representation;
+  readonly keys: Keyring;
+  readonly rules: RuleBook;
+}
+
+/** How many snapshots, how many scenarios of its own and how many latches a sandbox can have. */
+export const MAX_NAMED = 100;
+
+const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, retries: NO_RETRIES };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
 export const NO_SCENARIOS: State['scenarios'] = new Map();
 export const NO_LATCHES: State['latches'] = new Map();
 
+/** Adds layers up. */
+export function createSettings(layers: Layers): Settings {
+  const { start, active, byHand } = layers;
+  const assume = Object.assign({}, start.assume, ...active.map((scenario) => scenario.assume));
+  const choices = chooseOptions({ ...assume, ...byHand });
+  const lists = active.reduce<KeyLists>((keys, later) => override(keys, later.keys), start.keys);
+  return {
+    ...layers,
+    choices,
+    represent: representationFor(choices),
+    keys: keyring({ ...lists, ...start.ownKeys }),
+    rules: createRuleBook([
+      ...active.toReversed().flatMap(({ rules }) => rules),
+      ...(start.delay > 0 ? [delayRule(start.delay)] : []),
+    ]),
+  };
+}
+
+/** The settings of each start, which all its sandboxes share until they are changed. */
+const startSettings = new WeakMap<Start, Settings>();
+
 /** The state of a new sandbox. */
 export function initialState(start: Start, upstream: Upstream | undefined, wall: number): State {
   const clock = setClock(REAL_CLOCK, start.clock, wall);
+  let settings = startSettings.get(start);
+  if (settings === undefined) {
+    const layers = { start, active: start.scenarios, byHand: {}, upstream: undefined };
+    settings = createSettings({ ...layers, startedAt: 0 });
+    startSettings.set(start, settings);
+  }
   return {
     store: start.store,
-    settings: withChoices({ start, startedAt: timeOf(clock, wall), upstream }, start.choices),
+    settings: { ...settings, upstream, startedAt: timeOf(clock, wall) },
     clock,
     counters: NO_COUNTERS,
     snapshots: NO_SNAPSHOTS,
@@ -63,15 +116,48 @@ export function initialState(start: Start, upstream: Upstream | undefined, wall:
   };
 }
 
-/** Settings with other options of assumptions. */
-export function withChoices(
-  settings: Omit<SandboxSettings, 'choices' | 'represent'>,
-  choices: Choices,
-): SandboxSettings {
-  return { ...settings, choices, represent: representationFor(choices) };
+/** A state with other layers. */
+export function changeLayers(state: State, layers: Partial<Layers>): State {
+  return { ...state, settings: createSettings({ ...state.settings, ...layers }) };
 }
 
-/** What a reset can keep. The journal stands for all evidence. */
+/**
+ * Makes these scenarios the active ones. Applies the records and the clock of those that were not
+ * active; those of the others stay as they are now.
+ *
+ * @throws ScenarioError if records do not fit the store
+ */
+export function activate(
+  state: State,
+  scenarios: readonly Scenario[],
+  { wall }: Pick<Instant, 'wall'>,
+): State {
+  const before = state.settings.active;
+  const active = scenarios.map((wanted) => before.find((it) => isSame(it, wanted)) ?? wanted);
+  const added = active.filter((scenario) => !before.includes(scenario));
+  const ended = before.filter((scenario) => !active.includes(scenario));
+  const clock = added.reduce((now, scenario) => setClock(now, scenario.clock, wall), state.clock);
+  const isExpiring = added.some(({ keys }) => keys.expires !== undefined);
+  const startedAt = isExpiring ? timeOf(clock, wall) : state.settings.startedAt;
+  const rules = [...added, ...ended].reduce(
+    (counts, { name }) => dropCounters(counts, 'active', name),
+    state.counters.rules,
+  );
+  return {
+    ...changeLayers(state, { active, startedAt }),
+    store: applyRecords(state.store, added),
+    clock,
+    counters: { ...state.counters, rules },
+  };
+}
+
+/** Whether two scenarios say the same under one name. One of its own can have changed since. */
+function isSame(one: Scenario, other: Scenario): boolean {
+  if (one === other) return true;
+  return one.name === other.name && writeJson(one.definition) === writeJson(other.definition);
+}
+
+/** What a reset can keep. The journal includes coverage and findings. */
 export const KEEPABLE = [
   'store',
   'scenario',
@@ -83,28 +169,42 @@ export const KEEPABLE = [
 
 export type ResetPart = (typeof KEEPABLE)[number];
 
-/** A state after a restart from `start`. Keeps snapshots, own scenarios, the upstream, and what `keep` names. */
-export function restartState(
+/** A state after a restart from `start`. Keeps snapshots, and what `keep` names. */
+export function restart(
   state: State,
   start: Start,
-  wall: number,
-  keep: ReadonlySet<ResetPart> = NOTHING,
+  upstream: Upstream | undefined,
+  { wall }: Pick<Instant, 'wall'>,
+  keep: ReadonlySet<ResetPart>,
 ): State {
-  const { upstream, choices } = state.settings;
-  const fresh = initialState(start, upstream, wall);
-  const clock = keep.has('clock') ? state.clock : fresh.clock;
+  const { settings, clock, store, snapshots, scenarios } = state;
+  const fresh = { ...initialState(start, upstream, wall), snapshots };
+  const active = keep.has('scenario') ? activate(fresh, settings.active, { wall }) : fresh;
   return {
-    ...fresh,
-    store: keep.has('store') ? state.store : start.store,
-    settings: withChoices(
-      { start, startedAt: timeOf(clock, wall), upstream },
-      keep.has('assumptions') ? choices : start.choices,
-    ),
-    clock,
-    snapshots: state.snapshots,
-    scenarios: state.scenarios,
-    latches: state.latches,
+    ...changeLayers(active, {
+      byHand: keep.has('assumptions') ? settings.byHand : {},
+      startedAt: timeOf(keep.has('clock') ? clock : active.clock, wall),
+    }),
+    ...(keep.has('store') && { store }),
+    ...(keep.has('clock') && { clock }),
+    ...(keep.has('own-scenarios') && { scenarios }),
   };
 }
 
-const NOTHING: ReadonlySet<ResetPart> = new Set();
+/** A map with an entry added or replaced, which comes last. */
+export function withEntry<T>(
+  map: ReadonlyMap<string, T>,
+  name: string,
+  value: T,
+): ReadonlyMap<string, T> {
+  const after = new Map(map);
+  after.delete(name);
+  return after.set(name, value);
+}
+
+/** A map without an entry. */
+export function withoutEntry<T>(map: ReadonlyMap<string, T>, name: string): ReadonlyMap<string, T> {
+  const after = new Map(map);
+  after.delete(name);
+  return after;
+}

@@ -1,7 +1,9 @@
-import type { Readable } from 'node:stream';
 import type { Call } from '../service/input.ts';
 import type { World } from '../service/operation.ts';
-import type { Comparison, DeploymentBody } from '../service/reply.ts';
+import type { Comparison } from '../service/reply.ts';
+
+/** Bytes of a reply's body, on the wire and out of its content coding. A larger one becomes a 502. */
+export const MAX_UPSTREAM_BODY = 64 * 1024 * 1024;
 
 /** A request for a deployment. */
 export interface UpstreamRequest {
@@ -10,19 +12,20 @@ export interface UpstreamRequest {
   readonly target: string;
   /** Names and values alternate; without `Host`. */
   readonly headers: readonly string[];
-  readonly body: Buffer | Readable | undefined;
+  readonly body: Buffer | undefined;
   /** Calls back if the client disconnects. Returns how to cancel that. */
-  readonly whenLeft: (act: () => void) => () => void;
+  readonly onDisconnect: (act: () => void) => () => void;
 }
 
-/** The head of a deployment's reply. Its body follows. */
-interface UpstreamReply {
+/** A deployment's reply as it was received. */
+export interface UpstreamReply {
   readonly status: number;
   /** The reason phrase of the status line. */
   readonly phrase: string;
   /** Names and values alternate, as the deployment wrote them. */
   readonly headers: readonly string[];
-  readonly body: DeploymentBody;
+  /** In its content coding. */
+  readonly content: Buffer;
 }
 
 /** A whole reply of a deployment. */
@@ -44,7 +47,7 @@ export interface Upstream {
   readonly key: string | undefined;
   /** Compares a reply of the deployment with what the mock would have answered. */
   compare(world: World, call: Call, reply: CompleteReply): Comparison;
-  /** Rejects with an UpstreamError if no reply begins. */
+  /** Rejects with an UpstreamError if there is no whole reply. */
   send(request: UpstreamRequest): Promise<UpstreamReply>;
   /** Closes its connections. */
   close(): void;

@@ -1,32 +1,38 @@
-import { type Choices, chooseOptions } from '../contract/assumption-table.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { ContentError } from '../read-text.ts';
 import type { ClockSetting } from '../service/clock.ts';
-import { type KeyLists, type Keyring, keyring, STAGING_KEY } from '../service/keyring.ts';
+import { type KeyLists, STAGING_KEY } from '../service/keyring.ts';
 import { generateStore } from '../store/fixture/generate-store.ts';
 import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import type { Rule } from './rule-shape.ts';
-import { type RuleBook, ruleBook } from './rules.ts';
 import type { Scenario } from './scenario-shape.ts';
 
 export class ScenarioError extends ContentError {
   override readonly name = 'ScenarioError';
 }
 
-/** What a sandbox starts from and a reset returns to. Shared, and never changed. */
+/** The lowest layer of a sandbox: what it starts from and a reset returns to. Shared, never changed. */
 export interface Start {
+  /** With the records of its scenarios. */
   readonly store: Store;
-  readonly choices: Choices;
-  readonly keyLists: KeyLists;
-  readonly keys: Keyring;
+  /** With that of its scenarios. */
   readonly clock: ClockSetting;
+  readonly assume: Partial<Choices>;
+  readonly keys: KeyLists;
+  /** Keys that no scenario changes: those of staging. */
+  readonly ownKeys: KeyLists | undefined;
+  /** The delay of replies that no rule decides, in milliseconds. */
+  readonly delay: number;
   /** The seed of all random draws, a 32-bit integer. */
   readonly seed: number;
+  /** Whether replies leave out what tells the mock from the service. */
+  readonly plain: boolean;
+  /** Those that are active at first. */
   readonly scenarios: readonly Scenario[];
-  readonly rules: RuleBook;
 }
 
 /** The settings of a start. Scenarios win over them. */
@@ -41,59 +47,68 @@ export interface StartSettings {
   readonly frozen?: boolean | undefined;
   /** The delay of replies that no rule decides, in milliseconds. */
   readonly delay?: number | undefined;
+  /** Leaves out everything that distinguishes the mock from the service. */
+  readonly plain?: boolean | undefined;
 }
 
 /**
  * Applies scenarios to settings and a store. Later scenarios win over earlier ones, record by record
- * and key by key, and their rules are tried first.
+ * and key by key.
  *
- * @param store the store without the records of the scenarios
+ * @param store the store to start from if no scenario names another
  * @throws ScenarioError if a scenario's records do not fit the store
  */
-export function startFor(
-  { assume, keys = {}, clock, frozen, delay = 0, seed = DEFAULTS.seed }: StartSettings,
+export function createStart(
+  settings: StartSettings,
   store: Store,
-  scenarios: readonly Scenario[],
+  scenarios: readonly Scenario[] = [],
 ): Start {
-  const keyLists = scenarios.reduce<KeyLists>((lists, it) => withOverrides(lists, it.keys), keys);
+  const { assume = {}, keys = {}, clock: now, frozen } = settings;
+  const { delay = 0, seed = DEFAULTS.seed, plain = false } = settings;
   return {
-    store: scenarios.reduce(withRecords, store),
-    choices: chooseOptions(Object.assign({}, assume, ...scenarios.map((it) => it.assume))),
-    keyLists,
-    keys: keyring(keyLists),
-    clock: scenarios.reduce<ClockSetting>((setting, it) => withOverrides(setting, it.clock), {
-      now: clock,
+    store: applyRecords(store, scenarios),
+    clock: scenarios.reduce<ClockSetting>((clock, scenario) => override(clock, scenario.clock), {
+      now,
       frozen,
     }),
+    assume,
+    keys,
+    ownKeys: undefined,
+    delay,
     seed,
+    plain,
     scenarios,
-    rules: ruleBook([
-      ...scenarios.toReversed().flatMap(({ rules }) => rules),
-      ...(delay > 0 ? [delayRule(delay)] : []),
-    ]),
   };
 }
 
-function withRecords(store: Store, { state, linesOf }: Scenario): Store {
-  const merged = merge(store, state, ['state']);
-  if (merged.ok) return merged.value;
-  throw new ScenarioError(linesOf(merged.problems));
+/**
+ * A store after scenarios were applied: the fixture of the last one that names one, then the records
+ * of each.
+ *
+ * @throws ScenarioError if their records do not fit
+ */
+export function applyRecords(store: Store, scenarios: readonly Scenario[]): Store {
+  const base = scenarios.findLast((scenario) => scenario.base !== undefined)?.base ?? store;
+  return scenarios.reduce((before, { state, linesOf }) => {
+    const merged = merge(before, state, ['state']);
+    if (merged.ok) return merged.value;
+    throw new ScenarioError(linesOf(merged.problems));
+  }, base);
 }
 
 /** The rule of `--delay`. `Mock-Basis` names it like a scenario's rule. */
-function delayRule(milliseconds: number): Rule {
+export function delayRule(milliseconds: number): Rule {
   const always = { on: OPERATION_IDS, where: [], chance: 1, apply: false };
   return { scenario: 'delay', number: 1, ...always, delay: { kind: 'fixed', milliseconds } };
 }
 
 /** What the document's second deployment starts from: it has a key of its own. */
-export function stagingOf(start: Start): Start {
-  const keyLists = { ...start.keyLists, valid: [STAGING_KEY], readOnly: [] };
-  return { ...start, keyLists, keys: keyring(keyLists) };
+export function stagingStart(start: Start): Start {
+  return { ...start, ownKeys: { valid: [STAGING_KEY], readOnly: [] } };
 }
 
 /** Overrides members of `earlier` by the defined members of `later`. */
-export function withOverrides<T extends object>(earlier: T, later: Partial<T>): T {
+export function override<T extends object>(earlier: T, later: Partial<T>): T {
   const overrides = Object.entries(later).filter(([, value]) => value !== undefined);
   return { ...earlier, ...Object.fromEntries(overrides) };
 }
@@ -107,22 +122,22 @@ export interface StoreChoice {
   readonly orders?: number | undefined;
 }
 
-/** Creates the start for scenarios. Throws FixtureError or ScenarioError for a broken file. */
-export type Starter = (scenarios: readonly Scenario[]) => Promise<Start>;
-
 /**
- * Returns a starter for one set of settings.
+ * Scenarios with the stores that they name.
  *
- * @param initial the store to start from if no scenario names another
+ * @throws FixtureError if a fixture is broken
  */
-export function starterFrom(settings: StartSettings, initial: () => Store): Starter {
-  return async (scenarios) => {
-    const named = scenarios.findLast((it) => it.fixture !== undefined || it.generate !== undefined);
-    if (named === undefined) return startFor(settings, initial(), scenarios);
-    const { fixture, generate } = named;
-    const store = await loadStore({ fixture, ...generate }, settings.seed);
-    return startFor(settings, store, scenarios);
-  };
+export function loadBases(
+  scenarios: readonly Scenario[],
+  seed?: number,
+): Promise<readonly Scenario[]> {
+  return Promise.all(
+    scenarios.map(async (scenario) => {
+      const { fixture, generate } = scenario;
+      if (fixture === undefined && generate === undefined) return scenario;
+      return { ...scenario, base: await loadStore({ fixture, ...generate }, seed) };
+    }),
+  );
 }
 
 /**
@@ -136,10 +151,4 @@ export async function loadStore(
 ): Promise<Store> {
   if (animals === undefined && orders === undefined) return loadFixture(fixture);
   return generateStore({ animals, orders, seed });
-}
-
-/** Whether a scenario affects records, so that its store must be built for it. */
-export function changesStore({ fixture, generate, state }: Scenario): boolean {
-  if (fixture !== undefined || generate !== undefined) return true;
-  return Object.values(state).some((it) => it.set.length + it.each.length + it.remove.length > 0);
 }

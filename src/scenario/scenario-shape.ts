@@ -28,7 +28,7 @@ import {
 } from '../shape/shapes.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import type { CollectionChanges, StoreChanges } from '../store/merge.ts';
-import { ID_NAME } from '../store/store.ts';
+import { ID_NAME, type Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
 import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
@@ -185,6 +185,8 @@ export const SCENARIO = convert(
 export interface Scenario extends ReturnType<typeof scenarioOf> {
   /** Its file; undefined if it came in a request. */
   readonly file?: string | undefined;
+  /** The store that its fixture or `generate` names, once that is loaded. */
+  readonly base?: Store | undefined;
   /** The parsed JSON or YAML that it was read from. */
   readonly definition?: unknown;
   /** Later problems with its values, each as `FILE:LINE:COLUMN: PATH: …` if it has a text. */

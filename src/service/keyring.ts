@@ -68,9 +68,14 @@ const NEVER: ReadonlyMap<string, Expiry> = new Map();
 const TIMELESS: KeyTime = { now: 0, startedAt: 0 };
 
 export type KeyCheck =
-  | { readonly ok: true; readonly key: string; readonly readOnly: boolean }
-  /** `tokenGiven`: the challenge has an error code only if there was a token (RFC 6750). */
-  | { readonly ok: false; readonly reason: string; readonly tokenGiven: boolean };
+  { readonly ok: true; readonly key: string; readonly readOnly: boolean } | KeyRefusal;
+
+export interface KeyRefusal {
+  readonly ok: false;
+  readonly reason: string;
+  /** The challenge has an error code only if there was a token (RFC 6750). */
+  readonly tokenGiven: boolean;
+}
 
 /** Checks an `Authorization` header (RFC 6750, section 2.1) that is not in `checkOfHeader`. */
 export function checkKey(

@@ -6,6 +6,7 @@ import {
   checkKey,
   countRequest,
   type KeyCheck,
+  type KeyRefusal,
   type Keyring,
   type RateCount,
   type RateWindows,
@@ -111,12 +112,7 @@ function accessRefusal(
   wait: number | undefined,
 ): Reply | undefined {
   const { choices } = world;
-  if (!check.ok) {
-    return errorReply(new Grounds(choices), 'unauthorized', 401, check.reason, {
-      headers: challenge(world, check.tokenGiven),
-      basis: { kind: 'documented' },
-    });
-  }
+  if (!check.ok) return refuseKey(world, check);
   if (wait !== undefined) {
     const message = `rate limit of ${choices['rate-limit']} reached; try again in ${wait} s`;
     return errorReply(groundsOf(world, 'rate-limit'), 'too_many_requests', 429, message, {
@@ -128,6 +124,17 @@ function accessRefusal(
   return errorReply(groundsOf(world, 'read-only-keys'), 'forbidden', 403, message);
 }
 
+/** The document prescribes it for every operation. */
+export function refuseKey(
+  { choices }: Pick<World, 'choices'>,
+  { reason, tokenGiven }: KeyRefusal,
+): Reply {
+  return errorReply(new Grounds(choices), 'unauthorized', 401, reason, {
+    headers: challenge(choices, tokenGiven),
+    basis: { kind: 'documented' },
+  });
+}
+
 function groundsOf({ choices }: World, id: AssumptionId): Grounds {
   const grounds = new Grounds(choices);
   grounds.decidedBy(id);
@@ -135,8 +142,8 @@ function groundsOf({ choices }: World, id: AssumptionId): Grounds {
 }
 
 /** The challenge of a 401 (RFC 6750, section 3). It has an error code only if a token was given. */
-export function challenge(world: World, tokenGiven: boolean): readonly string[] {
-  if (world.choices['auth-challenge'] === 'absent') return [];
+export function challenge(choices: Choices, tokenGiven: boolean): readonly string[] {
+  if (choices['auth-challenge'] === 'absent') return [];
   const error = tokenGiven ? ', error="invalid_token"' : '';
   return ['WWW-Authenticate', `Bearer realm="petstore"${error}`];
 }

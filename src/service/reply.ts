@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
 import { type ErrorCode, type StatusOf, spellCode } from '../contract/error-codes.ts';
 import type { AnyRecord, ErrorBody } from '../contract/records.ts';
@@ -30,37 +29,14 @@ export type Body =
   | { readonly kind: 'none' }
   /** Complete JSON. */
   | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
-  | StreamedBody;
-
-/** What a deployment sends, passed on while it arrives. */
-export interface StreamedBody {
-  readonly kind: 'stream';
-  /** The reason phrase of the status line. */
-  readonly phrase: string;
-  readonly from: DeploymentBody;
-  /** What was read of it before, and whether that is the whole of it. */
-  readonly held?: { readonly bytes: Buffer; readonly whole: boolean };
-  /**
-   * Called before the client can have all of it.
-   *
-   * @param content the whole of it; undefined if it is too large to be held
-   * @returns whether the end of it may be sent
-   */
-  readonly onEnd?: (content: Buffer | undefined) => Promise<boolean>;
-  /** Called instead if it breaks off. */
-  readonly onBreak?: (problem: string) => void;
-}
-
-export interface DeploymentBody extends Readable {
-  /** Whether the whole message has arrived. */
-  readonly complete: boolean;
-  /** Names and values alternate. */
-  readonly rawTrailers: string[];
-}
+  /** What a deployment sent, with its own headers. */
+  | { readonly kind: 'raw'; readonly text: Buffer };
 
 /** A reply of the service, before HTTP adds its own headers. */
 export interface Reply {
   readonly status: number;
+  /** The reason phrase of a deployment. */
+  readonly phrase?: string | undefined;
   /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Body;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { coverageOf } from '../../src/evidence/coverage.ts';
-import { findingsOf } from '../../src/evidence/findings.ts';
-import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
-import { totalsOf } from '../../src/evidence/sandbox-evidence.ts';
+import { coverageOf } from '../../src/sandbox/coverage.ts';
+import { findingsOf } from '../../src/sandbox/findings.ts';
+import type { CoverageReport } from '../../src/sandbox/report-shapes.ts';
+import { totalsOf } from '../../src/sandbox/sandbox-evidence.ts';
 import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import { step } from '../../src/sandbox/step.ts';
+import { step } from '../../src/sandbox/answer.ts';
 import { loadStore, startFor } from '../../src/scenario/sandbox-start.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { serverFor } from '../helpers/deployment.ts';

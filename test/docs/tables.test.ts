@@ -16,8 +16,8 @@ import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { observedExchange } from '../../src/evidence/exchange.ts';
-import { FINDING_CODE_NAMES } from '../../src/evidence/finding-codes.ts';
+import { observedExchange } from '../../src/sandbox/exchange.ts';
+import { FINDING_CODE_NAMES } from '../../src/sandbox/finding-codes.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';

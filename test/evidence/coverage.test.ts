@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSUMED_REPLIES, DOCUMENTED_CASES } from '../../src/contract/cases.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
-import type { CoverageReport } from '../../src/evidence/report-shapes.ts';
+import type { CoverageReport } from '../../src/sandbox/report-shapes.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 
 let server: RunningServer;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Attempt } from '../../src/evidence/exchange.ts';
-import { findingsOfRetry, retriesAfter } from '../../src/evidence/retries.ts';
+import type { Attempt } from '../../src/sandbox/exchange.ts';
+import { findingsOfRetry, retriesAfter } from '../../src/sandbox/retries.ts';
 
 /** A call that was answered with a 404 a millisecond after it was received. */
 function attempt(receivedAt: number, more: Partial<Attempt> = {}): Attempt {

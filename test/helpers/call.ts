@@ -1,5 +1,5 @@
 import type { OperationId } from '../../src/contract/operations.ts';
-import type { RequestRecord } from '../../src/evidence/exchange.ts';
+import type { RequestRecord } from '../../src/sandbox/exchange.ts';
 import { BodyBytes, type Call } from '../../src/service/input.ts';
 
 /** A call of an operation that says nothing more, but for a body. */

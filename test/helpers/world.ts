@@ -1,6 +1,6 @@
 import type { Choices } from '../../src/contract/assumption-table.ts';
 import { initialState } from '../../src/sandbox/state.ts';
-import { worldOf } from '../../src/sandbox/step.ts';
+import { worldOf } from '../../src/sandbox/answer.ts';
 import { startFor } from '../../src/scenario/sandbox-start.ts';
 import type { World } from '../../src/service/operation.ts';
 import type { Store } from '../../src/store/store.ts';

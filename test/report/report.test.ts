@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/evidence/report-shapes.ts';
+import type { Finding } from '../../src/sandbox/report-shapes.ts';
 import {
   type CoverageEvidence,
   coverageReport,

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LogMeter } from '../../src/evidence/meter.ts';
+import { LogMeter } from '../../src/sandbox/meter.ts';
 import { openFile } from '../../src/log/file/file-keeper.ts';
 import { textsOf } from '../../src/log/redis/texts.ts';
 import type { HeldReplies } from '../../src/sandbox/held-replies.ts';
-import { type Keeper, KeeperError, type MissedEntries } from '../../src/sandbox/keeper.ts';
+import { type Keeper, StorageError, type MissedEntries } from '../../src/sandbox/storage.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { step } from '../../src/sandbox/step.ts';
+import { step } from '../../src/sandbox/answer.ts';
 import type { Outcome } from '../../src/scenario/rules.ts';
 import { thisInstant } from '../../src/service/clock.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
@@ -75,7 +75,7 @@ async function happen(sandbox: Sandbox, event: Event): Promise<End> {
       await sandbox.change(event.edit);
       return { event, isRefused: false };
     } catch (error) {
-      expect(error).toBeInstanceOf(KeeperError);
+      expect(error).toBeInstanceOf(StorageError);
       return { event, isRefused: true };
     }
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { apply, diff } from '../../src/sandbox/change.ts';
 import { initialState, restartState, type State } from '../../src/sandbox/state.ts';
-import { type Step, step } from '../../src/sandbox/step.ts';
+import { type Step, step } from '../../src/sandbox/answer.ts';
 import { starterFrom } from '../../src/scenario/sandbox-start.ts';
 import { callOf } from '../helpers/call.ts';
 import { anEvent, type Event, origin, shownState } from '../helpers/histories.ts';

@@ -7,7 +7,7 @@ import {
   type Choices,
   chooseOptions,
 } from '../../src/contract/assumption-table.ts';
-import { SERVICE } from '../../src/sandbox/step.ts';
+import { SERVICE } from '../../src/sandbox/answer.ts';
 import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { storeOf } from '../../src/store/store.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Exchange } from '../../evidence/exchange.ts';
-import { type ExchangeFilter, passes } from '../../evidence/exchange-filter.ts';
+import type { Exchange } from '../../sandbox/exchange.ts';
+import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { exchangeText } from './exchange-text.ts';
 

@@ -6,8 +6,8 @@ import {
   requestText,
   shownHeaders,
   shownKey,
-} from '../../evidence/exchange.ts';
-import { FINDING_CODES } from '../../evidence/finding-codes.ts';
+} from '../../sandbox/exchange.ts';
+import { FINDING_CODES } from '../../sandbox/finding-codes.ts';
 import { exposedHeaders } from '../../http/cors.ts';
 import { parseTarget, queryOf } from '../../http/target.ts';
 import { basisHeader } from '../../http/write.ts';

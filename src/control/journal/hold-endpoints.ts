@@ -1,7 +1,7 @@
-import type { Exchange } from '../../evidence/exchange.ts';
-import { type ExchangeFilter, passes } from '../../evidence/exchange-filter.ts';
-import type { HeldExchange } from '../../evidence/holds.ts';
-import { COUNT, OPERATION } from '../../evidence/report-shapes.ts';
+import type { Exchange } from '../../sandbox/exchange.ts';
+import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
+import type { HeldExchange } from '../../sandbox/holds.ts';
+import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import { whenLeft } from '../../http/pass-on.ts';
 import { LATCH, withLatch } from '../../sandbox/latches.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';

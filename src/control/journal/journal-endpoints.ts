@@ -1,11 +1,11 @@
 import { isIntegerText } from '../../contract/json.ts';
-import { coverageOf, howToGet } from '../../evidence/coverage.ts';
-import type { Exchange } from '../../evidence/exchange.ts';
-import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../evidence/exchange-filter.ts';
-import { findingsOf } from '../../evidence/findings.ts';
-import { COUNT, type ReplyCoverage } from '../../evidence/report-shapes.ts';
-import { totalsOf } from '../../evidence/sandbox-evidence.ts';
-import type { Totals } from '../../evidence/totals.ts';
+import { coverageOf, howToGet } from '../../sandbox/coverage.ts';
+import type { Exchange } from '../../sandbox/exchange.ts';
+import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../sandbox/exchange-filter.ts';
+import { findingsOf } from '../../sandbox/findings.ts';
+import { COUNT, type ReplyCoverage } from '../../sandbox/report-shapes.ts';
+import { totalsOf } from '../../sandbox/sandbox-evidence.ts';
+import type { Totals } from '../../sandbox/totals.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { PATIENCE } from '../../scenario/time-shapes.ts';
 import { namedObject, object, optional } from '../../shape/objects.ts';

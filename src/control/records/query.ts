@@ -1,6 +1,6 @@
 import { isIntegerText, parseInt64 } from '../../contract/json.ts';
 import type { AnyRecord, Field, Fields } from '../../contract/records.ts';
-import { COUNT } from '../../evidence/report-shapes.ts';
+import { COUNT } from '../../sandbox/report-shapes.ts';
 import { type Member, object, optional } from '../../shape/objects.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import {

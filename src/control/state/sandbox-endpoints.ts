@@ -1,7 +1,7 @@
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields } from '../../contract/records.ts';
-import { findingsOf } from '../../evidence/findings.ts';
-import { TEXTS } from '../../evidence/report-shapes.ts';
+import { findingsOf } from '../../sandbox/findings.ts';
+import { TEXTS } from '../../sandbox/report-shapes.ts';
 import { locateByName, nameInvalid } from '../../http/locate-sandbox.ts';
 import { addressOf } from '../../http/target.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';

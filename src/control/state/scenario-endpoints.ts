@@ -3,7 +3,7 @@ import { withEntry } from '../../sandbox/change.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
-import { MOST_NAMED, restartState, type State } from '../../sandbox/state.ts';
+import { MAX_NAMED, restartState, type State } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { callsOf, withoutPreferred } from '../../scenario/rules.ts';
 import { changesStore } from '../../scenario/sandbox-start.ts';
@@ -99,7 +99,7 @@ export const SCENARIO_ENDPOINTS = [
   }),
   endpoint('saveScenario', 'put /scenarios/{name}', {
     summary: 'Save a scenario of your own in the sandbox',
-    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${SANDBOX_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. A sandbox has at most ${MOST_NAMED}.`,
+    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${SANDBOX_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. A sandbox has at most ${MAX_NAMED}.`,
     body: { shape: SCENARIO_TEXT, asText: true },
     example: {
       path: 'no-cat',

@@ -3,7 +3,7 @@ import type { Effect } from '../../sandbox/commits.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import {
   KEEPABLE,
-  MOST_NAMED,
+  MAX_NAMED,
   NO_LATCHES,
   NO_SCENARIOS,
   type ResetPart,
@@ -121,7 +121,7 @@ export const SNAPSHOT_ENDPOINTS = [
   }),
   endpoint('createSnapshot', 'post /snapshots', {
     summary: 'Take a snapshot',
-    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MOST_NAMED} snapshots.`,
+    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MAX_NAMED} snapshots.`,
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
     example: { body: { name: 'before' } },
     replies: { 200: SNAPSHOT, 201: SNAPSHOT, 409: 'The sandbox has too many snapshots.' },

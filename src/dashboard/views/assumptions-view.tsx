@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
-import type { Finding } from '../../evidence/report-shapes.ts';
+import type { Finding } from '../../sandbox/report-shapes.ts';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { Loading, Prose, shorten, visible } from '../parts/texts.tsx';
 import { place } from '../state/place.ts';

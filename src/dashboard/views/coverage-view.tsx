@@ -1,6 +1,6 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
 import type { Coverage, Findings } from '../../control/control-shapes.ts';
-import type { Finding } from '../../evidence/report-shapes.ts';
+import type { Finding } from '../../sandbox/report-shapes.ts';
 import { CopyButton } from '../parts/buttons.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';

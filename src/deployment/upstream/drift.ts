@@ -2,7 +2,7 @@ import { type Choices, OPTION_REPLIES, topicOf } from '../../contract/assumption
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
 import { headerOf } from '../../raw-headers.ts';
-import { SERVICE } from '../../sandbox/step.ts';
+import { SERVICE } from '../../sandbox/answer.ts';
 import type { CompleteReply } from '../../sandbox/upstream.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';
 import { keyring, NO_RATES } from '../../service/keyring.ts';
@@ -97,7 +97,7 @@ function headerDrift(
 ): string[] {
   let wanted: readonly string[] | undefined;
   if (expected?.status === status) wanted = expected.headers;
-  else if (status === 401) wanted = challenge(world, true);
+  else if (status === 401) wanted = challenge(world.choices, true);
   else if (operation === 'getPet' && status === 200) wanted = deprecationHeaders(world.choices);
   if (wanted === undefined) return [];
   return ASSUMED_HEADERS.flatMap((name) => {

@@ -1,5 +1,11 @@
 import { DEFAULTS } from '../../defaults.ts';
-import { type OpenUpstream, type Upstream, UpstreamError } from '../../sandbox/upstream.ts';
+import {
+  MAX_UPSTREAM_BODY,
+  type OpenUpstream,
+  type Upstream,
+  UpstreamError,
+} from '../../sandbox/upstream.ts';
+import { asError } from '../../node-errors.ts';
 import type { TransportOptions } from '../transport.ts';
 
 /** The upstreams of one server. Loads their client with the first one. */
@@ -22,12 +28,15 @@ export class Upstreams {
     const transport = new Transport(base, this.#settings, DEFAULTS.upstreamTimeout);
     const send: Upstream['send'] = async (request) => {
       try {
-        const body = await transport.send(request);
-        const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = body;
-        return { status, phrase, headers, body };
+        const { onDisconnect: whenLeft, ...rest } = request;
+        const message = await transport.send({ ...rest, whenLeft });
+        const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = message;
+        // Node reads any three digits.
+        if (status < 200) throw new Error(`its status is ${status}`);
+        return { status, phrase, headers, content: await collect(message) };
       } catch (error) {
         const why = `the upstream ${url} failed: ${reasonOf(error)}`;
-        throw new UpstreamError(why, error instanceof SilenceError);
+        throw new UpstreamError(why, asError(error).cause instanceof SilenceError || error instanceof SilenceError);
       }
     };
     const upstream = { url, key, compare, send, close: () => transport.close() };
@@ -39,4 +48,22 @@ export class Upstreams {
   close(): void {
     for (const upstream of this.#upstreams.values()) upstream.close();
   }
+}
+
+/** A whole body. Throws if it breaks off, or is larger than the mock keeps. */
+async function collect(message: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of message) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_UPSTREAM_BODY) break;
+    }
+  } catch (error) {
+    const why = asError(error).message;
+    throw new Error(`it broke the body off after ${size} bytes: ${why}`, { cause: error });
+  }
+  if (size <= MAX_UPSTREAM_BODY) return Buffer.concat(chunks, size);
+  throw new Error(`its body is larger than ${MAX_UPSTREAM_BODY} bytes`);
 }

@@ -19,7 +19,7 @@ import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FileOptions } from '../../../src/log/file/file-keeper.ts';
 import { changesLine, fileLine, readFileWithLog } from '../../../src/log/file/file-with-log.ts';
-import { KeeperError } from '../../../src/sandbox/keeper.ts';
+import { StorageError } from '../../../src/sandbox/storage.ts';
 import { contentOf } from '../../../src/store/file/files.ts';
 import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { FixtureError } from '../../../src/store/fixture/parse-fixture.ts';
@@ -153,7 +153,7 @@ async function found(file: Content, log: Content): Promise<string> {
   }
   const reading = readFileWithLog(path).then(
     (pair) => [idsOf(pair?.store ?? EMPTY_STORE).join(), ...(pair?.losses ?? [])].join('; '),
-    (error: unknown) => (error instanceof KeeperError ? error.message : String(error)),
+    (error: unknown) => (error instanceof StorageError ? error.message : String(error)),
   );
   return (await reading).replaceAll(path, 'FILE');
 }
@@ -288,7 +288,7 @@ describe('a change', () => {
     await file.keep(animal(1));
     rmSync(logPath);
     mkdirSync(logPath);
-    await expect(file.keep(animal(2))).rejects.toThrow(KeeperError);
+    await expect(file.keep(animal(2))).rejects.toThrow(StorageError);
     rmSync(logPath, { recursive: true });
     await file.keep(animal(3));
     await kill(file);
@@ -431,7 +431,7 @@ describe('the lock', () => {
     const lock = readFileSync(lockPath());
     rmSync(lockPath());
     mkdirSync(lockPath());
-    await expect(file.keep(animal(1))).rejects.toThrow(KeeperError);
+    await expect(file.keep(animal(1))).rejects.toThrow(StorageError);
     rmSync(lockPath(), { recursive: true });
     writeFileSync(lockPath(), lock);
     await file.keep(animal(2));

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { KeeperError } from '../../../src/sandbox/keeper.ts';
+import { StorageError } from '../../../src/sandbox/storage.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
@@ -258,7 +258,7 @@ describeWithRedis('a fleet', () => {
   ])('of %j refuses a server with %j, and names the difference', async (own, other, difference) => {
     await join(own);
     const refused = join(other);
-    await expect(refused).rejects.toThrow(KeeperError);
+    await expect(refused).rejects.toThrow(StorageError);
     await expect(refused).rejects.toThrow(difference);
   });
 

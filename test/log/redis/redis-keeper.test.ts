@@ -1,16 +1,16 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Exchange } from '../../../src/evidence/exchange.ts';
-import { Evidence } from '../../../src/evidence/sandbox-evidence.ts';
-import { Totals } from '../../../src/evidence/totals.ts';
+import type { Exchange } from '../../../src/sandbox/exchange.ts';
+import { Evidence } from '../../../src/sandbox/sandbox-evidence.ts';
+import { Totals } from '../../../src/sandbox/totals.ts';
 import { joinFleet } from '../../../src/log/redis/redis-fleet.ts';
 import { apply, diff } from '../../../src/sandbox/change.ts';
 import {
   type Fleet,
   type Keeper,
-  KeeperError,
+  StorageError,
   type LogEntry,
   type Opening,
-} from '../../../src/sandbox/keeper.ts';
+} from '../../../src/sandbox/storage.ts';
 import { latchFrom } from '../../../src/sandbox/latches.ts';
 import { initialState, type State, withChoices } from '../../../src/sandbox/state.ts';
 import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
@@ -303,7 +303,7 @@ describeWithRedis('the keeper of a fleet', () => {
     await redis.command('FLUSHALL');
     await join(redis.port, { seed: '2' });
     const refused = append(one, 'a');
-    await expect(refused).rejects.toThrow(KeeperError);
+    await expect(refused).rejects.toThrow(StorageError);
     await expect(refused).rejects.toThrow('seed: the fleet has 2, this server 1');
     expect(fleet.problem).toContain('started with other settings');
     await redis.command('FLUSHALL');

@@ -10,8 +10,7 @@ import { jsonOf, parseInt64 } from '../contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { curlCommand } from '../curl.ts';
-import { FAULTS } from '../scenario/fault-table.ts';
-import type { Outcome } from '../scenario/rules.ts';
+import { type Fault, FAULTS } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';
 import type { World } from '../service/operation.ts';
@@ -50,40 +49,29 @@ for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
 const NOTHING: readonly string[] = [];
 
 /**
- * What coverage counts of a reply: its key, then those of its cases that were not shown before. Empty
- * for HEAD, which the document does not define, for a spoilt reply, and for one that is neither
- * documented nor assumed.
+ * What coverage counts of a reply: its key, then those of the cases that it shows. Empty for HEAD, which
+ * the document does not define, for a spoilt reply, and for one that is neither documented nor assumed.
  *
  * @param world before the call
- * @param totals what was shown before; undefined if unknown
  */
-export function shownBy(
+export function listShown(
   { method }: { readonly method: string },
   call: Call,
-  outcome: Outcome,
+  reply: Reply | undefined,
+  fault: Fault | undefined,
   world: World,
-  totals: Totals | undefined,
 ): readonly string[] {
-  const { reply } = outcome;
-  if (reply === undefined || !isDelivered(outcome) || method === 'HEAD') return NOTHING;
+  const isDelivered = fault === undefined || FAULTS[fault.kind] === 'delivers';
+  if (reply === undefined || !isDelivered || method === 'HEAD') return NOTHING;
   const place = PLACES.get(call.operation)?.get(reply.status);
   if (place === undefined) return NOTHING;
   const { documented, assumed, cases } = place;
   if (reply.basis.kind === 'assumed') return assumed;
-  let shown = documented ?? (reply.basis.kind === 'upstream' ? assumed : NOTHING);
-  let caseReply: CaseReply | undefined;
-  for (const { key, shows } of cases) {
-    // Most replies show nothing new, which costs them no more than this.
-    if (totals?.hasShown(key)) continue;
-    caseReply ??= caseReplyOf(call, reply, world);
-    if (shows(caseReply)) shown = shown.concat(key);
-  }
-  return shown;
-}
-
-/** Whether the client gets the reply complete and unchanged. */
-function isDelivered(outcome: Outcome): boolean {
-  return outcome.kind === 'reply' || FAULTS[outcome.fault.kind] === 'delivers';
+  const own = documented ?? (reply.basis.kind === 'upstream' ? assumed : NOTHING);
+  if (cases.length === 0) return own;
+  const caseReply = caseReplyOf(call, reply, world);
+  const shown = cases.filter(({ shows }) => shows(caseReply));
+  return shown.length === 0 ? own : [...own, ...shown.map(({ key }) => key)];
 }
 
 function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {

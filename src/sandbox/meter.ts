@@ -50,22 +50,3 @@ export class Meter {
     else known.count += 1;
   }
 }
-
-/** Counts what the change logs of a server take. */
-export class LogMeter {
-  /** How long successful appends took. Requests that wait together share one. */
-  readonly appends = new Durations();
-  changes = 0;
-  /** Appends that the change of another server preceded. */
-  conflicts = 0;
-  failures = 0;
-  /** The number of changes that the latest append or read was behind. */
-  behind = 0;
-
-  /** Counts an append, which was not behind. */
-  take(milliseconds: number, changes: number): void {
-    this.appends.add(milliseconds);
-    this.changes += changes;
-    this.behind = 0;
-  }
-}

@@ -20,9 +20,6 @@ export interface TotalsState {
   readonly findings: readonly Finding[];
 }
 
-/** Called for each new finding. One that every call of an operation causes is reported once. */
-export type OnFinding = (finding: Finding) => void;
-
 /** What clients were shown and did, in one sandbox or in several. */
 export class Totals implements TotalsState {
   readonly #shown = new Map<string, Mutable<ShownCount>>();

@@ -10,7 +10,7 @@ import type { Body, Reply } from '../service/reply.ts';
  * The documented or assumed reply of an operation for a status. A status that neither knows has an
  * Error from 400 up, and no body below.
  */
-export function knownReply(
+export function cannedReply(
   world: World,
   operation: OperationId,
   status: number,
@@ -32,7 +32,7 @@ function errorBodyOf(world: World, code: ErrorCode, status: number): Body {
 const RETRY_AFTER = '1';
 
 function* errorHeaders(world: World, operation: OperationId, status: number): Generator<string> {
-  if (status === 401) yield* challenge(world, true);
+  if (status === 401) yield* challenge(world.choices, true);
   if (status === 429 || status === 503) yield* ['Retry-After', RETRY_AFTER];
   const isDeprecated = operationShape(operation).sunset !== undefined;
   const reachedTheAnimal = status === 404 || status === 410;

@@ -97,6 +97,9 @@ export const FINDING = object(FINDING_MEMBERS);
 /** Something a client did that it should not do against the real service. */
 export type Finding = ValueOf<typeof FINDING>;
 
+/** Called for each new finding. One that every call of an operation causes is reported once. */
+export type OnFinding = (finding: Finding) => void;
+
 /** What the mock would have answered in place of a deployment. */
 export const EXPECTED_REPLY = object({
   status: required(COUNT, 'The status.'),

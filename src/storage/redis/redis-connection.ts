@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KeeperError } from '../../sandbox/keeper.ts';
+import { StorageError } from '../../sandbox/storage.ts';
 import type { RedisAddress } from './address.ts';
 import { failureOf, isRefusal, openClient, type RedisClient } from './client.ts';
 
@@ -47,7 +47,7 @@ export class RedisConnection {
    * repeat.
    *
    * @param script what an EVALSHA runs, in case Redis does not know it yet
-   * @throws KeeperError if Redis refuses it, or cannot be reached for some seconds
+   * @throws StorageError if Redis refuses it, or cannot be reached for some seconds
    */
   async run(args: readonly string[], script?: string): Promise<unknown> {
     // Commands that come long after Redis was lost do not wait for it again.
@@ -121,12 +121,12 @@ export class RedisConnection {
     }
   }
 
-  #unreachable(isOutcomeUnknown: boolean): KeeperError {
+  #unreachable(isOutcomeUnknown: boolean): StorageError {
     return this.#error(`cannot be reached (${this.#problem})`, isOutcomeUnknown);
   }
 
-  #error(problem: string, isOutcomeUnknown: boolean): KeeperError {
+  #error(problem: string, isOutcomeUnknown: boolean): StorageError {
     const unknown = isOutcomeUnknown ? '; it is not known whether it has the change' : '';
-    return new KeeperError(`${this.address.shown} ${problem}${unknown}`, { isOutcomeUnknown });
+    return new StorageError(`${this.address.shown} ${problem}${unknown}`, { isOutcomeUnknown });
   }
 }

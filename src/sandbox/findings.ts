@@ -38,7 +38,7 @@ function naturesOf(id: OperationId): FindingText[] {
 }
 
 /** What a client did with a call that it should not do against the real service. */
-export function findingsOfCall(
+export function findInCall(
   call: Call,
   reply: Reply | undefined,
   world: World,

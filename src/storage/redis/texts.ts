@@ -1,6 +1,6 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { apply, type Change, diff, mapValues } from '../../sandbox/change.ts';
-import type { LogEntry, Opening, SandboxSnapshot } from '../../sandbox/keeper.ts';
+import type { LogEntry, Opening, SandboxSnapshot } from '../../sandbox/storage.ts';
 import { initialState, type SandboxSettings, withChoices } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';

@@ -1,7 +1,7 @@
 import { INSTANT } from '../scenario/time-shapes.ts';
 import { object, optional } from '../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, integer, type ValueOf } from '../shape/shapes.ts';
-import { contains, type Exchange, hasKey } from './exchange.ts';
+import { contains, type Exchange, hasKey, listFindings } from './exchange.ts';
 import { BASIS_KIND, COUNT, OPERATION } from './report-shapes.ts';
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
@@ -51,7 +51,7 @@ const TESTS: { readonly [Name in keyof ExchangeFilter]-?: FilterTest } = {
   statusClass: test('statusClass', ({ status }, wanted) =>
     `${status}`.startsWith(wanted.charAt(0))),
   basis: test('basis', ({ basis }, wanted) => basis.kind === wanted),
-  findings: test('findings', ({ findings }, wanted) => findings.length > 0 === wanted),
+  findings: test('findings', (exchange, wanted) => listFindings(exchange).length > 0 === wanted),
   unmatched: test('unmatched', ({ operation }, wanted) => (operation === undefined) === wanted),
   method: test('method', ({ method }, wanted) => method === wanted),
   key: test('key', hasKey),

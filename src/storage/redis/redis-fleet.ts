@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fleet, Keeper, LogEntry, MissedEntries, Opening } from '../../sandbox/keeper.ts';
-import { KeeperError, sandboxLimitReached } from '../../sandbox/keeper.ts';
+import type { Fleet, Keeper, LogEntry, MissedEntries, Opening } from '../../sandbox/storage.ts';
+import { StorageError, sandboxLimitReached } from '../../sandbox/storage.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { type FleetSettings, settingDifferences } from './fleet-settings.ts';
@@ -54,11 +54,11 @@ interface AppendReply {
 /**
  * Joins the servers that share their sandboxes through a Redis.
  *
- * @throws KeeperError, also if the server differs from those of the fleet
+ * @throws StorageError, also if the server differs from those of the fleet
  */
 export async function joinFleet(options: FleetOptions): Promise<Fleet> {
   const address = readRedisAddress(options.url);
-  if (address === undefined) throw new KeeperError(`shared: expected ${REDIS_ADDRESS_FORM}`);
+  if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
   const redis = new RedisConnection(address);
   try {
     const fleet = new RedisFleet(redis, options);
@@ -123,7 +123,7 @@ class RedisFleet implements Fleet {
     this.redis.close();
   }
 
-  /** @throws KeeperError, also if Redis has lost everything, and a server that differs came first */
+  /** @throws StorageError, also if Redis has lost everything, and a server that differs came first */
   async find(name: string): Promise<string | undefined> {
     const { settings } = this.options;
     const found = await this.redis.eval(FIND, [START, SANDBOXES], [JSON.stringify(settings), name]);
@@ -135,7 +135,7 @@ class RedisFleet implements Fleet {
         ...different,
         'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
       ].join('\n');
-      throw new KeeperError(this.#disagreement);
+      throw new StorageError(this.#disagreement);
     }
     this.#disagreement = undefined;
     return typeof incarnation === 'string' ? incarnation : undefined;
@@ -165,7 +165,7 @@ class RedisFleet implements Fleet {
     if (count !== 0 || this.redis.losses === losses) return count !== 0;
     // An attempt whose reply was lost may have removed it.
     const why = 'the sandbox is gone; it is not known whether this request deleted it';
-    throw new KeeperError(why, { isOutcomeUnknown: true });
+    throw new StorageError(why, { isOutcomeUnknown: true });
   }
 
   /**
@@ -220,7 +220,7 @@ class RedisFleet implements Fleet {
           case 'missed': {
             if (!reply.snapshot || redis.losses === losses) return follow(reply);
             const why = 'it is not known whether Redis took the change before it was cut off';
-            throw new KeeperError(why, { isOutcomeUnknown: true });
+            throw new StorageError(why, { isOutcomeUnknown: true });
           }
           case 'kept':
             position = reply.position;

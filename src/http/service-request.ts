@@ -1,0 +1,142 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { BASE_PATH, OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import { type Exchange, isDropped, type ServiceRequest } from '../sandbox/exchange.ts';
+import { BodyBytes, type Call, type RequestBody } from '../service/input.ts';
+import type { UnknownRoute } from '../service/no-operation.ts';
+import { suggest } from '../words.ts';
+import { parseTarget, queryOf, type Target } from './target.ts';
+
+/** The head of a request, as Node reads it. */
+export interface RequestHead {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as the client sent them. */
+  readonly rawHeaders: readonly string[];
+  /** Where an Express app has mounted the mock. */
+  readonly mount: string;
+  readonly port: number | undefined;
+  readonly receivedAt: number;
+}
+
+export function readHead(incoming: IncomingMessage): RequestHead {
+  const { method = 'GET', headers, rawHeaders, socket } = incoming;
+  const receivedAt = performance.now();
+  const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
+  // Express removes its mount path from the target.
+  const mount = isMounted ? String(incoming.baseUrl) : '';
+  return { method, headers, rawHeaders, mount, port: socket.remotePort, receivedAt };
+}
+
+/** The operation that a request calls; undefined if it reaches none. */
+export function findOperation({ route }: Target, method: string): OperationId | undefined {
+  return route?.operations.get(method === 'HEAD' ? 'GET' : method);
+}
+
+/** @param authorization without the sandbox name in its token */
+export function createServiceRequest(
+  head: RequestHead,
+  target: Target,
+  authorization: string | undefined,
+  body: RequestBody,
+): ServiceRequest {
+  const { method, headers, rawHeaders, mount, port, receivedAt } = head;
+  const operation = findOperation(target, method);
+  return {
+    method,
+    target: mount + target.url,
+    authorization,
+    headers: rawHeaders,
+    traceparent: headers.traceparent,
+    crossOrigin: headers.origin !== undefined,
+    port,
+    receivedAt,
+    replays: undefined,
+    call: operation && createCall(operation, head, target, authorization, body),
+    route: operation === undefined ? describeRoute(head, target) : undefined,
+    given: undefined,
+  };
+}
+
+function createCall(
+  operation: OperationId,
+  { headers, mount }: RequestHead,
+  target: Target,
+  authorization: string | undefined,
+  body: RequestBody,
+): Call {
+  return {
+    operation,
+    path: mount + target.path,
+    pathId: target.pathId,
+    query: queryOf(target),
+    headers,
+    authorization,
+    contentType: headers['content-type'],
+    contentEncoding: headers['content-encoding'],
+    body,
+  };
+}
+
+function describeRoute({ method, headers }: RequestHead, target: Target): UnknownRoute {
+  const isPreflight = headers.origin !== undefined && headers['access-control-request-method'];
+  return {
+    method,
+    path: target.path,
+    allow: target.route?.allow,
+    hint: target.route === undefined ? suggestPath(target) : '',
+    preflight: isPreflight ? { headers: headers['access-control-request-headers'] } : undefined,
+  };
+}
+
+const PATHS = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path))];
+
+/**
+ * Suggests the service path that a client probably meant, to follow a wrong path in a message: wrong
+ * case, missing, doubled or extra segments and slashes, a spelling mistake. Empty if none is near.
+ *
+ * @example suggestPath(parseTarget('/pets/1/')) // ' (did you mean /v1/pets/1?)'
+ */
+function suggestPath({ mount, below }: Target): string {
+  const segments = below
+    .split('/')
+    .filter((segment) => segment !== '' && `/${segment.toLowerCase()}` !== BASE_PATH);
+  const [last, before] = segments.toReversed();
+  const base = mount + BASE_PATH;
+  if (last === undefined) return ` (did you mean ${base}${PATHS[0]}?)`;
+  const paths = PATHS.map((path) => path.replace(/\{\w+\}$/, () => last));
+  const meant = paths.find((path, at) => {
+    const end = path === PATHS[at] ? `/${last}` : `/${before}/${last}`;
+    return path.toLowerCase().endsWith(end.toLowerCase());
+  });
+  if (meant !== undefined) return ` (did you mean ${base}${meant}?)`;
+  const alike = paths.filter((path) => path.split('/').length === segments.length + 1);
+  const candidates = alike.map((path) => base + path);
+  return suggest(`${base}/${segments.join('/').toLowerCase()}`, candidates);
+}
+
+/**
+ * The request of an exchange, to be answered again.
+ *
+ * @returns undefined if the journal has dropped its body
+ */
+export function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
+  const { number, method, authorization, request, target: whole } = exchange;
+  if (isDropped(request)) return undefined;
+  const headers: Record<string, string> = {};
+  request.headers.forEach((name, at) => {
+    if (at % 2 === 0) headers[name.toLowerCase()] = request.headers[at + 1] ?? '';
+  });
+  // The mount of an embedding app is not part of the service's path.
+  const url = /(?:\/~[^/]+)?\/v1(?:\/.*)?$/s.exec(whole)?.[0] ?? whole;
+  const mount = whole.slice(0, whole.length - url.length);
+  const head = { method, headers, rawHeaders: request.headers, mount, port: undefined };
+  const { body } = request;
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
+  const received: RequestBody = bytes === undefined ? { kind: 'none' } : new BodyBytes(bytes);
+  const target = parseTarget(url);
+  const receivedAt = performance.now();
+  return {
+    ...createServiceRequest({ ...head, receivedAt }, target, authorization, received),
+    replays: number,
+  };
+}

@@ -1,0 +1,211 @@
+import type { OperationId } from '../contract/operations.ts';
+import { decodeContent } from '../raw-headers.ts';
+import type { Fault } from '../scenario/fault-table.ts';
+import type { RuleMatch } from '../scenario/rules.ts';
+import type { Call } from '../service/input.ts';
+import { bearerToken } from '../service/keyring.ts';
+import type { UnknownRoute } from '../service/no-operation.ts';
+import type { Basis, Reply } from '../service/reply.ts';
+import { cut } from '../words.ts';
+import type { FindingText } from './finding-codes.ts';
+import { findHoldFindings, type Hold } from './holds.ts';
+import type { ExpectedReply } from './report-shapes.ts';
+
+/** Characters kept of a request's target, of its key and of a reason. */
+export const MAX_TEXT = 2048;
+
+/** Bytes that a body may have to be kept whole; of a longer one nothing is kept. */
+export const MAX_BODY = 256 * 1024;
+
+const SHOWN_OF_KEY = 4;
+
+/** A request, as far as it decides its reply and is recorded. */
+export interface ServiceRequest {
+  readonly method: string;
+  readonly target: string;
+  /** The `Authorization` header without the sandbox name in its token. */
+  readonly authorization: string | undefined;
+  /** Names and values in turn, as the client sent them. */
+  readonly headers: readonly string[];
+  /** The header of this name, as the client sent it. */
+  readonly traceparent?: string | readonly string[] | undefined;
+  /** Whether it has an `Origin`, as those of a page have. */
+  readonly crossOrigin: boolean;
+  /** The client's port. */
+  readonly port: number | undefined;
+  /** By `performance.now()`. */
+  readonly receivedAt: number;
+  /** The exchange that this request replays. */
+  readonly replays?: number | undefined;
+  /** The operation that it calls; undefined if it reaches none. */
+  readonly call: Call | undefined;
+  /** What it asks for in place of an operation. */
+  readonly route?: UnknownRoute | undefined;
+  /** The reply, where something else than the mock's operations gave it. */
+  readonly given?: GivenReply | undefined;
+}
+
+/** A reply that did not come from an operation: a refusal, or what a deployment answered. */
+interface GivenReply {
+  /** Undefined if the rule has one, or breaks the exchange. */
+  readonly reply: Reply | undefined;
+  /** The rule that matched before a deployment was asked. */
+  readonly match?: RuleMatch | undefined;
+}
+
+/** A message with its body. */
+interface Message {
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Undefined if there was none, or if it was dropped. */
+  readonly body: string | Buffer | undefined;
+  /** The bytes of the whole body. */
+  readonly size: number;
+}
+
+/** A reply as it is sent. */
+export interface SentReply extends Message {
+  readonly status: number;
+  /** The reason phrase of a deployment. */
+  readonly phrase?: string | undefined;
+}
+
+/**
+ * A request, its reply and the reasons for it. Made once; the journal gives it its number, and it
+ * learns when a held reply left.
+ */
+export interface Exchange {
+  /** Numbers the exchanges of a sandbox from 1; dropped ones count. */
+  number: number;
+  /** Milliseconds from the request to its reply, delay and hold included. */
+  duration: number;
+  /** When the reply was decided, by the sandbox's clock, in milliseconds since 1970. */
+  readonly at: number;
+  readonly method: string;
+  readonly target: string;
+  readonly operation: OperationId | undefined;
+  /** The trace that the request belongs to, if its `traceparent` names one. */
+  readonly traceId: string | undefined;
+  /** The exchange that this one replays. */
+  readonly replays: number | undefined;
+  /** Credentials in full: only `maskHeaders` masks them. */
+  readonly authorization: string | undefined;
+  readonly request: Message;
+  /** The status that the client is sent; undefined if a fault leaves it none. */
+  readonly status: number | undefined;
+  /** What is sent, or what a fault spoils or hides; undefined if no operation ran. */
+  readonly reply: SentReply | undefined;
+  readonly basis: Basis;
+  /** The reasons for the reply, nearest cause first. */
+  readonly reasons: readonly string[];
+  readonly fault: Fault | undefined;
+  /** In milliseconds. */
+  readonly delay: number;
+  /** Set if a rule holds or held the reply back. */
+  readonly hold: Hold | undefined;
+  /** What the client should not have done. */
+  readonly findings: readonly FindingText[];
+  /** What coverage counts of it, by key: the reply, then its cases. */
+  readonly shows: readonly string[];
+  /** What the mock would have answered in place of a deployment, where it can know. */
+  readonly expected: ExpectedReply | undefined;
+}
+
+/** What the client should not have done, with what its hold has shown since. */
+export function listFindings(exchange: Exchange): readonly FindingText[] {
+  const late = findHoldFindings(exchange);
+  return late.length === 0 ? exchange.findings : exchange.findings.concat(late);
+}
+
+/** Whether a message had a body that is not kept. */
+export function isDropped({ body, size }: Message): boolean {
+  return body === undefined && size > 0;
+}
+
+/** The body of a message as text, out of its content coding; undefined if it has none. */
+export function bodyText({ body, headers }: Message): string | undefined {
+  if (body === undefined || typeof body === 'string') return body;
+  return decodeContent(body, headers, 64 * MAX_BODY)?.toString();
+}
+
+/** The API key's first characters; undefined if the request carried none. */
+export function maskedKey({ authorization }: Exchange): string | undefined {
+  const key = bearerToken(authorization);
+  return key === undefined || key === '' ? undefined : maskSecret(key);
+}
+
+export function hasKey({ authorization }: Exchange, key: string): boolean {
+  return bearerToken(authorization) === bearerToken(cut(`Bearer ${key}`, MAX_TEXT));
+}
+
+/** Whether the target, a reason or a body contains a text, in any case. */
+export function contains(exchange: Exchange, text: string): boolean {
+  const wanted = text.toLowerCase();
+  const { target, reasons, request, reply } = exchange;
+  const parts = [target, ...reasons, bodyText(request), reply && bodyText(reply)];
+  return parts.some((part) => part?.toLowerCase().includes(wanted));
+}
+
+/** Headers that hold a secret, after a scheme if they have one. */
+const CREDENTIALS =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|mock-control-token|x-api-key|api-key|x-auth-token|x-access-token)$/i;
+
+/** Headers, names and values in turn, with credentials masked. */
+export function maskHeaders(headers: readonly string[]): readonly string[] {
+  return headers.map((text, index, all) => {
+    const name = index % 2 === 0 ? '' : (all[index - 1] ?? '');
+    if (!CREDENTIALS.test(name)) return text;
+    return text.replace(
+      /^([\w-]+ +)?(.*)$/s,
+      (_, scheme = '', secret) => scheme + maskSecret(secret),
+    );
+  });
+}
+
+/** The first characters of a secret. One that is not longer would be shown in full. */
+function maskSecret(secret: string): string {
+  return `${secret.slice(0, secret.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
+}
+
+/** An exchange as observers see it: without secrets. It can be kept. */
+export type ObservedExchange = Readonly<ReturnType<typeof observedExchange>>;
+
+/**
+ * Called after each exchange in any sandbox, with the name of the sandbox; and again when a reply that
+ * was held back is let go.
+ */
+export type Observer = (sandbox: string, exchange: ObservedExchange) => void;
+
+/** An exchange for observers. Reads what few of them read only when they do. */
+export function observedExchange(exchange: Readonly<Exchange>) {
+  const { number, at, duration, method, target, operation, status, basis, fault, delay } = exchange;
+  const { traceId, hold, expected, reasons, request, reply } = exchange;
+  return {
+    ...{ number, at, duration, method, target, operation, status, basis, delay },
+    ...{ fault: fault?.kind, traceId, hold, expected, why: reasons },
+    requestCut: isDropped(request),
+    replyCut: reply !== undefined && isDropped(reply),
+    /** The API key's first characters; undefined if the request carried none. */
+    get key() {
+      return maskedKey(exchange);
+    },
+    /** What the client should not have done. */
+    get findings() {
+      return listFindings(exchange);
+    },
+    /** Names and values in turn; credentials are masked. */
+    get requestHeaders() {
+      return maskHeaders(request.headers);
+    },
+    get replyHeaders() {
+      return maskHeaders(reply?.headers ?? []);
+    },
+    /** Undefined if the request had none. */
+    get requestBody() {
+      return bodyText(request);
+    },
+    get replyBody() {
+      return reply && bodyText(reply);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { Exchange } from './exchange.ts';
+import type { HoldEnd } from './holds.ts';
+import type { EditText, Journal } from './journal.ts';
+import type { State } from './state.ts';
+
+/** What a request or a call of the control API makes of a state. */
+export interface Update {
+  /** The same state if nothing changed. */
+  readonly state: State;
+  /** A request of the service. */
+  readonly exchange?: Exchange | undefined;
+  /** A change by the control API. */
+  readonly edit?: EditText | undefined;
+  /** What of the journal goes: its exchanges, or also coverage and findings. */
+  readonly clears?: 'journal' | 'all' | undefined;
+  /** Whether it takes back the latest edit. */
+  readonly undoes?: boolean | undefined;
+}
+
+/** What happens to a sandbox. */
+export type SandboxEvent =
+  | { readonly kind: 'exchange'; readonly exchange: Exchange }
+  /** A reply that was held back has left, or never will. */
+  | { readonly kind: 'hold'; readonly exchange: Exchange }
+  /** The control API changed something. */
+  | { readonly kind: 'edit' }
+  /** Replies that were held back are to be sent; all without numbers. */
+  | { readonly kind: 'release'; readonly why: HoldEnd; readonly exchanges?: readonly number[] }
+  | { readonly kind: 'deleted' };
+
+export type SandboxListener = (event: SandboxEvent) => void;
+
+/** Where the state of one sandbox lives. All that differs between memory, a file and Redis. */
+export interface Storage {
+  /** Whether other servers change it, too. */
+  readonly isShared: boolean;
+  /** Whether a restart of the server keeps the records. */
+  readonly isDurable: boolean;
+  /** As this server last saw it. */
+  readonly state: State;
+  readonly journal: Journal;
+  /**
+   * Runs an update on the present state, and keeps what it made of that.
+   *
+   * @param run pure; it runs again if another server was faster
+   * @throws StorageError if the result cannot be kept; then nothing changed, or it says otherwise
+   */
+  update<U extends Update>(run: (state: State) => U): U | Promise<U>;
+  /** Tells those who follow the sandbox, on every server. */
+  publish(event: SandboxEvent): void | Promise<void>;
+  /**
+   * Calls back for each event, on whichever server it happens.
+   *
+   * @returns cancels the callback
+   */
+  subscribe(listener: SandboxListener): () => void;
+}
+
+interface StorageErrorOptions extends ErrorOptions {
+  /** The code of the reply; `not_saved` by default. */
+  readonly code?: 'not_saved' | 'too_many_sandboxes';
+  /** Whether the change may have been made all the same. */
+  readonly isOutcomeUnknown?: boolean;
+}
+
+/** A change cannot be kept, or a state cannot be read. The message says why. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  readonly code: NonNullable<StorageErrorOptions['code']>;
+  readonly isOutcomeUnknown: boolean;
+
+  constructor(message: string, options: StorageErrorOptions = {}) {
+    super(message, options);
+    this.code = options.code ?? 'not_saved';
+    this.isOutcomeUnknown = options.isOutcomeUnknown ?? false;
+  }
+
+  /** What the reply says. */
+  get refusal(): string {
+    if (this.isOutcomeUnknown) return `the change may have been made: ${this.message}`;
+    return this.code === 'not_saved' ? `the change was not made: ${this.message}` : this.message;
+  }
+}
+
+/** Those who follow a sandbox, or all of a server. */
+export class Emitter<Event> {
+  // Created on first use: there can be many sandboxes, and nobody follows most of them.
+  #listeners: Set<(event: Event) => void> | undefined;
+
+  get isEmpty(): boolean {
+    return this.#listeners === undefined || this.#listeners.size === 0;
+  }
+
+  /** @returns cancels the callback */
+  add(listener: (event: Event) => void): () => void {
+    this.#listeners ??= new Set();
+    const listeners = this.#listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  emit(event: Event): void {
+    if (this.#listeners !== undefined) for (const listener of this.#listeners) listener(event);
+  }
+}

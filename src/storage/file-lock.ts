@@ -1,0 +1,87 @@
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jsonOf } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
+import { codeOf } from '../node-errors.ts';
+
+/** Milliseconds without a heartbeat after which the lock of a server on another machine is stale. */
+const STALE_AFTER_MS = 10_000;
+
+/** The locks that this process holds. */
+const own = new Set<string>();
+
+/**
+ * Takes a lock file, which names its holder.
+ *
+ * @returns what releases it; or the holder in words, if another server has it
+ */
+export async function lockFile(path: string): Promise<(() => void) | string> {
+  for (;;) {
+    try {
+      const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
+      writeFileSync(path, JSON.stringify(holder), { flag: 'wx' });
+      return holdLock(path);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    const holder = await findHolder(path);
+    if (holder !== undefined) return holder;
+    rmSync(path, { force: true });
+  }
+}
+
+function holdLock(path: string): () => void {
+  own.add(path);
+  const beat = (): void => {
+    try {
+      utimesSync(path, new Date(), new Date());
+    } catch {
+      // Somebody has removed it. The file itself is complete all the same.
+    }
+  };
+  const timer = setInterval(beat, STALE_AFTER_MS / 4).unref();
+  const release = (): void => {
+    clearInterval(timer);
+    process.off('exit', release);
+    if (own.delete(path)) rmSync(path, { force: true });
+  };
+  process.on('exit', release);
+  return release;
+}
+
+/** The holder of a lock, if it lives: a process of this machine, or one with a heartbeat. */
+async function findHolder(path: string): Promise<string | undefined> {
+  const { text, beat } = readLock(path);
+  const holder: unknown = jsonOf(text);
+  const { pid, host, since } = isObject(holder) ? holder : {};
+  const words = `process ${pid} on ${host}, since ${since}`;
+  if (own.has(path)) return words;
+  if (host === hostname() && pid !== process.pid) {
+    return isRunning(Number(pid)) ? words : undefined;
+  }
+  // A container that was killed is a machine of another name when it starts again.
+  const until = performance.now() + STALE_AFTER_MS - (Date.now() - beat);
+  while (performance.now() < until) {
+    await sleep(100);
+    if (readLock(path).beat !== beat) return words;
+  }
+  return undefined;
+}
+
+function readLock(path: string): { readonly text: string; readonly beat: number } {
+  try {
+    return { text: readFileSync(path, 'utf8'), beat: statSync(path).mtimeMs };
+  } catch {
+    return { text: '', beat: 0 };
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
