@@ -3,12 +3,17 @@ import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { type Observer, observedExchange } from './sandbox/exchange.ts';
-import { findHoldFindings } from './sandbox/holds.ts';
 import { FINDING_CODES } from './sandbox/finding-codes.ts';
+import { findHoldFindings } from './sandbox/holds.ts';
 import type { OnFinding } from './sandbox/report-shapes.ts';
 import type { ServerEvent } from './sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX } from './sandbox/sandbox-names.ts';
-import { removeIdle, type SandboxOptions, Sandboxes, type SandboxParts } from './sandbox/sandboxes.ts';
+import {
+  removeIdle,
+  Sandboxes,
+  type SandboxOptions,
+  type SandboxParts,
+} from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 import type { FileStorage } from './storage/file.ts';
 import { MemoryStorage } from './storage/memory.ts';
@@ -30,7 +35,9 @@ export interface MockParts
   readonly start: Start;
   readonly upstreams?: Upstreams | undefined;
   /** Keeps the default sandbox. */
-  readonly openFile?: ((...sandbox: Parameters<SandboxParts['openStorage']>) => FileStorage) | undefined;
+  readonly openFile?:
+    | ((...sandbox: Parameters<SandboxParts['openStorage']>) => FileStorage)
+    | undefined;
 }
 
 /** Assembles a mock without a listener. */

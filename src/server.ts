@@ -139,7 +139,8 @@ export async function startServer(
   // Last, since only a server that listens releases the file.
   const file = await openFile(start, options);
   // What a file holds wins over the state that scenarios set up.
-  const withFile = (own: Start): Start => (file === undefined ? own : { ...own, store: file.store });
+  const withFile = (own: Start): Start =>
+    file === undefined ? own : { ...own, store: file.store };
   const stores = { start: withFile(start), openFile: file?.open, fleet };
   const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
   const mock = assembleMock(parts, options);
@@ -148,7 +149,6 @@ export async function startServer(
     service,
     loadApp: () => loadApp(mock),
     sandbox: sandboxes.default,
-    pending,
     timeouts,
     certificate,
     onNotice: options.onNotice,

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mockVariables, type ServerAccess, workingKey } from '../library/mock-variables.ts';
 import { codeOf } from '../node-errors.ts';
-import { withOverrides } from '../scenario/sandbox-start.ts';
+import { override } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
 import type { KeyLists } from '../service/keyring.ts';
@@ -207,7 +207,7 @@ export function commandEnvironment(
   scenarios: readonly Pick<Scenario, 'keys'>[],
   inherited: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
-  const lists = scenarios.reduce<KeyLists>((earlier, it) => withOverrides(earlier, it.keys), keys);
+  const lists = scenarios.reduce<KeyLists>((earlier, it) => override(earlier, it.keys), keys);
   // If scenarios refuse every key, the command still gets the one it would otherwise get.
   const key = workingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
   return { ...inherited, ...mockVariables(server, key, inherited, noControl) };

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { parseInt64 } from '../contract/json.ts';
+import { REDIS_ADDRESS_FORM, readRedisAddress } from '../storage/redis/address.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
-import { REDIS_ADDRESS_FORM, readRedisAddress } from '../log/redis/address.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { ASSUME } from '../scenario/assume-shape.ts';

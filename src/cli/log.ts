@@ -1,8 +1,8 @@
 import type { FinishedCall } from '../control/control-options.ts';
 import type { ObservedExchange, Observer } from '../sandbox/exchange.ts';
+import { describeHold } from '../sandbox/holds.ts';
 import type { Finding, OnFinding } from '../sandbox/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
-import { describeHold } from '../sandbox/holds.ts';
 import { decidersOf } from '../service/reply.ts';
 import { countText, cut, escapeOf, roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';

@@ -6,9 +6,9 @@ import type { ServiceHandler } from '../http/service-handler.ts';
 import { decodeSegment, parseTarget, ROOT } from '../http/target.ts';
 import { sendFailure, writeReply } from '../http/write.ts';
 import { ContentError } from '../read-text.ts';
-import { StorageError } from '../sandbox/storage.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
+import { StorageError } from '../sandbox/storage.ts';
 import { readBody } from './body.ts';
 import type { ControlParts } from './control-options.ts';
 import {

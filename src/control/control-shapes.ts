@@ -2,6 +2,7 @@ import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
 import { RECORDS } from '../contract/records.ts';
 import { ASSUMPTION_VERDICT } from '../deployment/check/verdict-shapes.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
+import { HOLD_ENDS } from '../sandbox/holds.ts';
 import {
   BASIS_KIND,
   COUNT,
@@ -14,7 +15,6 @@ import {
   TEXTS,
 } from '../sandbox/report-shapes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
-import { HOLD_ENDS } from '../sandbox/holds.ts';
 import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { mapOf, namedObject, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
@@ -153,7 +153,8 @@ const HEADERS = convert(
 const MESSAGE = object({
   headers: required(HEADERS, 'The headers by name.'),
   body: optional(ANY, 'The JSON value of the body, or else its text.'),
-  cut: optional(FLAG, 'Whether only a part of the body was kept.'),
+  size: optional(COUNT, 'The bytes of the whole body; left out if there was none.'),
+  cut: optional(FLAG, 'Whether the body was dropped: it was too long, or others are newer.'),
 });
 /** A request or a reply as the journal kept it. */
 export type RecordedMessage = ValueOf<typeof MESSAGE>;
@@ -165,6 +166,7 @@ export const EXCHANGE = namedObject('Exchange', {
   target: required(ANY_TEXT, 'The path and the query of the request.'),
   operation: optional(OPERATION, 'The operation, if the request reached one.'),
   traceId: optional(ANY_TEXT, 'The trace that its `traceparent` names, if it names one.'),
+  replays: optional(COUNT, 'The number of the exchange that it replays.'),
   key: optional(ANY_TEXT, 'The first characters of the API key.'),
   status: optional(COUNT, 'Left out if the client received none.'),
   fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
@@ -195,8 +197,26 @@ export const EXCHANGE = namedObject('Exchange', {
 /** One exchange as the journal of a sandbox shows it. */
 export type RecordedExchange = ValueOf<typeof EXCHANGE>;
 
+const EDIT = namedObject('Edit', {
+  after: required(COUNT, 'The number of the exchange before it.'),
+  at: required(INSTANT_TEXT, "When it was made, by the sandbox's clock."),
+  what: required(ANY_TEXT, 'What was changed, in words.'),
+  by: required(ANY_TEXT, 'Who changed it: what the header `Mock-Client` says.'),
+  changed: required(
+    object({
+      animals: required(COUNT, 'Changed animals.'),
+      inventory: required(COUNT, 'Changed inventory entries.'),
+      orders: required(COUNT, 'Changed orders.'),
+    }),
+    'How many records it changed.',
+  ),
+});
+/** A change by the control API, as the journal shows it. */
+export type EditView = ValueOf<typeof EDIT>;
+
 export const JOURNAL = namedObject('Journal', {
   exchanges: required(list(EXCHANGE), 'The latest exchanges that match, in the given order.'),
+  edits: optional(list(EDIT), 'With `edits=true`, the changes by the control API, oldest first.'),
   dropped: required(COUNT, 'How many exchanges are no longer kept.'),
   total: required(COUNT, 'How many match, regardless of the limit.'),
 });

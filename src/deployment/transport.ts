@@ -22,7 +22,7 @@ export interface TransportOptions {
 /** A request as it is sent. */
 interface TransportRequest extends Pick<UpstreamRequest, 'method' | 'target' | 'headers'> {
   readonly body?: Readable | Buffer | string | undefined;
-  readonly whenLeft?: UpstreamRequest['whenLeft'];
+  readonly whenLeft?: UpstreamRequest['onDisconnect'];
 }
 
 /** The server was silent for too long. */

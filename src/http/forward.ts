@@ -53,8 +53,7 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
       'trailer',
       ...(method === 'HEAD' ? [] : ['content-length']),
     ]);
-    const answered: Body =
-      content.length === 0 ? { kind: 'none' } : { kind: 'raw', text: content };
+    const answered: Body = content.length === 0 ? { kind: 'none' } : { kind: 'raw', text: content };
     const reply = { status, phrase, headers: passed, body: answered, basis: UPSTREAM };
     const reason = `answered by ${upstream.url}`;
     return request.call === undefined

@@ -8,7 +8,7 @@ import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
 import { tlsUpgrade } from './tls/secure.ts';
-import { replyText, sendFailure, sendReply, type Wire } from './write.ts';
+import { createRefusal, formatReply, sendFailure, sendReply } from './write.ts';
 
 const TIMEOUTS: Timeouts = {
   headers: 10_000,
@@ -16,7 +16,7 @@ const TIMEOUTS: Timeouts = {
   stop: 4_000, // Docker waits for 10 seconds
 };
 
-export interface ListenerOptions extends Wire {
+export interface ListenerOptions {
   readonly service: ServiceHandler;
   /** Loads the app that answers everything but the service's paths, at its first request. */
   readonly loadApp: () => Promise<RequestListener>;
@@ -50,7 +50,7 @@ export function createListener(options: ListenerOptions): Listener {
       const plain = rejectPlain(socket, options);
       notify(plain?.[2] ?? remedyFor(error));
       const reply = rejectionReply(plain ?? rejectBytes(error), sandbox.state);
-      return replyText(reply, sandbox.state, options);
+      return formatReply(createRefusal(reply, sandbox.state));
     },
   );
   const upgrade = certificate && tlsUpgrade(certificate);
@@ -95,13 +95,14 @@ function responder(
   const { service, loadApp, sandbox } = options;
   let app: Promise<RequestListener> | undefined;
   return (request, response) => {
-    const fail = (error: unknown): void => sendFailure(response, error, sandbox.state, options);
+    const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
     try {
       const plain = rejectPlain(request.socket, options);
       notify(plain?.[2]);
       const rejection = plain ?? rejectRequest(request);
       if (rejection !== undefined) {
-        sendReply(response, rejectionReply(rejection, sandbox.state), sandbox.state, options);
+        const refused = rejectionReply(rejection, sandbox.state);
+        sendReply(response, createRefusal(refused, sandbox.state));
         return;
       }
       const target = parseTarget(request.url ?? '/');

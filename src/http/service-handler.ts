@@ -8,7 +8,12 @@ import { BODY_LIMITS, type RequestBody } from '../service/input.ts';
 import { forward } from './forward.ts';
 import { type Location, locateSandbox } from './locate-sandbox.ts';
 import { receiveBody } from './receive-body.ts';
-import { createServiceRequest, findOperation, type RequestHead, readHead } from './service-request.ts';
+import {
+  createServiceRequest,
+  findOperation,
+  type RequestHead,
+  readHead,
+} from './service-request.ts';
 import { belowBase, parseTarget, type Target } from './target.ts';
 import { sendFailure, sendWhenDue, type WriterOptions } from './write.ts';
 

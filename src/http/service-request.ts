@@ -1,5 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { BASE_PATH, OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import {
+  BASE_PATH,
+  OPERATION_IDS,
+  type OperationId,
+  operationShape,
+} from '../contract/operations.ts';
 import { type Exchange, isDropped, type ServiceRequest } from '../sandbox/exchange.ts';
 import { BodyBytes, type Call, type RequestBody } from '../service/input.ts';
 import type { UnknownRoute } from '../service/no-operation.ts';

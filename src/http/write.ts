@@ -89,7 +89,10 @@ export function createRefusal(reply: Reply, state: State): SentReply {
 }
 
 /** Sends a reply at once. */
-export function sendReply(response: ServerResponse, { status, phrase, headers, body }: SentReply): void {
+export function sendReply(
+  response: ServerResponse,
+  { status, phrase, headers, body }: SentReply,
+): void {
   response.sendDate = false;
   if (phrase === undefined) response.writeHead(status, [...headers]);
   else response.writeHead(status, UNSENDABLE.test(phrase) ? '' : phrase, [...headers]);

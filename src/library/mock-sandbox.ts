@@ -9,9 +9,9 @@ import type {
   UpstreamState,
 } from '../control/control-shapes.ts';
 import type { HeldReply } from '../control/journal/hold-endpoints.ts';
+import { addressOf } from '../http/target.ts';
 import type { FindingsReport } from '../sandbox/findings.ts';
 import type { CoverageReport } from '../sandbox/report-shapes.ts';
-import { addressOf } from '../http/target.ts';
 import type { ResetPart } from '../sandbox/state.ts';
 import { type ControlClient, searchOf } from './control-client.ts';
 import {

@@ -218,7 +218,8 @@ function withPreference(reply: Reply, preference: Preference | undefined): Reply
   if (preference === undefined) return reply;
   if (preference.kind === 'wrong') {
     const { wrong } = preference;
-    const reason = reply.reason === undefined || preference.strict ? wrong : `${reply.reason}; ${wrong}`;
+    const reason =
+      reply.reason === undefined || preference.strict ? wrong : `${reply.reason}; ${wrong}`;
     return { ...reply, reason, unknownPreference: wrong };
   }
   return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference.applied] };

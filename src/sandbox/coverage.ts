@@ -10,7 +10,7 @@ import { jsonOf, parseInt64 } from '../contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { curlCommand } from '../curl.ts';
-import { type Fault, FAULTS } from '../scenario/fault-table.ts';
+import { FAULTS, type Fault } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';
 import type { World } from '../service/operation.ts';

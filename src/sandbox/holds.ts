@@ -1,6 +1,6 @@
 import { roundDuration } from '../words.ts';
-import type { FindingText } from './finding-codes.ts';
 import type { Exchange } from './exchange.ts';
+import type { FindingText } from './finding-codes.ts';
 import type { Journal } from './journal.ts';
 import type { SandboxEvent } from './storage.ts';
 

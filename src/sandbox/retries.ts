@@ -72,7 +72,10 @@ export function judgeRetry(
   const waiting = waitingRetries(earlier).filter((other) => other.hash !== hash);
   const isKept = attempt.isFinal || retryAfter !== undefined;
   const retries = isKept ? [...waiting, attempt].slice(-MAX_RETRIES) : waiting;
-  return { findings: findRetries(attempt, earlier, performance.timeOrigin + request.receivedAt), retries };
+  return {
+    findings: findRetries(attempt, earlier, performance.timeOrigin + request.receivedAt),
+    retries,
+  };
 }
 
 /** Those left after a change of the sandbox: it can let any call succeed that was refused for good. */

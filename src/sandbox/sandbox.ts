@@ -147,9 +147,7 @@ export class Sandbox {
     const failed = { ...request, given: { reply } };
     const answerFailed = (state: State) => answer(state, failed, currentInstant());
     const isRecorded = !(error instanceof StorageError && this.isShared);
-    const done = isRecorded
-      ? await this.#storage.update(answerFailed)
-      : answerFailed(this.state);
+    const done = isRecorded ? await this.#storage.update(answerFailed) : answerFailed(this.state);
     return this.#finish(done, request);
   }
 
@@ -161,10 +159,7 @@ export class Sandbox {
    * @returns its result, once the change is kept
    * @throws StorageError if it cannot be kept, and what `change` throws
    */
-  async edit<T>(
-    change: (state: State, now: Instant) => Edited<T>,
-    text?: EditText,
-  ): Promise<T> {
+  async edit<T>(change: (state: State, now: Instant) => Edited<T>, text?: EditText): Promise<T> {
     const { result } = await this.#storage.update((before) => {
       const edited = change(before, currentInstant());
       const { state, clears } = edited;

@@ -1,8 +1,8 @@
 import { DEFAULTS } from '../defaults.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
+import { LATEST } from '../service/clock.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import { describe } from '../words.ts';
-import { LATEST } from '../service/clock.ts';
 import { worldAt } from './answer.ts';
 import { BodyBudget, type JournalContext } from './journal.ts';
 import { Meter } from './meter.ts';

@@ -68,7 +68,8 @@ const NEVER: ReadonlyMap<string, Expiry> = new Map();
 const TIMELESS: KeyTime = { now: 0, startedAt: 0 };
 
 export type KeyCheck =
-  { readonly ok: true; readonly key: string; readonly readOnly: boolean } | KeyRefusal;
+  | { readonly ok: true; readonly key: string; readonly readOnly: boolean }
+  | KeyRefusal;
 
 export interface KeyRefusal {
   readonly ok: false;

@@ -47,9 +47,11 @@ export async function openStoreFile(path: string, initial: Store): Promise<Store
     );
   }
   try {
-    const store = existsSync(real) ? parseFixture(path, await readText(real, STORE_LIMIT)) : initial;
+    const store = existsSync(real)
+      ? parseFixture(path, await readText(real, STORE_LIMIT))
+      : initial;
     const file = new DataFile<Store>(real, {
-      parse: (text) => parseFixture(path, { ok: true, text }),
+      parse: (text) => parseFixture(path, { ok: true, text, pipe: false }),
       stringify: (data) => [...storeText(data)].join(''),
     });
     const write = async (data: Store): Promise<void> => {

@@ -1,4 +1,3 @@
-import { timeOf } from '../service/clock.ts';
 import { type JournalContext, MemoryJournal } from '../sandbox/journal.ts';
 import type { OpenedSandbox } from '../sandbox/sandboxes.ts';
 import type { State } from '../sandbox/state.ts';
@@ -9,6 +8,7 @@ import {
   type Storage,
   type Update,
 } from '../sandbox/storage.ts';
+import { timeOf } from '../service/clock.ts';
 
 /** Keeps the state of a sandbox in memory. */
 export class MemoryStorage implements Storage {

@@ -173,6 +173,17 @@ export class Records<R extends object> {
     };
   }
 
+  /** How many records differ from those of `other`, added and removed ones included. */
+  countChanges(other: Records<R>): number {
+    if (other === this) return 0;
+    let count = 0;
+    const add = (): void => {
+      count += 1;
+    };
+    diffAgainst<bigint, R, never>(this.#copy(), other.#copy(), add, add, add);
+    return count;
+  }
+
   /** The records with ids above `after`, by ascending id. */
   *ascending(after?: bigint): Generator<R> {
     const from = after === undefined ? undefined : after + 1n;

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { isObject, STORED_RECORDS } from '../../contract/records.ts';
 import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../read-text.ts';
 import { loadScenarios } from '../../scenario/load-scenario.ts';
-import { loadStore, type StoreChoice, starterFrom } from '../../scenario/sandbox-start.ts';
+import { createStart, loadBases, loadStore, type StoreChoice } from '../../scenario/sandbox-start.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { parseFixture } from '../../store/fixture/parse-fixture.ts';
 import type { Command } from '../command.ts';
@@ -35,9 +35,8 @@ export async function validateFile(
   try {
     if (isFixture(file, read)) parseFixture(file, read);
     else {
-      const scenarios = await loadScenarios([file], new Map(read.ok ? [[file, read]] : []));
-      const store = await loadStore(base);
-      await starterFrom({}, () => store)(scenarios);
+      const texts = new Map(read.ok ? [[file, read]] : []);
+      createStart({}, await loadStore(base), await loadBases(await loadScenarios([file], texts)));
     }
     return [];
   } catch (error) {

@@ -4,98 +4,108 @@ import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { exchangeText } from './exchange-text.ts';
 
-/** Milliseconds in which exchanges gather. A page draws as often. */
-const INTERVAL = 250;
+/** Milliseconds in which events gather. A page draws as often. */
+const INTERVAL_MS = 250;
+
+/** Milliseconds between two comments, which keep the connection of an idle stream open. */
+const COMMENT_INTERVAL_MS = 15_000;
 
 /** Bytes that a client has not read, above which it is disconnected; no write is much longer. */
-const MOST_UNREAD = 1024 ** 2;
+const MAX_UNREAD = 1024 ** 2;
 
-/** Intervals between two comments, which keep the connection of an idle stream open: 15 s. */
-const IDLE = 15_000 / INTERVAL;
+/** Exchanges that gather; a client is told of further ones only how many they are. */
+const MAX_GATHERED = 5_000;
 
 const COMMENT = ':\n\n';
 
-/** What sends the client of each stream what is new in its sandbox. */
-const streams = new Map<() => void, Sandbox>();
-let timer: NodeJS.Timeout | undefined;
-let looks = 0;
+/** The texts of exchanges that were sent lately: each is made once for all streams. */
+const texts = new WeakMap<Exchange, string>();
 
-/** The texts of exchanges that were sent since the last look: each is made once for all streams. */
-const texts = new Map<Exchange, string>();
-
-function look(): void {
-  looks += 1;
-  texts.clear();
-  for (const [send, sandbox] of streams) {
-    // If servers share the sandbox, this takes over what others have answered.
-    sandbox.current()?.catch(() => {});
-    send();
-  }
+function textOf(exchange: Exchange): string {
+  const known = texts.get(exchange);
+  // The end of a hold changes it.
+  if (known !== undefined && exchange.hold === undefined) return known;
+  const text = exchangeText(exchange);
+  texts.set(exchange, text);
+  return text;
 }
 
 /**
  * Sends the exchanges of a sandbox as server-sent events, until the client disconnects, has more than
- * 1 MiB to read, or the sandbox is deleted. The journal is the buffer, so streams cost requests nothing.
+ * 1 MiB to read, or the sandbox is deleted.
  *
  * @param after the last exchange that the client has read; by default the latest one
  */
-export function openStream(
+export async function openStream(
   response: ServerResponse,
   sandbox: Sandbox,
   filter: ExchangeFilter,
-  plain: boolean,
-  after: number = sandbox.evidence.journal.number,
-): void {
-  // A higher number comes from a journal before a restart.
-  let last = after < 0 || after > sandbox.evidence.journal.number ? 0 : after;
-  /** The numbers of exchanges that were sent while their replies were held back. */
-  const held = new Set<number>();
-  const send = (): void => {
-    if (!streams.has(send)) return;
-    if (response.writableLength > MOST_UNREAD) {
+  after?: number,
+): Promise<void> {
+  let events: string[] = [];
+  let dropped = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = (): void => {
+    timer = undefined;
+    if (response.writableLength > MAX_UNREAD) {
       response.destroy();
       return;
     }
-    const { journal } = sandbox.evidence;
-    const oldest = journal.number - journal.size;
-    let text = looks % IDLE === 0 ? COMMENT : '';
-    if (oldest > last) text += `event: dropped\ndata: {"count":${oldest - last}}\n\n`;
-    last = Math.max(last, oldest);
-    while (last < journal.number && text.length < MOST_UNREAD) {
-      last += 1;
-      const exchange = journal.at(last);
-      if (exchange === undefined || !passes(exchange, filter)) continue;
-      const data = texts.get(exchange) ?? exchangeText(exchange, plain);
-      texts.set(exchange, data);
-      text += `id: ${last}\nevent: exchange\ndata: ${data}\n\n`;
-      if (exchange.hold !== undefined) held.add(last);
-    }
-    for (const number of held) {
-      const exchange = journal.at(number);
-      if (exchange?.hold !== undefined && exchange.hold.ended === undefined) continue;
-      held.delete(number);
+    if (dropped > 0) events.push(`event: dropped\ndata: {"count":${dropped}}\n\n`);
+    if (events.length > 0) response.write(events.join(''));
+    events = [];
+    dropped = 0;
+  };
+  const add = (event: string): void => {
+    if (events.length < MAX_GATHERED) events.push(event);
+    else dropped += 1;
+    timer ??= setTimeout(flush, INTERVAL_MS).unref();
+  };
+  const send = (exchange: Exchange): void => {
+    const { number } = exchange;
+    if (passes(exchange, filter))
+      add(`id: ${number}\nevent: exchange\ndata: ${textOf(exchange)}\n\n`);
+  };
+
+  const comments = setInterval(() => response.write(COMMENT), COMMENT_INTERVAL_MS).unref();
+  let isCaughtUp = false;
+  let latest = 0;
+  const early: Exchange[] = [];
+  const cancel = sandbox.subscribe((event) => {
+    if (event.kind === 'deleted') {
+      flush();
+      response.end();
+    } else if (event.kind === 'exchange') {
+      if (!isCaughtUp) early.push(event.exchange);
+      else send(event.exchange);
+    } else if (event.kind === 'hold' && passes(event.exchange, { ...filter, held: undefined })) {
       // Without an id: a client that reconnects goes on after the latest exchange.
-      if (exchange !== undefined) text += `event: hold\ndata: ${exchangeText(exchange, plain)}\n\n`;
-    }
-    if (text !== '') response.write(text);
-    // Other requests are answered before the rest is sent.
-    if (last < journal.number) setImmediate(send);
-  };
-  streams.set(send, sandbox);
-  timer ??= setInterval(look, INTERVAL).unref();
-  const forget = sandbox.onEnd(() => {
-    send();
-    stop();
-    response.end();
+      add(`event: hold\ndata: ${textOf(event.exchange)}\n\n`);
+    } else if (event.kind === 'edit') add('event: edit\ndata: {}\n\n');
   });
-  const stop = (): void => {
-    forget();
-    streams.delete(send);
-    if (streams.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-    texts.clear();
-  };
+  response.once('close', () => {
+    cancel();
+    clearTimeout(timer);
+    clearInterval(comments);
+  });
   response.write(COMMENT);
-  response.once('close', stop);
+
+  const { number, size } = await sandbox.journal.size();
+  // A higher number comes from a journal before a restart.
+  const from = after === undefined ? number : after < 0 || after > number ? 0 : after;
+  latest = number;
+  if (from < number) {
+    dropped = Math.max(0, number - size - from);
+    const page = await sandbox.journal.select({ filter: { ...filter, after: from } });
+    if (dropped > 0) {
+      add(`event: dropped\ndata: {"count":${dropped}}\n\n`);
+      dropped = 0;
+    }
+    latest = page.number;
+    for (const exchange of page.exchanges.toReversed()) send(exchange);
+  }
+  isCaughtUp = true;
+  for (const exchange of early) if (exchange.number > latest) send(exchange);
+  flush();
 }

@@ -1,19 +1,18 @@
 import { STATUS_CODES } from 'node:http';
 import { jsonOf } from '../../contract/json.ts';
-import {
-  type Exchange,
-  reasonsFor,
-  requestText,
-  shownHeaders,
-  shownKey,
-} from '../../sandbox/exchange.ts';
-import { FINDING_CODES } from '../../sandbox/finding-codes.ts';
-import { exposedHeaders } from '../../http/cors.ts';
 import { parseTarget, queryOf } from '../../http/target.ts';
-import { basisHeader } from '../../http/write.ts';
 import { packageVersion } from '../../package.ts';
 import { headerOf } from '../../raw-headers.ts';
-import { holdView } from '../../scenario/hold.ts';
+import {
+  bodyText,
+  type Exchange,
+  isDropped,
+  listFindings,
+  maskedKey,
+  maskHeaders,
+} from '../../sandbox/exchange.ts';
+import { FINDING_CODES } from '../../sandbox/finding-codes.ts';
+import { describeHold } from '../../sandbox/holds.ts';
 import { decidersOf } from '../../service/reply.ts';
 import { roundDuration } from '../../words.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
@@ -21,12 +20,10 @@ import type { RecordedExchange } from '../control-shapes.ts';
 /**
  * An exchange as the control API shows it, in one line of JSON. Bodies that are JSON are copied as
  * text: streams write thousands of exchanges per second.
- *
- * @param plain whether the server leaves out what distinguishes it from the service
  */
-export function exchangeText(exchange: Exchange, plain: boolean): string {
+export function exchangeText(exchange: Exchange): string {
   const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
-  const { basis, findings, expected, traceId, hold } = exchange;
+  const { basis, expected, traceId, hold, reasons, replays, request, reply } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {
     number,
     at: new Date(at).toISOString(),
@@ -34,33 +31,39 @@ export function exchangeText(exchange: Exchange, plain: boolean): string {
     target,
     operation,
     traceId,
-    key: shownKey(exchange),
+    replays,
+    key: maskedKey(exchange),
     status,
-    fault,
+    fault: fault?.kind,
     delay,
-    hold: hold && holdView(hold),
+    hold: hold && describeHold(hold),
     duration: roundDuration(duration),
     basis: basis.kind,
     by: decidersOf(basis),
-    why: reasonsFor(exchange),
-    findings: findings.map((it) => ({ ...it, advice: FINDING_CODES[it.code] })),
+    why: reasons,
+    findings: listFindings(exchange).map((finding) => ({
+      ...finding,
+      advice: FINDING_CODES[finding.code],
+    })),
     expected,
   };
-  const { requestHeaders, requestCut, replyBody, replyCut } = exchange;
-  const request = messageText(shownHeaders(requestHeaders), requestText(exchange), requestCut);
-  const replyHeaders = shownHeaders(sentHeaders(exchange, plain));
-  const reply = messageText(replyHeaders, replyBody, replyCut);
-  return `${JSON.stringify(head).slice(0, -1)},"request":${request},"reply":${reply}}`;
+  const parts = `"request":${messageText(request)},"reply":${messageText(reply ?? NO_REPLY)}`;
+  return `${JSON.stringify(head).slice(0, -1)},${parts}}`;
 }
 
-/**
- * Shows a body as JSON if it is JSON, else as text. `cut` says that the journal kept only a part.
- */
-function messageText(headers: readonly string[], text: string | undefined, cut: boolean): string {
-  const mark = JSON.stringify({ headers: headersView(headers), ...(cut && { cut }) });
+type ShownMessage = Exchange['request'];
+
+const NO_REPLY: ShownMessage = { headers: [], body: undefined, size: 0 };
+
+/** Shows a body as JSON if it is JSON, else as text. */
+function messageText(message: ShownMessage): string {
+  const { headers, size } = message;
+  const shown = headersView(maskHeaders(headers));
+  const sizes = { ...(size > 0 && { size }), ...(isDropped(message) && { cut: true }) };
+  const mark = JSON.stringify({ headers: shown, ...sizes });
+  const text = bodyText(message);
   if (text === undefined || text === '') return mark;
-  const body =
-    cut || jsonOf(text) === undefined ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
+  const body = jsonOf(text) === undefined ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
   return `${mark.slice(0, -1)},"body":${body}}`;
 }
 
@@ -74,30 +77,6 @@ function headersView(headers: readonly string[]): Readonly<Record<string, string
   return Object.fromEntries(view);
 }
 
-/**
- * The headers of a reply as the client got them, names and values in turn, but for those of the
- * connection and the length. The journal does not keep headers that follow from the rest of an exchange.
- *
- * @param plain whether the server leaves out what distinguishes it from the service
- */
-function sentHeaders(exchange: Exchange, plain: boolean): readonly string[] {
-  const { at, delay, method, status, basis, replyHeaders: kept, replyBody, replyCut } = exchange;
-  if (status === undefined) return kept;
-  const mockBasis = plain ? [] : ['Mock-Basis', basisHeader(basis, method === 'HEAD')];
-  if (basis.kind === 'upstream') return [...kept, ...mockBasis];
-  const hasBody = replyBody !== undefined || replyCut;
-  const has = (name: string) => headerOf(kept, name) !== undefined;
-  return [
-    ...(hasBody && !has('content-type') ? ['Content-Type', 'application/json'] : []),
-    ...mockBasis,
-    ...(has('access-control-allow-origin')
-      ? ['Access-Control-Expose-Headers', exposedHeaders(plain)]
-      : []),
-    ...(has('date') ? [] : ['Date', new Date(at + delay).toUTCString()]),
-    ...kept,
-  ];
-}
-
 /** What is not known of an exchange, as HAR says it. */
 const UNKNOWN = -1;
 
@@ -108,22 +87,21 @@ export function harHead(): string {
 }
 
 /** An exchange as an entry of HAR 1.2. */
-export function harEntry(exchange: Exchange, origin: string, plain: boolean): string {
-  const { at, delay, duration } = exchange;
+export function harEntry(exchange: Exchange, origin: string): string {
+  const { at, delay, duration, reasons } = exchange;
   return JSON.stringify({
     startedDateTime: new Date(at - Math.max(0, duration - delay)).toISOString(),
     time: duration,
-    request: requestOf(exchange, origin),
-    response: responseOf(exchange, plain),
+    request: harRequest(exchange, origin),
+    response: harResponse(exchange),
     cache: {},
     timings: { send: 0, wait: duration, receive: 0 },
-    comment: reasonsFor(exchange).join('; '),
+    comment: reasons.join('; '),
   });
 }
 
-function requestOf(exchange: Exchange, origin: string): object {
-  const { method, target, requestHeaders, requestBody, requestCut } = exchange;
-  const headers = shownHeaders(requestHeaders);
+function harRequest({ method, target, request }: Exchange, origin: string): object {
+  const headers = maskHeaders(request.headers);
   const host = headerOf(headers, 'host');
   const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
   const query = queryOf(parseTarget(target));
@@ -132,36 +110,35 @@ function requestOf(exchange: Exchange, origin: string): object {
     url: target.startsWith('/') ? base + target : target,
     ...headOf(headers),
     queryString: query.map(([name, value]) => ({ name, value })),
-    ...(requestBody !== undefined && {
+    ...(request.size > 0 && {
       postData: {
         mimeType: headerOf(headers, 'content-type') ?? '',
-        text: requestText(exchange),
-        ...(requestCut && { comment: 'Only the start of it was kept.' }),
+        text: bodyText(request) ?? '',
+        ...(isDropped(request) && { comment: DROPPED }),
       },
     }),
-    bodySize: requestCut ? UNKNOWN : (requestBody?.length ?? 0),
+    bodySize: request.size,
   };
 }
 
-function responseOf(exchange: Exchange, plain: boolean): object {
-  const { method, status = 0, fault, replyCut } = exchange;
-  // The journal keeps the body that GET would have got.
-  const replyBody = method === 'HEAD' ? undefined : exchange.replyBody;
-  const headers = shownHeaders(sentHeaders(exchange, plain));
-  const size = replyBody === undefined ? 0 : Buffer.byteLength(replyBody);
+const DROPPED = 'It was dropped to bound the memory of the journal.';
+
+function harResponse({ status = 0, fault, reply = { ...NO_REPLY, status: 0 } }: Exchange): object {
+  const headers = maskHeaders(reply.headers);
+  const text = bodyText(reply);
   return {
     status,
     statusText: STATUS_CODES[status] ?? '',
     ...headOf(headers),
     content: {
-      size,
+      size: text === undefined ? reply.size : Buffer.byteLength(text),
       mimeType: headerOf(headers, 'content-type') ?? '',
-      ...(replyBody !== undefined && { text: replyBody }),
-      ...(replyCut && { comment: 'It was too long to be kept.' }),
+      ...(text !== undefined && { text }),
+      ...(isDropped(reply) && { comment: DROPPED }),
     },
     redirectURL: '',
-    bodySize: replyCut || fault !== undefined ? UNKNOWN : size,
-    ...(fault !== undefined && { _error: fault }),
+    bodySize: fault !== undefined ? UNKNOWN : reply.size,
+    ...(fault !== undefined && { _error: fault.kind }),
   };
 }
 

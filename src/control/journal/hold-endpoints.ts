@@ -1,9 +1,8 @@
-import type { Exchange } from '../../sandbox/exchange.ts';
+import { onDisconnect } from '../../http/write.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { HeldExchange } from '../../sandbox/holds.ts';
-import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
-import { whenLeft } from '../../http/pass-on.ts';
 import { LATCH, withLatch } from '../../sandbox/latches.ts';
+import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/hold.ts';
 import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
@@ -37,14 +36,11 @@ const RELEASE = object({
   open: optional(FLAG, 'Also remove the latch of this name, or all: later calls are not held.'),
 });
 
-/** Milliseconds for other servers of a fleet to send the replies that they hold. */
-const CONFIRM_WITHIN = 1_000;
-
 export const HOLD_ENDPOINTS = [
   endpoint('listHolds', 'get /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
     replies: { 200: list(HELD_REPLY) },
-    handle: ({ sandbox }) => json(sandbox.evidence.holds.waiting().map(heldReply)),
+    handle: async ({ sandbox }) => json((await sandbox.journal.held()).map(heldReply)),
   }),
   endpoint('setLatch', 'post /holds', {
     summary: 'Set a latch: a rule that holds replies back',
@@ -53,8 +49,9 @@ export const HOLD_ENDPOINTS = [
     body: { shape: LATCH },
     example: { body: { on: 'listPets', hold: 'lists' } },
     replies: { 204: 'Set.', 409: 'The sandbox has as many latches as it may have.' },
-    handle: ({ sandbox, body: [name, latch] }) =>
-      edit(sandbox, (state) => {
+    handle: (call) =>
+      edit(call, `set the latch ${call.body[0]}`, (state) => {
+        const [name, latch] = call.body;
         const refusal = refuseOneMore('latches', state.latches, name);
         return refusal ?? { ...withLatch(state, name, latch), reply: DONE };
       }),
@@ -67,21 +64,16 @@ export const HOLD_ENDPOINTS = [
     example: { body: { name: 'lists', newestFirst: true, open: true } },
     replies: { 200: RELEASED },
     handle: async (call) => {
-      const { sandbox } = call;
-      const { open, ...due } = call.body;
+      const { open, ...which } = call.body;
+      const { name } = which;
       if (open) {
-        await edit(sandbox, (state) => ({
-          ...(due.name === undefined
-            ? { latches: NO_LATCHES }
-            : withLatch(state, due.name, undefined)),
+        await edit(call, `opened ${name ?? 'all latches'}`, (state) => ({
+          ...(name === undefined ? { latches: NO_LATCHES } : withLatch(state, name, undefined)),
           reply: DONE,
         }));
       }
-      const changed = await sandbox.release(due);
-      const isOver = () => changed.every(({ hold }) => hold.ended !== undefined);
-      await waitUntil(call, CONFIRM_WITHIN, isOver);
-      const released = changed.filter(({ hold }) => hold.ended === 'released').map(heldReply);
-      return json<ReleaseResult>({ released, held: sandbox.evidence.holds.waiting().length });
+      const { released, held } = await call.sandbox.release(which);
+      return json<ReleaseResult>({ released: released.map(heldReply), held });
     },
   }),
 ];
@@ -91,50 +83,42 @@ function heldReply({ number, hold, operation, method, target, at }: HeldExchange
   return { exchange: number, name: hold.name, operation, method, target, since };
 }
 
-type Caller = Pick<ControlCall, 'sandbox' | 'request'>;
-
 /**
- * Resolves once `isOver` returns true, which is checked after each event in the sandbox; or once the
- * time is over, the client has left, or the sandbox ends.
+ * How many exchanges match, as soon as there are enough or the time is over; at once if the client
+ * leaves or the sandbox is deleted.
  */
-function waitUntil(
-  { sandbox, request }: Caller,
-  milliseconds: number,
-  isOver: (exchange?: Exchange) => boolean,
-): Promise<void> {
-  if (isOver()) return Promise.resolve();
-  return new Promise((resolve) => {
-    const cancels: (() => void)[] = [];
-    const end = (): void => {
-      clearTimeout(timer);
-      for (const cancel of cancels.splice(0)) cancel();
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    cancels.push(sandbox.onArrival((exchange) => isOver(exchange) && end()));
-    cancels.push(sandbox.onEnd(end), whenLeft(request.socket, end));
-  });
-}
-
-/** How many exchanges match, as soon as there are enough or the time is over. */
 export async function countWhen(
-  caller: Caller,
+  { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
 ): Promise<number> {
-  let count = 0;
-  const isReached = (exchange?: Exchange): boolean => {
-    // The journal may have dropped some of those that were counted.
-    if (exchange === undefined) {
-      const { journal, holds } = caller.sandbox.evidence;
-      const matching = [...journal.select(filter)];
-      // There can be more held replies than the journal keeps.
-      if (filter.hold !== undefined)
-        matching.push(...holds.open.filter((it) => passes(it, filter)));
-      count = Math.max(count, new Set(matching.map(({ number }) => number)).size);
-    } else if (passes(exchange, filter)) count += 1;
-    return count >= atLeast;
-  };
-  await waitUntil(caller, within, isReached);
-  return count;
+  const { promise: ended, resolve: end } = promiseWithResolvers();
+  const arrived = new Set<number>();
+  const cancels = [
+    sandbox.subscribe((event) => {
+      if (event.kind === 'deleted') end();
+      if (event.kind !== 'exchange' && event.kind !== 'hold') return;
+      if (passes(event.exchange, filter)) arrived.add(event.exchange.number);
+      if (arrived.size >= atLeast) end();
+    }),
+    onDisconnect(request.socket, end),
+  ];
+  // The journal may drop some of these while others arrive.
+  const { exchanges, total } = await sandbox.journal.select({ filter });
+  for (const { number } of exchanges) arrived.add(number);
+  const timer = setTimeout(end, within);
+  if (arrived.size >= atLeast) end();
+  await ended;
+  clearTimeout(timer);
+  for (const cancel of cancels) cancel();
+  return Math.max(total, arrived.size);
+}
+
+/** Node has `Promise.withResolvers` only from version 22 on. */
+function promiseWithResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }

@@ -1,21 +1,20 @@
 import { isIntegerText } from '../../contract/json.ts';
 import { coverageOf, howToGet } from '../../sandbox/coverage.ts';
-import type { Exchange } from '../../sandbox/exchange.ts';
 import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../sandbox/exchange-filter.ts';
 import { findingsOf } from '../../sandbox/findings.ts';
+import type { Edit, JournalPage } from '../../sandbox/journal.ts';
 import { COUNT, type ReplyCoverage } from '../../sandbox/report-shapes.ts';
-import { totalsOf } from '../../sandbox/sandbox-evidence.ts';
-import type { Totals } from '../../sandbox/totals.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Totals } from '../../sandbox/totals.ts';
 import { PATIENCE } from '../../scenario/time-shapes.ts';
 import { namedObject, object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, type ValueOf } from '../../shape/shapes.ts';
 import { listText } from '../../store/store-text.ts';
-import { describe } from '../../words.ts';
 import {
   ANY_OBJECT,
   COVERAGE,
   type Coverage,
+  type EditView,
   EXCHANGE,
   EXCHANGE_COUNT,
   FINDINGS,
@@ -25,7 +24,9 @@ import {
 import { type ControlCall, DONE, endpoint, json, refuse, serviceUrl } from '../endpoint.ts';
 import { openStream } from './exchange-stream.ts';
 import { exchangeText, harEntry, harHead } from './exchange-text.ts';
+import { findExchange } from './find-exchange.ts';
 import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
+import { TIME_TRAVEL_ENDPOINTS } from './time-travel-endpoints.ts';
 
 /** A filter of exchanges, all members of which must match, and how long to wait for how many. */
 const AWAITED_FILTER = namedObject('ExchangeFilter', {
@@ -41,6 +42,7 @@ const AWAITED_FILTER = namedObject('ExchangeFilter', {
 const LIMITED_FILTER = object({
   ...FILTER_MEMBERS,
   limit: optional(COUNT, 'Return only this many of the latest exchanges.'),
+  edits: optional(FLAG, 'Also the changes that the control API made.'),
   order: optional(choice(['asc', 'desc']), '`desc` lists the newest first; `asc` is the default.'),
 });
 
@@ -57,11 +59,13 @@ export const JOURNAL_ENDPOINTS = [
       'Returns the exchanges that match. For the previous page, set `before` to the lowest number of this one.',
     query: LIMITED_FILTER,
     replies: { 200: JOURNAL },
-    handle: ({ sandbox, query, parts: { plain } }) => {
-      const { dropped } = sandbox.evidence.journal;
-      const { exchanges, total } = select(sandbox, query);
-      const texts = listText(exchanges, (it) => exchangeText(it, plain));
-      const content = joined('{"exchanges":', texts, `,"dropped":${dropped},"total":${total}}`);
+    handle: async ({ sandbox, query }) => {
+      const { exchanges, total, dropped } = await select(sandbox, query);
+      const texts = listText(exchanges, exchangeText);
+      const edits = query.edits ? (await sandbox.journal.edits()).map(editView) : undefined;
+      const counts = `"dropped":${dropped},"total":${total}`;
+      const rest = edits === undefined ? '' : `"edits":${JSON.stringify(edits)},`;
+      const content = joined('{"exchanges":', texts, `,${rest}${counts}}`);
       return { status: 200, content };
     },
   }),
@@ -71,17 +75,16 @@ export const JOURNAL_ENDPOINTS = [
       'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
     query: LIMITED_FILTER,
     replies: { 200: ANY_OBJECT },
-    handle: ({ sandbox, query, parts: { plain }, origin }) => {
-      const { exchanges } = select(sandbox, query);
-      const entries = listText(exchanges, (it) => harEntry(it, origin, plain));
+    handle: async ({ sandbox, query, origin }) => {
+      const { exchanges } = await select(sandbox, query);
+      const entries = listText(exchanges, (exchange) => harEntry(exchange, origin));
       return { status: 200, content: joined(harHead(), entries, '}}') };
     },
   }),
   endpoint('deleteRequests', 'delete /requests', {
     summary: 'Clear the journal',
     replies: { 204: 'Cleared.' },
-    handle: ({ sandbox }) =>
-      sandbox.change((state) => ({ state, result: DONE, clears: 'journal' })),
+    handle: ({ sandbox }) => sandbox.edit((state) => ({ state, result: DONE, clears: 'journal' })),
   }),
   endpoint('countRequests', 'post /requests/count', {
     summary: 'Count exchanges',
@@ -95,7 +98,8 @@ export const JOURNAL_ENDPOINTS = [
       const isAwaited = atLeast !== undefined || within !== undefined;
       const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
       const count = await countWhen(call, filter, wait);
-      return json({ count, complete: call.sandbox.evidence.journal.isComplete(filter) });
+      const { isComplete } = await call.sandbox.journal.select({ filter, limit: 0 });
+      return json({ count, complete: isComplete });
     },
   }),
   endpoint('streamRequests', 'get /requests/stream', {
@@ -104,13 +108,13 @@ export const JOURNAL_ENDPOINTS = [
     query: EXCHANGE_FILTER,
     replies: { 200: ANY_TEXT },
     mediaType: EVENTS,
-    handle: ({ sandbox, request, query: { after, ...filter }, parts: { plain } }) => {
+    handle: ({ sandbox, request, query: { after, ...filter } }) => {
       const lastId = String(request.headers['last-event-id'] ?? '');
       const from = isIntegerText(lastId) ? Number(lastId) : after;
       return {
         status: 200,
         mediaType: EVENTS,
-        content: (response) => openStream(response, sandbox, filter, plain, from),
+        content: (response) => openStream(response, sandbox, filter, from),
       };
     },
   }),
@@ -118,20 +122,12 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'Read an exchange',
     example: { path: 1 },
     replies: { 200: EXCHANGE, 404: 'The journal does not have it, or has dropped it.' },
-    handle: ({ sandbox, params: { number = '' }, parts: { plain } }) => {
-      const { journal } = sandbox.evidence;
-      const exchange = isIntegerText(number) ? journal.at(Number(number)) : undefined;
-      if (exchange !== undefined) return { status: 200, content: exchangeText(exchange, plain) };
-      const [oldest, latest] = [journal.number - journal.size + 1, journal.number];
-      const one = oldest === latest ? `only exchange ${latest} is` : 'none is';
-      const left = oldest < latest ? `exchanges ${oldest} to ${latest} are` : one;
-      const isCleared = /^[1-9]\d*$/.test(number) && Number(number) < oldest;
-      const what = isCleared
-        ? `exchange ${number} was cleared`
-        : `there is no exchange ${describe(number)}`;
-      return refuse('not_found', 404, `${what}; ${left} left`);
+    handle: async (call) => {
+      const { exchange, refusal } = await findExchange(call);
+      return refusal ?? { status: 200, content: exchangeText(exchange) };
     },
   }),
+  ...TIME_TRAVEL_ENDPOINTS,
   ...HOLD_ENDPOINTS,
   endpoint('getCoverage', 'get /coverage', {
     summary: 'Report which replies and cases the client has seen',
@@ -140,8 +136,8 @@ export const JOURNAL_ENDPOINTS = [
     handle: async (call) => {
       const { parts, sandbox, origin, mount } = call;
       const service = serviceUrl(origin + mount);
-      const report = coverageOf(await totalsFor(call));
-      const [key] = sandbox.state.settings.start.keys.valid;
+      const report = coverageOf(await readTotals(call));
+      const [key] = sandbox.state.settings.keys.valid;
       // Under --plain the server ignores `Prefer`.
       const withCurl = (it: ReplyCoverage) =>
         parts.plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, service, key) };
@@ -156,9 +152,13 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'List what the client should not do against the real service',
     query: SCOPE,
     replies: { 200: FINDINGS },
-    handle: async (call) => json<Findings>(findingsOf(await totalsFor(call))),
+    handle: async (call) => json<Findings>(findingsOf(await readTotals(call))),
   }),
 ];
+
+function editView({ after, at, what, by, changed }: Edit): EditView {
+  return { after, at: new Date(at).toISOString(), what, by, changed };
+}
 
 function* joined(before: string, list: Iterable<string>, after: string): Generator<string> {
   yield before;
@@ -167,21 +167,19 @@ function* joined(before: string, list: Iterable<string>, after: string): Generat
 }
 
 /** The exchanges that a query selects, and how many match regardless of its limit. */
-function select(
-  { evidence: { journal } }: Sandbox,
-  { limit, order, ...filter }: ValueOf<typeof LIMITED_FILTER>,
-): { readonly exchanges: readonly Exchange[]; readonly total: number } {
-  const matching = [...journal.select(filter)];
-  const exchanges = matching.slice(0, limit);
-  if (order !== 'desc') exchanges.reverse();
-  return { exchanges, total: matching.length };
+async function select(
+  { journal }: Sandbox,
+  { limit, order, edits: _, ...filter }: ValueOf<typeof LIMITED_FILTER>,
+): Promise<JournalPage> {
+  const page = await journal.select({ filter, limit });
+  return order === 'desc' ? page : { ...page, exchanges: page.exchanges.toReversed() };
 }
 
 /** The totals of the sandbox, or of all. */
-async function totalsFor({
+async function readTotals({
   parts: { sandboxes },
   sandbox,
   query: { all },
 }: ControlCall<unknown, ValueOf<typeof SCOPE>>): Promise<Totals> {
-  return all ? totalsOf(await sandboxes.load()) : sandbox.evidence.totals;
+  return all ? sandboxes.totals() : sandbox.journal.totals();
 }

@@ -114,8 +114,9 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
         ...(assignsId && { 507: 'No id is left.' }),
       },
       headers: { Location: 'The path of the record.' },
-      handle: ({ sandbox, mount, body }) =>
-        edit(sandbox, (state) => {
+      handle: (call) =>
+        edit(call, `created ${noun}`, (state) => {
+          const { mount, body } = call;
           const records = state.store[name];
           const { [idName]: given }: AnyRecord = body;
           const id = typeof given === 'bigint' ? given : (records.highestId ?? 0n) + 1n;
@@ -142,8 +143,9 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       body: { shape: unaddressed },
       example: { path: example.id, body: example.record },
       replies: { 200: shape, 201: shape },
-      handle: withId(({ sandbox, body }, id) =>
-        edit(sandbox, (state) => {
+      handle: withId((call, id) =>
+        edit(call, `replaced ${nounOf(kind)} ${id}`, (state) => {
+          const { body } = call;
           const status = state.store[name].has(id) ? 200 : 201;
           return write(name, state, id, { [idName]: id, ...body }, { status });
         }),
@@ -156,8 +158,9 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
       example: { path: example.id, body: example.change },
       replies: { 200: shape, 404: missing },
-      handle: withId(({ sandbox, body }, id) =>
-        edit(sandbox, (state) => {
+      handle: withId((call, id) =>
+        edit(call, `changed ${nounOf(kind)} ${id}`, (state) => {
+          const { body } = call;
           const before = state.store[name].get(id);
           if (before === undefined) return recordNotFound(kind, id);
           return write(name, state, id, applyRecordChanges(fields, before, body));
@@ -171,8 +174,8 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
         description: "Also removes the animal's inventory entry and its orders.",
       }),
       replies: { 204: 'Removed.', 404: missing },
-      handle: withId(({ sandbox }, id) =>
-        edit(sandbox, ({ store }) => {
+      handle: withId((call, id) =>
+        edit(call, `removed ${nounOf(kind)} ${id}`, ({ store }) => {
           if (!store[name].has(id)) return recordNotFound(kind, id);
           const after =
             name === 'animals'
@@ -210,9 +213,14 @@ function write<Name extends CollectionName>(
 }
 
 /** Refuses an id without a record. */
-function recordNotFound({ noun, name, notFound: code }: Kind, id: bigint): ControlReply {
-  const message = `there is no ${noun.replace(/^an? /, '')} with the ${ID_NAME[name]} ${id}`;
+function recordNotFound(kind: Kind, id: bigint): ControlReply {
+  const { name, notFound: code } = kind;
+  const message = `there is no ${nounOf(kind)} with the ${ID_NAME[name]} ${id}`;
   return refuse(code, 404, message);
+}
+
+function nounOf({ noun }: Kind): string {
+  return noun.replace(/^an? /, '');
 }
 
 /** A handler of calls that have the id of a record in their path. */

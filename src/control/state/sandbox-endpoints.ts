@@ -1,10 +1,10 @@
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields } from '../../contract/records.ts';
+import { nameInvalid } from '../../http/locate-sandbox.ts';
+import { addressOf } from '../../http/target.ts';
 import { findingsOf } from '../../sandbox/findings.ts';
 import { TEXTS } from '../../sandbox/report-shapes.ts';
-import { locateByName, nameInvalid } from '../../http/locate-sandbox.ts';
-import { addressOf } from '../../http/target.ts';
-import { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { PERMANENT, SANDBOX_NAME } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
@@ -58,7 +58,7 @@ export const SANDBOX_ENDPOINTS = [
     defaultOnly: true,
     handle: async (call) => {
       const { records: uses, total } = await selectSandboxes(call);
-      const records = await sandboxViews(call.parts.sandboxes, uses, call.mount);
+      const records = await summarizeAll(call.parts.sandboxes, uses, call.mount);
       return listReply({ records, total });
     },
   }),
@@ -94,13 +94,11 @@ export const SANDBOX_ENDPOINTS = [
     headers: { Location: 'The path of its control API.' },
     defaultOnly: true,
     handle: async ({ parts: { sandboxes }, mount, body: { name = crypto.randomUUID() } }) => {
-      if (!(await sandboxes.reserve(name))) {
+      const sandbox = await sandboxes.create(name);
+      if (sandbox === undefined) {
         return refuse('already_exists', 409, `the sandbox ${name} exists`);
       }
-      const sandbox = locateByName(sandboxes, name);
-      if (!(sandbox instanceof Sandbox)) return ofService(sandbox);
-      await sandbox.current();
-      const summary = sandboxView(sandbox, mount);
+      const summary = await summarize(sandbox, mount, new Date().toISOString());
       return json(summary, 201, { Location: summary.control });
     },
   }),
@@ -141,28 +139,32 @@ async function selectSandboxes({
   );
   // All else is in the state of a sandbox, which other servers may have changed.
   const isKnown = query.fields.every((it) => it === 'name' || it === 'lastUsed');
-  const rows = isKnown ? uses : await sandboxViews(sandboxes, uses, mount);
+  const rows = isKnown ? uses : await summarizeAll(sandboxes, uses, mount);
   return pageOf({ size: rows.length, ascending: () => rows }, query);
 }
 
 /** Summaries of sandboxes. Leaves out those that are gone. */
-async function sandboxViews(
+async function summarizeAll(
   sandboxes: Sandboxes,
   uses: readonly Use[],
   mount: string,
 ): Promise<readonly SandboxSummary[]> {
-  const lastUsed = new Map(uses.map((use) => [use.name, use.lastUsed]));
-  const loaded = await sandboxes.load(lastUsed.keys());
-  return loaded.map((it) => sandboxView(it, mount, lastUsed.get(it.name)));
+  const summaries: SandboxSummary[] = [];
+  for (const { name, lastUsed } of uses) {
+    const sandbox = sandboxes.find(name);
+    if (sandbox !== undefined) summaries.push(await summarize(sandbox, mount, lastUsed));
+  }
+  return summaries;
 }
 
 /** @param mount that of the default sandbox */
-function sandboxView(
-  { name, state, evidence }: Sandbox,
+async function summarize(
+  sandbox: Sandbox,
   mount: string,
-  lastUsed = new Date(Date.now() - evidence.unused).toISOString(),
-): SandboxSummary {
-  const { animals, inventory, orders } = state.store;
+  lastUsed: string,
+): Promise<SandboxSummary> {
+  const { name, journal } = sandbox;
+  const { animals, inventory, orders } = (await sandbox.read()).store;
   const root = mount.slice(0, -'/__mock'.length);
   const path = addressOf({ root, sandbox: name });
   return {
@@ -173,7 +175,7 @@ function sandboxView(
     animals: animals.size,
     inventory: inventory.size,
     orders: orders.size,
-    requests: evidence.journal.size,
-    findings: findingsOf(evidence.totals).total,
+    requests: (await journal.size()).size,
+    findings: findingsOf(await journal.totals()).total,
   };
 }

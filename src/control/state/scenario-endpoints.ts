@@ -1,19 +1,17 @@
 import { ContentError } from '../../read-text.ts';
-import { withEntry } from '../../sandbox/change.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
-import { MAX_NAMED, restartState, type State } from '../../sandbox/state.ts';
+import { activate, MAX_NAMED, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
-import { callsOf, withoutPreferred } from '../../scenario/rules.ts';
-import { changesStore } from '../../scenario/sandbox-start.ts';
+import { countCalls, dropCounters } from '../../scenario/rules.ts';
+import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
 import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { internal, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, list, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
 import { describe, firstProblems, suggest } from '../../words.ts';
-import type { ControlParts } from '../control-options.ts';
 import {
   ACTIVE_SCENARIOS,
   type ActiveScenarios,
@@ -23,6 +21,7 @@ import {
   type ScenarioSummary,
 } from '../control-shapes.ts';
 import {
+  type ControlCall,
   type ControlReply,
   DONE,
   edit,
@@ -69,7 +68,7 @@ export const SCENARIO_ENDPOINTS = [
     description:
       "Those that ship, those that the server started with, those that are active, and the sandbox's own.",
     replies: { 200: list(SCENARIO_SUMMARY) },
-    handle: ({ sandbox }) => json(summariesOf(sandbox)),
+    handle: ({ sandbox }) => json(listScenarios(sandbox)),
   }),
   endpoint('getScenario', 'get /scenario', {
     summary: 'Read the active scenarios and their rules',
@@ -79,11 +78,11 @@ export const SCENARIO_ENDPOINTS = [
   endpoint('setScenario', 'put /scenario', {
     summary: 'Replace the active scenarios',
     description:
-      'Takes names in `scenarios`, and a whole scenario in `scenario`. An empty list deactivates all. Restarts the sandbox from them, but keeps changed records, unless the old or the new scenarios define records.',
+      'Takes names in `scenarios`, and a whole scenario in `scenario`. An empty list deactivates all. A scenario that becomes active applies its records and its clock once, to what is there now. Its rules, keys and assumptions hold as long as it is active. What it does not name stays as it is, also what was set by hand.',
     body: { shape: CHOICE },
     example: { body: { scenarios: ['shipped-orders'] } },
     replies: { 200: ACTIVE_SCENARIOS },
-    handle: ({ parts, sandbox, body }) => setScenario(parts, sandbox, body),
+    handle: setScenario,
   }),
   endpoint('getScenarioSource', 'get /scenarios/{name}', {
     summary: 'Read a scenario that ships or is your own, as it was written',
@@ -110,7 +109,7 @@ export const SCENARIO_ENDPOINTS = [
       201: SCENARIO_SUMMARY,
       409: 'The name is taken, or the sandbox has too many.',
     },
-    handle: ({ sandbox, params: { name = '' }, body }) => saveScenario(sandbox, name, body),
+    handle: saveScenario,
   }),
   endpoint('deleteScenario', 'delete /scenarios/{name}', {
     summary: 'Delete a scenario of your own',
@@ -121,10 +120,14 @@ export const SCENARIO_ENDPOINTS = [
       404: 'The sandbox has no such scenario.',
       409: 'It ships, and cannot be deleted.',
     },
-    handle: ({ sandbox, params: { name = '' } }) =>
-      edit(sandbox, (state) => {
-        const scenarios = new Map(state.scenarios);
-        if (scenarios.delete(name)) return { scenarios, reply: DONE };
+    handle: (call) =>
+      edit(call, `deleted the scenario ${call.params.name}`, (state) => {
+        const { name = '' } = call.params;
+        if (state.scenarios.has(name)) {
+          const rules = dropCounters(state.counters.rules, 'prefer', name);
+          const counters = { ...state.counters, rules };
+          return { scenarios: withoutEntry(state.scenarios, name), counters, reply: DONE };
+        }
         if (!isShipped(name)) return scenarioNotFound(state, name);
         return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);
       }),
@@ -138,7 +141,7 @@ export const SCENARIO_ENDPOINTS = [
     handle: async ({ sandbox, body: { text } }) => {
       try {
         const scenario = await scenarioFromText(WRITTEN, text);
-        await loadForRequest([], scenario, knownScenarios(sandbox));
+        await loadForRequest([], scenario, knownScenarios(sandbox.state));
         return json({ problems: [] });
       } catch (error) {
         if (!(error instanceof ContentError)) throw error;
@@ -153,65 +156,64 @@ export const SCENARIO_ENDPOINTS = [
   }),
 ];
 
-async function setScenario(
-  { sandboxes, starter }: ControlParts,
-  sandbox: Sandbox,
-  { scenarios = [], scenario, text }: ValueOf<typeof CHOICE>,
-): Promise<ControlReply> {
+async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<ControlReply> {
+  const { scenarios = [], scenario, text } = call.body;
   const written = text === undefined ? scenario : await scenarioFromText(WRITTEN, text);
-  const loaded = await loadForRequest(scenarios, written, knownScenarios(sandbox));
-  const start = sandboxes.startOfSandbox(sandbox.name, await starter(loaded));
-  return edit(sandbox, (before, { wall }) => {
-    const former = before.settings.start;
-    const isStoreChanged = [...former.scenarios, ...start.scenarios].some(changesStore);
-    // A later reset of the records returns to the store that the sandbox started with.
-    const next = isStoreChanged ? start : { ...start, store: former.store };
-    const keep = new Set(isStoreChanged ? [] : (['store'] as const));
-    const state = restartState(before, next, wall, keep);
-    return { ...state, reply: json(activeView(state)) };
+  const { state } = call.sandbox;
+  const loaded = await loadBases(
+    await loadForRequest(scenarios, written, knownScenarios(state)),
+    state.settings.start.seed,
+  );
+  const names = loaded.map(({ name }) => name);
+  const what = names.length === 0 ? 'turned off all scenarios' : `turned on ${names.join(', ')}`;
+  return edit(call, what, (before, now) => {
+    const after = activate(before, loaded, now);
+    return { ...after, reply: json(activeView(after)) };
   });
 }
 
-async function saveScenario(
-  sandbox: Sandbox,
-  name: string,
-  { format, text }: ValueOf<typeof TEXT>,
-): Promise<ControlReply> {
+async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<ControlReply> {
+  const { sandbox } = call;
+  const { name = '' } = call.params;
+  const { format, text } = call.body;
   if (!SANDBOX_NAME.test(name)) {
     const message = `scenario name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
     return refuse('invalid_input', 400, message);
   }
   const isTaken =
-    isShipped(name) || name === WRITTEN || sandbox.origin.scenarios.some((it) => it.name === name);
+    isShipped(name) ||
+    name === WRITTEN ||
+    sandbox.start.scenarios.some((scenario) => scenario.name === name);
   if (isTaken) return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
   const scenario = await scenarioFromText(name, text, format);
-  await loadForRequest([], scenario, knownScenarios(sandbox));
+  await loadForRequest([], scenario, knownScenarios(sandbox.state));
   const { description } = scenario;
-  return edit(sandbox, ({ scenarios, counters }) => {
+  return edit(call, `saved the scenario ${name}`, ({ scenarios, counters }) => {
     const refusal = refuseOneMore('scenarios', scenarios, name);
     if (refusal !== undefined) return refusal;
     const summary = { name, description, shipped: false, own: true };
     return {
       scenarios: withEntry(scenarios, name, { name, description, format, text }),
-      counters: { ...counters, rules: withoutPreferred(counters.rules, name) },
+      counters: { ...counters, rules: dropCounters(counters.rules, 'prefer', name) },
       reply: json(summary, scenarios.has(name) ? 200 : 201),
     };
   });
 }
 
-function summariesOf({ origin, state }: Sandbox): readonly ScenarioSummary[] {
+function listScenarios({ start, state }: Sandbox): readonly ScenarioSummary[] {
   const { settings, scenarios: own } = state;
-  const active = settings.start.scenarios;
-  const all = [...shippedScenarios(), ...origin.scenarios, ...active, ...own.values()];
-  return [...new Map(all.map((it) => [it.name, it])).values()].map(({ name, description }) => {
-    const place = active.findIndex((it) => it.name === name) + 1;
+  const { active } = settings;
+  const all = [...shippedScenarios(), ...start.scenarios, ...active, ...own.values()];
+  const named = new Map(all.map((scenario) => [scenario.name, scenario]));
+  return [...named.values()].map(({ name, description }) => {
+    const place = active.findIndex((scenario) => scenario.name === name) + 1;
     const summary = { name, description, shipped: isShipped(name), own: own.has(name) };
     return place === 0 ? summary : { ...summary, active: place };
   });
 }
 
-function activeView({ settings: { start }, counters }: State): ActiveScenarios {
-  const scenarios = start.scenarios.map(({ name, description, rules }) => ({
+function activeView({ settings: { active }, counters }: State): ActiveScenarios {
+  const scenarios = active.map(({ name, description, rules }) => ({
     name,
     description,
     rules: rules.map((rule) => ({
@@ -220,7 +222,7 @@ function activeView({ settings: { start }, counters }: State): ActiveScenarios {
       status: rule.reply?.status,
       fault: rule.fault?.kind,
       hold: rule.hold,
-      calls: callsOf(start.rules, counters.rules, rule),
+      calls: countCalls(counters.rules, rule),
     })),
   }));
   return { scenarios };

@@ -6,7 +6,7 @@ import {
 } from '../../contract/assumption-table.ts';
 import { hostOf, isLoopbackName } from '../../contract/base-url.ts';
 import { verdictOn } from '../../deployment/check/verdict-shapes.ts';
-import { withChoices } from '../../sandbox/state.ts';
+import { changeLayers } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
 import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
@@ -19,7 +19,8 @@ import {
   timeOf,
 } from '../../service/clock.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
-import { BASE_URL, FLAG, KEY, list } from '../../shape/shapes.ts';
+import { BASE_URL, FLAG, KEY, list, type ValueOf } from '../../shape/shapes.ts';
+import { countText } from '../../words.ts';
 import type { ControlParts } from '../control-options.ts';
 import {
   ASSUMPTION,
@@ -45,14 +46,20 @@ export const ASSUMPTION_ENDPOINTS = [
     body: { shape: ASSUME },
     example: { body: { 'cancel-again': '404' } },
     replies: { 200: list(ASSUMPTION) },
-    handle: ({ sandbox, parts, body }) =>
-      edit(sandbox, (state) => {
-        const choices = { ...state.settings.choices, ...body };
-        const settings = withChoices(state.settings, choices);
-        return { settings, reply: assumptionsReply(choices, parts) };
+    handle: (call) =>
+      edit(call, `assumed ${formatChoices(call.body)}`, (state) => {
+        const byHand = { ...state.settings.byHand, ...call.body };
+        const { settings } = changeLayers(state, { byHand });
+        return { settings, reply: assumptionsReply(settings.choices, call.parts) };
       }),
   }),
 ];
+
+function formatChoices(choices: Partial<Choices>): string {
+  return Object.entries(choices)
+    .map(([id, option]) => `${id}=${option}`)
+    .join(', ');
+}
 
 function assumptionsReply(choices: Choices, { checked: all }: ControlParts): ControlReply {
   const states = ASSUMPTION_IDS.map((id): AssumptionState => {
@@ -87,9 +94,10 @@ export const CLOCK_ENDPOINTS = [
     body: { shape: CLOCK_SETTING },
     example: { body: { now: '2030-12-06T00:00:00Z', frozen: true } },
     replies: { 200: CLOCK },
-    handle: ({ sandbox, body: { now, frozen, real } }) => {
+    handle: (call) => {
+      const { now, frozen, real } = call.body;
       if (real && frozen) return refuse('invalid_input', 400, 'a real clock cannot be frozen');
-      return edit(sandbox, (state, { wall }) => {
+      return edit(call, describeSetting(call.body), (state, { wall }) => {
         const clock = real ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
         return { clock, reply: json(clockView(clock)) };
       });
@@ -101,15 +109,37 @@ export const CLOCK_ENDPOINTS = [
     body: { shape: MOVE },
     example: { body: { by: 'P30D' } },
     replies: { 200: CLOCK },
-    handle: ({ sandbox, body: { by } }) =>
-      edit(sandbox, (state, { wall }) => {
-        const clock = advanceClock(state.clock, by, wall);
+    handle: (call) =>
+      edit(call, `moved the clock by ${formatDuration(call.body.by)}`, (state, { wall }) => {
+        const clock = advanceClock(state.clock, call.body.by, wall);
         const wrong = '$.by: expected a duration that leads to a time from 1970 to 9999';
         if (clock === undefined) return refuse('invalid_input', 400, wrong);
         return { clock, reply: json(clockView(clock)) };
       }),
   }),
 ];
+
+function describeSetting({ now, frozen, real }: ValueOf<typeof CLOCK_SETTING>): string {
+  if (real) return 'set the clock to the system time';
+  const parts = [
+    ...(now === undefined ? [] : [`set the clock to ${new Date(now).toISOString()}`]),
+    ...(frozen === undefined ? [] : [frozen ? 'froze the clock' : 'let the clock run']),
+  ];
+  return parts.join(' and ');
+}
+
+/** A duration for people, in its largest whole unit. */
+function formatDuration(milliseconds: number): string {
+  const sign = milliseconds < 0 ? '-' : '+';
+  const size = Math.abs(milliseconds);
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+  ] as const;
+  const [unit, length] = units.find(([, length]) => size % length === 0) ?? ['second', 1000];
+  return sign + countText(size / length, unit);
+}
 
 function clockView(clock: Clock): ClockView {
   const now = new Date(timeOf(clock)).toISOString();
@@ -135,13 +165,14 @@ export const UPSTREAM_ENDPOINTS = [
     body: { shape: UPSTREAM_SETTING },
     example: { body: { url: 'http://127.0.0.1:4011/v1', key: 'staging-key' } },
     replies: { 200: UPSTREAM },
-    handle: async ({ sandbox, parts, body: { url, key, yes } }) => {
+    handle: async (call) => {
+      const { url, key, yes } = call.body;
       if (!yes && !isLoopbackName(hostOf(url))) {
         const message = `${url.host} is another machine; send "yes": true`;
         return refuse('invalid_input', 400, message);
       }
-      const upstream = await parts.openUpstream(url, key);
-      return edit(sandbox, ({ settings }) => ({
+      const upstream = await call.parts.openUpstream(url, key);
+      return edit(call, `asks ${upstream.url}`, ({ settings }) => ({
         settings: { ...settings, upstream },
         reply: upstreamReply(upstream),
       }));
@@ -150,8 +181,8 @@ export const UPSTREAM_ENDPOINTS = [
   endpoint('removeUpstream', 'delete /upstream', {
     summary: 'Let the mock answer again',
     replies: { 204: 'The mock answers.' },
-    handle: ({ sandbox }) =>
-      edit(sandbox, ({ settings }) => ({
+    handle: (call) =>
+      edit(call, 'asks no upstream', ({ settings }) => ({
         settings: { ...settings, upstream: undefined },
         reply: DONE,
       })),
@@ -167,19 +198,19 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'get /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',
   replies: { 200: STATUS },
-  handle: ({ sandbox }) => {
-    const { name, state, evidence } = sandbox;
-    const { start, choices, upstream } = state.settings;
+  handle: async ({ sandbox }) => {
+    const { name, state, journal } = sandbox;
+    const { active, choices, upstream } = state.settings;
     const changed = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
     return json<SandboxStatus>({
       sandbox: name,
-      scenarios: start.scenarios.map((it) => it.name),
+      scenarios: active.map((scenario) => scenario.name),
       assumptions: changed.map((id) => `${id}=${choices[id]}`),
       clock: clockView(state.clock),
       upstream: upstream?.url,
-      held: evidence.holds.waiting().length,
+      held: (await journal.held()).length,
       latches: [...state.latches.keys()],
-      latestExchange: evidence.journal.number,
+      latestExchange: (await journal.size()).number,
     });
   },
 });

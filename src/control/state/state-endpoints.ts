@@ -1,18 +1,14 @@
-import { withEntry } from '../../sandbox/change.ts';
-import type { Effect } from '../../sandbox/commits.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import {
   KEEPABLE,
   MAX_NAMED,
-  NO_LATCHES,
-  NO_SCENARIOS,
   type ResetPart,
-  restartState,
-  type State,
+  restart,
+  withEntry,
+  withoutEntry,
 } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { object, optional, required } from '../../shape/objects.ts';
-import { choice, list, named } from '../../shape/shapes.ts';
+import { choice, list, named, type ValueOf } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { merge } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
@@ -20,6 +16,7 @@ import { storeText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import {
+  type ControlCall,
   type ControlReply,
   DONE,
   edit,
@@ -61,8 +58,8 @@ export const STATE_ENDPOINTS = [
       },
     },
     replies: { 200: STATE },
-    handle: ({ sandbox, body: store }) =>
-      edit(sandbox, () => ({ store, reply: stateReply(store) })),
+    handle: (call) =>
+      edit(call, 'replaced the store', () => ({ store: call.body, reply: stateReply(call.body) })),
   }),
   endpoint('mergeState', 'patch /state', {
     summary: 'Merge records into the store by id',
@@ -71,9 +68,9 @@ export const STATE_ENDPOINTS = [
     body: { shape: named('StateChanges', CHANGES) },
     example: { body: { orders: [{ id: 1, status: 'shipped' }] } },
     replies: { 200: STATE },
-    handle: ({ sandbox, body }) =>
-      edit(sandbox, ({ store }) => {
-        const merged = merge(store, body);
+    handle: (call) =>
+      edit(call, 'merged records', ({ store }) => {
+        const merged = merge(store, call.body);
         if (!merged.ok) return refuseInput(merged.problems);
         return { store: merged.value, reply: stateReply(merged.value) };
       }),
@@ -85,25 +82,22 @@ export const STATE_ENDPOINTS = [
     body: { shape: RESET, optional: true },
     example: { body: { keep: ['scenario'] } },
     replies: { 204: 'Reset.' },
-    handle: ({ sandbox, body: { keep = KEPT } }) =>
-      sandbox.change((state, { wall }) => resetOf(sandbox, state, new Set(keep), wall)),
+    handle: resetSandbox,
   }),
 ];
 
-function resetOf(
-  { origin, initialUpstream: upstream }: Sandbox,
-  before: State,
-  keep: ReadonlySet<ResetPart>,
-  wall: number,
-): Effect<ControlReply> {
-  const start = keep.has('scenario') ? before.settings.start : origin;
-  const state = restartState(before, start, wall, keep);
-  const scenarios = keep.has('own-scenarios') ? state.scenarios : NO_SCENARIOS;
-  const settings = { ...state.settings, upstream };
+async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<ControlReply> {
+  const { sandbox, parts, body } = call;
+  const keep = new Set(body.keep ?? KEPT);
   const clears = keep.has('journal') ? undefined : 'all';
-  const holds = { due: 'all', why: 'reset' } as const;
-  const next = { ...state, settings, scenarios, latches: NO_LATCHES };
-  return { state: next, result: DONE, clears, holds };
+  const held = await sandbox.journal.held();
+  const reply = await edit(call, 'reset', (state, now) => ({
+    ...restart(state, sandbox.start, parts.sandboxes.upstream, now, keep),
+    reply: DONE,
+    clears,
+  }));
+  if (held.length > 0) await sandbox.release({}, 'reset');
+  return reply;
 }
 
 function stateReply(store: Store): ControlReply {
@@ -125,8 +119,9 @@ export const SNAPSHOT_ENDPOINTS = [
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
     example: { body: { name: 'before' } },
     replies: { 200: SNAPSHOT, 201: SNAPSHOT, 409: 'The sandbox has too many snapshots.' },
-    handle: ({ sandbox, body: { name } }) =>
-      edit(sandbox, ({ snapshots, store }) => {
+    handle: (call) =>
+      edit(call, `took the snapshot ${call.body.name}`, ({ snapshots, store }) => {
+        const { name } = call.body;
         const refusal = refuseOneMore('snapshots', snapshots, name);
         if (refusal !== undefined) return refusal;
         const reply = json(snapshotView(name, store), snapshots.has(name) ? 200 : 201);
@@ -138,8 +133,9 @@ export const SNAPSHOT_ENDPOINTS = [
     description: 'Restores the store only. Rules, assumptions, clock and journal do not change.',
     example: { path: 'before' },
     replies: { 204: 'Restored.', 404: MISSING },
-    handle: ({ sandbox, params: { name = '' } }) =>
-      edit(sandbox, ({ snapshots }) => {
+    handle: (call) =>
+      edit(call, `restored the snapshot ${call.params.name}`, ({ snapshots }) => {
+        const { name = '' } = call.params;
         const store = snapshots.get(name);
         return store === undefined ? snapshotNotFound(name) : { store, reply: DONE };
       }),
@@ -148,10 +144,11 @@ export const SNAPSHOT_ENDPOINTS = [
     summary: 'Delete a snapshot',
     example: { path: 'before' },
     replies: { 204: 'Deleted.', 404: MISSING },
-    handle: ({ sandbox, params: { name = '' } }) =>
-      edit(sandbox, (state) => {
-        const snapshots = new Map(state.snapshots);
-        return snapshots.delete(name) ? { snapshots, reply: DONE } : snapshotNotFound(name);
+    handle: (call) =>
+      edit(call, `deleted the snapshot ${call.params.name}`, ({ snapshots }) => {
+        const { name = '' } = call.params;
+        if (!snapshots.has(name)) return snapshotNotFound(name);
+        return { snapshots: withoutEntry(snapshots, name), reply: DONE };
       }),
   }),
 ];

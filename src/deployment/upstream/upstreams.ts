@@ -1,11 +1,11 @@
 import { DEFAULTS } from '../../defaults.ts';
+import { asError } from '../../node-errors.ts';
 import {
   MAX_UPSTREAM_BODY,
   type OpenUpstream,
   type Upstream,
   UpstreamError,
 } from '../../sandbox/upstream.ts';
-import { asError } from '../../node-errors.ts';
 import type { TransportOptions } from '../transport.ts';
 
 /** The upstreams of one server. Loads their client with the first one. */
@@ -36,7 +36,10 @@ export class Upstreams {
         return { status, phrase, headers, content: await collect(message) };
       } catch (error) {
         const why = `the upstream ${url} failed: ${reasonOf(error)}`;
-        throw new UpstreamError(why, asError(error).cause instanceof SilenceError || error instanceof SilenceError);
+        throw new UpstreamError(
+          why,
+          asError(error).cause instanceof SilenceError || error instanceof SilenceError,
+        );
       }
     };
     const upstream = { url, key, compare, send, close: () => transport.close() };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import type { Fleet, Keeper, LogEntry, MissedEntries, Opening } from '../../sandbox/storage.ts';
 import { StorageError, sandboxLimitReached } from '../../sandbox/storage.ts';
-import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { type FleetSettings, settingDifferences } from './fleet-settings.ts';
 import { RedisConnection } from './redis-connection.ts';

@@ -1,7 +1,7 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { apply, type Change, diff, mapValues } from '../../sandbox/change.ts';
-import type { LogEntry, Opening, SandboxSnapshot } from '../../sandbox/storage.ts';
 import { initialState, type SandboxSettings, withChoices } from '../../sandbox/state.ts';
+import type { LogEntry, Opening, SandboxSnapshot } from '../../sandbox/storage.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
 import type { Start, Starter } from '../../scenario/sandbox-start.ts';

@@ -1,0 +1,290 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  ASSUMPTION_IDS,
+  type AssumptionId,
+  type Choices,
+  assumptionState,
+  isOption,
+  optionNames,
+} from '../../contract/assumption-table.ts';
+import { jsonOf, writeJson } from '../../contract/json.ts';
+import { OPERATIONS, operationShape } from '../../contract/operations.ts';
+import { recreateRequest } from '../../http/service-request.ts';
+import { parseTarget, queryOf } from '../../http/target.ts';
+import { headerOf } from '../../raw-headers.ts';
+import { answer } from '../../sandbox/answer.ts';
+import { bodyText, type Exchange, type ServiceRequest } from '../../sandbox/exchange.ts';
+import type { RememberedStates } from '../../sandbox/journal.ts';
+import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { changeLayers, type State } from '../../sandbox/state.ts';
+import { decidersOf } from '../../service/reply.ts';
+import { object, optional, required } from '../../shape/objects.ts';
+import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
+import { STORE } from '../../store/fixture/parse-fixture.ts';
+import { storeText } from '../../store/store-text.ts';
+import {
+  type ControlCall,
+  type ControlReply,
+  DONE,
+  edit,
+  endpoint,
+  json,
+  refuse,
+  YAML_TYPE,
+} from '../endpoint.ts';
+import { findExchange } from './find-exchange.ts';
+
+const SIDES = ['before', 'after'] as const;
+
+const SIDE = object({
+  at: optional(choice(SIDES), 'As the call found it (`before`, by default) or left it (`after`).'),
+});
+
+const REWIND = object({
+  to: optional(choice(SIDES), 'Before the call (by default) or after it.'),
+});
+
+const UNDONE = object({
+  what: required(ANY_TEXT, 'The change that was taken back.'),
+  laterCalls: required(COUNT, 'How many later calls had changed the store, and went with it.'),
+});
+
+const ALTERNATIVE = object({
+  assumption: required(choice(ASSUMPTION_IDS), 'The assumption.'),
+  option: required(ANY_TEXT, 'Its other option.'),
+  meaning: required(ANY_TEXT, 'What the mock does under it.'),
+  status: optional(COUNT, 'The status of the reply.'),
+  basis: required(ANY_TEXT, 'What that reply would rest on.'),
+  by: required(TEXTS, 'The assumptions that would have decided it.'),
+  body: optional(ANY, 'The JSON value of its body, or else its text.'),
+});
+
+type Alternative = ValueOf<typeof ALTERNATIVE>;
+
+const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
+
+const MISSING = 'The journal does not have it, or its states are forgotten.';
+
+export const TIME_TRAVEL_ENDPOINTS = [
+  endpoint('getStateOfRequest', 'get /requests/{number}/state', {
+    summary: 'Read the store as a call found or left it',
+    query: SIDE,
+    example: { path: 1 },
+    replies: { 200: STORE, 404: MISSING },
+    handle: async (call) => {
+      const { states, refusal } = await findStates(call);
+      if (refusal !== undefined) return refusal;
+      return { status: 200, content: storeText(states[call.query.at ?? 'before'].store) };
+    },
+  }),
+  endpoint('rewind', 'post /requests/{number}/rewind', {
+    summary: 'Put the sandbox back to how a call found or left it',
+    description:
+      'Takes back records, settings, clock, counters and snapshots. The journal stays. `POST undo` takes the rewind back.',
+    body: { shape: REWIND, optional: true },
+    example: { path: 1 },
+    replies: { 204: 'Rewound.', 404: MISSING },
+    handle: async (call) => {
+      const { exchange, states, refusal } = await findStates(call);
+      if (refusal !== undefined) return refusal;
+      const { to = 'before' } = call.body;
+      return edit(call, `rewound to ${to} call ${exchange.number}`, () => ({
+        ...states[to],
+        reply: DONE,
+      }));
+    },
+  }),
+  endpoint('undo', 'post /undo', {
+    summary: 'Take back the latest change by the control API',
+    description: 'Calls after it are taken back with it. The journal keeps them.',
+    replies: { 200: UNDONE, 404: 'A fleet remembers no states.', 409: 'There is no change left.' },
+    handle: async ({ sandbox }) => {
+      if (sandbox.isShared) return refuseInFleet();
+      const undone = await sandbox.undo();
+      if (undone !== undefined) return json<ValueOf<typeof UNDONE>>(undone);
+      return refuse(
+        'nothing_to_undo',
+        409,
+        'the control API has changed nothing that can be undone',
+      );
+    },
+  }),
+  endpoint('listAlternatives', 'get /requests/{number}/alternatives', {
+    summary: 'List what the real service might have answered instead',
+    description:
+      'Asks the mock again, in the same state, under each other option of each assumption. Lists the options that change the reply.',
+    example: { path: 1 },
+    replies: { 200: list(ALTERNATIVE), 404: MISSING, 409: 'The body of the request was dropped.' },
+    handle: async (call) => {
+      const { exchange, states, refusal } = await findStates(call);
+      if (refusal !== undefined) return refusal;
+      const request = recreateRequest(exchange);
+      if (request === undefined) return refuseDropped(exchange);
+      return json(await listAlternatives(exchange, request, states.before));
+    },
+  }),
+  endpoint('replay', 'post /requests/{number}/replay', {
+    summary: 'Send a recorded request again',
+    description:
+      'With its bytes and its key, inside the server. The new exchange names the old one.',
+    example: { path: 1 },
+    replies: {
+      200: REPLAYED,
+      404: 'The journal does not have it.',
+      409: 'The body of the request was dropped.',
+    },
+    handle: async (call) => {
+      const { exchange, refusal } = await findExchange(call);
+      if (refusal !== undefined) return refusal;
+      const request = recreateRequest(exchange);
+      if (request === undefined) return refuseDropped(exchange);
+      const { number } = await call.sandbox.handle(request);
+      return json<ValueOf<typeof REPLAYED>>({ number });
+    },
+  }),
+  endpoint('getRuleOfRequest', 'get /requests/{number}/rule', {
+    summary: 'Read a rule that gives this reply to such calls, as a scenario in YAML',
+    example: { path: 1 },
+    replies: { 200: ANY_TEXT, 404: 'The journal does not have it, or it reached no operation.' },
+    mediaType: YAML_TYPE,
+    handle: async (call) => {
+      const { exchange, refusal } = await findExchange(call);
+      if (refusal !== undefined) return refusal;
+      const content = ruleText(exchange);
+      if (content !== undefined) return { status: 200, mediaType: YAML_TYPE, content };
+      return refuse('not_found', 404, `exchange ${exchange.number} reached no operation`);
+    },
+  }),
+];
+
+/** An exchange and the states around it, or why they cannot be had. */
+type FoundStates =
+  | { readonly exchange: Exchange; readonly states: RememberedStates; readonly refusal?: undefined }
+  | { readonly exchange?: undefined; readonly states?: undefined; readonly refusal: ControlReply };
+
+async function findStates(call: Pick<ControlCall, 'sandbox' | 'params'>): Promise<FoundStates> {
+  const { exchange, refusal } = await findExchange(call);
+  if (refusal !== undefined) return { refusal };
+  if (call.sandbox.isShared) return { refusal: refuseInFleet() };
+  const states = call.sandbox.remembered(exchange.number);
+  if (states !== undefined) return { exchange, states };
+  const message = `the states around exchange ${exchange.number} are forgotten: later changes wrote too many records`;
+  return { refusal: refuse('not_found', 404, message) };
+}
+
+function refuseInFleet(): ControlReply {
+  return refuse(
+    'not_found',
+    404,
+    'servers that share sandboxes (--shared) remember no earlier states',
+  );
+}
+
+function refuseDropped({ number }: Exchange): ControlReply {
+  return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
+}
+
+/** What the same call would have got in the same state, under each option that changes its reply. */
+async function listAlternatives(
+  exchange: Exchange,
+  request: ServiceRequest,
+  before: State,
+): Promise<readonly Alternative[]> {
+  const { clock, settings } = before;
+  // The instant at which the sandbox's clock showed the time of the exchange.
+  const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
+  const alternatives: Alternative[] = [];
+  for (const id of ASSUMPTION_IDS) {
+    for (const option of optionNames(id)) {
+      if (option === settings.choices[id] || !isOption(id, option)) continue;
+      const byHand = { ...settings.byHand, [id]: option };
+      const other = answer(changeLayers(before, { byHand }), request, now).exchange;
+      if (!isSameReply(exchange, other)) {
+        alternatives.push(describeAlternative(id, option, settings.choices, other));
+      }
+      // The list of a large store takes a while to write: other requests go on between two.
+      await setImmediate();
+    }
+  }
+  const decided = new Set(decidersOf(exchange.basis).map((by) => by.replace(/=.*/, '')));
+  return alternatives.sort(
+    (a, b) => Number(decided.has(b.assumption)) - Number(decided.has(a.assumption)),
+  );
+}
+
+function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  if (one.status !== other.status || one.size !== other.size) return false;
+  if (bodyText(one) !== bodyText(other)) return false;
+  return comparable(one.headers) === comparable(other.headers);
+}
+
+/** Without what says how the mock came to the reply. */
+function comparable(headers: readonly string[]): string {
+  return headers
+    .filter((_, at) => !/^(?:mock-basis|date)$/i.test(headers[at - (at % 2)] ?? ''))
+    .join('\n');
+}
+
+function describeAlternative(
+  id: AssumptionId,
+  option: string,
+  choices: Choices,
+  other: Exchange,
+): Alternative {
+  const { options } = assumptionState(id, choices);
+  const text = other.reply && bodyText(other.reply);
+  return {
+    assumption: id,
+    option,
+    meaning: options.find(({ name }) => name === option)?.meaning ?? '',
+    status: other.status,
+    basis: other.basis.kind,
+    by: decidersOf(other.basis),
+    body: text === undefined ? undefined : (jsonOf(text) ?? text),
+  };
+}
+
+/** Characters of a body that a rule repeats. */
+const MAX_RULE_BODY = 8192;
+
+/** A scenario with a rule for calls like this one; undefined if it reached no operation. */
+function ruleText(exchange: Exchange): string | undefined {
+  const { operation, method, target, fault, delay, status, reply, basis } = exchange;
+  if (operation === undefined) return undefined;
+  const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
+  const { pathId } = parsed;
+  const [parameter] = operationShape(operation).parameters.filter((known) => known.in === 'path');
+  const where = {
+    ...(parameter && pathId !== undefined && { [parameter.name]: jsonOf(pathId) ?? pathId }),
+    ...Object.fromEntries(queryOf(parsed).filter(([name]) => isParameter(exchange, name))),
+  };
+  const text = reply && bodyText(reply);
+  const body = text === undefined || text.length > MAX_RULE_BODY ? undefined : jsonOf(text);
+  const retryAfter = reply && headerOf(reply.headers, 'retry-after');
+  const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';
+  const lines = [
+    `description: ${operation} gets ${status ?? fault?.kind}, as in call ${exchange.number}.`,
+    'rules:',
+    `  - on: ${operation}`,
+    ...(Object.keys(where).length > 0 ? [`    where: ${writeJson(where)}`] : []),
+    ...(delay > 0 ? [`    delay: ${delay}`] : []),
+    ...(fault === undefined ? [] : [`    fault: ${writeJson(fault)}`]),
+    ...(status === undefined || fault !== undefined || reply === undefined
+      ? []
+      : [
+          `    reply: ${writeJson({
+            status: reply.status,
+            ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }),
+            ...(body !== undefined && (isMade || method !== 'GET' || status >= 400) && { body }),
+          })}`,
+        ]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function isParameter({ operation }: Exchange, name: string): boolean {
+  if (operation === undefined) return false;
+  return OPERATIONS[operation].parameters.some((parameter) => parameter.name === name);
+}
