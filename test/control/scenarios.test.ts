@@ -77,7 +77,7 @@ describeServer('scenarios in the control API', (open) => {
     await use(client, 'shipped-orders', 'slow');
     expect(await json('orders/1')).toMatchObject({ status: 'pending' });
     await use(client);
-    expect(await json('orders/2')).toMatchObject({ status: 'shipped' });
+    expect(await json('orders/4')).toMatchObject({ status: 'shipped' });
 
     const assumed = { assume: { 'unknown-pet': '400', 'cancel-again': '204' } };
     await control('PUT scenario', { scenario: assumed });
@@ -88,7 +88,7 @@ describeServer('scenarios in the control API', (open) => {
 
     await control('POST reset');
     expect(await json('animals/1')).not.toMatchObject({ name: 'Changed' });
-    expect(await json('orders/2')).not.toMatchObject({ status: 'shipped' });
+    expect(await json('orders/4')).not.toMatchObject({ status: 'shipped' });
     expect(await json('clock')).toMatchObject({ real: true });
     expect(await chosen('cancel-again')).toBe('409');
   });

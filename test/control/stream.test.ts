@@ -92,6 +92,6 @@ test('a stream of a deleted sandbox gets its last exchanges, and nothing from a 
   record(sandboxes.getOrCreate('a'), 1);
   await sandboxes.remove('a');
   record(sandboxes.getOrCreate('a'), 2);
-  vi.advanceTimersByTime(250);
+  await vi.advanceTimersByTimeAsync(250);
   expect([numbersIn(written(), SENT), vi.getTimerCount()]).toEqual([[1], 0]);
 });
