@@ -27,6 +27,10 @@ export function sendWhenDue(
   { pending }: WriterOptions,
 ): void {
   const { delay } = exchange;
+  if (delay === 0 && exchange.hold === undefined) {
+    sendExchange(exchange, response, sandbox, pending);
+    return;
+  }
   const sendNow = (): void => sendExchange(exchange, response, sandbox, pending);
   const send = (): void => (delay === 0 ? sendNow() : pending.delay(response, delay, sendNow));
   if (!isWaiting(exchange)) return send();
@@ -91,13 +95,13 @@ export function createRefusal(reply: Reply, state: State): SentReply {
 /** Sends a reply at once. */
 export function sendReply(
   response: ServerResponse,
-  { status, phrase, headers, body }: SentReply,
+  { status, phrase, headers, body, size }: SentReply,
 ): void {
   response.sendDate = false;
-  if (phrase === undefined) response.writeHead(status, [...headers]);
-  else response.writeHead(status, UNSENDABLE.test(phrase) ? '' : phrase, [...headers]);
+  if (phrase === undefined) response.writeHead(status, headers);
+  else response.writeHead(status, UNSENDABLE.test(phrase) ? '' : phrase, headers);
   if (body === undefined) response.end();
-  else writeBody(response, body);
+  else writeBody(response, body, size);
 }
 
 /** What Node reads in a reason phrase, but refuses to send (RFC 9112, section 4). */
@@ -145,20 +149,24 @@ function writeText(
   headers: string[],
   text: string | Buffer,
 ): void {
-  headers.push('Content-Length', String(Buffer.byteLength(text)));
+  const size = Buffer.byteLength(text);
+  headers.push('Content-Length', String(size));
   response.writeHead(status, headers);
   if (response.req.method === 'HEAD') response.end();
-  else writeBody(response, text);
+  else writeBody(response, text, size);
 }
 
 /**
  * Writes a body. `end(text)` would write twice, the second time nothing, so Node sends both with
  * writev. A single write of a string with its head takes 5 to 20 % less CPU time per request.
+ *
+ * @param size the bytes of the text
  */
-function writeBody(response: ServerResponse, text: string | Buffer): void {
+function writeBody(response: ServerResponse, text: string | Buffer, size: number): void {
   const { socket } = response;
   socket?.cork();
-  response.write(text);
+  // ASCII is the same bytes in Latin-1, which Node copies instead of encoding UTF-8.
+  response.write(text, size === text.length ? 'latin1' : 'utf8');
   socket?.uncork();
   endAfterRequest(response);
 }
