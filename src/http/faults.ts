@@ -6,7 +6,7 @@ import { LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import { mayHaveContent } from '../service/reply.ts';
 import { closeWith } from './connections.ts';
 import type { PendingResponses } from './pending-responses.ts';
-import { carrierOf } from './tls/secure.ts';
+import { unwrapTls } from './tls/secure.ts';
 
 /** A reply as it goes on the wire. */
 export interface WireReply {
@@ -47,7 +47,7 @@ export function applyFault(
 /** A TCP reset. Sends nothing, and ignores what the client still sends. */
 function reset(socket: Socket): void {
   try {
-    carrierOf(socket).resetAndDestroy();
+    unwrapTls(socket).resetAndDestroy();
   } catch {
     // An embedding app may listen on something other than TCP, which has no reset.
     socket.destroy();

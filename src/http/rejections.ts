@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { describe } from '../words.ts';
 
-/** Code, status and message of an Error after which the connection is closed, and more headers. */
-export type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string, ...string[]];
+/** Code, status and message of an Error after which the connection is closed. */
+export type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string];
 
 /** Why a connection cannot go on: Node's error, or a code of `REJECTIONS`. */
 export interface ConnectionError {
@@ -13,12 +13,10 @@ export interface ConnectionError {
   readonly rawPacket?: Buffer;
 }
 
-const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
-
 const REJECTIONS: Readonly<Record<string, Rejection>> = {
   HPE_HEADER_OVERFLOW: ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'],
-  LATE: ['request_timeout', 408, 'the request did not arrive in time'],
-  CONNECT: ['method_not_allowed', 405, 'CONNECT is not for this server', 'Allow', METHODS],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 408, 'the request did not arrive in time'],
+  CONNECT: ['invalid_input', 400, 'CONNECT: this server is not a proxy'],
 };
 
 const HTTPS = 'this port speaks HTTPS: use a base URL with https:// instead of http://';
@@ -27,11 +25,11 @@ export const PLAIN_HTTP: Rejection = ['invalid_input', 400, HTTPS];
 /** Rejects what is not a request. */
 export function rejectBytes(error: ConnectionError): Rejection {
   const why = `the request is not HTTP/1.1: ${error.message?.replace(/^Parse Error: /, '')}`;
-  return REJECTIONS[error.code ?? ''] ?? ['invalid_input', 400, remedyFor(error) ?? why];
+  return REJECTIONS[error.code ?? ''] ?? ['invalid_input', 400, findRemedy(error) ?? why];
 }
 
 /** What to do about a client that speaks another protocol; undefined for unknown ones. */
-export function remedyFor({ code = '', rawPacket }: ConnectionError): string | undefined {
+export function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefined {
   const start = rawPacket?.toString('latin1', 0, 14) ?? '';
   if (start.startsWith('\x16\x03'))
     return 'this port speaks plain HTTP: use a base URL with http:// instead of https://';

@@ -18,7 +18,7 @@ import {
   type Reply,
 } from '../service/reply.ts';
 import { CHUNK, chunksOf } from '../store/store-text.ts';
-import { LINGER } from './connections.ts';
+import { LINGER_TIMEOUT_MS } from './connections.ts';
 import { corsHeaders } from './cors.ts';
 import { applyFault, type WireReply } from './faults.ts';
 import { passOn, whenLeft } from './pass-on.ts';
@@ -219,7 +219,7 @@ function endAfterRequest(response: ServerResponse): void {
     return;
   }
   const end = (): void => void response.end();
-  setTimeout(end, LINGER).unref();
+  setTimeout(end, LINGER_TIMEOUT_MS).unref();
   req.once('end', end).once('close', end).resume();
 }
 
