@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { warn } from '../node-errors.ts';
 import { without } from '../raw-headers.ts';
 import type { ConnectionError } from './rejections.ts';
 import type { Certificate } from './tls/certificate.ts';
@@ -143,11 +144,20 @@ export function closeWith(socket: Socket, text = ''): void {
 
 /** Calls `act` once the replies to earlier requests of the connection are sent. */
 export function onTurn(response: ServerResponse, act: () => void): void {
-  if (response.socket === null) response.once('socket', act);
-  else act();
+  if (response.socket !== null) return act();
+  response.once('socket', (socket: Socket) => {
+    try {
+      act();
+    } catch (error) {
+      warn(error);
+      socket.destroy();
+    }
+  });
 }
 
-/** Sends a whole reply as text in place of a response whose head failed: Node keeps half of that. */
+/** Replaces a response whose head failed, of which Node keeps a part: sends text, and closes. */
 export function replaceWith(response: ServerResponse, text: string): void {
-  onTurn(response, () => closeWith(response.req.socket, text));
+  const { method, socket } = response.req;
+  const head = text.slice(0, text.indexOf('\r\n\r\n') + 4);
+  onTurn(response, () => closeWith(socket, method === 'HEAD' ? head : text));
 }

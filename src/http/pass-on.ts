@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { warn } from '../node-errors.ts';
 import { headerOf, without } from '../raw-headers.ts';
 import type { DeploymentBody, StreamedBody } from '../service/reply.ts';
-import { hasContent } from './faults.ts';
+import { hasContent } from './framing.ts';
 
 /** The most bytes held of a body, in either direction. */
 export const MOST_HELD = 64 * 1024;

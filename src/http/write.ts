@@ -18,9 +18,10 @@ import {
   type Reply,
 } from '../service/reply.ts';
 import { CHUNK, chunksOf } from '../store/store-text.ts';
-import { LINGER_TIMEOUT_MS } from './connections.ts';
+import { LINGER_TIMEOUT_MS, replaceWith } from './connections.ts';
 import { corsHeaders } from './cors.ts';
 import { applyFault, type WireReply } from './faults.ts';
+import { framingHeaders } from './framing.ts';
 import { passOn, whenLeft } from './pass-on.ts';
 import type { PendingResponses } from './pending-responses.ts';
 
@@ -89,8 +90,8 @@ export function sendFailure(
     if (!response.writableEnded) response.destroy();
     return;
   }
-  response.statusMessage = ''; // the response keeps a phrase that could not be sent
-  sendReply(response, reply, state, wire);
+  const headers = ['Connection', 'close'];
+  replaceWith(response, replyText({ ...reply, headers }, state, wire));
 }
 
 /** Sends a reply at once. */
@@ -125,7 +126,7 @@ export function writeReply(
   content: Content | undefined,
 ): void {
   if (content === undefined) {
-    if (status !== 204) headers.push('Content-Length', '0');
+    headers.push(...framingHeaders(status, 0));
     response.writeHead(status, headers);
     response.end();
   } else if (typeof content === 'string' || Buffer.isBuffer(content)) {
