@@ -144,7 +144,10 @@ export function closeWith(socket: Socket, text = ''): void {
 
 /** Calls `act` once the replies to earlier requests of the connection are sent. */
 export function onTurn(response: ServerResponse, act: () => void): void {
-  if (response.socket !== null) return act();
+  if (response.socket !== null) {
+    act();
+    return;
+  }
   response.once('socket', (socket: Socket) => {
     try {
       act();

@@ -262,7 +262,7 @@ function replyHeaders(
     headers.push('Content-Type', type + charset);
   }
   headers.push(...shown);
-  if (request?.headers.origin !== undefined) headers.push(...corsHeaders(choices, plain));
+  if (request?.headers.origin !== undefined) headers.push(...corsHeaders(choices, plain, own));
   if (!isReal(clock)) headers.push('Date', new Date(timeOf(clock)).toUTCString());
   for (const nameOrValue of own) headers.push(nameOrValue);
   return headers;

@@ -55,6 +55,19 @@ describe('a rule', () => {
     expect((await ask('GET', '/pets/1')).status).toBe(200);
   });
 
+  test('that sets a header of CORS replaces the one of the mock', async () => {
+    const reply = '{"status":200,"headers":{"access-control-allow-origin":"https://app.example"}}';
+    const { port } = await serverFor(withRules(`{"on":"getPet","reply":${reply}}`));
+    const connection = await openRaw(port);
+    const headers = { Origin: 'https://app.example', Connection: 'close' };
+    connection.send(rawRequest('GET', '/v1/pets/1', headers));
+    const text = await connection.rest();
+    expect(text.match(/^access-control-allow-origin: .*/gim)).toEqual([
+      'access-control-allow-origin: https://app.example',
+    ]);
+    expect(text).toMatch(/^Access-Control-Expose-Headers: .*Preference-Applied/m);
+  });
+
   test('with 304 has no Content-Length', async () => {
     const { port } = await serverFor(withRules('{"on":"getPet","reply":{"status":304}}'));
     const connection = await openRaw(port);
