@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
@@ -48,6 +49,7 @@ export function createHttpServer(
     ? createTlsServer(options, certificate, timeouts.headers)
     : createServer(options);
   server.timeout = timeouts.idle;
+  server.maxConnections = countConnections();
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
 
   const add = (socket: Socket): void => {
@@ -119,6 +121,19 @@ export function createHttpServer(
     clearTimeout(timer);
   };
   return { server, close };
+}
+
+/**
+ * Half the file descriptors, of which only Linux tells the number. The others are for connections to
+ * a deployment, and for files: an import that fails for want of a descriptor fails for ever.
+ */
+function countConnections(): number {
+  let limits = '';
+  try {
+    limits = readFileSync('/proc/self/limits', 'utf8');
+  } catch {}
+  const [, descriptors = Number.POSITIVE_INFINITY] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+  return Math.floor(Number(descriptors) / 2);
 }
 
 const UPGRADE: ReadonlySet<string> = new Set(['upgrade']);

@@ -85,9 +85,14 @@ export function createListener(options: ListenerOptions): Listener {
     }
   };
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  return createHttpServer(timeouts, certificate, answer, (error, socket) => {
+  const listener = createHttpServer(timeouts, certificate, answer, (error, socket) => {
     const plain = rejectPlain(socket);
     if (plain === undefined) notify(findRemedy(error));
     return replyText(rejectionReply(plain ?? rejectBytes(error)), sandbox.state, options);
   });
+  const { server } = listener;
+  server.on('drop', () =>
+    notify(`connections beyond ${server.maxConnections} are refused: raise \`ulimit -n\``),
+  );
+  return listener;
 }
