@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
@@ -22,6 +22,8 @@ export interface Timeouts {
 /** No reply can be sent: the connection is reset, or fails in TLS. */
 const BROKEN = /^(?:ECONNRESET|EPROTO|ERR_(?:SSL|TLS)_.*)$/;
 
+const UPGRADE: ReadonlySet<string> = new Set(['upgrade']);
+
 /**
  * Creates an HTTP server whose connections end after the replies that they owe.
  *
@@ -33,40 +35,33 @@ export function createHttpServer(
   answer: RequestListener,
   rejectionText: (error: ConnectionError, socket: Socket) => string,
 ): { readonly server: Server; readonly close: () => Promise<void> } {
-  /** Each open connection with the response to its latest request. */
-  const latest = new Map<Socket, ServerResponse | undefined>();
-  let isStopping = false;
-
   const options = {
     headersTimeout: timeouts.headers,
     requestTimeout: Math.max(timeouts.headers, timeouts.idle),
-    connectionsCheckingInterval: timeouts.headers / 10,
+    connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
     keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
     requireHostHeader: false, // Node would reply without an Error
     joinDuplicateHeaders: true, // so that a second Host shows
   };
-  const server = certificate
-    ? createTlsServer(options, certificate, timeouts.headers)
-    : createServer(options);
+  const server = certificate ? createTlsServer(options, certificate) : createServer(options);
   server.timeout = timeouts.idle;
   server.maxConnections = countConnections();
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
 
+  /** Each open connection with the response to its latest request. */
+  const latest = new Map<Socket, ServerResponse | undefined>();
+  let isStopping = false;
   const add = (socket: Socket): void => {
-    latest.delete(unwrapTls(socket));
+    if (latest.has(socket)) return;
+    latest.delete(unwrapTls(socket)); // TLS takes the place of TCP
     latest.set(socket, undefined);
-    socket.once('close', () => latest.delete(socket));
+    socket.on('error', () => {}).once('close', () => latest.delete(socket));
   };
-  server.on('connection', add).on('secureConnection', add);
-
   const receive: RequestListener = (request, response) => {
     latest.set(request.socket, response);
     if (isStopping) response.setHeader('Connection', 'close');
     answer(request, response);
   };
-  server.on('request', receive);
-  server.on('checkExpectation', receive); // a server may ignore others (RFC 9110, section 10.1.1)
-
   const reject = (error: ConnectionError, socket: Socket): void => {
     const text = rejectionText(error, socket);
     const response = latest.get(socket);
@@ -78,12 +73,14 @@ export function createHttpServer(
       closeWith(socket, isTooLate || socket.bytesRead === 0 ? '' : text);
     }
   };
+  server.on('connection', add).on('secureConnection', add).on('request', receive);
+  server.on('checkExpectation', receive); // a server may ignore others (RFC 9110, section 10.1.1)
   server.on('clientError', reject);
-  server.on('connect', (_request, socket: Socket) => {
-    socket.on('error', () => socket.destroy()); // Node handles none from then on
-    reject({ code: 'CONNECT' }, socket);
+  server.on('connect', (_request, socket: Socket) => reject({ code: 'CONNECT' }, socket));
+  server.on('timeout', (socket: Socket) => {
+    const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
+    if (!isWaiting) socket.destroy();
   });
-
   // Node drops what follows a request to upgrade in its packet: all is read again, without that wish.
   server.on('upgrade', ({ method, url, httpVersion, rawHeaders }, socket: Socket, rest) => {
     const headers = without(rawHeaders, UPGRADE).map((it, at) => it + (at % 2 ? '\r\n' : ': '));
@@ -96,16 +93,11 @@ export function createHttpServer(
     if (isUnderWay(response)) response.once('close', readAgain);
     else readAgain();
   });
-
-  server.on('timeout', (socket: Socket) => {
-    const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
-    if (!isWaiting) socket.destroy();
-  });
-
   // Node's own cuts off replies that are on their way to a slow client.
   server.closeIdleConnections = () => {
     for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
   };
+
   const close = async (): Promise<void> => {
     isStopping = true;
     for (const [socket, response] of latest) {
@@ -114,9 +106,8 @@ export function createHttpServer(
     }
     for (const _turn of [1, 2]) await setImmediate(); // what has arrived is read first
     const closed = once(server.close(), 'close');
-    const timer = setTimeout(() => {
-      for (const socket of latest.keys()) socket.destroy();
-    }, timeouts.stop);
+    const cutOff = (): void => latest.forEach((_, socket) => void socket.destroy());
+    const timer = setTimeout(cutOff, timeouts.stop);
     await closed;
     clearTimeout(timer);
   };
@@ -128,15 +119,12 @@ export function createHttpServer(
  * a deployment, and for files: an import that fails for want of a descriptor fails for ever.
  */
 function countConnections(): number {
-  let limits = '';
-  try {
-    limits = readFileSync('/proc/self/limits', 'utf8');
-  } catch {}
-  const [, descriptors = Number.POSITIVE_INFINITY] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+  const limits = existsSync(LIMITS) ? readFileSync(LIMITS, 'utf8') : '';
+  const descriptors = /^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY;
   return Math.floor(Number(descriptors) / 2);
 }
 
-const UPGRADE: ReadonlySet<string> = new Set(['upgrade']);
+const LIMITS = '/proc/self/limits';
 
 /** Node takes the socket from a response that is sent; one that waits for others has none yet. */
 function isUnderWay(response: ServerResponse | undefined): response is ServerResponse {
@@ -159,18 +147,17 @@ export function closeWith(socket: Socket, text = ''): void {
 
 /** Calls `act` once the replies to earlier requests of the connection are sent. */
 export function onTurn(response: ServerResponse, act: () => void): void {
-  if (response.socket !== null) {
-    act();
-    return;
+  if (response.socket !== null) act();
+  else {
+    response.once('socket', (socket: Socket) => {
+      try {
+        act();
+      } catch (error) {
+        warn(error);
+        socket.destroy();
+      }
+    });
   }
-  response.once('socket', (socket: Socket) => {
-    try {
-      act();
-    } catch (error) {
-      warn(error);
-      socket.destroy();
-    }
-  });
 }
 
 /** Replaces a response whose head failed, of which Node keeps a part: sends text, and closes. */

@@ -11,20 +11,15 @@ const carriers = new WeakMap<Socket, Socket>();
 
 export const unwrapTls = (socket: Socket): Socket => carriers.get(socket) ?? socket;
 
-/** An HTTPS server that also gets requests in plain HTTP, so that it can refuse them with advice. */
-export function createTlsServer(
-  options: ServerOptions,
-  { cert, key }: Certificate,
-  timeout: number,
-): Server {
+/** An HTTPS server that gets requests in plain HTTP too, so that it can tell the client. */
+export function createTlsServer(options: ServerOptions, { cert, key }: Certificate): Server {
   const { createServer } = process.getBuiltinModule('node:https');
   const { createSecureContext, TLSSocket } = process.getBuiltinModule('node:tls');
   const secureContext = createSecureContext({ cert, key, minVersion: 'TLSv1.2' });
   const server = createServer(options).removeAllListeners('connection');
   return server.on('connection', (socket: Socket) => {
     const destroy = (): void => void socket.destroy();
-    socket.on('error', destroy).setTimeout(timeout, destroy);
-    socket.once('readable', () => {
+    socket.setTimeout(server.headersTimeout, destroy).once('readable', () => {
       const first: Buffer | null = socket.read(1);
       if (first === null) return destroy();
       socket.off('timeout', destroy).setTimeout(0).unshift(first);
