@@ -20,6 +20,12 @@ const REJECTIONS: Readonly<Record<string, Rejection>> = {
 };
 
 const HTTPS = 'this port speaks HTTPS: use a base URL with https:// instead of http://';
+const PLAIN = 'this port speaks plain HTTP: use a base URL with http:// instead of https://';
+const TRUST =
+  'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';
+/** The alerts of clients that refuse a certificate (RFC 8446, section 6.2). */
+const DISTRUST = /_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/;
+
 export const PLAIN_HTTP: Rejection = ['invalid_input', 400, HTTPS];
 
 /** Rejects what is not a request. */
@@ -31,12 +37,9 @@ export function rejectBytes(error: ConnectionError): Rejection {
 /** What to do about a client that speaks another protocol; undefined for unknown ones. */
 export function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefined {
   const start = rawPacket?.toString('latin1', 0, 14) ?? '';
-  if (start.startsWith('\x16\x03'))
-    return 'this port speaks plain HTTP: use a base URL with http:// instead of https://';
+  if (start.startsWith('\x16\x03')) return PLAIN;
   if (start === 'PRI * HTTP/2.0') return 'this port speaks HTTP/1.1: turn HTTP/2 off in the client';
-  // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
-  if (!/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)) return undefined;
-  return 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';
+  return DISTRUST.test(code) ? TRUST : undefined;
 }
 
 /** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
