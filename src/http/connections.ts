@@ -19,9 +19,6 @@ export interface Timeouts {
   readonly stop: number;
 }
 
-/** No reply can be sent: the connection is reset, or fails in TLS. */
-const BROKEN = /^(?:ECONNRESET|EPROTO|ERR_(?:SSL|TLS)_.*)$/;
-
 const UPGRADE: ReadonlySet<string> = new Set(['upgrade']);
 
 /**
@@ -65,8 +62,7 @@ export function createHttpServer(
   const reject = (error: ConnectionError, socket: Socket): void => {
     const text = rejectionText(error, socket);
     const response = latest.get(socket);
-    if (BROKEN.test(error.code ?? '')) socket.destroy();
-    else if (isUnderWay(response) && response.req.complete) {
+    if (isUnderWay(response) && response.req.complete) {
       response.once('close', () => closeWith(socket));
     } else {
       const isTooLate = response?.headersSent && !response.req.complete;
@@ -139,7 +135,7 @@ export const LINGER_TIMEOUT_MS = 1_000;
  * 9112, section 9.6).
  */
 export function closeWith(socket: Socket, text = ''): void {
-  if (socket.writableEnded) return;
+  if (socket.writableEnded || socket.destroyed) return;
   socket.end(text).resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT_MS);
   socket.once('close', () => clearTimeout(timer));

@@ -145,33 +145,27 @@ function slowBody(
   response.flushHeaders();
   const start = performance.now();
   let sent = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
   const sendRest = (): void => {
-    clearTimeout(timer);
-    // The last piece may be written and still be on its way to a slow client.
-    if (response.writableEnded) return;
+    clearInterval(timer);
+    if (isOver) return;
+    isOver = true;
     if (rest === undefined) response.end(body.subarray(sent));
     else {
       response.write(body.subarray(sent));
       pipeline(rest, response, () => {}); // breaks the reply off with the deployment's
     }
   };
-  const sendDue = (): void => {
-    const elapsed = performance.now() - start;
+  const timer = setInterval(() => {
     // Paced by the clock: the delays of timers add up.
-    const due = Math.floor((elapsed * chunks) / over);
-    if (elapsed >= over || due >= chunks) {
-      sendRest();
-      return;
-    }
+    const due = Math.round(((performance.now() - start) * chunks) / over);
     const to = Math.floor((body.length * due) / chunks);
-    if (to > sent) response.write(body.subarray(sent, to));
+    if (due >= chunks) sendRest();
+    else if (to > sent) response.write(body.subarray(sent, to));
     sent = to;
-    timer = setTimeout(sendDue, ((due + 1) * over) / chunks - elapsed);
-  };
-  response.once('close', () => clearTimeout(timer));
-  sendDue();
-  if (!response.writableEnded) pending.add(response, sendRest);
+  }, over / chunks);
+  response.once('close', () => clearInterval(timer));
+  pending.add(response, sendRest);
 }
 
 /** Writes a head that announces `length` bytes of content, unless more follows. */

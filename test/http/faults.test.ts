@@ -207,7 +207,7 @@ describe('malformed-json', () => {
 describe('slow-body', () => {
   test('sends the head at once, then evenly spaced pieces', async () => {
     const { port, server } = await serve(slow(4, 1_000), { ...REPLY, body: '0123456789' });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const connection = await openRaw(port);
     let arrived = '';
     connection.socket.on('data', (bytes: Buffer) => {
