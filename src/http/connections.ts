@@ -30,7 +30,7 @@ export function createHttpServer(
   timeouts: Timeouts,
   certificate: Certificate | undefined,
   answer: RequestListener,
-  rejectionText: (error: ConnectionError, socket: Socket) => string,
+  rejectionText: (error: ConnectionError) => string,
 ): { readonly server: Server; readonly close: () => Promise<void> } {
   const options = {
     headersTimeout: timeouts.headers,
@@ -40,7 +40,10 @@ export function createHttpServer(
     requireHostHeader: false, // Node would reply without an Error
     joinDuplicateHeaders: true, // so that a second Host shows
   };
-  const server = certificate ? createTlsServer(options, certificate) : createServer(options);
+  const onPlain = (socket: Socket): void => reject({ code: 'PLAIN' }, socket);
+  const server = certificate
+    ? createTlsServer(options, certificate, onPlain)
+    : createServer(options);
   server.timeout = timeouts.idle;
   server.maxConnections = countConnections();
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
@@ -60,7 +63,7 @@ export function createHttpServer(
     answer(request, response);
   };
   const reject = (error: ConnectionError, socket: Socket): void => {
-    const text = rejectionText(error, socket);
+    const text = rejectionText(error);
     const response = latest.get(socket);
     if (isUnderWay(response) && response.req.complete) {
       response.once('close', () => closeWith(socket));

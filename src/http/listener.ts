@@ -1,15 +1,9 @@
 import type { RequestListener } from 'node:http';
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import type { State } from '../sandbox/state.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { createHttpServer, type Timeouts } from './connections.ts';
-import {
-  findRemedy,
-  PLAIN_HTTP,
-  type Rejection,
-  rejectBytes,
-  rejectRequest,
-} from './rejections.ts';
+import { findRemedy, type Rejection, rejectBytes, rejectRequest } from './rejections.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
@@ -53,11 +47,6 @@ export function createListener(options: ListenerOptions): Listener {
     notices.add(message);
     options.onNotice?.(message);
   };
-  const rejectPlain = (socket: Socket): Rejection | undefined => {
-    if (certificate === undefined || 'encrypted' in socket) return undefined;
-    notify(PLAIN_HTTP[2]);
-    return PLAIN_HTTP;
-  };
   const rejectionReply = ([code, status, message]: Rejection): Reply => {
     const grounds = new Grounds(sandbox.state.settings.choices);
     return errorReply(grounds, code, status, message, { headers: ['Connection', 'close'] });
@@ -66,7 +55,7 @@ export function createListener(options: ListenerOptions): Listener {
   const answer: RequestListener = (request, response) => {
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state, options);
     try {
-      const rejection = rejectPlain(request.socket) ?? rejectRequest(request);
+      const rejection = rejectRequest(request);
       if (rejection !== undefined) {
         sendReply(response, rejectionReply(rejection), sandbox.state, options);
         return;
@@ -85,10 +74,9 @@ export function createListener(options: ListenerOptions): Listener {
     }
   };
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const listener = createHttpServer(timeouts, certificate, answer, (error, socket) => {
-    const plain = rejectPlain(socket);
-    if (plain === undefined) notify(findRemedy(error));
-    return replyText(rejectionReply(plain ?? rejectBytes(error)), sandbox.state, options);
+  const listener = createHttpServer(timeouts, certificate, answer, (error) => {
+    notify(findRemedy(error));
+    return replyText(rejectionReply(rejectBytes(error)), sandbox.state, options);
   });
   const { server } = listener;
   server.on('drop', () =>

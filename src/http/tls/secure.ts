@@ -11,8 +11,12 @@ const carriers = new WeakMap<Socket, Socket>();
 
 export const unwrapTls = (socket: Socket): Socket => carriers.get(socket) ?? socket;
 
-/** An HTTPS server that gets requests in plain HTTP too, so that it can tell the client. */
-export function createTlsServer(options: ServerOptions, { cert, key }: Certificate): Server {
+/** @param onPlain called with each connection whose client does not speak TLS */
+export function createTlsServer(
+  options: ServerOptions,
+  { cert, key }: Certificate,
+  onPlain: (socket: Socket) => void,
+): Server {
   const { createServer } = process.getBuiltinModule('node:https');
   const { createSecureContext, TLSSocket } = process.getBuiltinModule('node:tls');
   const secureContext = createSecureContext({ cert, key, minVersion: 'TLSv1.2' });
@@ -23,10 +27,10 @@ export function createTlsServer(options: ServerOptions, { cert, key }: Certifica
       const first: Buffer | null = socket.read(1);
       if (first === null) return destroy();
       socket.off('timeout', destroy).setTimeout(0).unshift(first);
-      const isPlain = first[0] !== HANDSHAKE;
-      const known = isPlain ? socket : new TLSSocket(socket, { isServer: true, secureContext });
-      if (!isPlain) carriers.set(known, socket);
-      server.emit('secureConnection', known);
+      if (first[0] !== HANDSHAKE) return onPlain(socket);
+      const secured = new TLSSocket(socket, { isServer: true, secureContext });
+      carriers.set(secured, socket);
+      server.emit('secureConnection', secured);
     });
   });
 }
