@@ -82,7 +82,7 @@ export function createHttpServer(
   });
   // Node drops what follows a request to upgrade in its packet: all is read again, without that wish.
   server.on('upgrade', ({ method, url, httpVersion, rawHeaders }, socket: Socket, rest) => {
-    const headers = without(rawHeaders, UPGRADE).map((it, at) => it + (at % 2 ? '\r\n' : ': '));
+    const headers = without(rawHeaders, UPGRADE).map((text, at) => text + (at % 2 ? '\r\n' : ': '));
     const head = `${method} ${url} HTTP/${httpVersion}\r\n${headers.join('')}\r\n`;
     const response = latest.get(socket);
     const readAgain = (): void => {
