@@ -86,6 +86,7 @@ export function createHttpServer(
     const head = `${method} ${url} HTTP/${httpVersion}\r\n${headers.join('')}\r\n`;
     const response = latest.get(socket);
     const readAgain = (): void => {
+      if (socket.destroyed) return;
       socket.unshift(Buffer.concat([Buffer.from(head, 'latin1'), rest]));
       server.emit(certificate ? 'secureConnection' : 'connection', socket);
     };
