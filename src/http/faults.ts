@@ -177,10 +177,6 @@ function writeHead(response: ServerResponse, reply: WireReply, length: number): 
 
 /** Closes the connection with a FIN, not a reset, once everything written is sent. */
 function endConnection({ req }: ServerResponse): void {
-  if (req.complete) {
-    req.socket.destroySoon();
-    return;
-  }
   closeWith(req.socket);
-  req.once('end', () => req.socket.destroySoon()).resume();
+  req.resume();
 }
