@@ -8,10 +8,11 @@ import type { Exchange, SentReply } from '../sandbox/exchange.ts';
 import { failureReply, isWaiting, type Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import { currentInstant } from '../service/clock.ts';
-import { mayHaveContent, type Reply } from '../service/reply.ts';
+import type { Reply } from '../service/reply.ts';
 import { CHUNK, chunksOf } from '../store/store-text.ts';
-import { LINGER } from './connections.ts';
+import { LINGER_TIMEOUT_MS, replaceWith } from './connections.ts';
 import { applyFault } from './faults.ts';
+import { framingHeaders } from './framing.ts';
 import type { PendingResponses } from './pending-responses.ts';
 
 /** What the replies of a server share. */
@@ -73,13 +74,13 @@ const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
  * must not take it for a whole one.
  */
 export function sendFailure(response: ServerResponse, error: unknown, state: State): void {
-  const reply = createRefusal(failureReply(state, error), state);
+  const reply = failureReply(state, error);
   if (response.headersSent) {
     if (!response.writableEnded) response.destroy();
     return;
   }
-  response.statusMessage = ''; // the response keeps a phrase that could not be sent
-  sendReply(response, reply);
+  const headers = ['Connection', 'close'];
+  replaceWith(response, formatReply(createRefusal({ ...reply, headers }, state)));
 }
 
 /** A reply outside of any exchange, as the assumptions of a state write it. */
@@ -131,7 +132,7 @@ export function writeReply(
   content: Content | undefined,
 ): void {
   if (content === undefined) {
-    if (mayHaveContent(status)) headers.push('Content-Length', '0');
+    headers.push(...framingHeaders(status, 0));
     response.writeHead(status, headers).end();
   } else if (typeof content === 'string' || Buffer.isBuffer(content)) {
     writeText(response, status, headers, content);
@@ -217,6 +218,6 @@ function endAfterRequest(response: ServerResponse): void {
     return;
   }
   const end = (): void => void response.end();
-  setTimeout(end, LINGER).unref();
+  setTimeout(end, LINGER_TIMEOUT_MS).unref();
   req.once('end', end).once('close', end).resume();
 }
