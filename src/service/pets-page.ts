@@ -1,7 +1,8 @@
 import { parseInt64 } from '../contract/json.ts';
 import type { Animal } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';
-import { type RecordList, type Records, writeList } from '../store/sorted-records.ts';
+import type { RecordList, Records } from '../store/sorted-records.ts';
+import { writeList } from '../store/store-text.ts';
 import type { Call, InputReader } from './input.ts';
 import type { World } from './operation.ts';
 import { type Grounds, type Reply, reply } from './reply.ts';
@@ -19,21 +20,14 @@ export interface PetsQuery {
 
 /** A reply with a page of animals, and the headers for the next page. */
 export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, call: Call): Reply {
-  const { represent, store } = world;
-  const write = (): RecordList<Animal> => writePage(world, page);
-  const { text, records, next, total } = store.animals.page(represent, keyOf(world, page), write);
+  const { choices, seed, store } = world;
+  // All that a client can ask for, so that no parameter can be forgotten.
+  const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
+  const { text, records, next, total } = store.animals.list(choices, key, () =>
+    writePage(world, page),
+  );
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
   return reply(grounds, 200, { kind: 'json', text }, headers, records);
-}
-
-/** The cache key of a page: the limit alone for most requests. */
-function keyOf({ choices, seed }: World, page: PetsQuery): number | string {
-  const { limit, offset, after, statuses } = page;
-  const order = choices['pets-order'];
-  const paging = choices['pets-paging'];
-  if (statuses === undefined && order === 'id' && paging === 'none') return limit;
-  const shuffle = order === 'shuffled' ? seed : '';
-  return `${limit} ${offset} ${after} ${order}${shuffle} ${paging} ${JSON.stringify(statuses)}`;
 }
 
 function linkTo(next: bigint | undefined, page: PetsQuery, { path }: Call): readonly string[] {
@@ -49,12 +43,11 @@ const NO_HEADERS: readonly string[] = [];
 function writePage(world: World, page: PetsQuery): RecordList<Animal> {
   const paging = world.choices['pets-paging'];
   const matches = take(matching(world, page), page.offset, page.limit + 1);
-  const animals = matches.slice(0, page.limit);
-  const more = matches.length > page.limit;
+  const list = writeList(matches.slice(0, page.limit), world.represent.animal);
+  const isLast = matches.length <= page.limit;
   return {
-    text: writeList(animals, world.represent.animal).text,
-    records: animals,
-    next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
+    ...list,
+    next: paging === 'cursor' && !isLast ? list.records.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(world, page) : undefined,
   };
 }

@@ -67,7 +67,7 @@ export function merge(
       if (record !== undefined) changed.set(records.idOf(record), record);
       reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
     }
-    return changed.size === 0 ? records : records.apply({ set: [...changed.values()] });
+    return changed.size === 0 ? records : records.withAll(changed.values());
   };
 
   // The others may have a petId of a new animal.
