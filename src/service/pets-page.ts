@@ -1,4 +1,5 @@
 import { parseInt64 } from '../contract/json.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import type { Animal } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';
 import type { RecordList, Records } from '../store/sorted-records.ts';
@@ -7,11 +8,13 @@ import type { Call, InputReader } from './input.ts';
 import type { World } from './operation.ts';
 import { type Grounds, type Reply, reply } from './reply.ts';
 
+export type AnimalFilter = (animal: Animal) => boolean;
+
 /** The animals that a call of `GET /pets` asks for. */
 export interface PetsQuery {
   readonly limit: number;
-  /** Those that the filter lets through; undefined for all. */
-  readonly statuses: readonly string[] | undefined;
+  /** An animal on the page passes all of them. */
+  readonly filters: readonly AnimalFilter[];
   /** With `pets-paging: cursor`, the id of the last animal on the previous page. */
   readonly after: bigint | undefined;
   /** With `pets-paging: offset`, the number of animals to skip. */
@@ -30,12 +33,16 @@ export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, c
   return reply(grounds, 200, { kind: 'json', text }, headers, records);
 }
 
-function linkTo(next: bigint | undefined, page: PetsQuery, { path }: Call): readonly string[] {
+function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly string[] {
   if (next === undefined) return NO_HEADERS;
   const query = new URLSearchParams({ limit: String(page.limit) });
-  for (const status of page.statuses ?? []) query.set('status', status);
+  for (const [name, value] of call.query) if (isFilterName(name)) query.set(name, value);
   query.set('cursor', Buffer.from(next.toString()).toString('base64url'));
-  return ['Link', `<${path}?${query}>; rel="next"`];
+  return ['Link', `<${call.path}?${query}>; rel="next"`];
+}
+
+function isFilterName(name: string): boolean {
+  return name !== 'limit' && OPERATIONS.listPets.parameters.some((it) => it.name === name);
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -73,12 +80,12 @@ function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] 
   return page;
 }
 
-function* matching(world: World, { statuses, after }: PetsQuery): Generator<Animal> {
-  for (const animal of inOrder(world, after)) if (isIn(statuses, animal)) yield animal;
+function* matching(world: World, { filters, after }: PetsQuery): Generator<Animal> {
+  for (const animal of inOrder(world, after)) if (passes(filters, animal)) yield animal;
 }
 
-function isIn(statuses: PetsQuery['statuses'], { status }: Animal): boolean {
-  return statuses === undefined || (status !== undefined && statuses.includes(status));
+function passes(filters: PetsQuery['filters'], animal: Animal): boolean {
+  return filters.every((filter) => filter(animal));
 }
 
 function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): Iterable<Animal> {
@@ -92,10 +99,10 @@ function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): 
   }
 }
 
-function countMatches({ store: { animals } }: World, { statuses }: PetsQuery): number {
-  if (statuses === undefined) return animals.size;
+function countMatches({ store: { animals } }: World, { filters }: PetsQuery): number {
+  if (filters.length === 0) return animals.size;
   let count = 0;
-  for (const animal of animals.ascending()) if (isIn(statuses, animal)) count += 1;
+  for (const animal of animals.ascending()) if (passes(filters, animal)) count += 1;
   return count;
 }
 
