@@ -49,15 +49,13 @@ describe('a file that is not JSON is refused with line and column', () => {
 
   test('deeply nested arrays with an exact number', () => {
     const text = `${'['.repeat(100_000)}9007199254740993${']'.repeat(100_000)}`;
-    expect(refusal(text)).toBe('FILE:1:1: expected JSON, found JSON that is nested too deeply');
+    expect(refusal(text)).toBe('FILE:1:1: expected JSON: it is nested more than 100 levels deep');
   });
 });
 
 test('of thousands of wrong records on one line the first 20 problems are reported, in one pass', () => {
   const records = Array.from({ length: 100_000 }, (_, id) => ({ id, nmae: 'Rex', categoryId: 1 }));
-  expect(refusal(JSON.stringify({ animals: records }))).toMatch(
-    /^(?:FILE:.*\n){20}and 199980 more$/,
-  );
+  expect(refusal(JSON.stringify({ animals: records }))).toMatch(/^(?:FILE:.*\n){20}and more$/);
 }, 30_000);
 
 test.each(['x', '\\n', '\\"'])(
