@@ -82,3 +82,8 @@ export const LIMITS = {
     'It is searched for in every field of every record.',
   ),
 } as const satisfies Record<string, Limit>;
+
+/** A name that a caller gives. URLs take `.` and `..` for folders. */
+export const NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
+
+export const NAME_FORM = '1 to 64 of a-z A-Z 0-9 . _ -, other than . and ..';

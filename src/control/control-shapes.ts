@@ -13,7 +13,7 @@ import {
   REPLY_MEMBERS,
   TEXTS,
 } from '../evidence/report-shapes.ts';
-import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { HOLD_ENDS } from '../scenario/hold.ts';
 import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { mapOf, namedObject, object, optional, required } from '../shape/objects.ts';
@@ -33,7 +33,7 @@ import {
 } from '../shape/shapes.ts';
 
 /** The name of a sandbox or of a snapshot. */
-export const NAME = text(SANDBOX_NAME_FORM, SANDBOX_NAME, { pattern: SANDBOX_NAME.source });
+export const NAME = text(NAME_FORM, NAME_PATTERN, { pattern: NAME_PATTERN.source });
 
 export const ANY_OBJECT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 

@@ -4,7 +4,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { State } from '../sandbox/state.ts';
-import { bearerToken } from '../service/keyring.ts';
+import { bearerToken, isListedKey } from '../service/keyring.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
 
@@ -77,7 +77,7 @@ function splitKey(
 ): { readonly authorization: string; readonly name: string } | undefined {
   if (!authorization?.includes('~')) return undefined;
   const keys = sandboxes.keysOf(named ?? DEFAULT_SANDBOX);
-  if (keys.checkOfHeader.has(authorization) || bearerToken(authorization) === undefined) {
+  if (isListedKey(keys, authorization) || bearerToken(authorization) === undefined) {
     return undefined;
   }
   const tilde = authorization.lastIndexOf('~');

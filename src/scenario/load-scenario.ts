@@ -200,10 +200,18 @@ export async function loadForRequest(
 async function readFile(file: string, label: string, text: string): Promise<Scenario> {
   const extension = extname(file);
   const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
-  const name = basename(file, extension);
+  const name = headerName(basename(file, extension));
   const scenario = await readScenarioText(label, { name, format, text });
   const { fixture } = scenario;
   return { ...scenario, file, fixture: fixture && fixtureOf(fixture, file) };
+}
+
+/** The name of a file as `Mock-Basis` can show it (RFC 9651): other characters are percent-encoded. */
+function headerName(name: string): string {
+  // A lone surrogate cannot be encoded.
+  return Buffer.from(name)
+    .toString()
+    .replace(/[^ !#-[\]-~]+/g, encodeURIComponent);
 }
 
 /** A name means a shipped fixture. A path is relative to the scenario file. */

@@ -21,8 +21,8 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Visible characters of Latin-1, with spaces between them (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/;
 
-/** Headers that frame the message. With a wrong value, no client could find its end. */
-const FRAMING = ['content-length', 'transfer-encoding'];
+/** Headers that frame the message. With a wrong value, it has no end, or Node does not write it. */
+const FRAMING = ['content-length', 'transfer-encoding', 'trailer'];
 
 const NUMBER_TEXT = scalar('a number', { type: 'number' }, (value) =>
   typeof value === 'bigint' || typeof value === 'number' ? String(value) : undefined,

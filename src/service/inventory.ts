@@ -65,8 +65,10 @@ function updateStock(
 export function withQuantity(
   { choices, store }: Pick<World, 'choices' | 'store'>,
   before: InventoryEntry,
-  quantity: number,
+  wanted: number,
 ): { readonly entry: InventoryEntry; readonly store: Store } {
+  // A sum can exceed what the reader of a record accepts.
+  const quantity = Math.min(Math.max(wanted, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
   const follows = choices['inventory-status'] === 'follows-quantity';
   const status = follows ? stockStatus(quantity) : before.status;
   const entry = { petId: before.petId, quantity, status };

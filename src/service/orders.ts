@@ -79,8 +79,7 @@ function cancel({ choices, store: before }: World, order: Order): Store {
   if (order.petId === undefined || order.quantity === undefined) return store;
   const entry = store.inventory.get(order.petId);
   if (entry === undefined) return store;
-  const quantity = Math.min(entry.quantity + order.quantity, Number.MAX_SAFE_INTEGER);
-  return withQuantity({ choices, store }, entry, quantity).store;
+  return withQuantity({ choices, store }, entry, entry.quantity + order.quantity).store;
 }
 
 function cancelAgain(world: World, orderId: bigint, grounds: Grounds): Reply {

@@ -59,11 +59,11 @@ function writePage(world: World, page: PetsQuery): RecordList<Animal> {
   };
 }
 
-export function readCursor(reader: InputReader, world: World, cursor: string): bigint | undefined {
+/** The id to continue after. Its animal may be gone by then. */
+export function readCursor(reader: InputReader, cursor: string): bigint | undefined {
   const id = parseInt64(Buffer.from(cursor, 'base64url').toString());
-  if (id === undefined || !world.store.animals.has(id)) {
-    reader.problem('cursor is unknown: use the one in the Link header of the previous page');
-    return undefined;
+  if (id === undefined) {
+    reader.problem('cursor is malformed: use the one in the Link header of the previous page');
   }
   return id;
 }
@@ -109,17 +109,23 @@ function countMatches({ store: { animals } }: World, { filters }: PetsQuery): nu
 const SHUFFLE_FIELD = 0x5f;
 
 /**
- * The animals after the one with the id `after`, by a number drawn for each id, so that a new animal
- * does not move others.
+ * The animals by a random number for each id, so that a new animal does not move others; from the
+ * place of the id `after`.
  */
 function shuffle(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
-  const ranked = Array.from(records.ascending(), (animal) => ({
-    animal,
-    rank: drawForId(seed, animal.id, SHUFFLE_FIELD),
-  }));
-  ranked.sort((a, b) => a.rank - b.rank || (a.animal.id < b.animal.id ? -1 : 1));
-  const animals = ranked.map(({ animal }) => animal);
-  return after === undefined
-    ? animals
-    : animals.slice(animals.findIndex(({ id }) => id === after) + 1);
+  const rankOf = (id: bigint): Rank => ({ id, rank: drawForId(seed, id, SHUFFLE_FIELD) });
+  const start = after === undefined ? undefined : rankOf(after);
+  return Array.from(records.ascending(), (animal) => ({ animal, ...rankOf(animal.id) }))
+    .filter((ranked) => start === undefined || compareRanks(ranked, start) > 0)
+    .sort(compareRanks)
+    .map(({ animal }) => animal);
+}
+
+interface Rank {
+  readonly id: bigint;
+  readonly rank: number;
+}
+
+function compareRanks(a: Rank, b: Rank): number {
+  return a.rank - b.rank || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -26,7 +26,7 @@ function readListPets(reader: InputReader, world: World): PetsQuery {
       const { [name]: text } = query;
       return text === undefined ? [] : (readFilter(reader, text) ?? []);
     }),
-    after: cursor === undefined ? undefined : readCursor(reader, world, cursor),
+    after: cursor === undefined ? undefined : readCursor(reader, cursor),
     offset: offset === undefined ? 0 : readOffset(reader, offset),
   };
 }
@@ -154,14 +154,14 @@ function readNameLength(reader: InputReader, name: string): void {
 const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
 /**
- * When `getPet` was deprecated, in seconds since 1970 (RFC 9745): 2025-12-05, five years before its
- * sunset. The document does not say.
+ * In seconds since 1970 (RFC 9745): 2025-12-05, five years before the sunset. Invented, as the address
+ * of the successor is: the document has neither.
  */
-const DEPRECATED_SINCE = 1_764_892_800;
+const DEPRECATED_AT = 1_764_892_800;
 
 const DEPRECATION_HEADERS: readonly string[] = [
   'Deprecation',
-  `@${DEPRECATED_SINCE}`,
+  `@${DEPRECATED_AT}`,
   'Sunset',
   new Date(OPERATIONS.getPet.sunset).toUTCString(),
   'Link',
@@ -175,13 +175,13 @@ export const getPet = operation(
     return reader.pathId('petId');
   },
   (world, petId, grounds) => {
-    const headers = deprecationHeaders(world.choices);
     const gone = afterSunset(world, grounds);
-    if (gone !== undefined) return { ...gone, headers };
+    if (gone !== undefined) return gone;
     const animal = world.store.animals.get(petId);
-    if (animal === undefined) return { ...unknownPet(world, petId, grounds), headers };
-    return recordReply(grounds, 200, world.represent.animal(animal), animal, headers);
+    if (animal === undefined) return unknownPet(world, petId, grounds);
+    return recordReply(grounds, 200, world.represent.animal(animal), animal);
   },
+  deprecationHeaders,
 );
 
 /** The headers of every reply of `getPet`. */

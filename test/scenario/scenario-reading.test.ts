@@ -110,6 +110,11 @@ const BROKEN_FOR_THE_READER: typeof BROKEN = [
     'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Length: 5 } } }',
     'FILE:2:52: $.rules[0].reply.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"',
   ],
+  [
+    'a Trailer, which Node writes before chunks only',
+    'rules:\n  - { on: cancelOrder, reply: { status: 204, headers: { Trailer: X-Sum } } }',
+    'FILE:2:57: $.rules[0].reply.headers.Trailer: expected a header that does not frame the message; use a `fault` to break that, found "Trailer"',
+  ],
 ];
 
 /** A scenario that uses every feature. */
