@@ -23,6 +23,7 @@ export interface TransportOptions {
 interface TransportRequest extends Pick<UpstreamRequest, 'method' | 'target' | 'headers'> {
   readonly body?: Readable | Buffer | string | undefined;
   readonly whenLeft?: UpstreamRequest['whenLeft'];
+  readonly signal?: AbortSignal;
 }
 
 /** The server was silent for too long. */
@@ -81,13 +82,14 @@ export class Transport {
    * @throws TypeError for a proxy that speaks neither http nor https
    */
   send(transported: TransportRequest): Promise<IncomingMessage> {
-    const { method, target, headers, body, whenLeft } = transported;
+    const { method, target, headers, body, whenLeft, signal } = transported;
     const { request } = this.#options.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       let reply: IncomingMessage | undefined;
       const outgoing = request({
         ...this.#options,
         method,
+        signal,
         path: this.#base + target,
         headers: [...this.#headers, ...headers],
       });
@@ -160,7 +162,7 @@ function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.
 }
 
 /** Why a request failed, in words. */
-export function reasonOf(error: unknown): string {
+export function explainFailure(error: unknown): string {
   const code = codeOf(error) ?? '';
   if (UNTRUSTED.test(code))
     return `its certificate is not trusted (${code}); name one to trust with --cacert`;

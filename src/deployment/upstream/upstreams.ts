@@ -13,7 +13,7 @@ export class Upstreams {
   }
 
   readonly open: OpenUpstream = async (base, key) => {
-    const { reasonOf, SilenceError, Transport } = await import('../transport.ts');
+    const { explainFailure, SilenceError, Transport } = await import('../transport.ts');
     const { compareReply: compare } = await import('./drift.ts');
     const name = JSON.stringify([base, key]);
     const known = this.#upstreams.get(name);
@@ -26,7 +26,7 @@ export class Upstreams {
         const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = body;
         return { status, phrase, headers, body };
       } catch (error) {
-        const why = `the upstream ${url} failed: ${reasonOf(error)}`;
+        const why = `the upstream ${url} failed: ${explainFailure(error)}`;
         throw new UpstreamError(why, error instanceof SilenceError);
       }
     };
