@@ -24,12 +24,23 @@ export interface DeploymentReply {
 type Head = Pick<DeploymentReply, 'headers'>;
 
 /** The seconds that `Retry-After` asks for, by a number or a date (RFC 9110, section 10.2.3). */
-export function secondsToWait(reply: Head): number | undefined {
+export function readRetryAfter(reply: Head): number | undefined {
   const value = headerOf(reply.headers, 'retry-after') ?? '';
   if (/^\d+$/.test(value)) return Number(value);
   const now = Date.parse(headerOf(reply.headers, 'date') ?? '') || Date.now();
   const until = Date.parse(value);
   return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
+}
+
+/** For how many seconds caches keep a reply (RFC 9111), and its age if one of them gave it. */
+export function readCaching({ headers }: Head): { age: number | undefined; maxAge: number } {
+  const control = headerOf(headers, 'cache-control') ?? '';
+  const [, age] = /^(\d+)$/.exec(headerOf(headers, 'age') ?? '') ?? [];
+  const ages = [...control.matchAll(/\b(?:s-maxage|max-age)="?(\d+)/gi)].map(([, seconds]) =>
+    Number(seconds),
+  );
+  const maxAge = /\bno-(?:store|cache)\b/i.test(control) ? 0 : Math.max(0, ...ages);
+  return { age: age === undefined ? undefined : Number(age), maxAge };
 }
 
 const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,<]*\brel="?(?:[^",;]* )?next\b/i;
@@ -59,22 +70,22 @@ export function describeBody(body: Buffer): string {
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** The id in a field, also of a deployment that writes it as a string. */
-export function idIn(record: JsonRecord | undefined, field = 'id'): bigint | undefined {
+export function readId(record: JsonRecord | undefined, field = 'id'): bigint | undefined {
   const value = record?.[field];
   return toInt64(typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : value);
 }
 
-export function idsOf(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
-  return (records ?? []).flatMap((record) => idIn(record, field) ?? []);
+export function readIds(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
+  return (records ?? []).flatMap((record) => readId(record, field) ?? []);
 }
 
 /** The record of a list with this id. */
-export function withId(
+export function findById(
   records: readonly JsonRecord[] | undefined,
   id: bigint | undefined,
   field = 'id',
 ): JsonRecord | undefined {
-  return id === undefined ? undefined : records?.find((it) => idIn(it, field) === id);
+  return id === undefined ? undefined : records?.find((it) => readId(it, field) === id);
 }
 
 /** A status and a field that the document does not have: a check sends them. */

@@ -17,11 +17,11 @@ import { countText, describe, firstProblems, joinWords, problemText } from '../w
 import { DeploymentError } from './deployment-client.ts';
 import {
   type DeploymentReply,
-  idIn,
-  idsOf,
   type JsonRecord,
   jsonOfBody,
   nextQuery,
+  readId,
+  readIds,
 } from './deployment-reply.ts';
 
 /** Sends a GET to a path under the base URL. */
@@ -44,10 +44,10 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
   const inventory = listIn('/inventory', await get('/inventory'));
   const orders = listIn('/store/orders', await get('/store/orders'));
   const { animals, gaps } = await listAnimals(get);
-  const listed = new Set(idsOf(animals));
-  const named = new Set([...idsOf(inventory, 'petId'), ...idsOf(orders, 'petId')]);
+  const listed = new Set(readIds(animals));
+  const named = new Set([...readIds(inventory, 'petId'), ...readIds(orders, 'petId')]);
   const lost = [...named].filter((id) => !listed.has(id));
-  const isLost = (it: JsonRecord) => lost.includes(idIn(it, 'petId') ?? 0n);
+  const isLost = (it: JsonRecord) => lost.includes(readId(it, 'petId') ?? 0n);
   const withId = orders.filter(({ id }) => id !== undefined);
   const reading = readAs(STORE, {
     animals: animals.map((it) => storable('animals', it)),

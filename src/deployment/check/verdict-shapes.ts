@@ -27,6 +27,9 @@ export const VERDICT_TONES = {
   different: 'red',
 } as const satisfies Record<VerdictName, string | undefined>;
 
+/** Who stands in the reason of an open verdict if not the deployment kept the check from it. */
+export const OTHER_CLIENT = 'another client';
+
 /** Whether a verdict, also one that was read from a file, says that nothing was found out. */
 export function isUnsettled(verdict: unknown): boolean {
   return verdict === 'open' || verdict === 'not-tried';
@@ -66,7 +69,7 @@ export function verdictOn(
   id: string,
   checked: SavedVerdicts | undefined,
 ): ValueOf<typeof ASSUMPTION_VERDICT> | undefined {
-  const found = checked?.assumptions.find((it) => it.id === id);
+  const found = checked?.assumptions.find((verdict) => verdict.id === id);
   if (checked === undefined || found === undefined) return undefined;
   const { deployment, at } = checked;
   const { id: _, ...verdict } = found;

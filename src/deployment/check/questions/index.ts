@@ -1,5 +1,5 @@
-import type { AssumptionId } from '../../contract/assumption-table.ts';
-import { operationShape } from '../../contract/operations.ts';
+import type { AssumptionId } from '../../../contract/assumption-table.ts';
+import { operationShape } from '../../../contract/operations.ts';
 import { ANIMAL_QUESTIONS } from './animal-questions.ts';
 import { CREATION_QUESTIONS } from './creation-questions.ts';
 import { ORDER_QUESTIONS } from './order-questions.ts';
@@ -27,14 +27,14 @@ const SETTLEMENTS: readonly Settlement[] = [
 ];
 
 /** @throws Error for an assumption that no question settles */
-export function settlementOf(id: AssumptionId): Settlement {
+export function findSettlement(id: AssumptionId): Settlement {
   const settlement = SETTLEMENTS.find(({ settles }) => settles === id);
   if (settlement === undefined) throw new Error(`No question settles ${id}.`);
   return settlement;
 }
 
 /** The questions that an assumption is judged by. */
-export function questionsOf({
+export function listQuestions({
   by = [],
   from = [],
   also = [],
