@@ -35,8 +35,8 @@ export class DeploymentError extends Error {
 /** Bytes of a body, also after it was decoded. */
 const MAX_BODY = 64 * 1024 * 1024;
 
-/** A whole reply may take this many times the longest silence. */
-const MAX_SILENCES = 6;
+/** A whole reply may take this many times as long as its longest pause. */
+const REPLY_TIMEOUT_FACTOR = 6;
 
 /**
  * A client of a deployment: one request at a time is sent and answered. Follows no redirect, verifies
@@ -48,7 +48,7 @@ export class DeploymentClient {
   readonly #pace: Pace;
   readonly #transport: Transport;
   readonly #time: Time;
-  readonly #replyTimeout: number;
+  readonly #replyTimeoutMs: number;
   #isLimited = false;
 
   constructor(options: DeploymentOptions) {
@@ -57,7 +57,7 @@ export class DeploymentClient {
     this.url = url;
     this.#key = key;
     this.#time = time;
-    this.#replyTimeout = timeout * MAX_SILENCES;
+    this.#replyTimeoutMs = timeout * REPLY_TIMEOUT_FACTOR;
     this.#pace = new Pace(rate, time);
     this.#transport = new Transport(url, options, DEFAULTS.deploymentTimeout);
   }
@@ -126,7 +126,7 @@ export class DeploymentClient {
         : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(sent)}` }),
       ...own,
     };
-    const signal = AbortSignal.timeout(this.#replyTimeout);
+    const signal = AbortSignal.timeout(this.#replyTimeoutMs);
     try {
       const message = await this.#transport.send({
         method,
@@ -140,7 +140,7 @@ export class DeploymentClient {
       return withoutKey({ status, headers: rawHeaders, body }, key);
     } catch (error) {
       const why = signal.aborted
-        ? `its reply was not complete after ${this.#replyTimeout} ms (${MAX_SILENCES} times --timeout)`
+        ? `its reply was not complete after ${this.#replyTimeoutMs} ms (${REPLY_TIMEOUT_FACTOR} times --timeout)`
         : explainFailure(error);
       const cause = signal.aborted ? signal.reason : error;
       return new DeploymentError(`${method} ${this.url.href}${target}: ${why}`, { cause });

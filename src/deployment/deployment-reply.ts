@@ -85,7 +85,7 @@ export function findById(
   id: bigint | undefined,
   field = 'id',
 ): JsonRecord | undefined {
-  return id === undefined ? undefined : records?.find((it) => readId(it, field) === id);
+  return id === undefined ? undefined : records?.find((record) => readId(record, field) === id);
 }
 
 /** A status and a field that the document does not have: a check sends them. */
@@ -208,9 +208,10 @@ function recordDifferences(
 /** The first of several differences of the same kind. */
 export function distinct<D extends Deviation>(deviations: readonly D[]): D[] {
   const firsts = new Map<string, D>();
-  for (const it of deviations) {
-    const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'type' ? '' : it.found}`;
-    if (!firsts.has(kind)) firsts.set(kind, it);
+  for (const deviation of deviations) {
+    const { where, at, expected, found } = deviation;
+    const kind = `${where} ${at} ${expected} ${where === 'type' ? '' : found}`;
+    if (!firsts.has(kind)) firsts.set(kind, deviation);
   }
   return [...firsts.values()];
 }

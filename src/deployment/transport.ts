@@ -27,8 +27,8 @@ interface TransportRequest extends Pick<UpstreamRequest, 'method' | 'target' | '
 }
 
 /** The server was silent for too long. */
-export class SilenceError extends Error {
-  override readonly name = 'SilenceError';
+export class ReplyTimeoutError extends Error {
+  override readonly name = 'ReplyTimeoutError';
 }
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
@@ -118,8 +118,8 @@ export class Transport {
         if (reply && (reply.complete || reply.readableLength > 0)) {
           reply.socket.setTimeout(this.#timeout); // it fires once
         } else {
-          const silence = new SilenceError(`it sent nothing for ${this.#timeout} ms`);
-          (reply ?? outgoing).destroy(silence);
+          const timeout = new ReplyTimeoutError(`it sent nothing for ${this.#timeout} ms`);
+          (reply ?? outgoing).destroy(timeout);
         }
       });
       if (body instanceof Readable) pump(body, outgoing);

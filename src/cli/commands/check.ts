@@ -40,9 +40,9 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);
   if (flags.save !== undefined && !flags.force) requireNew(flags.save, '--save');
   const requests = plan.reduce((sum, { most }) => sum + most, 0);
-  const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
+  const writing = plan.reduce((sum, { method, most }) => sum + (SAFE.test(method) ? 0 : most), 0);
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
-  const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
+  const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail, disagree or show no effect`;
   await askConsent(client.url, planned, flags.yes, terminal);
   const transcript = await workWith(client, 'check', terminal, (progress) =>
     runCheck(client, flags, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),

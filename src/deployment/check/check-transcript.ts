@@ -174,7 +174,7 @@ export class CheckTranscript {
   }
 
   /** Why questions got no reply that answers them, each reason once. */
-  failuresOf(names: readonly QuestionName[]): string[] {
+  listFailures(names: readonly QuestionName[]): string[] {
     return [...new Set(names.flatMap((name) => this.failures.get(name) ?? []))];
   }
 

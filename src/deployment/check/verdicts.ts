@@ -21,11 +21,11 @@ export interface CheckReport {
   readonly assumptions: readonly AssumptionVerdict[];
   readonly replies: readonly ReplyVerdict[];
   /** Two replies to one request that are from unlike servers. */
-  readonly unlike?: string;
+  readonly unlike?: string | undefined;
   /** How long after a write, in seconds, reads did not show it. */
-  readonly lag?: number;
+  readonly lag?: number | undefined;
   /** For a lag of how many seconds the verdicts hold that say that a write had no effect. */
-  readonly holdsForLag?: number;
+  readonly holdsForLag?: number | undefined;
 }
 
 /** What a check found out about an assumption. */
@@ -55,29 +55,26 @@ export function checkReport(check: CheckTranscript): CheckReport {
   const verdicts = ASSUMPTION_IDS.map((id) => ({ id, ...judgeAssumption(id, check) }));
   const others = verdicts.map(({ id, option }) => {
     const other = judgeAssumption(id, seconds);
-    const isSame = [option, undefined].includes(other.option) || option === undefined;
-    return isSame
-      ? undefined
-      : `${id}=${option} by one reply and ${other.option} by the next: ${other.why}`;
+    const isSame = option === undefined || [option, undefined].includes(other.option);
+    if (isSame) return undefined;
+    return `${id}=${option} by one reply and ${other.option} by the next: ${other.why}`;
   });
   const unlike = check.unlike ?? others.find((text) => text !== undefined);
   const assumptions = verdicts.map((verdict, at): AssumptionVerdict => {
-    const { id } = verdict;
-    const isSure =
-      unlike === undefined || (verdict.option !== undefined && isAskedTwice(id, check));
+    const { id, option } = verdict;
+    const isSure = unlike === undefined || (option !== undefined && isAskedTwice(id, check));
     if (verdict.verdict === 'open' || (isSure && others[at] === undefined)) return verdict;
-    return { id, verdict: 'open', why: `${UNLIKE}: ${others[at] ?? unlike}` };
+    const why = `the deployment answers a request in two ways: ${others[at] ?? unlike}`;
+    return { id, verdict: 'open', why };
   });
   return {
     assumptions,
     replies: judgeReplies(check),
-    ...(unlike !== undefined && { unlike }),
-    ...(lag > 0 && { lag: Math.ceil(lag) }),
-    ...(Number.isFinite(waited) && { holdsForLag: Math.floor(waited) }),
+    unlike,
+    lag: lag > 0 ? Math.ceil(lag) : undefined,
+    holdsForLag: Number.isFinite(waited) ? Math.floor(waited) : undefined,
   };
 }
-
-const UNLIKE = 'the deployment answers a request in two ways';
 
 function isAskedTwice(id: AssumptionId, check: CheckTranscript): boolean {
   return listQuestions(findSettlement(id)).some((name) => check.seconds.has(name));
@@ -89,9 +86,8 @@ const MIN_SETTLED_SHARE = 1 / 4;
 /** How many assumptions a check should have settled, if it settled fewer. */
 export function findShortfall({ assumptions }: CheckReport): number | undefined {
   const wanted = Math.ceil(assumptions.length * MIN_SETTLED_SHARE);
-  return assumptions.filter(({ verdict }) => verdict === 'settled').length < wanted
-    ? wanted
-    : undefined;
+  const { length } = assumptions.filter(({ verdict }) => verdict === 'settled');
+  return length < wanted ? wanted : undefined;
 }
 
 /** Whether the deployment breaks the document. */
@@ -120,7 +116,7 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
   if (option !== undefined) return { verdict: 'settled', option, why: sent };
   if (evidence.some(hasBroken)) return open(`the replies break the document: ${sent}`);
   if (names.some((name) => isMoving(name, check))) return open(`${OTHER_CLIENT} writes: ${shown}`);
-  const failures = check.failuresOf(names).join('; ');
+  const failures = check.listFailures(names).join('; ');
   return failures === '' ? { verdict: 'none-of-the-options', why: shown } : open(failures);
 }
 
@@ -165,7 +161,9 @@ function whyUnanswered(names: readonly QuestionName[], last: 'and' | 'or', check
   const needs = names.map((name) => check.needs.get(name) ?? []);
   const each = last === 'and' ? needs.flat() : needs.flatMap((all) => joinWords(all, 'and') || []);
   const needed = joinWords([...new Set(each)], last);
-  return [...check.failuresOf(names), ...(needed === '' ? [] : [`it needs ${needed}`])].join('; ');
+  return [...check.listFailures(names), ...(needed === '' ? [] : [`it needs ${needed}`])].join(
+    '; ',
+  );
 }
 
 function matchingOptions(
@@ -197,7 +195,7 @@ function documentDifferences(reply: ProbeReply): readonly Deviation[] {
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
 function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
   const replies = [...check.everything, ...check.seconds.values()];
-  const deviations = replies.flatMap((reply) => differencesIn(reply, check));
+  const deviations = replies.flatMap((reply) => findDifferences(reply, check));
   const subjects = [...DOCUMENTED_REPLIES, ...replies.flatMap(otherBreak)];
   const byName = new Map(subjects.map((subject) => [replyName(subject), subject]));
   return [...byName].map(([name, { operation, status }]) => {
@@ -209,7 +207,7 @@ function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
     const isSeen = replies.some((reply) => replyName(reply) === name);
     if (isSeen) return { ...verdict, verdict: 'as-documented' };
     const names = QUESTION_NAMES.filter((question) => replyName(QUESTIONS[question]) === name);
-    const why = check.failuresOf(names).join('; ');
+    const why = check.listFailures(names).join('; ');
     return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
   });
 }
@@ -224,7 +222,7 @@ function otherBreak(reply: ProbeReply) {
 }
 
 /** The differences that a reply shows, each with the documented reply that it is about. */
-function differencesIn(reply: ProbeReply, check: CheckTranscript) {
+function findDifferences(reply: ProbeReply, check: CheckTranscript) {
   const question = QUESTIONS[reply.name];
   const isSecond = check.seconds.get(reply.name) === reply;
   const about = (name: string | undefined, differences: readonly Deviation[]) =>

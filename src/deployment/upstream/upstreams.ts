@@ -13,7 +13,7 @@ export class Upstreams {
   }
 
   readonly open: OpenUpstream = async (base, key) => {
-    const { explainFailure, SilenceError, Transport } = await import('../transport.ts');
+    const { explainFailure, ReplyTimeoutError, Transport } = await import('../transport.ts');
     const { compareReply: compare } = await import('./drift.ts');
     const name = JSON.stringify([base, key]);
     const known = this.#upstreams.get(name);
@@ -27,7 +27,7 @@ export class Upstreams {
         return { status, phrase, headers, body };
       } catch (error) {
         const why = `the upstream ${url} failed: ${explainFailure(error)}`;
-        throw new UpstreamError(why, error instanceof SilenceError);
+        throw new UpstreamError(why, error instanceof ReplyTimeoutError);
       }
     };
     const upstream = { url, key, compare, send, close: () => transport.close() };
