@@ -10,7 +10,11 @@ import {
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { isObject } from '../../src/contract/records.ts';
-import { createConfig } from '../../src/deployment/check/saved-check.ts';
+import {
+  createConfig,
+  listChanges,
+  readEarlierCheck,
+} from '../../src/deployment/check/saved-check.ts';
 import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { without } from '../../src/raw-headers.ts';
@@ -102,6 +106,24 @@ test('no verdict is wrong about 100 deployments with lag, and with failures, quo
     }
     const report = checkReport(seen);
     expect(wrongIn(report, truth), JSON.stringify({ lag, trouble, truth })).toEqual([]);
+  }
+});
+
+test('no verdict is wrong about 90 deployments with drawn options that others write to, that lag or that a cache hides', async () => {
+  const draw = drawing(19);
+  for (let count = 0; count < 90; count += 1) {
+    const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
+    const slow = 7000 + draw(7001);
+    const circumstances = [
+      { writes: [0.1, 0.5, 1, 2, 4][draw(5)] ?? 1, draw },
+      { lag: slow },
+      { cache: slow, isCacheTold: draw(2) === 0 },
+    ][count % 3]!;
+    const report = checkReport(await checkedUnder(truth, circumstances));
+    expect(wrongIn(report, truth), JSON.stringify({ circumstances, truth })).toEqual([]);
+    const calm = checkReport(await checkedUnder(truth, {}));
+    const changes = listChanges(readEarlierCheck({ ...calm })!, report, false);
+    expect(changes.filter(({ fails }) => fails)).toEqual([]);
   }
 });
 

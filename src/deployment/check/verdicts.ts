@@ -207,8 +207,9 @@ function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
     const isSeen = replies.some((reply) => replyName(reply) === name);
     if (isSeen) return { ...verdict, verdict: 'as-documented' };
     const names = QUESTION_NAMES.filter((question) => replyName(QUESTIONS[question]) === name);
-    const why = check.listFailures(names).join('; ');
-    return { ...verdict, verdict: 'not-tried', ...(why !== '' && { why }) };
+    const rival = names.includes('cancel') ? check.rival : undefined;
+    const why = check.listFailures(names).join('; ') || rival;
+    return { ...verdict, verdict: 'not-tried', ...(why && { why }) };
   });
 }
 
