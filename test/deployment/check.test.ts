@@ -178,6 +178,7 @@ test('a used-up quota ends the check, unless it answered before, and then fails 
   ).rejects.toThrow(
     'no request got an answer of the service: GET /pets?limit=100: 429, Retry-After 86400',
   );
+  await expect(checkedBehind(() => failing(200))).rejects.toThrow('an HTML page');
   let left = 36;
   const report = await checkedBehind((reply) => (left-- > 0 ? reply : quota));
   expect(isBroken(report)).toBe(false);
