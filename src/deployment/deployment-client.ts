@@ -7,7 +7,6 @@ import { decodeContent, headerOf } from '../raw-headers.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import { explainFailure, SAFE, Transport, type TransportOptions } from './transport.ts';
 
-/** How to reach a deployment. */
 export interface DeploymentOptions extends TransportOptions {
   /** The base URL, as `baseUrlOf` reads it. */
   readonly url: URL;
@@ -27,7 +26,6 @@ export interface DeploymentRequest {
   readonly body?: string | undefined;
 }
 
-/** A deployment gave no reply that can be used. */
 export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
@@ -110,7 +108,6 @@ export class DeploymentClient {
     await this.#time.wait(milliseconds);
   }
 
-  /** Closes idle connections. */
   close(): void {
     this.#transport.close();
   }

@@ -61,7 +61,6 @@ export function jsonOfBody(body: Buffer): unknown {
   return isUtf8(body) ? jsonOf(body.toString()) : undefined;
 }
 
-/** What a body is that is not what was expected, for messages. */
 export function describeBody(body: Buffer): string {
   if (body.length === 0) return 'no body';
   return isUtf8(body) ? describe(body.toString()) : `${body.length} bytes that are not UTF-8`;
@@ -79,7 +78,6 @@ export function readIds(records: readonly JsonRecord[] | undefined, field?: stri
   return (records ?? []).flatMap((record) => readId(record, field) ?? []);
 }
 
-/** The record of a list with this id. */
 export function findById(
   records: readonly JsonRecord[] | undefined,
   id: bigint | undefined,
@@ -91,7 +89,6 @@ export function findById(
 /** A status and a field that the document does not have: a check sends them. */
 export const UNKNOWN_WORD = 'petstore-mock-check';
 
-/** Something that differs from the document. */
 export interface Deviation {
   /** `new value`: the document neither lists nor excludes it. */
   readonly where: 'status' | 'header' | 'body' | 'field' | 'type' | 'value' | 'new value';
@@ -101,7 +98,6 @@ export interface Deviation {
   readonly found: string;
 }
 
-/** Whether a difference breaks the document. */
 export function isBreak({ where }: Deviation): boolean {
   return where !== 'new value';
 }
@@ -205,7 +201,6 @@ function recordDifferences(
   return deviations;
 }
 
-/** The first of several differences of the same kind. */
 export function distinct<D extends Deviation>(deviations: readonly D[]): D[] {
   const firsts = new Map<string, D>();
   for (const deviation of deviations) {

@@ -24,10 +24,8 @@ import {
   readIds,
 } from './deployment-reply.ts';
 
-/** Sends a GET to a path under the base URL. */
 export type Get = (path: string) => Promise<DeploymentReply>;
 
-/** What was recorded of a deployment. */
 export interface Recording {
   readonly store: Store;
   /** What may be missing, or differ from the deployment: a line for each. */
@@ -131,7 +129,6 @@ async function listAnimals(get: Get) {
   return { animals: [...animals.values()], gaps: isWhole ? [] : [gap] };
 }
 
-/** The members of a record that a fixture can hold. */
 function storable(name: CollectionName, record: JsonRecord): JsonRecord {
   const fields = STORED_RECORDS[name];
   const members = Object.entries(record).filter(
@@ -201,7 +198,6 @@ export function anonymiseStore(store: Store, secret: string): Store {
   return { ...store, animals };
 }
 
-/** The members of a record by name. */
 type Members = Readonly<Record<string, unknown>>;
 
 /** A record that two stores do not have in common: added, removed, or changed if both have one. */
@@ -221,7 +217,6 @@ export function compareStores(before: Store, after: Store): RecordChange[] {
   });
 }
 
-/** The names of the fields that differ. */
 export function changedFields({ collection, before, after }: RecordChange): string[] {
   return Object.keys(STORED_RECORDS[collection]).filter((name) => before?.[name] !== after?.[name]);
 }

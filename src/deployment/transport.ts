@@ -9,7 +9,6 @@ import type { UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** How a server is reached. */
 export interface TransportOptions {
   /** A certificate to trust besides those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
@@ -19,14 +18,12 @@ export interface TransportOptions {
   readonly timeout?: number | undefined;
 }
 
-/** A request as it is sent. */
 interface TransportRequest extends Pick<UpstreamRequest, 'method' | 'target' | 'headers'> {
   readonly body?: Readable | Buffer | string | undefined;
   readonly whenLeft?: UpstreamRequest['whenLeft'];
   readonly signal?: AbortSignal;
 }
 
-/** The server was silent for too long. */
 export class ReplyTimeoutError extends Error {
   override readonly name = 'ReplyTimeoutError';
 }
@@ -70,7 +67,6 @@ export class Transport {
     this.#headers = ['Host', url.host, ...Object.entries(authorization).flat()];
   }
 
-  /** Closes its connections, also those in use. */
   close(): void {
     this.#agent.destroy();
   }
@@ -161,7 +157,6 @@ function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.
   return Object.assign(new https.Agent(settings), { createConnection });
 }
 
-/** Why a request failed, in words. */
 export function explainFailure(error: unknown): string {
   const code = codeOf(error) ?? '';
   if (UNTRUSTED.test(code))
@@ -194,7 +189,6 @@ function isExcepted(host: string, list: string): boolean {
   return names.some((name) => name === '*' || (name !== '' && `.${host}`.endsWith(`.${name}`)));
 }
 
-/** The value of `Proxy-Authorization` for the user in a proxy's URL. */
 function proxyAuthorization(proxy: URL): Record<string, string> {
   const { username, password } = credentialsOf(proxy);
   if (username === '') return {};

@@ -11,7 +11,6 @@ import {
 import type { CheckOptions } from './questions/question.ts';
 import { QUESTION_NAMES, type QuestionName } from './questions/question-names.ts';
 
-/** A request that a check sends, before what it depends on is known. */
 export type PlannedRequest = ReturnType<typeof planCheck>[number];
 
 /** The requests that a check sends, in order. Requests whose needs stay unknown are left out. */
@@ -34,7 +33,6 @@ export function planCheck(options: CheckOptions) {
   });
 }
 
-/** What a question is for. */
 function listPurposes(name: QuestionName): string[] {
   const question = QUESTIONS[name];
   const prescribed = question.status === undefined ? undefined : replyName(question);

@@ -16,7 +16,6 @@ import { SAFE } from '../transport.ts';
 import type { QuestionName } from './questions/question-names.ts';
 import { OTHER_CLIENT } from './verdict-shapes.ts';
 
-/** A request of a check. */
 export interface CheckRequest {
   /** The operation that it calls; undefined if the document has none. */
   readonly operation: OperationId | undefined;
@@ -30,18 +29,14 @@ export interface CheckRequest {
   readonly body?: string;
   /** Sent once for each order that this flag names. */
   readonly each?: 'cancel' | 'shipped' | 'cancelled';
-  /** Sent this many times at once. */
   readonly times?: number;
-  /** The status that the document prescribes. */
   readonly status?: number;
 }
 
-/** A question as it was sent. */
 interface Sending {
   readonly name: QuestionName;
   readonly question: CheckRequest;
   readonly request: DeploymentRequest;
-  /** The order that the request names. */
   readonly order: bigint | undefined;
   /** Seconds after which it was sent once more, since it did not show what was expected. */
   readonly waited: number;
@@ -52,7 +47,6 @@ interface Sending {
   readonly receivedAt: number;
 }
 
-/** A question with its reply. */
 export type ProbeReply = ReturnType<typeof probeReply>;
 
 export function probeReply(sending: Sending, reply: DeploymentReply) {
@@ -68,17 +62,13 @@ export function probeReply(sending: Sending, reply: DeploymentReply) {
     json,
     accepted,
     isWrite: accepted && !SAFE.test(sending.question.method),
-    /** Whether the input was refused as invalid. */
     refused: status === 400 || status === 422,
     /** The records of a list with status 200. */
     records: status === 200 && Array.isArray(json) ? json.filter(isObject) : undefined,
-    /** The record of a reply that has one. */
     record,
-    /** The code of an Error. */
     code: status >= 400 && isObject(json) && typeof json.code === 'string' ? json.code : undefined,
     /** The id of its record, or of the animal that it is about. */
     id: readId(record) ?? readId(record, 'petId'),
-    /** The members of the body that was sent. */
     sent: isObject(sent) ? sent : {},
     /** A header by its name in lower case. */
     header: (name: string) => headerOf(headers, name),
@@ -109,12 +99,10 @@ function exchangeText({ request, question, waited }: Sending, status: number): s
 /** Headers by which two replies to the same request tell that they are from unlike servers. */
 const TELLING = ['content-type', 'allow', 'www-authenticate', 'deprecation', 'sunset'];
 
-/** What a check has sent and received so far. */
 export class CheckTranscript {
   readonly #attempts = new Map<QuestionName, (readonly ProbeReply[])[]>();
   /** What would have to be given or known to ask a question, such as `--writes`. */
   readonly needs = new Map<QuestionName, readonly string[]>();
-  /** Why there was no reply that answers a question. */
   readonly failures = new Map<QuestionName, string>();
   /** Why a read may not show what there is. */
   readonly doubts = new Map<QuestionName, string>();
@@ -127,12 +115,10 @@ export class CheckTranscript {
   /** The shortest time in seconds between a write and the read that proves that it had no effect. */
   waited = Number.POSITIVE_INFINITY;
 
-  /** Puts replies to a question in place of earlier ones. */
   set(name: QuestionName, replies: readonly ProbeReply[]): void {
     this.#attempts.set(name, [...(this.#attempts.get(name) ?? []), replies]);
   }
 
-  /** The first reply of each attempt at a question. */
   attempts(name: QuestionName): readonly ProbeReply[] {
     return (this.#attempts.get(name) ?? []).flatMap(([first]) => first ?? []);
   }
@@ -168,7 +154,6 @@ export class CheckTranscript {
     return this.all(...this.#attempts.keys());
   }
 
-  /** The first reply to a question. */
   get(name: QuestionName): ProbeReply | undefined {
     return this.all(name)[0];
   }
@@ -191,7 +176,6 @@ export class CheckTranscript {
     return `${first} with ${json === undefined ? describeBody(body) : describe(json)}`;
   }
 
-  /** The orders that the check has cancelled. */
   get cancelled(): readonly bigint[] {
     return this.all('cancel').flatMap(({ accepted, order }) =>
       accepted && order !== undefined ? [order] : [],
@@ -209,7 +193,6 @@ export class CheckTranscript {
     return Date.parse(this.get('pets100')?.header('date') ?? '') || undefined;
   }
 
-  /** Whether the deployment's clock is past the sunset of `GET /pets/{petId}`. */
   get hasPassedSunset(): boolean {
     return (this.clock ?? Date.now()) >= SUNSET_ENDS;
   }
@@ -219,13 +202,11 @@ export class CheckTranscript {
     return findById(this.get('orders')?.records, id);
   }
 
-  /** Whether the list shows that an order has shipped. */
   isShipped(id: bigint): boolean {
     const { status, complete } = this.order(id) ?? {};
     return status == null ? complete === true || this.isDue(id) : status === 'shipped';
   }
 
-  /** Whether the ship date of an order has passed by the deployment's clock. */
   isDue(order: bigint | undefined): boolean {
     const shipDate = this.order(order)?.shipDate;
     return typeof shipDate === 'string' && Date.parse(shipDate) <= (this.clock ?? Date.now());

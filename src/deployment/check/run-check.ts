@@ -9,7 +9,6 @@ import { QUESTION_NAMES, type QuestionName } from './questions/question-names.ts
 import { isDisputed } from './verdicts.ts';
 import { WatchedReads } from './watched-reads.ts';
 
-/** What sends the requests of a check. */
 export type Sender = Pick<DeploymentClient, 'send' | 'rest' | 'now'>;
 
 /** Consecutive requests without an answer after which a check makes sure that the deployment is there. */
@@ -18,7 +17,6 @@ const MAX_FAILURES = 3;
 /** Seconds before each repetition of reads that do not show what was expected. */
 const WAITS_S = [2, 4, 9, 15];
 
-/** A key that no deployment has given out. */
 const UNKNOWN_KEY = 'petstore-mock-check-unknown-key';
 
 /**
@@ -59,7 +57,6 @@ class CheckRun {
     this.#options = options;
   }
 
-  /** Asks a question if what it needs is there. */
   async ask(name: QuestionName, progress: (text: string) => void): Promise<void> {
     const { transcript } = this;
     const needed = missing(name, this.#options);

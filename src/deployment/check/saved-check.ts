@@ -30,11 +30,9 @@ export function createConfig(
 
 /** What changed in a deployment since an earlier check, or could not be settled again. */
 export interface CheckChange {
-  /** An assumption, or an operation with a status. */
   readonly subject: string;
   readonly before: string;
   readonly after: string;
-  /** Why it could not be settled. */
   readonly why?: string;
   /** Whether the check fails by it. */
   readonly fails: boolean;

@@ -16,7 +16,6 @@ import type { Form, Settlement } from './questions/question.ts';
 import { QUESTION_NAMES, type QuestionName } from './questions/question-names.ts';
 import { OTHER_CLIENT, type ReplyVerdictName, type SavedVerdicts } from './verdict-shapes.ts';
 
-/** What a check found out. */
 export interface CheckReport {
   readonly assumptions: readonly AssumptionVerdict[];
   readonly replies: readonly ReplyVerdict[];
@@ -28,16 +27,13 @@ export interface CheckReport {
   readonly holdsForLag?: number | undefined;
 }
 
-/** What a check found out about an assumption. */
 export type AssumptionVerdict = SavedVerdicts['assumptions'][number];
 
 /** Something about a reply that differs from the document, and the request that got it. */
 export interface Difference extends Deviation {
-  /** The request, and the status of its reply. */
   readonly exchange: string;
 }
 
-/** Whether a deployment follows what the document says of a reply. */
 export interface ReplyVerdict {
   readonly operation: OperationId;
   readonly status: number;
@@ -48,7 +44,6 @@ export interface ReplyVerdict {
   readonly why?: string;
 }
 
-/** Judges the replies to a check. */
 export function checkReport(check: CheckTranscript): CheckReport {
   const { lag, waited } = check;
   const seconds = check.withSeconds();
@@ -90,7 +85,6 @@ export function findShortfall({ assumptions }: CheckReport): number | undefined 
   return length < wanted ? wanted : undefined;
 }
 
-/** Whether the deployment breaks the document. */
 export function isBroken({ replies }: CheckReport): boolean {
   return replies.some(({ differences = [] }) => differences.some(isBreak));
 }

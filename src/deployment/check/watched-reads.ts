@@ -33,7 +33,6 @@ export class WatchedReads {
     if (compares ?? isShown ?? isAffected) this.#since.set(name, since ?? 0);
   }
 
-  /** Takes note of any reply to a question. */
   note(name: QuestionName): void {
     const { receivedAt } = this.#transcript.get(name) ?? {};
     if (receivedAt === undefined || this.isShown(name)) return;

@@ -39,7 +39,6 @@ const PAGE = { status: 200, rules: [pageLength, uniqueIds('id')] };
 const COMPARED = { compares: 'pets100' } as const;
 const COMPARED_PAGE = { ...PAGE, ...COMPARED };
 
-/** A filter by status lists the animals that have it, and no others. */
 function filterBy(status: string): Question {
   const rule: DocumentRule = (reply) => {
     const { records = [], beside } = reply;
@@ -56,7 +55,6 @@ function filterBy(status: string): Question {
   return listPets(`?limit=100&status=${status}`, 'the filter', more);
 }
 
-/** The sunset is on the day of the document. */
 export const sunsetDay: DocumentRule = (reply) => {
   const day = OPERATIONS.getPet.sunset;
   const found = reply.header('sunset');
@@ -87,7 +85,6 @@ const UNKNOWN_PET: Need = {
     ]),
 };
 
-/** What a check asks about reading animals. */
 export const ANIMAL_QUESTIONS = {
   pets100: listPets('?limit=100', 'the animals', PAGE),
   pets: listPets('', 'the default limit', COMPARED_PAGE),

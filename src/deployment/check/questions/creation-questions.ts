@@ -22,7 +22,6 @@ import type { QuestionName } from './question-names.ts';
 
 const [{ maximum: MAX_PAGE }] = OPERATIONS.listPets.parameters;
 
-/** Every animal that a check creates has a name that starts with this. */
 const ORIGIN = 'petstore-mock check';
 
 const animal = (name: string, more = '') => `{"name":"${ORIGIN}: ${name}","categoryId":1${more}}`;
@@ -33,7 +32,6 @@ const LARGEST = 2n ** 53n;
 /** One character more than `name-limits: 255` allows. */
 const LONG_NAME = `${ORIGIN}: `.padEnd(256, 'x');
 
-/** The reply to a creation has what was sent. */
 const asSent: DocumentRule = ({ record, sent }) =>
   unlike(
     record,
@@ -63,7 +61,6 @@ export const CREATIONS = [
   'createUnknownField',
 ] as const;
 
-/** What a check asks about creating animals. */
 export const CREATION_QUESTIONS = {
   create: createPet(
     `{"name":"${ORIGIN}: no status","categoryId":${LARGEST + 1n}}`,
@@ -175,7 +172,6 @@ export const CREATION_QUESTIONS = {
   }),
 } as const satisfies QuestionTable;
 
-/** The ids of the animals that the check has created. */
 function createdIds(check: CheckTranscript, names: readonly QuestionName[]): bigint[] {
   return check.all(...names).flatMap(({ id }) => id ?? []);
 }
@@ -191,7 +187,6 @@ function isOnPage(check: CheckTranscript, id: bigint): boolean {
   return isCut || findById(reply?.records, id) !== undefined;
 }
 
-/** The ids of a list, each once. */
 function listIds(check: CheckTranscript, name: 'pets100' | 'petsAgain'): bigint[] {
   return [...new Set(readIds(check.get(name)?.records))];
 }

@@ -8,7 +8,6 @@ import type { Question, Settlement } from './question.ts';
 import { QUESTION_NAMES, type QuestionName } from './question-names.ts';
 import { STOCK_QUESTIONS } from './stock-questions.ts';
 
-/** Every question of a check. */
 export const QUESTIONS: Readonly<Record<QuestionName, Question>> = {
   ...ANIMAL_QUESTIONS,
   ...CREATION_QUESTIONS,
@@ -33,7 +32,6 @@ export function findSettlement(id: AssumptionId): Settlement {
   return settlement;
 }
 
-/** The questions that an assumption is judged by. */
 export function listQuestions({
   by = [],
   from = [],
@@ -42,12 +40,10 @@ export function listQuestions({
   return [...from, ...by, ...also];
 }
 
-/** What a reply of an operation is called. */
 export function replyName(reply: Pick<Question, 'operation' | 'status'>): string {
   return `${reply.operation} ${reply.status}`;
 }
 
-/** The documented reply that a question has rules for. */
 export function ruledReply({ operation, rules }: Question): string | undefined {
   if (operation === undefined || rules === undefined) return undefined;
   return `${operation} ${Object.keys(operationShape(operation).replies)[0]}`;

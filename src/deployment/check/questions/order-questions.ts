@@ -35,10 +35,8 @@ const CANCELLED_ORDER: Need = {
   find: (check) => check.cancelled[0],
 };
 
-/** The requests that can meet a conflict. */
 const CANCELLATIONS = ['cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel'] as const;
 
-/** What a check asks about orders. */
 export const ORDER_QUESTIONS = {
   orders: listOrders('', 'the orders', {
     status: 200,
@@ -158,7 +156,6 @@ function listedOrders(check: CheckTranscript): readonly JsonRecord[] {
   return check.get('orders')?.records ?? [];
 }
 
-/** Whether an order is listed as pending though its ship date has passed. */
 function hasDuePending(check: CheckTranscript): boolean {
   return listedOrders(check).some(
     (order) => order.status === 'pending' && check.isDue(readId(order)),
@@ -169,7 +166,6 @@ function listsCancelled(check: CheckTranscript): boolean {
   return listedOrders(check).some((order) => order.status === 'cancelled');
 }
 
-/** Whether a list has an order that the check has cancelled. */
 function isListed(check: CheckTranscript, name: 'orders' | 'ordersAfter'): boolean {
   return check.cancelled.some((id) => findById(check.get(name)?.records, id) !== undefined);
 }
@@ -189,7 +185,6 @@ function listShippings(check: CheckTranscript): string[] {
   return due.filter((reply) => !isAsCancelled(reply, check)).map(({ status }) => `${status}`);
 }
 
-/** Whether an order is refused as one that was cancelled before. */
 function isAsCancelled(reply: ProbeReply, check: CheckTranscript): boolean {
   return check
     .all('cancelAgain', 'cancelCancelled')

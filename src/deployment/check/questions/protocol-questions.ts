@@ -12,7 +12,6 @@ const BURST = 15;
 /** Each has a limit of its own, so that no cache answers for the deployment. */
 export const FIRST_BURST_LIMIT = 20;
 
-/** What a check asks about keys and the wire format. */
 export const PROTOCOL_QUESTIONS = {
   petsNoKey: listPets('', 'a missing key', NO_KEY),
   petsUnknownKey: listPets('', 'a made-up key', { key: 'unknown', status: 401 }),

@@ -17,16 +17,13 @@ export interface CheckOptions {
   readonly rate?: number | undefined;
 }
 
-/** Derives something from what a check has received. */
 type Look<T> = (check: CheckTranscript) => T;
 
 /** A question to a deployment: what it sends, what it needs, what it judges and what it settles. */
 export type Question = CheckRequest & QuestionDetails;
 
-/** What a question is besides its request. */
 type QuestionDetails = Expectation & (Settlement | { readonly settles?: undefined });
 
-/** Questions of a topic. */
 export type QuestionTable = Readonly<Partial<Record<QuestionName, Question>>>;
 
 interface Expectation {
@@ -58,7 +55,6 @@ export interface Need {
 
 type OptionOf<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
 
-/** How replies settle an assumption. */
 export type Settlement = { readonly [Id in AssumptionId]: SettlementOf<Id> }[AssumptionId];
 
 interface SettlementOf<Id extends AssumptionId> {
@@ -81,7 +77,6 @@ interface SettlementOf<Id extends AssumptionId> {
   readonly options?: Readonly<Record<OptionOf<Id>, Form>>;
 }
 
-/** What a value or a reply is like. */
 export type Form = RegExp | ((reply: ProbeReply, check: CheckTranscript) => boolean);
 
 /** How a reply breaks a rule of the document that is not about the shape of its records. */
@@ -90,7 +85,6 @@ export type DocumentRule = (reply: ProbeReply, check: CheckTranscript) => readon
 /** The id that a body must not have. */
 export const SENT_ID = 7_777_777_777_777_777n;
 
-/** What a row adds to its request. */
 export type More = Partial<CheckRequest> & QuestionDetails;
 
 /** @param query appended to the operation's path, in which braces stand for an id */
@@ -118,7 +112,6 @@ export const listOrders = (query: string, why: string, more?: More) =>
 
 export const NO_KEY = { key: 'none', status: 401 } as const;
 
-/** An id that is not among these. */
 export function unusedId(used: readonly bigint[]): bigint {
   let id = SENT_ID + 1n;
   while (used.includes(id)) id += 1n;
@@ -127,10 +120,8 @@ export function unusedId(used: readonly bigint[]): bigint {
 
 export const accepted = (reply: ProbeReply): boolean => reply.accepted;
 
-/** The input is refused. */
 export const refused = (reply: ProbeReply): boolean => reply.refused;
 
-/** The reply has this status. */
 export function status(expected: number) {
   return (reply: ProbeReply): boolean => reply.status === expected;
 }
@@ -146,7 +137,6 @@ export function unless(
   return holds ? [] : [{ where, at, expected, found }];
 }
 
-/** The fields of a record that differ from another one. */
 export function unlike(
   found: JsonRecord | undefined,
   expected: JsonRecord | undefined,
@@ -159,7 +149,6 @@ export function unlike(
   });
 }
 
-/** No two records of a list have the same id. */
 export function uniqueIds(field: string): DocumentRule {
   return ({ records }) => {
     const ids = readIds(records, field);

@@ -19,7 +19,6 @@ import {
   unlike,
 } from './question.ts';
 
-/** The stock that the check leaves its animal with. */
 const LAST_STOCK = 3;
 
 /** For how long after a cancellation the stock tells what it did, where other clients change stock. */
@@ -27,7 +26,6 @@ const MAX_BUSY_MS = 5000;
 
 const NEW_ENTRY = 'quantity 0 and status sold';
 
-/** The created animal whose stock the check changes. */
 const STOCKED_PET: Need = {
   description: 'a created animal',
   after: 'createPending',
@@ -46,7 +44,6 @@ const setStock = (body: string, why: string, more?: More) =>
   });
 const STOCKED = { status: 200, rules: [asStocked] };
 
-/** What a check asks about the inventory. */
 export const STOCK_QUESTIONS = {
   inventory: listInventory('the stock', { status: 200, rules: [uniqueIds('petId')] }),
   inventoryBefore: listInventory('the stock before an order is cancelled', {
@@ -169,7 +166,6 @@ function readsAfter(check: CheckTranscript): ProbeReply[] {
   return [...new Set([shown, reads.at(-1)])].filter((read) => read !== undefined);
 }
 
-/** The entry of the animal whose stock the check changes. */
 function stockedEntry({ records }: ProbeReply, check: CheckTranscript): JsonRecord | undefined {
   return findById(records, check.get('createPending')?.id, 'petId');
 }
@@ -212,7 +208,6 @@ function listRestocks(check: CheckTranscript) {
   });
 }
 
-/** Whether another client changed the stock of other animals. */
 function isBusy(check: CheckTranscript): boolean {
   const own = check.cancelled.map((order) => readId(check.order(order), 'petId'));
   const before = check.get('inventory')?.records ?? [];
