@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { chooseOptions } from '../../contract/assumption-table.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
-import type { SandboxOptions } from '../../sandbox/sandboxes.ts';
+import type { SandboxOptions } from '../../sandbox/sandbox-options.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 
