@@ -14,7 +14,6 @@ export interface RecordList<R> {
   readonly total?: number | undefined;
 }
 
-/** The difference between two sets of records. */
 export interface RecordsChange<R> {
   readonly remove?: readonly bigint[] | undefined;
   readonly set?: readonly R[] | undefined;
@@ -73,7 +72,6 @@ export class Records<R extends object> {
     return this.#tree.has(id);
   }
 
-  /** The records after one is added, or replaces the one with its id. */
   with(record: R): Records<R> {
     return this.withAll([record]);
   }
@@ -90,7 +88,6 @@ export class Records<R extends object> {
     return new Records(tree, this.idOf, highest, this.#lists);
   }
 
-  /** The records without those of some ids. */
   without(ids: Iterable<bigint>): Records<R> {
     const tree = this.#tree.clone();
     for (const id of ids) tree.delete(id);
