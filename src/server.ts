@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import { checkOptions } from './check-options.ts';
 import { BASE_URL_FORM, baseUrlOf, isLoopbackName } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { DEFAULTS } from './defaults.ts';
@@ -10,61 +11,20 @@ import type { FindingsReport } from './evidence/findings.ts';
 import { findingsOf } from './evidence/findings.ts';
 import type { CoverageReport } from './evidence/report-shapes.ts';
 import { totalsOf } from './evidence/sandbox-evidence.ts';
-import type { Timeouts } from './http/connections.ts';
 import { createListener } from './http/listener.ts';
-import {
-  type Certificate,
-  type CertificateOptions,
-  loadCertificate,
-  readCertificates,
-} from './http/tls/certificate.ts';
-import { assembleMock, type MockOptions } from './mock.ts';
+import { type Certificate, loadCertificate, readCertificates } from './http/tls/certificate.ts';
+import { assembleMock } from './mock.ts';
 import { asError } from './node-errors.ts';
+import type { ServerOptions } from './options.ts';
 import type { Fleet } from './sandbox/keeper.ts';
-import { checkTimes } from './sandbox/sandbox-options.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
-import {
-  loadStore,
-  type Start,
-  type Starter,
-  type StartSettings,
-  type StoreChoice,
-  starterFrom,
-} from './scenario/sandbox-start.ts';
+import { loadStore, type Start, type Starter, starterFrom } from './scenario/sandbox-start.ts';
 import type { Scenario } from './scenario/scenario-shape.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
 import type { Store } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
 
-/** How to start a server. Defaults are those of the flags with the same names. */
-export interface ServerOptions extends StartSettings, StoreChoice, MockOptions, CertificateOptions {
-  readonly host?: string | undefined;
-  /** 0 takes any free port. */
-  readonly port?: number | undefined;
-  /** Names of scenarios that the package ships, or paths of others; later ones win. */
-  readonly scenarios?: readonly string[] | undefined;
-  /** A file that keeps the default sandbox's store through restarts. */
-  readonly db?: string | undefined;
-  /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB`. */
-  readonly shared?: string | undefined;
-  /** The base URL of a deployment that answers in place of the mock. */
-  readonly upstream?: string | URL | undefined;
-  /** The key that the deployment gets in place of the client's. */
-  readonly upstreamKey?: string | undefined;
-  /** Milliseconds that the deployment may be silent; 30 seconds by default. */
-  readonly upstreamTimeout?: number | undefined;
-  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
-  readonly proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
-  /** A file with a certificate to trust besides those that Node trusts, in PEM. */
-  readonly cacert?: string | undefined;
-  /** The token that the control API requires on a host other than loopback; random by default. */
-  readonly controlToken?: string | undefined;
-  /** Whether every sandbox restarts when a file that it started from changes. */
-  readonly watch?: boolean | undefined;
-  /** Called after each such change, with the error if the files cannot be used. */
-  readonly onReload?: ((problem: Error | undefined) => void) | undefined;
-  readonly timeouts?: Partial<Timeouts> | undefined;
-}
+export type { ServerOptions } from './options.ts';
 
 export interface RunningServer {
   /** The service's base URL, such as `http://127.0.0.1:4010/v1`. */
@@ -118,21 +78,21 @@ export async function loadFiles(
  *
  * @param files already loaded files
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, KeeperError if `db` cannot be used,
- *   RangeError for a time that no timer can wait, and Node's own errors if the port is taken or not permitted
+ *   RangeError for a wrong option, and Node's own errors if the port is taken or not permitted
  */
 export async function startServer(
   options: ServerOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
   const { host = DEFAULTS.host, port = DEFAULTS.port, plain = false, timeouts } = options;
-  checkTimes(options);
+  checkOptions(options);
   let loaded = files ?? (await loadFiles(options));
   let file: Awaited<ReturnType<typeof openFile>>;
   const starter = starterFrom(options, () => file?.store ?? loaded.store);
   // What a file holds wins over the state that scenarios set up.
   const withFile = (it: Start): Start => (file === undefined ? it : { ...it, store: file.store });
   const start = await starter(loaded.scenarios);
-  const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? drawToken());
+  const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? randomToken());
   const guard = { token: controlToken, host };
   const { certificate, ca } = loaded;
   const { proxyVariables: variables, upstreamTimeout: timeout } = options;
@@ -271,9 +231,9 @@ async function joinFleet(
   return joinFleet({ url, settings, maxSandboxes, starter, openUpstream });
 }
 
-/** Hard to guess, and short enough to be copied by hand: 128 bits. */
-function drawToken(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');
+/** 128 bits, in digits that a shell and a flag take as they are. */
+function randomToken(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
 const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;

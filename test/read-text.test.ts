@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { validateFile } from '../src/cli/commands/validate.ts';
-import { fromConfigFile } from '../src/cli/read-flags.ts';
+import { readConfigFile } from '../src/cli/flag-sources.ts';
 import { packageRoot } from '../src/package.ts';
 import { readText, readTextSync } from '../src/read-text.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
@@ -69,7 +69,7 @@ describe.runIf(existsSync('/dev/zero'))('a device', () => {
     const found = /found a device$/;
     await expect(loadFixture(path)).rejects.toThrow(found);
     await expect(loadScenarios([path])).rejects.toThrow(found);
-    await expect(fromConfigFile(path, '--config')).rejects.toThrow(found);
+    await expect(readConfigFile(path, '--config')).rejects.toThrow(found);
     expect(await validateFile(path)).toEqual([expect.stringMatching(found)]);
   });
 });

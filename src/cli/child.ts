@@ -3,9 +3,10 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mockVariables, type ServerAccess, workingKey } from '../library/mock-variables.ts';
 import { codeOf } from '../node-errors.ts';
+import type { ServerOptions } from '../options.ts';
 import { withOverrides } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
-import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
+import type { LoadedFiles, RunningServer } from '../server.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
@@ -65,6 +66,12 @@ export interface CommandOptions {
   /** Milliseconds between SIGTERM and SIGKILL. */
   readonly grace?: number | undefined;
 }
+
+/** What each run has for itself. */
+type RunSettings = Pick<
+  ServerOptions,
+  'assume' | 'observe' | 'onFinding' | 'onControlCall' | 'onNotice' | 'onReload'
+>;
 
 export type RunningCommand = ReturnType<typeof runCommand>;
 
@@ -177,7 +184,7 @@ export class Runner {
 
   /** @returns undefined if a signal came before the command could start */
   async run(
-    settings: Omit<ServerOptions, 'host' | 'port'>,
+    settings: RunSettings,
     options: Omit<CommandOptions, 'environment'>,
   ): Promise<FinishedRun | undefined> {
     // Loaded once: a pipe can be read only once. A signal must end the wait for its writer.

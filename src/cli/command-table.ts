@@ -16,6 +16,8 @@ interface CommandShape {
   readonly runs?: true;
   /** One line for the help, in the imperative. */
   readonly summary: string;
+  /** What else the help says. */
+  readonly about?: string;
   /** Each line leaves out the program's name. */
   readonly examples: readonly (readonly [line: string, effect: string])[];
 }
@@ -37,6 +39,8 @@ const COMMANDS = {
     takes: ['-- CMD…', 1, ANY],
     runs: true,
     summary: 'Run a command against a server and report what it was shown.',
+    about:
+      'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.',
     examples: [
       ['exec -- npm test', 'run a test suite against a server of its own'],
       ['exec --require-coverage 80% --fail-on rounded-id -- npm test', 'fail the build below 80%'],
@@ -46,6 +50,8 @@ const COMMANDS = {
     takes: ['-- CMD…', 1, ANY],
     runs: true,
     summary: 'Run a command under every other option of the assumptions it touches.',
+    about:
+      'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.',
     examples: [
       ['sweep -- npm test', 'find out what a test suite takes for granted'],
       ['sweep --allow cancel-again=404 -- npm test', 'accept a known failure'],

@@ -32,7 +32,7 @@ export async function workWith<T>(
 
 /** The key that a deployment is called with. */
 export function keyOf(flags: Flags): string {
-  const [key, ...others] = flags.key ?? [];
+  const [key, ...others] = flags.deploymentKey ?? [];
   if (key === undefined) throw new UsageError('--key is required');
   if (others.length === 0) return key;
   throw new UsageError('--key can be given only once for a deployment');

@@ -1,7 +1,7 @@
 import type { FinishedCall } from '../control/control-options.ts';
-import type { ObservedExchange, Observer } from '../evidence/exchange.ts';
+import type { ObservedExchange } from '../evidence/exchange.ts';
 import type { Finding } from '../evidence/report-shapes.ts';
-import type { OnFinding } from '../evidence/totals.ts';
+import type { ServerOptions } from '../options.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { holdView } from '../scenario/hold.ts';
 import { decidersOf } from '../service/reply.ts';
@@ -136,9 +136,8 @@ function jsonLine(members: object): string {
 
 /** The log: one line for each exchange, finding and control call. */
 export interface Log {
-  readonly observe: Observer;
-  readonly onFinding: OnFinding;
-  readonly onControlCall: (call: FinishedCall) => void;
+  /** What a server calls for each line. */
+  readonly hooks: Pick<ServerOptions, 'observe' | 'onFinding' | 'onControlCall'>;
   /** Prints the lines gathered so far. */
   readonly flush: () => void;
 }
@@ -176,9 +175,11 @@ export function openLog(
   };
   const render = format === 'json' ? renderJson : renderPretty;
   return {
-    observe: (sandbox, exchange) => add(() => render(sandbox, exchange, style)),
-    onFinding: (finding) => add(() => renderFinding(finding, format, style)),
-    onControlCall: (call) => add(() => renderControlCall(call, format, style)),
+    hooks: {
+      observe: (sandbox, exchange) => add(() => render(sandbox, exchange, style)),
+      onFinding: (finding) => add(() => renderFinding(finding, format, style)),
+      onControlCall: (call) => add(() => renderControlCall(call, format, style)),
+    },
     flush,
   };
 }

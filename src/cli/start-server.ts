@@ -1,20 +1,17 @@
 import { constants } from 'node:os';
+import { checkOptions, OPTION_NAMES } from '../check-options.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
-import { codeOf } from '../node-errors.ts';
+import { asError, codeOf } from '../node-errors.ts';
+import type { ServerOptions } from '../options.ts';
 import { ContentError } from '../read-text.ts';
 import { KeeperError } from '../sandbox/keeper.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
-import {
-  type LoadedFiles,
-  loadFiles,
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-} from '../server.ts';
+import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
+import { isNameOf } from '../tables.ts';
 import { describe } from '../words.ts';
 import { Failure, refusal, UsageError } from './command.ts';
-import type { Flags } from './flags.ts';
+import { FLAGS, type Flags, spell } from './flags.ts';
 
 /**
  * Starts a server.
@@ -80,18 +77,7 @@ function explain(cause: unknown, { host, port }: ServeSettings): unknown {
 }
 
 /** The options of a server, with the address that messages name. */
-export interface ServeSettings extends ServerOptions {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** A store is generated or read, and kept by one server or shared by several. */
-const EXCLUSIVE = [
-  ['animals', 'fixture'],
-  ['orders', 'fixture'],
-  ['db', 'shared'],
-  ['watch', 'shared'],
-] as const;
+export type ServeSettings = ServerOptions & { readonly host: string; readonly port: number };
 
 /**
  * The options of a server. A flag with the name of an option is that option.
@@ -99,21 +85,16 @@ const EXCLUSIVE = [
  * @throws UsageError for flags that exclude each other
  */
 export function serveSettings(flags: Flags): ServeSettings {
-  for (const [one, other] of EXCLUSIVE) {
-    if (flags[one] === undefined || flags[other] === undefined) continue;
-    throw new UsageError(`--${one} and --${other} exclude each other: drop one of them`);
+  const { host = DEFAULTS.host, port = DEFAULTS.port } = flags;
+  const { key: valid, readOnlyKey: readOnly, invalidKey: invalid, anyKey: any } = flags;
+  const named = OPTION_NAMES.map((name) => [name, Reflect.get(flags, name)]);
+  const options: object = { ...Object.fromEntries(named), keys: { valid, readOnly, invalid, any } };
+  try {
+    checkOptions(options, (name) => `--${isNameOf(FLAGS, name) ? spell(name) : name}`);
+  } catch (cause) {
+    throw new UsageError(asError(cause).message, { cause });
   }
-  return {
-    ...flags,
-    host: flags.host ?? DEFAULTS.host,
-    port: flags.port ?? DEFAULTS.port,
-    keys: {
-      valid: flags.key,
-      readOnly: flags.readOnlyKey,
-      invalid: flags.invalidKey,
-      any: flags.anyKey,
-    },
-  };
+  return { ...options, host, port };
 }
 
 /**

@@ -121,7 +121,8 @@ test('the log gathers lines; for a slow reader it drops some, says how many, and
   });
   const log = openLog({ output, style: PLAIN }, 'json');
   const logAll = (from: number, to: number) => {
-    for (let number = from; number <= to; number += 1) log?.observe('default', exchanged(number));
+    for (let number = from; number <= to; number += 1)
+      log?.hooks.observe?.('default', exchanged(number));
   };
   logAll(1, 3);
   expect(texts).toEqual([]);

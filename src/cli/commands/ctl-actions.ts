@@ -281,3 +281,12 @@ export const ACTION_NAMES = namesOf(ACTIONS);
 export function actionShape(name: ActionName): Action {
   return ACTIONS[name];
 }
+
+/** The actions for the help of `ctl`, with what each does. */
+export function actionLines(): string {
+  const rows = ACTION_NAMES.map((name) => {
+    const { takes, summary } = actionShape(name);
+    return `- ${`${name} ${takes[0]}`.trimEnd()}: ${summary}`;
+  });
+  return ['Actions:', ...rows].join('\n');
+}

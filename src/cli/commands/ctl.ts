@@ -12,7 +12,7 @@ import {
   requireWords,
   UsageError,
 } from '../command.ts';
-import { type FlagName, type Flags, spellingOf } from '../flags.ts';
+import { type FlagName, type Flags, spell } from '../flags.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
 import { assignmentsIn, exchangeRow, renderResult } from './ctl-tables.ts';
@@ -26,7 +26,7 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
   requireWords(`ctl ${name}`, takes, words);
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((it) => actionShape(it).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
-  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spellingOf(foreign)}`);
+  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spell(foreign)}`);
   const client = await clientFor(flags, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);

@@ -25,10 +25,15 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   };
   const observe = (sandbox: string, exchange: ObservedExchange) => {
     tracker.observe(sandbox, exchange);
-    log?.observe(sandbox, exchange);
+    log?.hooks.observe?.(sandbox, exchange);
   };
   const run = await runner.run(
-    { ...log, observe, onNotice: notify, onReload: (problem) => notify(reloadNotice(problem)) },
+    {
+      ...log?.hooks,
+      observe,
+      onNotice: notify,
+      onReload: (problem) => notify(reloadNotice(problem)),
+    },
     { ownGroup: !onTerminal(), timeout: flags.timeout },
   );
   log?.flush();

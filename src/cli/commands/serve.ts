@@ -2,7 +2,7 @@ import { isLoopbackName } from '../../contract/base-url.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
 import { parseAddress } from '../../http/target.ts';
 import { type ServerAccess, workingKey } from '../../library/mock-variables.ts';
-import type { ServerOptions } from '../../server.ts';
+import type { ServerOptions } from '../../options.ts';
 import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
@@ -49,7 +49,7 @@ export const serve: Command = async ({ flags, terminal }) => {
     terminal.notices.write(renderNotice(text, format));
   };
   const onReload = (problem: Error | undefined) => notify(reloadNotice(problem));
-  const starting = start({ ...settings, ...log, onReload, onNotice: notify });
+  const starting = start({ ...settings, ...log?.hooks, onReload, onNotice: notify });
   const server = await Promise.race([starting, signals.first]);
   // The start may still be waiting for a pipe or a lock.
   if (server === undefined) return { exitCode: 0 };

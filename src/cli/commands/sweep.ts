@@ -5,7 +5,7 @@ import {
   chooseOptions,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import type { ServerOptions } from '../../server.ts';
+import type { ServerOptions } from '../../options.ts';
 import { describeEnding, type FinishedRun, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { renderNotice } from '../log.ts';
