@@ -1,5 +1,6 @@
-import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs';
+import { constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { codeOf } from './node-errors.ts';
 import { firstProblems } from './words.ts';
 
@@ -41,7 +42,7 @@ export async function readText(path: string, limit: number): Promise<TextReading
     if (stats.isFile()) return { ok: true, text: await readFile(path, 'utf8'), pipe: false };
     const chunks: Buffer[] = [];
     let length = 0;
-    for await (const chunk of createReadStream(path)) {
+    for await (const chunk of openPipe(path)) {
       chunks.push(chunk);
       length += chunk.length;
       if (length > limit) return { ok: false, found: tooLong(limit) };
@@ -50,6 +51,20 @@ export async function readText(path: string, limit: number): Promise<TextReading
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
   }
+}
+
+/**
+ * Opens a pipe without waiting for a writer. A stream of `node:fs` would wait in a thread, which even
+ * the end of the process waits for.
+ */
+function openPipe(path: string): Socket {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
+}
+
+/** Whether a path leads to a pipe, which gives its text only once. */
+export function isPipe(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
 /** `readText` for callers that cannot wait: it refuses pipes. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import { resolve } from 'node:path';
 import { checkOptions } from './check-options.ts';
 import { BASE_URL_FORM, baseUrlOf, isLoopbackName } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
@@ -16,9 +17,11 @@ import { type Certificate, loadCertificate, readCertificates } from './http/tls/
 import { assembleMock } from './mock.ts';
 import { asError } from './node-errors.ts';
 import type { ServerOptions } from './options.ts';
+import { ContentError, isPipe, readText, SETTINGS_LIMIT, type TextReading } from './read-text.ts';
 import type { Fleet } from './sandbox/keeper.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import { loadStore, type Start, type Starter, starterFrom } from './scenario/sandbox-start.ts';
+import { isShipped } from './scenario/scenario-names.ts';
 import type { Scenario } from './scenario/scenario-shape.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
 import type { Store } from './store/store.ts';
@@ -49,10 +52,14 @@ export interface LoadedFiles {
   readonly certificate: Certificate | undefined;
   /** What `cacert` names. */
   readonly ca: string | undefined;
+  /** What was read from the scenarios that are pipes, by name. */
+  readonly piped: ReadonlyMap<string, TextReading>;
+  /** The files that were read, except for pipes, which have nothing more to give. */
+  readonly watched: readonly string[];
 }
 
 /**
- * @param former what was loaded before: its certificate stays
+ * @param former what was loaded before: its certificate stays, and what came from pipes
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
  */
 export async function loadFiles(
@@ -64,13 +71,34 @@ export async function loadFiles(
     certificate: await loadCertificate(options, host),
     ca: options.cacert && (await readCertificates(options.cacert)),
   };
-  const store = await loadStore(options, options.seed);
+  const pipe = former?.watched.find(isPipe);
+  if (pipe !== undefined) throw new ContentError([`${pipe}: expected a file, found a pipe`]);
+  const fixture = findFixture(options);
+  const isRead = former !== undefined && fixture !== undefined && !former.watched.includes(fixture);
+  const pipes = names.filter((name) => !isShipped(name) && isPipe(name));
+  const piped = former?.piped ?? new Map(await Promise.all(pipes.map(readPipe)));
+  const files = fixture === undefined || isRead || isPipe(fixture) ? [] : [fixture];
+  const store = isRead ? former.store : await loadStore(options, options.seed);
   // Imported here, since most starts have no scenario.
   const scenarios =
     names.length === 0
       ? []
-      : await (await import('./scenario/load-scenario.ts')).loadScenarios(names);
-  return { store, scenarios, certificate, ca };
+      : await (await import('./scenario/load-scenario.ts')).loadScenarios(names, piped);
+  const pipePaths = [...piped.keys()].map((name) => resolve(name));
+  for (const { file, fixture: own } of scenarios) {
+    if (file !== undefined && !pipePaths.includes(file)) files.push(file);
+    if (own !== undefined) files.push(fixturePath(own));
+  }
+  return { store, scenarios, certificate, ca, piped, watched: files };
+}
+
+/** The file of the fixture, unless the store is generated. */
+function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: ServerOptions) {
+  return animals === undefined && orders === undefined ? fixturePath(fixture) : undefined;
+}
+
+async function readPipe(path: string): Promise<[path: string, reading: TextReading]> {
+  return [path, await readText(path, SETTINGS_LIMIT)];
 }
 
 /**
@@ -120,12 +148,12 @@ export async function startServer(
     fleet?.close();
     throw error;
   });
-  const reload = async (): Promise<readonly Scenario[]> => {
+  const reload = async (): Promise<readonly string[]> => {
     loaded = await loadFiles(options, loaded);
     await sandboxes.restart(withFile(await starter(loaded.scenarios)));
-    return loaded.scenarios;
+    return loaded.watched;
   };
-  const watching = options.watch ? await watch(options, loaded.scenarios, reload) : undefined;
+  const watching = options.watch ? await watch(options, loaded.watched, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
     // First: the replies that `endAll` sends then carry `Connection: close`.
@@ -180,30 +208,19 @@ async function openUpstream(
 /** Watches the files of the start, including those of scenarios added later. */
 async function watch(
   options: ServerOptions,
-  scenarios: readonly Scenario[],
-  reload: () => Promise<readonly Scenario[]>,
+  files: readonly string[],
+  reload: () => Promise<readonly string[]>,
 ): Promise<FileWatch> {
   const { watchFiles } = await import('./watch.ts');
-  const watching = watchFiles(filesOf(options, scenarios), async () => {
+  const watching = watchFiles(files, async () => {
     try {
-      watching.follow(filesOf(options, await reload()));
+      watching.follow(await reload());
       options.onReload?.(undefined);
     } catch (error) {
       options.onReload?.(asError(error));
     }
   });
   return watching;
-}
-
-function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string[] {
-  const { fixture = DEFAULTS.fixture, animals, orders } = options;
-  const generated = animals !== undefined || orders !== undefined;
-  const fixtures = scenarios.map((it) => it.fixture);
-  if (!generated) fixtures.push(fixture);
-  return [
-    ...fixtures.flatMap((it) => (it === undefined ? [] : [fixturePath(it)])),
-    ...scenarios.flatMap(({ file }) => file ?? []),
-  ];
 }
 
 /** Opens the file of `db`, if there is one. A new file starts with the store of the start. */

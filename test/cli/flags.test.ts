@@ -80,6 +80,7 @@ describe('every flag of serve can come from the command line, the environment or
       { env: { RATE_LIMIT: '5/s' } },
       { config: { 'rate-limit': '5/s' } },
     ],
+    [{ sandboxIdle: 30 * 86_400_000 }, { args: ['--sandbox-idle', 'P30D'] }],
     [
       { clock: Date.UTC(2030, 11, 6), frozen: true },
       { args: ['--clock', '2030-12-06T01:00:00+01:00', '--freeze'] },
