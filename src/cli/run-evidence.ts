@@ -7,8 +7,9 @@ import { countText } from '../words.ts';
 import type { Flags } from './flags.ts';
 import { bold, escapeControls, renderTable, type Style } from './terminal.ts';
 
-/** The question for a command that made no call. */
-export const NEVER_CALLED = 'Does the command take its base URL from PETSTORE_MOCK_URL?';
+/** What is said of a command that made no call. */
+export const NO_CALLS =
+  'the command made no call: does it take its base URL from PETSTORE_MOCK_URL? --allow-no-calls lets it pass';
 
 const LABEL_COLUMN = 15;
 
@@ -68,8 +69,7 @@ export function renderEvidence(
   ] as const;
   const cells = rows.flatMap(([label, text]) => (text ? [[label, text]] : []));
   const table = renderTable(cells, { width: style.width, columns: [LABEL_COLUMN] });
-  const hint = calls === 0 ? `  ${NEVER_CALLED}\n` : '';
-  return `${bold('petstore-mock', style)}\n${table}${hint}`;
+  return `${bold('petstore-mock', style)}\n${table}`;
 }
 
 /** Why a run does not pass; empty if it does. */

@@ -2,7 +2,7 @@ import type { ObservedExchange } from '../../evidence/exchange.ts';
 import { describeEnding, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { openLog, renderNotice } from '../log.ts';
-import { AssumptionTracker, gateFailures, renderEvidence } from '../run-evidence.ts';
+import { AssumptionTracker, gateFailures, NO_CALLS, renderEvidence } from '../run-evidence.ts';
 import { notice } from '../terminal.ts';
 import { writeCoverageFiles } from '../write-files.ts';
 import { askToForward, reloadNotice } from './serve.ts';
@@ -44,6 +44,8 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverageFiles(flags, server);
   const { exitCode } = ending;
+  const wasSilent = tracker.calls === 0 && ending.kind !== 'not-started';
+  if (wasSilent && !flags.allowNoCalls) problems.push(NO_CALLS);
   const reasons = exitCode === 0 ? gateFailures(flags, report) : [];
   notices.write([...problems, ...reasons].map(notice).join(''));
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };
