@@ -7,7 +7,14 @@ import { holdView } from '../scenario/hold.ts';
 import { decidersOf } from '../service/reply.ts';
 import { countText, cut, escapeOf, roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
-import { escapeControls, escapeLines, paint, type Style, type Terminal } from './terminal.ts';
+import {
+  escapeControls,
+  escapeLines,
+  paint,
+  type Style,
+  type Terminal,
+  writeInBackground,
+} from './terminal.ts';
 
 export type LogFormat = NonNullable<Flags['log']>;
 
@@ -154,6 +161,7 @@ export function openLog(
   format: LogFormat,
 ): Log | undefined {
   if (format === 'off') return undefined;
+  writeInBackground(output);
   let waiting = '';
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;

@@ -29,7 +29,9 @@ process.stderr.on('error', () => {});
 const terminal = terminalOf(process.stdout, process.stderr, process.env);
 const exitCode = await run(process.argv.slice(2), process.env, terminal).catch(explain);
 // Open handles, such as a connection that a second signal gave up on, must not delay the exit.
-process.stdout.write('', () => {
-  const { errored } = process.stdout;
-  process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
+process.stderr.write('', () => {
+  process.stdout.write('', () => {
+    const { errored } = process.stdout;
+    process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
+  });
 });

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { isObject } from '../contract/records.ts';
 import type { Report, ReportRow, Section } from '../report/report.ts';
 import { escapeOf } from '../words.ts';
 
@@ -39,6 +40,16 @@ export function terminalOf(
       colour: interactive && !NO_COLOR && TERM !== 'dumb',
     },
   };
+}
+
+/**
+ * Lets a terminal take what is written when it can. Node waits for it, so that one that is paused
+ * (Ctrl-S) would stop the whole program.
+ */
+export function writeInBackground(stream: Writable): void {
+  const handle: unknown = Reflect.get(stream, '_handle');
+  const setBlocking = isObject(handle) ? handle.setBlocking : undefined;
+  if (typeof setBlocking === 'function') Reflect.apply(setBlocking, handle, [false]);
 }
 
 type Format = 'bold' | 'red' | 'green' | 'yellow' | 'magenta' | 'cyan' | 'grey';

@@ -7,7 +7,7 @@ import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
-import { bold, escapeControls, type Style, type Terminal } from '../terminal.ts';
+import { bold, escapeControls, type Style, type Terminal, writeInBackground } from '../terminal.ts';
 
 /** Next steps for a person who has just started a server. */
 export function renderBanner(
@@ -45,6 +45,7 @@ export const serve: Command = async ({ flags, terminal }) => {
   const signals = new Signals(['SIGTERM', 'SIGINT']);
   const format = flags.log ?? (terminal.interactive ? 'pretty' : 'json');
   const log = openLog(terminal, format);
+  writeInBackground(terminal.notices);
   const notify = (text: string) => {
     terminal.notices.write(renderNotice(text, format));
   };
