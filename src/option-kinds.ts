@@ -20,7 +20,6 @@ import {
 import { MOST_RECORDS } from './store/fixture/generate-store.ts';
 import { describe } from './words.ts';
 
-/** What an option can have as its value. */
 export interface OptionKind<Value = unknown, Own = Value> {
   /** How text is read. A list can be repeated; the values of words can also be separated by commas. */
   readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
@@ -65,7 +64,6 @@ export function optionsOf<Command extends string>(...commands: readonly Command[
   };
 }
 
-/** One value. */
 export function one<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
   return { type: 'text', shape, own: shape, placeholder };
 }
@@ -125,7 +123,7 @@ export const TOKEN = one(
 
 export const REDIS = one(
   'URL',
-  textThat(REDIS_ADDRESS_FORM, (it) => readRedisAddress(it) !== undefined, 'something else'),
+  textThat(REDIS_ADDRESS_FORM, (value) => readRedisAddress(value) !== undefined, 'something else'),
 );
 
 /** A base URL. Code can give a `URL`, too. */
@@ -167,11 +165,11 @@ export const ASSUMED = {
 export const ALLOWED = words(
   'ID=OPTION',
   convert(ASSIGNMENTS, (texts, at, report) =>
-    texts.every((it) => readAssignments([it], at, report)) ? texts : undefined,
+    texts.every((text) => readAssignments([text], at, report)) ? texts : undefined,
   ),
 );
 
 function readAssignments(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
-  const options = texts.map((it) => /^([^=]*)=(.*)$/s.exec(it)?.slice(1) ?? []);
+  const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
   return ASSUME.read(Object.fromEntries(options), [...at], report);
 }

@@ -244,7 +244,9 @@ export const FLAGGED = {
   ...Deployment,
 } satisfies { [Name in keyof ServerOptions]?: Option<unknown, NonNullable<ServerOptions[Name]>> };
 
-const FUNCTION = scalar('a function', {}, (it) => (typeof it === 'function' ? it : undefined));
+const FUNCTION = scalar('a function', {}, (value) =>
+  typeof value === 'function' ? value : undefined,
+);
 
 const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
 

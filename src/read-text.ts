@@ -37,7 +37,7 @@ export class ContentError extends Error {
 export async function readText(path: string, limit: number): Promise<TextReading> {
   try {
     const stats = await stat(path);
-    const refusal = refusalOf(stats, limit);
+    const refusal = findRefusal(stats, limit);
     if (refusal !== undefined) return { ok: false, found: refusal };
     if (stats.isFile()) return { ok: true, text: await readFile(path, 'utf8'), pipe: false };
     const chunks: Buffer[] = [];
@@ -45,7 +45,7 @@ export async function readText(path: string, limit: number): Promise<TextReading
     for await (const chunk of openPipe(path)) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > limit) return { ok: false, found: tooLong(limit) };
+      if (length > limit) return { ok: false, found: describeLimit(limit) };
     }
     return { ok: true, text: Buffer.concat(chunks).toString(), pipe: true };
   } catch (error) {
@@ -73,7 +73,7 @@ export function readTextSync(path: string, limit: number): TextReading {
     const stats = statSync(path);
     const refusal = stats.isFIFO()
       ? 'a pipe, which this call cannot wait for'
-      : refusalOf(stats, limit);
+      : findRefusal(stats, limit);
     if (refusal !== undefined) return { ok: false, found: refusal };
     return { ok: true, text: readFileSync(path, 'utf8'), pipe: false };
   } catch (error) {
@@ -81,17 +81,17 @@ export function readTextSync(path: string, limit: number): TextReading {
   }
 }
 
-function refusalOf(stats: Stats, limit: number): string | undefined {
-  if (!stats.isFile() && !stats.isFIFO()) return kindOf(stats);
-  return stats.size > limit ? tooLong(limit) : undefined;
+function findRefusal(stats: Stats, limit: number): string | undefined {
+  if (!stats.isFile() && !stats.isFIFO()) return describeKind(stats);
+  return stats.size > limit ? describeLimit(limit) : undefined;
 }
 
-function kindOf(stats: Stats): string {
+function describeKind(stats: Stats): string {
   if (stats.isDirectory()) return 'a directory';
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
-function tooLong(limit: number): string {
+function describeLimit(limit: number): string {
   return `more than ${limit / MEBIBYTE} MiB`;
 }
 

@@ -1,6 +1,5 @@
 import { stateOf } from './store/file/files.ts';
 
-/** A watch on files. */
 export interface FileWatch {
   /** Watches these files instead; new ones count as unchanged. */
   follow(paths: readonly string[]): void;

@@ -21,7 +21,6 @@ import {
   start,
 } from './start-server.ts';
 
-/** How a command ended. */
 export type CommandEnding =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
@@ -29,7 +28,6 @@ export type CommandEnding =
   /** `code` is that of Node's error, such as `ENOENT`. */
   | { readonly kind: 'not-started'; readonly code: string | undefined };
 
-/** The exit code that a shell would report, and what to say after the command's name. */
 export function describeEnding(ending: CommandEnding): { exitCode: number; text: string } {
   switch (ending.kind) {
     case 'exited':
@@ -62,13 +60,10 @@ export interface CommandOptions {
    * with it. Not on a terminal: Ctrl-C and the keyboard reach only the foreground group.
    */
   readonly ownGroup: boolean;
-  /** Milliseconds after which the command is ended. */
   readonly timeout?: number | undefined;
-  /** Milliseconds between SIGTERM and SIGKILL. */
   readonly grace?: number | undefined;
 }
 
-/** What each run has for itself. */
 type RunSettings = Pick<
   ServerOptions,
   'assume' | 'observe' | 'onFinding' | 'onControlCall' | 'onNotice' | 'onReload'
@@ -106,7 +101,6 @@ export function runCommand(
     }
   };
   let force: NodeJS.Timeout | undefined;
-  /** Ends the command: SIGTERM, then SIGKILL after the grace period. */
   const stop = () => {
     if (force !== undefined) return;
     send('SIGTERM');
@@ -154,7 +148,6 @@ function waitForEnd(child: ChildProcess): Promise<CommandEnding> {
 /** How long a server waits for requests that the command left unfinished. */
 const LAST_REPLIES_TIMEOUT_MS = 1000;
 
-/** A finished run of a command. Its server is closed. */
 export interface FinishedRun {
   readonly ending: CommandEnding & { readonly exitCode: number };
   readonly seconds: number;
@@ -208,7 +201,6 @@ export class Runner {
   }
 }
 
-/** The environment of a command: ours, plus how to reach the server. */
 export function commandEnvironment(
   server: ServerAccess,
   { keys = {}, noControl }: Pick<ServerOptions, 'keys' | 'noControl'>,

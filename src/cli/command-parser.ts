@@ -23,7 +23,6 @@ import {
 } from './flags.ts';
 import { escapeControls } from './terminal.ts';
 
-/** What the command line asks for. */
 export interface Invocation {
   readonly command: CommandName;
   /** The words after the command's name; for `exec` and `sweep`, those after `--`. */
@@ -49,7 +48,6 @@ const COMPLETIONS: Readonly<Record<string, readonly string[]>> = {
   responses: OPERATION_IDS,
 };
 
-/** The commands by their names and aliases. */
 const COMMAND_BY_SPELLING = new Map(
   COMMAND_NAMES.flatMap((name) =>
     [name, ...(commandShape(name).aliases ?? [])].map((spelling) => [spelling, name] as const),
@@ -96,7 +94,7 @@ export async function parseCommandLine(
     });
   for (const command of COMMAND_NAMES) {
     const { aliases = [], summary } = commandShape(command);
-    const [word, more] = positionalOf(command);
+    const [word, more] = findPositional(command);
     const spelling = word === '' ? command : `${command} [${word}${more}]`;
     parser.command(
       [spelling, ...aliases, ...(command === 'serve' ? ['$0'] : [])],
@@ -121,7 +119,7 @@ export async function parseCommandLine(
 }
 
 /** The name of the words that a command takes, and whether it takes several. */
-function positionalOf(command: CommandName): [word: string, more: '' | '..'] {
+function findPositional(command: CommandName): [word: string, more: '' | '..'] {
   const { takes, runs } = commandShape(command);
   const [, word = '', more = ''] = (!runs && /(\w+)(…?)/.exec(takes[0])) || [];
   return [word, more && '..'];
@@ -195,15 +193,15 @@ function readInvocation(command: CommandName, argv: Given): Invocation {
 
 /** The words of a command line that are no flags: those before `--` and those after it. */
 function splitWords(command: CommandName, argv: Given) {
-  const [word] = positionalOf(command);
-  const textsOf = (name: string) => [argv[name] ?? []].flat().map(String);
-  const [first, ...others] = textsOf('_');
+  const [word] = findPositional(command);
+  const readTextsAt = (name: string) => [argv[name] ?? []].flat().map(String);
+  const [first, ...others] = readTextsAt('_');
   const isName = first !== undefined && COMMAND_BY_SPELLING.has(first);
   const words = [
-    ...textsOf(word),
+    ...readTextsAt(word),
     ...(isName || first === undefined ? others : [first, ...others]),
   ];
-  return { words, toRun: textsOf('--'), isName };
+  return { words, toRun: readTextsAt('--'), isName };
 }
 
 /** @throws UsageError for unknown flags, and for too few or too many words */
@@ -211,7 +209,7 @@ function checkWords(command: CommandName, argv: Given): true {
   if (argv.version) return true;
   const { words, toRun, isName } = splitWords(command, argv);
   const { takes, runs } = commandShape(command);
-  const [word] = positionalOf(command);
+  const [word] = findPositional(command);
   const own = new Set([...listFlags(command).map(spell), word, '_', '$0', '--']);
   const unknown = Object.keys(argv).filter((name) => !own.has(name));
   const [stray] = words;
@@ -253,7 +251,7 @@ function addCompletions(parser: Argv, command: CommandName, actions: readonly st
   for (const spelling of listFlags(command).map(spell)) {
     parser.option(spelling, { choices: COMPLETIONS[spelling] });
   }
-  const [word] = positionalOf(command);
+  const [word] = findPositional(command);
   const choices = command === 'ctl' ? actions : COMPLETIONS[command];
   if (word !== '') parser.positional(word, { choices });
 }

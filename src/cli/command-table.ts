@@ -1,7 +1,7 @@
 import { namesOf } from '../tables.ts';
 
 /** The words after a name, as the help shows them, with the least and the most of them. */
-export type Words = readonly [usage: string, least: number, most: number];
+export type Words = readonly [usage: string, min: number, max: number];
 
 export const NOTHING: Words = ['', 0, 0];
 
@@ -14,9 +14,7 @@ interface CommandShape {
   readonly takes: Words;
   /** Whether it runs the command that follows `--`. */
   readonly runs?: true;
-  /** One line for the help, in the imperative. */
   readonly summary: string;
-  /** What else the help says. */
   readonly about?: string;
   /** Each line leaves out the program's name. */
   readonly examples: readonly (readonly [line: string, effect: string])[];
@@ -137,7 +135,6 @@ export type CommandName = keyof typeof COMMANDS;
 
 export const COMMAND_NAMES = namesOf(COMMANDS);
 
-/** The entry of a command, for code that treats all commands alike. */
 export function commandShape(name: CommandName): CommandShape {
   return COMMANDS[name];
 }

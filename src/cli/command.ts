@@ -14,17 +14,13 @@ export class Failure extends Error {
   override readonly name = 'Failure';
 }
 
-/** The input of a command. */
 interface CommandInput {
   readonly flags: Flags;
-  /** The words after the command's name. */
   readonly positionals: readonly string[];
   readonly terminal: Terminal;
 }
 
-/** The result of a command. */
 interface CommandResult {
-  /** What a person reads. */
   readonly text?: string;
   /** What `--json` prints in its place; nothing if it is undefined. */
   readonly json?: object | undefined;
@@ -37,7 +33,6 @@ export type Command = (input: CommandInput) => CommandResult | Promise<CommandRe
 /** The exit code if everything worked, but a gate failed: coverage, a run of a sweep, a verdict. */
 export const EXIT_GATE_FAILED = 3;
 
-/** The error for a wrong value. */
 export function refusal(origin: string, expected: string, found: string): UsageError {
   return new UsageError(`${origin}: expected ${expected}, found ${found}`);
 }
@@ -49,11 +44,11 @@ export function refusal(origin: string, expected: string, found: string): UsageE
  */
 export function requireWords(
   name: string,
-  [usage, least, most]: Words,
+  [usage, min, max]: Words,
   words: readonly string[],
 ): void {
-  if (words.length >= least && words.length <= most) return;
-  const needs = `${name} ${words.length < least ? 'needs' : 'takes'} ${usage || 'no words'}`;
+  if (words.length >= min && words.length <= max) return;
+  const needs = `${name} ${words.length < min ? 'needs' : 'takes'} ${usage || 'no words'}`;
   throw new UsageError(words.length > 0 ? `${needs}; found ${describe(words.join(' '))}` : needs);
 }
 
@@ -69,7 +64,6 @@ export async function textIn(file: string, origin: string, expected: string): Pr
   throw refusal(origin, `${expected} at ${file}`, read.found);
 }
 
-/** The certificate in the file that a flag names. */
 export async function readCertificate(
   flag: 'ca' | 'cacert',
   { [flag]: file }: Flags,
@@ -88,7 +82,7 @@ export function oneOf<Word extends string>(
   origin: string,
   expected = joinWords(words, 'or'),
 ): Word {
-  const word = words.find((it) => it === text);
+  const word = words.find((known) => known === text);
   if (word !== undefined) return word;
   throw refusal(origin, expected, `${describe(text)}${suggest(text ?? '', words)}`);
 }

@@ -30,7 +30,6 @@ export async function workWith<T>(
   }
 }
 
-/** The key that a deployment is called with. */
 export function keyOf(flags: Flags): string {
   const [key, ...others] = flags.deploymentKey ?? [];
   if (key === undefined) throw new UsageError('--key is required');

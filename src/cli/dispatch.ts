@@ -46,8 +46,8 @@ export async function run(
   const notify = (text: string) => terminal.notices.write(notice(text));
   const flags = await readFlags(command, parsed.flags, variables, notify);
   requireWritable(command, flags);
-  const loaded = await LOAD[command]();
-  const { text = '', json, exitCode } = await loaded({ flags, positionals, terminal });
+  const runCommand = await LOAD[command]();
+  const { text = '', json, exitCode } = await runCommand({ flags, positionals, terminal });
   if (!flags.json) terminal.output.write(text);
   else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);
   // A reader who no longer reads the log must not keep the server from ending.
@@ -55,7 +55,6 @@ export async function run(
   return exitCode;
 }
 
-/** The lines that explain an error, and the exit code for it. */
 export function whatWentWrong(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   const isUsage = error instanceof UsageError;
   let message = String(error);
@@ -79,15 +78,14 @@ export function whatWentWrong(error: unknown): { readonly text: string; readonly
 function requireWritable(command: CommandName, flags: Flags): void {
   for (const name of listFlags(command).filter((flag) => flagShape(flag).writes)) {
     for (const file of [flags[name]].flat()) {
-      const obstacle = typeof file === 'string' ? obstacleTo(file) : undefined;
+      const obstacle = typeof file === 'string' ? findObstacle(file) : undefined;
       if (obstacle === undefined) continue;
       throw refusal(`--${spell(name)}`, 'a file that can be written', obstacle);
     }
   }
 }
 
-/** Why a file cannot be written. */
-function obstacleTo(file: string): string | undefined {
+function findObstacle(file: string): string | undefined {
   try {
     mkdirSync(dirname(file), { recursive: true });
     if (!existsSync(file)) accessSync(dirname(file), constants.W_OK);

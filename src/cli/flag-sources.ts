@@ -25,7 +25,6 @@ import {
 
 /** A flag as one place gives it. */
 interface FlagInput {
-  /** The value as JSON. */
   readonly value: unknown;
   /** The place, for messages: `--port`, `environment variable PETSTORE_MOCK_PORT`. */
   readonly origin: string;
@@ -48,7 +47,7 @@ export function toJson(name: FlagName, texts: readonly string[]): unknown {
     case 'list':
       return texts;
     case 'words':
-      return texts.flatMap((it) => it.split(',')).map((it) => it.trim());
+      return texts.flatMap((list) => list.split(',')).map((word) => word.trim());
     case 'switch':
       return SWITCH[text.toLowerCase()] ?? text;
     case 'integer':
@@ -88,8 +87,9 @@ export async function readFlags(
     const values = Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
     const reading = readAs(FLAG_VALUES, values);
     if (!reading.ok) {
-      const originOf = (name: string) => (isNameOf(FLAGS, name) && layer.get(name)?.origin) || name;
-      throw new UsageError(refusalText(reading.problems, originOf));
+      const nameOrigin = (name: string) =>
+        (isNameOf(FLAGS, name) && layer.get(name)?.origin) || name;
+      throw new UsageError(refusalText(reading.problems, nameOrigin));
     }
     const { value } = reading;
     flags = {
@@ -157,7 +157,6 @@ function readEnvironment(command: CommandName, variables: Variables): Layer {
 
 interface ConfigFile {
   readonly layer: Layer;
-  /** What `check --save` added. */
   readonly checked: SavedVerdicts | undefined;
 }
 

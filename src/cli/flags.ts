@@ -52,7 +52,6 @@ const HTTP_URL = one(
   ),
 );
 
-/** Ids of orders: int64 as text. */
 const ORDER_IDS = many(
   'ID',
   scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) => parseInt64(String(value))),
@@ -236,7 +235,6 @@ export const FLAGS = {
 
 export type FlagName = keyof typeof FLAGS;
 
-/** Reads the JSON values of options by name. */
 export const FLAG_VALUES = object(FLAGS);
 
 /** The flags that were given in any place, each as its shape reads it. */
@@ -247,7 +245,6 @@ export interface Flags extends ValueOf<typeof FLAG_VALUES> {
 
 export const FLAG_NAMES = namesOf(FLAGS);
 
-/** The row of a flag, for code that treats all flags alike. */
 export function flagShape(name: FlagName): Option<unknown, unknown, CommandName> {
   return FLAGS[name];
 }
@@ -259,7 +256,6 @@ const SPELLINGS: Partial<Record<FlagName, string>> = {
   deploymentKey: 'key',
 };
 
-/** Flags of one letter. */
 export const ALIASES: Partial<Record<FlagName, string>> = { help: 'h', version: 'v' };
 
 /** What follows `--` on the command line: the name in a config file, and in the docs. */
@@ -271,7 +267,6 @@ function kebab(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The environment variable for a flag. */
 export function variableFor(name: FlagName): string {
   const spelling = name === 'deploymentKey' ? kebab(name) : spell(name);
   return `PETSTORE_MOCK_${spelling.toUpperCase().replaceAll('-', '_')}`;

@@ -7,7 +7,6 @@ import { countText } from '../words.ts';
 import type { Flags } from './flags.ts';
 import { bold, escapeControls, renderTable, type Style } from './terminal.ts';
 
-/** What is said of a command that made no call. */
 export const NO_CALLS =
   'the command made no call: does it take its base URL from PETSTORE_MOCK_URL? --allow-no-calls lets it pass';
 
@@ -35,7 +34,6 @@ export function findingText({ count, example }: FindingSummary): string {
     : `${escapeControls(example)} (and ${count - 1} more)`;
 }
 
-/** What a command was shown of the service, and what it did wrong. */
 export function renderEvidence(
   { coverage, findings }: CoverageEvidence,
   { calls, assumptions: { length: questions } }: AssumptionTracker,
@@ -61,7 +59,7 @@ export function renderEvidence(
       replies.count > 0 && `${countText(replies.count, 'reply', 'replies')}: ${replies.reason}`,
     ],
     ['findings', summaries.length === 0 && 'none'],
-    ...summaries.map((it) => [it.code, findingText(it)] as const),
+    ...summaries.map((summary) => [summary.code, findingText(summary)] as const),
     [
       'open questions',
       questions > 0 && `${questions} touched; petstore-mock sweep tries other answers`,
@@ -72,7 +70,6 @@ export function renderEvidence(
   return `${bold('petstore-mock', style)}\n${table}`;
 }
 
-/** Why a run does not pass; empty if it does. */
 export function gateFailures(
   { requireCoverage: required = 0, failOn = [] }: Flags,
   { coverage, findings }: CoverageEvidence,
@@ -82,8 +79,8 @@ export function gateFailures(
   const gap = `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
     assumedReplies(coverage),
-    ...summarizeFindings(findings).map((it) => ({ ...it, reason: it.example })),
-  ].filter(({ code, count }) => count > 0 && failOn.some((it) => it === code));
+    ...summarizeFindings(findings).map((summary) => ({ ...summary, reason: summary.example })),
+  ].filter(({ code, count }) => count > 0 && failOn.some((kind) => kind === code));
   return [
     ...((100 * shown) / total < required ? [gap] : []),
     ...kinds.map((it) => `--fail-on ${it.code}: ${countText(it.count, 'time')}: ${it.reason}`),

@@ -39,7 +39,6 @@ export function load(settings: ServeSettings): Promise<LoadedFiles> {
 /** Node's error codes for a path that no file can have. */
 const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
-/** An error of the start, with what to do about it. */
 function explain(cause: unknown, { host, port }: ServeSettings): unknown {
   if (cause instanceof ContentError) {
     const what = cause instanceof ScenarioError ? 'a scenario' : 'the store';
@@ -101,7 +100,7 @@ export function serveSettings(flags: Flags): ServeSettings {
  * Milliseconds in which further signals count as the same request. Ctrl-C reaches every process of
  * the terminal, and `npx` and `npm run` then forward the signal that they got.
  */
-const SAME_REQUEST = 250;
+const SAME_REQUEST_MS = 250;
 
 export type PassedSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
@@ -120,7 +119,7 @@ export class Signals {
     for (const signal of signals) {
       process.on(signal, () => {
         const now = performance.now();
-        if (now - lastAt <= SAME_REQUEST) return;
+        if (now - lastAt <= SAME_REQUEST_MS) return;
         lastAt = now;
         this.#last = signal;
         take(signal);
@@ -135,7 +134,6 @@ export class Signals {
   }
 }
 
-/** The exit status of a process that a signal ended. */
 export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

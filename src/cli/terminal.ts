@@ -9,23 +9,19 @@ export interface Terminal {
   readonly output: Writable;
   /** For messages that only people read. */
   readonly notices: Writable;
-  /** Whether the output is a terminal. */
   readonly interactive: boolean;
   readonly style: Style;
 }
 
-/** How text is laid out. */
 export interface Style {
-  /** Columns. */
   readonly width: number;
   readonly colour: boolean;
 }
 
-/** Bounds on the width of tables, in columns. */
-const NARROWEST = 80;
-const WIDEST = 100;
+const MIN_WIDTH = 80;
+const MAX_WIDTH = 100;
 
-export function terminalOf(
+export function createTerminal(
   output: Writable & { readonly isTTY?: boolean; readonly columns?: number },
   notices: Writable,
   { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
@@ -36,7 +32,7 @@ export function terminalOf(
     notices,
     interactive,
     style: {
-      width: Math.min(Math.max(output.columns ?? WIDEST, NARROWEST), WIDEST),
+      width: Math.min(Math.max(output.columns ?? MAX_WIDTH, MIN_WIDTH), MAX_WIDTH),
       colour: interactive && !NO_COLOR && TERM !== 'dumb',
     },
   };
@@ -89,12 +85,10 @@ export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
 }
 
-/** A line for a person, prefixed with the program's name. */
 export function notice(text: string): string {
   return `petstore-mock: ${escapeControls(text)}\n`;
 }
 
-/** Spaces between two columns. */
 const GAP = 2;
 
 type Rows = readonly (readonly string[])[];
@@ -118,7 +112,7 @@ export function renderTable(
 
 function widestCells(rows: Rows): number[] {
   const [first = []] = rows;
-  const lengths = (column: number) => rows.map((row) => lengthOf(row[column] ?? ''));
+  const lengths = (column: number) => rows.map((row) => countColumns(row[column] ?? ''));
   return first.slice(0, -1).map((_, column) => Math.max(...lengths(column)));
 }
 
@@ -138,7 +132,7 @@ export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line !== '' && lengthOf(line) + 1 + lengthOf(word) > width) {
+    if (line !== '' && countColumns(line) + 1 + countColumns(word) > width) {
       lines.push(line);
       line = word;
     } else {
@@ -149,19 +143,18 @@ export function wrap(text: string, width: number): string[] {
 }
 
 function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - lengthOf(text)));
+  return text + ' '.repeat(Math.max(0, width - countColumns(text)));
 }
 
-/** The columns of a text, without its colours. */
-function lengthOf(text: string): number {
+function countColumns(text: string): number {
   return stripVTControlCharacters(text).length;
 }
 
 /** A report for a person: its tables, then what failed with its output, then the result. */
 export function renderReport({ sections, summary }: Report, style: Style): string {
   return [
-    ...sections.map((it) => renderSection(it, style)),
-    summary.map((it) => `${it}\n`).join(''),
+    ...sections.map((section) => renderSection(section, style)),
+    summary.map((line) => `${line}\n`).join(''),
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -173,20 +166,20 @@ function renderSection({ title, layout, rows, none = '' }: Section, style: Style
     const names = wrap(rows.map((row) => row.title).join(', '), style.width - 2);
     return `${title}:\n${indent(names)}`;
   }
-  const lines = rows.map((row) => cellsOf(row, style));
+  const lines = rows.map((row) => renderCells(row, style));
   const table = renderTable(lines, style);
   const cards = rows
     .filter(({ output }) => output !== undefined)
-    .map((row) => `${bold(row.title, style)}\n${indent(linesOf(row))}`);
+    .map((row) => `${bold(row.title, style)}\n${indent(splitOutput(row))}`);
   return [`${bold(title, style)}\n${table}`, ...cards].join('\n');
 }
 
-function linesOf({ output = [] }: ReportRow): string[] {
+function splitOutput({ output = [] }: ReportRow): string[] {
   return output.flatMap((text) => text.split('\n')).map(escapeControls);
 }
 
 /** The cells of a row. The first word of the one that says how it went has its colour. */
-function cellsOf({ cells = [], tonedCell, tone }: ReportRow, style: Style): string[] {
+function renderCells({ cells = [], tonedCell, tone }: ReportRow, style: Style): string[] {
   return cells.map((cell, index) => {
     const text = escapeControls(cell);
     if (index !== tonedCell || tone === undefined) return text;
@@ -194,7 +187,6 @@ function cellsOf({ cells = [], tonedCell, tone }: ReportRow, style: Style): stri
   });
 }
 
-/** Lines below a title. */
 export function indent(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}\n`).join('');
 }

@@ -11,12 +11,10 @@ import type { Store } from '../store/store.ts';
 import { Failure, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 
-/** A value as the commands with --json print it. */
 export function jsonText(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** Writes a report to the files of `--junit` and `--html`. */
 export function writeReports(report: Report, { junit, html }: Flags): void {
   if (junit !== undefined) writeText(junit, renderJunit(report));
   if (html !== undefined) writeText(html, renderHtml(report));

@@ -6,7 +6,7 @@ import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import { renderAssumption, renderAssumptions } from '../../src/cli/commands/list-assumptions.ts';
 import { renderBanner } from '../../src/cli/commands/serve.ts';
 import { listFlags, spell } from '../../src/cli/flags.ts';
-import { renderTable, terminalOf } from '../../src/cli/terminal.ts';
+import { createTerminal, renderTable } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 import type { ServerOptions } from '../../src/server.ts';
 
@@ -120,7 +120,7 @@ test.each<[what: string, output: object, env: Record<string, string>, style: obj
   ['a dumb terminal', { isTTY: true }, { TERM: 'dumb' }, { colour: false }],
 ])('%s has its own style', (_what, members, env, style) => {
   const output = Object.assign(new PassThrough(), members);
-  const terminal = terminalOf(output, new PassThrough(), env);
+  const terminal = createTerminal(output, new PassThrough(), env);
   expect(terminal.style).toMatchObject(style);
   expect(terminal.interactive).toBe('isTTY' in members);
 });

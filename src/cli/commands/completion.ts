@@ -1,10 +1,8 @@
 import yargs from 'yargs';
 import { type Command, oneOf } from '../command.ts';
 
-/** The shells that yargs has a script for. */
 const SHELLS = ['bash', 'zsh', 'fish'];
 
-/** Prints the script with which a shell completes commands and flags. */
 export const completion: Command = async ({ positionals: [shell] }) => {
   if (shell !== undefined) {
     // yargs reads these variables. This process does nothing else.

@@ -7,7 +7,6 @@ import { notice } from '../terminal.ts';
 import { writeCoverageFiles } from '../write-files.ts';
 import { askToForward, reloadNotice } from './serve.ts';
 
-/** Runs a command beside a server of its own and reports what the command was shown. */
 export const exec: Command = async ({ flags, positionals: words, terminal }) => {
   const runner = new Runner(words, flags, (signal, command) => {
     if (signal === 'SIGTERM') command.stop();

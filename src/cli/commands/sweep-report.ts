@@ -6,13 +6,11 @@ import { describeEnding, type FinishedRun } from '../child.ts';
 import { type FindingSummary, findingText } from '../run-evidence.ts';
 import { withoutControls } from '../terminal.ts';
 
-/** An assumption with one of its options. */
 export interface Variant {
   readonly assumption: AssumptionId;
   readonly option: string;
 }
 
-/** A run of the command under a variant. */
 export interface VariantRun extends Variant, Pick<FinishedRun, 'ending' | 'seconds'> {
   /** `allowed`: an expected failure. `flaky`: failed, and passed when it ran again, alone. */
   readonly verdict: 'passed' | 'failed' | 'allowed' | 'flaky';
@@ -22,7 +20,6 @@ export interface VariantRun extends Variant, Pick<FinishedRun, 'ending' | 'secon
   readonly findings: readonly FindingSummary[];
 }
 
-/** The result of a sweep. */
 export interface SweepResult {
   readonly command: readonly string[];
   readonly baselineSeconds: number;
@@ -43,7 +40,6 @@ export function formatVariant({ assumption, option }: Variant): string {
   return `${assumption}=${option}`;
 }
 
-/** The result in one sentence. */
 function formatSummary(result: SweepResult): string {
   const { runs, notRun } = result;
   const [failed, allowed] = [countRuns('failed', result), countRuns('allowed', result)];
@@ -140,7 +136,6 @@ function runRow(run: VariantRun): ReportRow {
 /** Characters of a command's output: the last lines say why it failed. */
 const MAX_OUTPUT = 64 * 1024;
 
-/** The end of a command's output. */
 export class Tail {
   #text = '';
 

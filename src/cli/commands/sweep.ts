@@ -21,20 +21,17 @@ import {
   type VariantRun,
 } from './sweep-report.ts';
 
-/** Lines of output shown of a failed run. */
 const LAST_LINES = 20;
 
 /** The default timeout of a run: this multiple of the baseline's time, but at least a minute. */
 const TIMEOUT_FACTOR = 10;
 const MIN_TIMEOUT_MS = 60_000;
 
-/** A run that no signal interrupted. */
 interface SweepRun extends Omit<FinishedRun, 'server'> {
   readonly output: Tail;
   readonly findings: VariantRun['findings'];
 }
 
-/** Runs a command once for each other option of each assumption that it touches. */
 export const sweep: Command = async ({ flags, positionals: command, terminal }) => {
   const { notices } = terminal;
   const runner = new Runner(command, flags, (_, child) => child.stop());
@@ -78,7 +75,7 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
   const result = {
     command,
     baselineSeconds: baseline.seconds,
-    runs: results.filter((it) => it !== undefined),
+    runs: results.filter((run) => run !== undefined),
     untouched: free.filter((id) => !touched.includes(id)),
     decidedByScenario: ASSUMPTION_IDS.filter((id) => id in byScenarios),
     notRun: variants.filter((_, index) => results[index] === undefined),
