@@ -90,7 +90,7 @@ export async function parseCommandLine(
     .help('help', flagShape('help').description)
     .version(false)
     .fail((message, error) => {
-      throw error instanceof UsageError ? error : new UsageError(message, { cause: error });
+      throw message ? new UsageError(message, { cause: error }) : error;
     });
   for (const command of COMMAND_NAMES) {
     const { aliases = [], summary } = commandShape(command);
@@ -145,7 +145,6 @@ function declareFlags(parser: Argv, command: CommandName): void {
       parser.option(spell(name), isBoolean ? option : { ...option, coerce });
     }
   }
-  parser.check((argv) => checkWords(command, argv), false);
 }
 
 /** yargs gives a flag without a value as true, and a repeated one as an array. */
@@ -179,52 +178,36 @@ const SWITCHES: ReadonlySet<string> = new Set(
   FLAG_NAMES.filter((name) => flagShape(name).type === 'switch').map(spell),
 );
 
-type Given = Readonly<Record<string, unknown>>;
-
-function readInvocation(command: CommandName, argv: Given): Invocation {
-  const { toRun, words } = splitWords(command, argv);
-  const given = listFlags(command).filter((name) => argv[spell(name)] !== undefined);
-  const flags = given.map((name) => {
-    return [name, { value: argv[spell(name)], origin: `--${spell(name)}` }] as const;
-  });
-  const { runs } = commandShape(command);
-  return { command, positionals: runs ? toRun : words, flags: new Map(flags) };
-}
-
-/** The words of a command line that are no flags: those before `--` and those after it. */
-function splitWords(command: CommandName, argv: Given) {
-  const [word] = findPositional(command);
-  const readTextsAt = (name: string) => [argv[name] ?? []].flat().map(String);
-  const [first, ...others] = readTextsAt('_');
-  const isName = first !== undefined && COMMAND_BY_SPELLING.has(first);
-  const words = [
-    ...readTextsAt(word),
-    ...(isName || first === undefined ? others : [first, ...others]),
-  ];
-  return { words, toRun: readTextsAt('--'), isName };
-}
-
 /** @throws UsageError for unknown flags, and for too few or too many words */
-function checkWords(command: CommandName, argv: Given): true {
-  if (argv.version) return true;
-  const { words, toRun, isName } = splitWords(command, argv);
+function readInvocation(command: CommandName, argv: Readonly<Record<string, unknown>>): Invocation {
   const { takes, runs } = commandShape(command);
   const [word] = findPositional(command);
-  const own = new Set([...listFlags(command).map(spell), word, '_', '$0', '--']);
-  const unknown = Object.keys(argv).filter((name) => !own.has(name));
+  const listWords = (name: string) => [argv[name] ?? []].flat().map(String);
+  const [named, toRun] = [listWords('_'), listWords('--')];
+  const isNamed = COMMAND_BY_SPELLING.has(named[0] ?? '');
+  const words = [...listWords(word), ...named.slice(isNamed ? 1 : 0)];
   const [stray] = words;
   if (runs && (stray !== undefined || !toRun[0])) {
     const needs = `${command} needs -- and a command, as in petstore-mock ${command} -- npm test`;
     throw new UsageError(stray === undefined ? needs : `${needs}; found ${describe(stray)}`);
   }
+  const own = listFlags(command);
+  const known = new Set([...own.map(spell), word, '_', '$0', '--']);
+  const unknown = Object.keys(argv).filter((name) => !known.has(name));
   const isMisspelt = unknown.some((name) => findFlag(name, command) === undefined);
-  if (!isName && stray !== undefined && !isMisspelt) throw unknownCommand(stray);
+  if (!isNamed && stray !== undefined && !isMisspelt) throw unknownCommand(stray);
   if (unknown[0] !== undefined) throw unknownFlag(command, unknown[0]);
-  if (runs) return true;
-  requireWords(command, takes, words);
-  if (toRun.length === 0) return true;
-  const meant = `petstore-mock exec -- ${escapeControls(toRun.join(' '))}`;
-  throw new UsageError(`${command} takes only flags, no command; did you mean ${meant}?`);
+  if (!runs) {
+    requireWords(command, takes, words);
+    const meant = `petstore-mock exec -- ${escapeControls(toRun.join(' '))}`;
+    const problem = `${command} takes only flags, no command; did you mean ${meant}?`;
+    if (toRun.length > 0) throw new UsageError(problem);
+  }
+  const given = own.filter((name) => argv[spell(name)] !== undefined);
+  const flags = given.map((name) => {
+    return [name, { value: argv[spell(name)], origin: `--${spell(name)}` }] as const;
+  });
+  return { command, positionals: runs ? toRun : words, flags: new Map(flags) };
 }
 
 function unknownCommand(word: string): UsageError {
