@@ -79,6 +79,8 @@ export async function parseCommandLine(
 ): Promise<Invocation | string> {
   const completes = words[0] === '--get-yargs-completions';
   const actions = words.includes('ctl') ? await import('./commands/ctl-actions.ts') : undefined;
+  const asked = completes ? joinAssignment(words) : prepare(words);
+  const runs = !completes && !asked.includes('--help');
   let result: Invocation | string = '';
   const parser = yargs()
     .scriptName('petstore-mock')
@@ -95,7 +97,8 @@ export async function parseCommandLine(
   for (const command of COMMAND_NAMES) {
     const { aliases = [], summary } = commandShape(command);
     const [word, more] = findPositional(command);
-    const spelling = word === '' ? command : `${command} [${word}${more}]`;
+    // yargs drops some words that a command takes, such as a dash: only the help names them.
+    const spelling = word === '' || runs ? command : `${command} [${word}${more}]`;
     parser.command(
       [spelling, ...aliases, ...(command === 'serve' ? ['$0'] : [])],
       summary,
@@ -110,7 +113,6 @@ export async function parseCommandLine(
       },
     );
   }
-  const asked = completes ? joinAssignment(words) : prepare(words);
   await parser.parse(asked, {}, (_error, _argv, output) => {
     if (output !== '') result = `${output}\n`;
   });
@@ -158,18 +160,21 @@ function readTexts(name: FlagName, given: unknown): string[] {
 
 /**
  * What yargs would take differently: a switch gets its value in its own word, so that it does not take
- * the next one, and whoever asks for help gets it, whatever else is wrong.
+ * the next one, and whoever asks for the help or the version gets it, whatever else is wrong.
  */
 function prepare(words: readonly string[]): string[] {
   const end = words.includes('--') ? words.indexOf('--') : words.length;
   const own = words.slice(0, end).map((word) => {
     const [, spelling = '', value = 'true'] = /^--?([\w-]+)(?:=(.*))?$/s.exec(word) ?? [];
+    // yargs finds these in its own tables.
+    if (spelling in Object.prototype) throw unknownFlag('serve', spelling);
     if (SWITCHES.has(spelling)) return `--${spelling}=${value}`;
     const off = spelling.replace(/^no-/, '');
     return off !== spelling && SWITCHES.has(off) ? `--${off}=false` : word;
   });
-  const asksForHelp = own.includes('--help=true') || own.includes('-h');
-  if (!asksForHelp && !own.slice(0, 2).includes('help')) return [...own, ...words.slice(end)];
+  const asksFor = (name: string) => own.includes(`--${name}=true`) || own.includes(`-${name[0]}`);
+  const asksForHelp = asksFor('help') || own.slice(0, 2).includes('help');
+  if (!asksForHelp) return asksFor('version') ? ['--version'] : [...own, ...words.slice(end)];
   const [command] = own.flatMap((word) => COMMAND_BY_SPELLING.get(word) ?? []);
   return command === undefined || command === 'serve' ? ['--help'] : [command, '--help'];
 }
@@ -181,18 +186,17 @@ const SWITCHES: ReadonlySet<string> = new Set(
 /** @throws UsageError for unknown flags, and for too few or too many words */
 function readInvocation(command: CommandName, argv: Readonly<Record<string, unknown>>): Invocation {
   const { takes, runs } = commandShape(command);
-  const [word] = findPositional(command);
   const listWords = (name: string) => [argv[name] ?? []].flat().map(String);
   const [named, toRun] = [listWords('_'), listWords('--')];
   const isNamed = COMMAND_BY_SPELLING.has(named[0] ?? '');
-  const words = [...listWords(word), ...named.slice(isNamed ? 1 : 0)];
+  const words = named.slice(isNamed ? 1 : 0);
   const [stray] = words;
   if (runs && (stray !== undefined || !toRun[0])) {
     const needs = `${command} needs -- and a command, as in petstore-mock ${command} -- npm test`;
     throw new UsageError(stray === undefined ? needs : `${needs}; found ${describe(stray)}`);
   }
   const own = listFlags(command);
-  const known = new Set([...own.map(spell), word, '_', '$0', '--']);
+  const known = new Set([...own.map(spell), '_', '$0', '--']);
   const unknown = Object.keys(argv).filter((name) => !known.has(name));
   const isMisspelt = unknown.some((name) => findFlag(name, command) === undefined);
   if (!isNamed && stray !== undefined && !isMisspelt) throw unknownCommand(stray);

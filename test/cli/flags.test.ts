@@ -183,6 +183,10 @@ describe('each error names the place, the expected value and the nearest valid w
       '--scenario: expected one scenario, found "slow,flaky" (repeat the flag for several: --scenario slow --scenario flaky)',
     ],
     ['--port', '--port needs a value (N)'],
+    [
+      '--constructor',
+      'serve has no flag --constructor (did you mean --control-token?); petstore-mock --help lists its flags',
+    ],
     ['--port 65536', `--port: expected ${port}, found 65536`],
     ['--plain=yes', '--plain: expected true or false, found "yes"'],
     [
