@@ -1,14 +1,21 @@
-import { APP_OPTIONS, type AppOptions, FLAGGED, OF_CODE, type ServerOptions } from './options.ts';
+import { isObject } from './contract/records.ts';
+import {
+  APP_OPTIONS,
+  type AppOptions,
+  CODE_OPTIONS,
+  OPTIONS,
+  type ServerOptions,
+} from './options.ts';
 import { object, optional } from './shape/objects.ts';
 import { ANY, readAs, type Shape, type ShapeProblem } from './shape/shapes.ts';
 import { namesOf } from './tables.ts';
 
 /** The names of all options of a server. */
-export const OPTION_NAMES = [...namesOf(FLAGGED), ...namesOf(OF_CODE)];
+export const OPTION_NAMES = [...namesOf(OPTIONS), ...namesOf(CODE_OPTIONS)];
 
 const READERS: Readonly<Record<string, Shape<unknown>>> = {
-  ...Object.fromEntries(namesOf(FLAGGED).map((name) => [name, FLAGGED[name].own])),
-  ...OF_CODE,
+  ...Object.fromEntries(namesOf(OPTIONS).map((name) => [name, OPTIONS[name].own])),
+  ...CODE_OPTIONS,
 };
 
 /** How an option is called where it was given. */
@@ -37,8 +44,8 @@ function check(options: object, names: readonly string[], nameOf: NameOption): v
   const isGiven = (name: string) => Reflect.get(options, name) !== undefined;
   const reading = readAs(shape, given(options));
   if (!reading.ok) throw new RangeError(refusalText(reading.problems, nameOf));
-  for (const name of namesOf(FLAGGED)) {
-    const other = FLAGGED[name].excludes?.find(isGiven);
+  for (const name of namesOf(OPTIONS)) {
+    const other = OPTIONS[name].excludes?.find(isGiven);
     if (other === undefined || !isGiven(name)) continue;
     const both = `${nameOf(name)} and ${nameOf(other)}`;
     throw new RangeError(`${both} exclude each other: drop one of them`);
@@ -49,7 +56,10 @@ function check(options: object, names: readonly string[], nameOf: NameOption): v
 function given(options: object): object {
   const members = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    members.map(([name, value]) => [name, name === 'keys' ? given(Object(value)) : value]),
+    members.map(([name, value]) => [
+      name,
+      name === 'keys' && isObject(value) ? given(value) : value,
+    ]),
   );
 }
 

@@ -235,7 +235,7 @@ export const OPTION_GROUPS = {
 const { Address, Store, Simulation, Answers, Deployment, 'Control API': Control } = OPTION_GROUPS;
 
 /** The options that are flags, too. */
-export const FLAGGED = {
+export const OPTIONS = {
   ...Address,
   ...Store,
   ...Simulation,
@@ -251,8 +251,8 @@ const FUNCTION = scalar('a function', {}, (value) =>
 const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
 
 /** The options that only code can give. */
-export const OF_CODE: Readonly<
-  Record<Exclude<keyof ServerOptions, keyof typeof FLAGGED>, Shape<unknown>>
+export const CODE_OPTIONS: Readonly<
+  Record<Exclude<keyof ServerOptions, keyof typeof OPTIONS>, Shape<unknown>>
 > = {
   keys: object({
     valid: optional(KEY_LISTS.key.own, ''),

@@ -342,6 +342,7 @@ describe('a server', () => {
     ],
     ['{"seed":"x"}', 'seed: expected an integer from -2147483648 to 2147483647, found "x"'],
     ['{"delay":-5}', 'delay: expected an integer from 0 to 300000, found -5'],
+    ['{"keys":"ab"}', 'keys: expected an object, found "ab"'],
     ['{"keys":{"valid":"ab"}}', 'keys valid: expected an array, found "ab"'],
     ['{"sed":1}', 'options: expected the name of an option, found "sed" (did you mean seed?)'],
     ['{"observe":1}', 'observe: expected a function, found 1'],
