@@ -82,7 +82,8 @@ export async function parseCommandLine(
   const asked = completes ? joinAssignment(words) : prepare(words);
   const runs = !completes && !asked.includes('--help');
   let result: Invocation | string = '';
-  const parser = yargs()
+  // The working directory may be gone.
+  const parser = yargs([], packageRoot)
     .scriptName('petstore-mock')
     .locale('en')
     .usage(`$0 [COMMAND] [FLAGS]\n\n${ABOUT}`)

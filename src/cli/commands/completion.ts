@@ -1,4 +1,5 @@
 import yargs from 'yargs';
+import { packageRoot } from '../../package.ts';
 import { type Command, oneOf } from '../command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
@@ -10,7 +11,7 @@ export const completion: Command = async ({ positionals: [shell] }) => {
     process.env.ZSH_NAME = '';
   }
   let text = '';
-  const parser = yargs().scriptName('petstore-mock').completion('completion');
+  const parser = yargs([], packageRoot).scriptName('petstore-mock').completion('completion');
   await parser.parse(['completion'], {}, (_error, _argv, output) => {
     text = output;
   });
