@@ -64,7 +64,7 @@ export interface CommandOptions {
   readonly grace?: number | undefined;
 }
 
-type RunSettings = Pick<
+export type RunSettings = Pick<
   ServerOptions,
   'assume' | 'observe' | 'onFinding' | 'onControlCall' | 'onNotice' | 'onReload'
 >;

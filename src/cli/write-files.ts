@@ -43,12 +43,10 @@ export function requireNew(file: string): void {
  *
  * @throws Failure if the file cannot be written
  */
-export async function writeStore(store: Store, file: string): Promise<void> {
-  try {
-    await writeFixture(store, file);
-  } catch (error) {
+export function writeStore(store: Store, file: string): Promise<void> {
+  return writeFixture(store, file).catch((error) => {
     throw cannotWrite(file, error);
-  }
+  });
 }
 
 /** Writes the files of `--coverage`. Returns a message for each that failed. */
@@ -62,10 +60,10 @@ export function writeCoverageFiles(
   const report = coverageReport({ coverage, findings: server.findings() }, missed);
   return files.flatMap((file) => {
     try {
-      writeFileSync(file, REPORT_FORMATS[extname(file)]?.(report) ?? '');
+      writeText(file, REPORT_FORMATS[extname(file)]?.(report) ?? '');
       return [];
     } catch (error) {
-      return [cannotWrite(file, error).message];
+      return [asError(error).message];
     }
   });
 }

@@ -5,8 +5,7 @@ import {
   chooseOptions,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import type { ServerOptions } from '../../options.ts';
-import { describeEnding, type FinishedRun, Runner } from '../child.ts';
+import { describeEnding, type FinishedRun, Runner, type RunSettings } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { renderNotice } from '../log.ts';
 import { AssumptionTracker, NO_CALLS, summarizeFindings } from '../run-evidence.ts';
@@ -49,9 +48,9 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
     notices.write(baselineFailure(baseline));
     return { exitCode: baseline.ending.exitCode };
   }
-  if (tracker.calls === 0) {
+  if (tracker.calls === 0 && !flags.allowNoCalls) {
     notices.write(notice(NO_CALLS));
-    if (!flags.allowNoCalls) return { exitCode: 1 };
+    return { exitCode: 1 };
   }
   const { assume } = runner.settings;
   const byScenarios: Partial<Choices> = Object.assign(
@@ -95,7 +94,7 @@ function createRun(runner: Runner, limit: number | undefined, notify: (message: 
     if (!printed.has(message)) notify(message);
     printed.add(message);
   };
-  return async (options: ServerOptions, timeout?: number): Promise<SweepRun | undefined> => {
+  return async (options: RunSettings, timeout?: number): Promise<SweepRun | undefined> => {
     const output = new Tail();
     const onOutput = (text: string) => output.add(text);
     const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
