@@ -38,7 +38,7 @@ const GUIDE = `For scripts and agents: ${join(packageRoot, 'docs/agents.md')}`;
 
 const OPTIONS = ASSUMPTION_IDS.flatMap((id) => optionNames(id).map((name) => `${id}=${name}`));
 
-/** The values that complete flags, and the words that complete commands; others are right, too. */
+/** What completes flags and the words of commands. Most can have other values, too. */
 const COMPLETIONS: Readonly<Record<string, readonly string[]>> = {
   assume: OPTIONS,
   allow: OPTIONS,
@@ -105,9 +105,9 @@ export async function parseCommandLine(
       summary,
       (inner) => {
         describeCommand(inner, command, actions?.actionLines());
-        if (completes) addCompletions(inner, command, actions?.ACTION_NAMES);
-        else declareFlags(inner, command);
-        return inner;
+        declareFlags(inner, command, completes);
+        const choices = command === 'ctl' ? actions?.ACTION_NAMES : COMPLETIONS[command];
+        return completes && word !== '' ? inner.positional(word, { choices }) : inner;
       },
       (argv) => {
         result = argv.version ? `${packageVersion()}\n` : readInvocation(command, argv);
@@ -137,7 +137,7 @@ function describeCommand(parser: Argv, command: CommandName, actions: string | u
   for (const [line, effect] of examples) parser.example(`# ${effect}\n$0 ${line}`, '');
 }
 
-function declareFlags(parser: Argv, command: CommandName): void {
+function declareFlags(parser: Argv, command: CommandName, completes: boolean): void {
   for (const [group, flags] of Object.entries(FLAG_GROUPS)) {
     for (const name of Object.keys(flags).filter((key) => isNameOf(FLAGS, key))) {
       const { commands, description } = flagShape(name);
@@ -145,7 +145,8 @@ function declareFlags(parser: Argv, command: CommandName): void {
       const option = { description, group: `${group}:`, alias: ALIASES[name] };
       const isBoolean = name === 'help' || name === 'version';
       const coerce = (given: unknown) => toJson(name, readTexts(name, given));
-      parser.option(spell(name), isBoolean ? option : { ...option, coerce });
+      const values = completes ? { choices: COMPLETIONS[spell(name)] } : { coerce };
+      parser.option(spell(name), isBoolean ? option : { ...option, ...values });
     }
   }
 }
@@ -232,16 +233,6 @@ function unknownFlag(command: CommandName, name: string): UsageError {
       ? `${command} has no flag ${flag}${suggest(flag, known)}`
       : `${flag} is a flag of ${flagShape(other).commands[0]}, not of ${command}`;
   return new UsageError(`${problem}; ${help} lists its flags`);
-}
-
-/** Declares flags and words with what can complete them, unchecked. */
-function addCompletions(parser: Argv, command: CommandName, actions: readonly string[] = []): void {
-  for (const spelling of listFlags(command).map(spell)) {
-    parser.option(spelling, { choices: COMPLETIONS[spelling] });
-  }
-  const [word] = findPositional(command);
-  const choices = command === 'ctl' ? actions : COMPLETIONS[command];
-  if (word !== '') parser.positional(word, { choices });
 }
 
 /** The words to complete, as yargs understands them. */
