@@ -21,11 +21,7 @@ const READERS: Readonly<Record<string, Shape<unknown>>> = {
 /** How an option is called where it was given. */
 type NameOption = (name: string) => string;
 
-/**
- * Checks the options of a server.
- *
- * @throws RangeError that names the first wrong option
- */
+/** @throws RangeError that names the first wrong option */
 export function checkOptions(
   options: object,
   nameOf: NameOption = String,

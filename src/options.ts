@@ -20,7 +20,7 @@ import {
   TOKEN,
   UPSTREAM,
 } from './option-kinds.ts';
-import type { StartSettings } from './scenario/sandbox-start.ts';
+import type { StartSettings, StoreChoice } from './scenario/sandbox-start.ts';
 import { HOLD_TIME, IDLE_TIME, INSTANT, LONGEST_DELAY } from './scenario/time-shapes.ts';
 import { LATEST } from './service/clock.ts';
 import { object, optional } from './shape/objects.ts';
@@ -37,37 +37,27 @@ import {
   text,
 } from './shape/shapes.ts';
 
+/** The options of one of two kinds, not of both. */
+type Either<A, B> =
+  | (A & { readonly [Name in keyof B]?: undefined })
+  | (B & { readonly [Name in keyof A]?: undefined });
+
 /** Records are read from a fixture or generated. */
-type StoreOptions =
-  | {
-      /** The name of a shipped fixture, or a path. */
-      readonly fixture?: string | undefined;
-      readonly animals?: undefined;
-      readonly orders?: undefined;
-    }
-  | {
-      readonly fixture?: undefined;
-      /** How many animals to generate instead of a fixture. */
-      readonly animals?: number | undefined;
-      /** How many orders to generate instead of a fixture. */
-      readonly orders?: number | undefined;
-    };
+type StoreOptions = Either<Pick<StoreChoice, 'fixture'>, Pick<StoreChoice, 'animals' | 'orders'>>;
 
 /** One server keeps the store, or several share it. */
-type KeepingOptions =
-  | {
-      /** A file that keeps the default sandbox's store through restarts. */
-      readonly db?: string | undefined;
-      readonly shared?: undefined;
-      /** Whether every sandbox restarts when a file that it started from changes. */
-      readonly watch?: boolean | undefined;
-    }
-  | {
-      readonly db?: undefined;
-      /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB`. */
-      readonly shared?: string | undefined;
-      readonly watch?: undefined;
-    };
+type KeepingOptions = Either<
+  {
+    /** A file that keeps the default sandbox's store through restarts. */
+    readonly db?: string | undefined;
+    /** Whether every sandbox restarts when a file that it started from changes. */
+    readonly watch?: boolean | undefined;
+  },
+  {
+    /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB`. */
+    readonly shared?: string | undefined;
+  }
+>;
 
 interface OtherOptions extends StartSettings, MockOptions, CertificateOptions {
   readonly host?: string | undefined;
@@ -102,6 +92,7 @@ const ofServeAndExec = optionsOf('serve', 'exec');
 const ofServers = optionsOf('serve', 'exec', 'sweep');
 const ofServersAndHealth = optionsOf('serve', 'exec', 'sweep', 'health');
 const ofServersAndCheck = optionsOf('serve', 'exec', 'sweep', 'check');
+const ofForwarders = optionsOf('serve', 'exec', 'check', 'record');
 const ofGenerators = optionsOf('serve', 'exec', 'sweep', 'generate');
 
 /** The lists of keys. Code gives them together, as `keys`. */
@@ -223,12 +214,7 @@ export const OPTION_GROUPS = {
       'Milliseconds that the deployment may be silent before the client gets 504.',
       { default: DEFAULTS.upstreamTimeout },
     ),
-    cacert: optionsOf(
-      'serve',
-      'exec',
-      'check',
-      'record',
-    )(FILE, 'Also trust this certificate, in PEM.'),
+    cacert: ofForwarders(FILE, 'Also trust this certificate, in PEM.'),
   },
 };
 

@@ -37,11 +37,7 @@ export function refusal(origin: string, expected: string, found: string): UsageE
   return new UsageError(`${origin}: expected ${expected}, found ${found}`);
 }
 
-/**
- * Checks how many words a command or an action was given.
- *
- * @throws UsageError for too few and too many
- */
+/** @throws UsageError for too few and too many words */
 export function requireWords(
   name: string,
   [usage, min, max]: Words,
@@ -52,12 +48,7 @@ export function requireWords(
   throw new UsageError(words.length > 0 ? `${needs}; found ${describe(words.join(' '))}` : needs);
 }
 
-/**
- * The text of a file.
- *
- * @param origin the flag or the action that names it
- * @throws UsageError if it cannot be read
- */
+/** @param origin the flag or the action that names the file, for the UsageError if it cannot be read */
 export async function textIn(file: string, origin: string, expected: string): Promise<string> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (read.ok) return read.text;
@@ -71,11 +62,7 @@ export async function readCertificate(
   return file === undefined ? undefined : textIn(file, `--${flag}`, 'a certificate in PEM');
 }
 
-/**
- * Checks that a text is one of these words.
- *
- * @throws UsageError with the nearest word
- */
+/** @throws UsageError with the nearest word */
 export function oneOf<Word extends string>(
   words: readonly Word[],
   text: string | undefined,

@@ -70,10 +70,8 @@ export function whatWentWrong(error: unknown): { readonly text: string; readonly
 }
 
 /**
- * Checks every file that a command will write, and makes its folder, before the command does anything:
- * after a long run, it would be too late.
- *
- * @throws UsageError for a file that cannot be written
+ * Checks every file that a command will write, and makes its folder: after a long run, it would be too
+ * late.
  */
 function requireWritable(command: CommandName, flags: Flags): void {
   for (const name of listFlags(command).filter((flag) => flagShape(flag).writes)) {

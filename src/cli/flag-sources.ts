@@ -65,9 +65,6 @@ const OLD_KEY_NOTICE = `${MOCK_VARIABLES.key} is used as the key of the deployme
  * The flags of a command from the command line, the environment and a config file. A place wins over
  * those after it, flag by flag; assumptions are merged, one by one, and `--rate-limit` wins over the
  * same in `--assume`.
- *
- * @param notify tells the user what will change
- * @throws UsageError for a wrong value
  */
 export async function readFlags(
   command: CommandName,
@@ -130,8 +127,6 @@ function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
 /**
  * The flags in the environment. Ignores empty variables. Only `ctl` reads what a surrounding `exec` or
  * `sweep` sets, which is all that sets the address of the control API.
- *
- * @throws UsageError for a variable that is probably a misspelt flag
  */
 function readEnvironment(command: CommandName, variables: Variables): Layer {
   const known = listVariables(command);
@@ -160,11 +155,7 @@ interface ConfigFile {
   readonly checked: SavedVerdicts | undefined;
 }
 
-/**
- * Reads a config file: a JSON object of flags by name. Relative paths start from the file's folder.
- *
- * @throws UsageError if it cannot be read, is not JSON, or has an unknown flag or a wrong value
- */
+/** Reads a JSON object of flags by name. Relative paths start from the file's folder. */
 export async function readConfigFile(file: string, origin: string): Promise<ConfigFile> {
   const parsed = readJson(`config file ${file}`, await textIn(file, origin, 'a JSON file'));
   if (!parsed.ok) throw fileError(parsed.problems);

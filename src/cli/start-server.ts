@@ -13,23 +13,14 @@ import { describe } from '../words.ts';
 import { Failure, refusal, UsageError } from './command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
 
-/**
- * Starts a server.
- *
- * @param files what was loaded already
- * @throws UsageError, Failure with what to do about it
- */
+/** @throws UsageError, Failure with what to do about it */
 export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
   return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) => {
     throw explain(error, settings);
   });
 }
 
-/**
- * Loads the files that `start` starts from.
- *
- * @throws UsageError with what to do about it
- */
+/** Loads the files that `start` starts from. */
 export function load(settings: ServeSettings): Promise<LoadedFiles> {
   return loadFiles(settings).catch((error) => {
     throw explain(error, settings);
@@ -78,11 +69,7 @@ function explain(cause: unknown, { host, port }: ServeSettings): unknown {
 /** The options of a server, with the address that messages name. */
 export type ServeSettings = ServerOptions & { readonly host: string; readonly port: number };
 
-/**
- * The options of a server. A flag with the name of an option is that option.
- *
- * @throws UsageError for flags that exclude each other
- */
+/** @throws UsageError for flags that exclude each other */
 export function serveSettings(flags: Flags): ServeSettings {
   const { host = DEFAULTS.host, port = DEFAULTS.port } = flags;
   const { key: valid, readOnlyKey: readOnly, invalidKey: invalid, anyKey: any } = flags;

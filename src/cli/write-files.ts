@@ -38,11 +38,7 @@ export function requireNew(file: string): void {
   if (existsSync(file)) throw new UsageError(`--output: ${file} exists; --force overwrites it`);
 }
 
-/**
- * Writes a store as a fixture.
- *
- * @throws Failure if the file cannot be written
- */
+/** @throws Failure if the file cannot be written */
 export function writeStore(store: Store, file: string): Promise<void> {
   return writeFixture(store, file).catch((error) => {
     throw cannotWrite(file, error);

@@ -51,11 +51,7 @@ export function exchangeRow({ number, method, target, ...reply }: RecordedExchan
   };
 }
 
-/**
- * The values in words such as `status=shipped`, by name.
- *
- * @throws UsageError for a word of another form
- */
+/** The values in words such as `status=shipped`, by name. */
 export function parseAssignments(words: readonly string[]): Record<string, string> {
   const assignments = words.map((word) => {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
