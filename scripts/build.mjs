@@ -20,7 +20,7 @@ const peers = Object.keys(peerDependenciesMeta);
 /** What has a file of its own, which package.json names in `imports`. */
 const CERTIFICATE = 'src/http/tls/draw-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
-const REDIS = 'src/log/redis/client.ts'; // for `--shared`
+const REDIS = 'src/storage/redis/client.ts'; // for `--shared`
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
 
 /** The modules that `serve` loads at its start. */

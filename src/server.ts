@@ -265,7 +265,7 @@ async function joinFleet(
     import('./storage/redis/fleet-settings.ts'),
   ]);
   const settings = fleetSettings(start, { ...options, upstream });
-  return joinFleet({ url, settings, start, maxSandboxes, openUpstream, options });
+  return joinFleet({ url, settings, maxSandboxes, openUpstream, options });
 }
 
 /** Hard to guess, and short enough to be copied by hand: 128 bits. */

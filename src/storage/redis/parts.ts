@@ -1,0 +1,242 @@
+import { parseJson, writeJson } from '../../contract/json.ts';
+import type { CollectionName } from '../../contract/records.ts';
+import { type Exchange, MAX_BODY } from '../../sandbox/exchange.ts';
+import { createSettings, type Settings, type State } from '../../sandbox/state.ts';
+import type { OpenUpstream } from '../../sandbox/upstream.ts';
+import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
+import { loadBases, type Start } from '../../scenario/sandbox-start.ts';
+import type { Scenario } from '../../scenario/scenario-shape.ts';
+import { internal, object } from '../../shape/objects.ts';
+import { ID, RECORD_SHAPES } from '../../shape/record-shapes.ts';
+import { list, readAs, type Shape } from '../../shape/shapes.ts';
+import type { Records } from '../../store/sorted-records.ts';
+import { EMPTY_STORE, type Store } from '../../store/store.ts';
+import { recordText } from '../../store/store-text.ts';
+import { problemText } from '../../words.ts';
+
+/** What a server needs to read a state of its fleet. */
+export interface RestoreContext {
+  readonly start: Start;
+  readonly openUpstream: OpenUpstream;
+}
+
+/** A part of a state that is written as a whole. */
+interface Part {
+  readonly isSame: (one: State, other: State) => boolean;
+  readonly write: (state: State) => string;
+  readonly restore: (state: State, text: string, context: RestoreContext) => Promise<State>;
+  /** A state with this part of another one. */
+  readonly copy: (from: State, to: State) => State;
+}
+
+function part<T>(
+  get: (state: State) => T,
+  set: (state: State, value: T) => State,
+  write: (value: T) => string,
+  read: (text: string, context: RestoreContext) => T | Promise<T>,
+): Part {
+  return {
+    isSame: (one, other) => get(one) === get(other),
+    write: (state) => write(get(state)),
+    restore: async (state, text, context) => set(state, await read(text, context)),
+    copy: (from, to) => set(to, get(from)),
+  };
+}
+
+function collection<Name extends CollectionName>(name: Name): Part {
+  return part<Store[Name]>(
+    ({ store }) => store[name],
+    (state, records) => ({ ...state, store: { ...state.store, [name]: records } }),
+    recordsText,
+    READ_RECORDS[name],
+  );
+}
+
+/** What calls count up, by its name in the state's counters. */
+function counter<Name extends keyof State['counters']>(
+  name: Name,
+  write: (value: State['counters'][Name]) => unknown,
+  read: (json: string) => State['counters'][Name],
+): Part {
+  return part<State['counters'][Name]>(
+    ({ counters }) => counters[name],
+    (state, value) => ({ ...state, counters: { ...state.counters, [name]: value } }),
+    (value) => JSON.stringify(write(value)),
+    read,
+  );
+}
+
+const READ_RECORDS: { readonly [Name in CollectionName]: (json: string) => Store[Name] } = {
+  animals: recordsReader(RECORD_SHAPES.animals, EMPTY_STORE.animals),
+  inventory: recordsReader(RECORD_SHAPES.inventory, EMPTY_STORE.inventory),
+  orders: recordsReader(RECORD_SHAPES.orders, EMPTY_STORE.orders),
+};
+
+/** The parts of a state, by their names in Redis. */
+export const PARTS = {
+  animals: collection('animals'),
+  inventory: collection('inventory'),
+  orders: collection('orders'),
+  settings: part(
+    ({ settings }) => settings,
+    (state, settings) => ({ ...state, settings }),
+    settingsText,
+    readSettings,
+  ),
+  clock: part(
+    ({ clock }) => clock,
+    (state, clock) => ({ ...state, clock }),
+    JSON.stringify,
+    (json) => parse<State['clock']>(json),
+  ),
+  rules: counter('rules', (counts) => [...counts], (json) => new Map(parse<[string, number][]>(json))),
+  rates: counter('rates', (rates) => [...rates], (json) => new Map(parse(json))),
+  retries: counter('retries', (retries) => retries, parse),
+  snapshots: part(
+    ({ snapshots }) => snapshots,
+    (state, snapshots) => ({ ...state, snapshots }),
+    (snapshots) => JSON.stringify(Array.from(snapshots, ([name, store]) => [name, storeTexts(store)])),
+    (json) => new Map(parse<[string, StoreTexts][]>(json).map(([name, texts]) => [name, readStore(texts)])),
+  ),
+  scenarios: part(
+    ({ scenarios }) => scenarios,
+    (state, scenarios) => ({ ...state, scenarios }),
+    (scenarios) => JSON.stringify([...scenarios]),
+    (json) => new Map(parse(json)),
+  ),
+  latches: part(
+    ({ latches }) => latches,
+    (state, latches) => ({ ...state, latches }),
+    (latches) => JSON.stringify(Array.from(latches, ([name, { json }]) => [name, json])),
+    async (json) => {
+      // Imported here: it loads the reader of scenarios.
+      const { parseLatch } = await import('../../sandbox/latches.ts');
+      return new Map(parse<[string, string][]>(json).map(([name, text]) => [name, parseLatch(text)]));
+    },
+  ),
+} as const satisfies Record<string, Part>;
+
+/** Only a server of the same version has written it: the settings of a fleet say so. */
+function parse<T>(text: string): T {
+  return JSON.parse(text);
+}
+
+function exact<T>(shape: Shape<T>, json: string): T {
+  const reading = readAs(shape, parseJson(json));
+  if (reading.ok) return reading.value;
+  const [problem] = reading.problems;
+  throw new Error(`what another server wrote cannot be read: ${problem && problemText(problem)}`);
+}
+
+/** The texts of records: a write of a collection needs those of all that did not change, too. */
+const recordTexts = new WeakMap<object, string>();
+
+function recordsText(records: Pick<Records<object>, 'highestId' | 'ascending'>): string {
+  const texts = Array.from(records.ascending(), (record) => {
+    const known = recordTexts.get(record) ?? recordText(record);
+    recordTexts.set(record, known);
+    return known;
+  });
+  const { highestId } = records;
+  return `{${highestId === undefined ? '' : `"highestId":${highestId},`}"records":[${texts}]}`;
+}
+
+function recordsReader<R extends object>(record: Shape<R>, none: Records<R>) {
+  const shape = object({
+    highestId: internal.optional(ID),
+    records: internal.required(list(record)),
+  });
+  return (json: string): Records<R> => {
+    const { records: set, highestId } = exact(shape, json);
+    return none.apply({ set, highestId });
+  };
+}
+
+type StoreTexts = readonly string[];
+
+function storeTexts({ animals, inventory, orders }: Store): StoreTexts {
+  return [recordsText(animals), recordsText(inventory), recordsText(orders)];
+}
+
+function readStore([animals = '', inventory = '', orders = '']: StoreTexts): Store {
+  return {
+    animals: READ_RECORDS.animals(animals),
+    inventory: READ_RECORDS.inventory(inventory),
+    orders: READ_RECORDS.orders(orders),
+  };
+}
+
+/** Its scenarios are left out while they are those of the start. */
+function settingsText({ start, active, byHand, startedAt, upstream }: Settings): string {
+  return JSON.stringify({
+    byHand,
+    startedAt,
+    upstream: upstream && { url: upstream.url, key: upstream.key },
+    active: active === start.scenarios ? undefined : writeJson(active.map(sourceOf)),
+  });
+}
+
+interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
+  readonly upstream?: { readonly url: string; readonly key?: string };
+  readonly active?: string;
+}
+
+async function readSettings(
+  json: string,
+  { start, openUpstream }: RestoreContext,
+): Promise<Settings> {
+  const { active, upstream, ...rest } = parse<SettingsJson>(json);
+  return createSettings({
+    ...rest,
+    start,
+    active: active === undefined ? start.scenarios : await readScenarios(active, start.seed),
+    upstream: upstream && (await openUpstream(new URL(upstream.url), upstream.key)),
+  });
+}
+
+async function readScenarios(json: string, seed: number): Promise<readonly Scenario[]> {
+  const sources = exact(list(SCENARIO_SOURCE), json);
+  return loadBases(sources.map(scenarioFrom), seed);
+}
+
+type BodyJson = string | { readonly latin1: string } | null;
+
+/** The texts of bodies that several exchanges show. */
+const bodyTexts = new WeakMap<Buffer, string>();
+
+function bodyText(body: Exchange['request']['body'], size: number): string {
+  if (body === undefined || size > MAX_BODY) return 'null';
+  if (typeof body === 'string') return JSON.stringify(body);
+  const known = bodyTexts.get(body) ?? JSON.stringify({ latin1: body.toString('latin1') });
+  bodyTexts.set(body, known);
+  return known;
+}
+
+function readBody(body: BodyJson | undefined): string | Buffer | undefined {
+  return body === null || typeof body !== 'object' ? (body ?? undefined) : Buffer.from(body.latin1, 'latin1');
+}
+
+/** An exchange as JSON: on the first line all but its bodies, on a second one these, if it has any. */
+export function exchangeText(exchange: Exchange): string {
+  const { request, reply } = exchange;
+  const text = JSON.stringify({
+    ...exchange,
+    request: { ...request, body: undefined },
+    reply: reply && { ...reply, body: undefined },
+  });
+  const bodies = [bodyText(request.body, request.size), bodyText(reply?.body, reply?.size ?? 0)];
+  return bodies.every((body) => body === 'null') ? text : `${text}\n[${bodies}]`;
+}
+
+export function readExchange(text: string, number: number): Exchange {
+  const [head = '', bodies = '[]'] = text.split('\n');
+  const exchange = parse<Exchange>(head);
+  const [requestBody, replyBody] = parse<readonly BodyJson[]>(bodies);
+  const { request, reply } = exchange;
+  return {
+    ...exchange,
+    number,
+    request: { ...request, body: readBody(requestBody) },
+    reply: reply && { ...reply, body: readBody(replyBody) },
+  };
+}
