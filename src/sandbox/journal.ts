@@ -329,7 +329,7 @@ function withoutBodies(exchange: Exchange): Exchange {
   };
 }
 
-function countChanges(before: Store, after: Store): Edit['changed'] {
+export function countChanges(before: Store, after: Store): Edit['changed'] {
   return {
     animals: before.animals.countChanges(after.animals),
     inventory: before.inventory.countChanges(after.inventory),
