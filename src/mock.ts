@@ -2,6 +2,7 @@ import type { ControlOptions, ControlParts } from './control/control-options.ts'
 import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service-handler.ts';
+import { warn } from './node-errors.ts';
 import { type Observer, observedExchange } from './sandbox/exchange.ts';
 import { FINDING_CODES } from './sandbox/finding-codes.ts';
 import { findHoldFindings } from './sandbox/holds.ts';
@@ -55,9 +56,11 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
         : new MemoryStorage(sandbox, context),
   });
   if (observe !== undefined) {
-    sandboxes.events.add(({ sandbox, exchange }) => observe(sandbox, observedExchange(exchange)));
+    sandboxes.events.add(
+      guarded(({ sandbox, exchange }) => observe(sandbox, observedExchange(exchange))),
+    );
   }
-  if (onFinding !== undefined) sandboxes.events.add(reportFindings(onFinding));
+  if (onFinding !== undefined) sandboxes.events.add(guarded(reportFindings(onFinding)));
   const pending = new PendingResponses();
   const service = createServiceHandler({ sandboxes, pending });
   const control: ControlParts = {
@@ -78,6 +81,17 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
           onNotice?.(`removed sandbox ${name}: idle for longer than --sandbox-idle`),
         );
   return { stopRemoving, sandboxes, service, control, pending };
+}
+
+/** What an observer throws becomes a warning, and the client has its reply all the same. */
+function guarded(observe: (event: ServerEvent) => void): (event: ServerEvent) => void {
+  return (event) => {
+    try {
+      observe(event);
+    } catch (error) {
+      warn(error);
+    }
+  };
 }
 
 /** What every call of an operation causes is reported once for each sandbox. */

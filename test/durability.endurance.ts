@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadFixture } from '../src/store/fixture/load-fixture.ts';
 import { startCommand } from './helpers/command.ts';
 import { temporaryFolder } from './helpers/folder.ts';
-import { storeIn } from './helpers/kept-file.ts';
 
 const folder = temporaryFolder();
 
@@ -22,7 +22,7 @@ async function send(url: URL, method: string, body: object): Promise<unknown> {
   }
 }
 
-/** Long enough that a few hundred names fill a log, which is then folded while clients write. */
+/** Long enough that a write takes a while. */
 const PADDING = 'x'.repeat(20_000);
 
 test('a server that is killed 50 times under load loses no acknowledged change', async () => {
@@ -63,7 +63,7 @@ test('a server that is killed 50 times under load loses no acknowledged change',
     };
     await Promise.all([...Array.from({ length: CLIENTS }, create), ...sent.map(renaming)]);
     await server.exited;
-    const { animals } = await storeIn(file);
+    const { animals } = await loadFixture(file);
     expect([...created].filter((id) => !animals.has(BigInt(id)))).toEqual([]);
     for (const [index, version] of renamed.entries()) {
       const kept = Number.parseInt(animals.get(BigInt(index + 1))?.name ?? '', 10) || 0;

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { parseInt64 } from '../contract/json.ts';
-import { REDIS_ADDRESS_FORM, readRedisAddress } from '../storage/redis/address.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
 import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
@@ -23,6 +22,7 @@ import {
   type ValuePath,
   VISIBLE,
 } from '../shape/shapes.ts';
+import { REDIS_ADDRESS_FORM, readRedisAddress } from '../storage/redis/address.ts';
 import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
 import { describe } from '../words.ts';
 

@@ -14,7 +14,9 @@ export interface Location {
   /** The `Authorization` header, without the sandbox name in its token. */
   readonly authorization: string | undefined;
   /** Why the request is refused; the default sandbox then answers with it. */
-  readonly refusal: Reply | undefined;
+  readonly refusal?: Reply | undefined;
+  /** Why an operation is refused. */
+  readonly keyRefusal?: Reply | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ export function locateSandbox(
   });
   if (name === undefined) {
     if (sandboxes.required) return refuse(nameRequired(sandboxes));
-    return { sandbox: sandboxes.default, authorization, refusal: undefined };
+    return { sandbox: sandboxes.default, authorization };
   }
   // A wrong name is a mistake, also where another one decides.
   const given = [split?.name, inHeader, name];
@@ -48,10 +50,9 @@ export function locateSandbox(
   if (wrong !== undefined) return refuse(nameInvalid(sandboxes, wrong));
   try {
     const admitted = sandboxes.admit(name, authorization);
-    if (admitted instanceof Sandbox) {
-      return { sandbox: admitted, authorization, refusal: undefined };
-    }
-    return refuse(refuseKey(sandboxes.default.state.settings, admitted));
+    if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
+    const sandbox = sandboxes.default;
+    return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
   } catch (error) {
     if (error instanceof StorageError) return refuse(tooMany(sandboxes, error));
     throw error;

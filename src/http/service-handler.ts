@@ -69,8 +69,8 @@ function findUpstream({ sandbox, target }: Arrival) {
 
 /** Nobody reads the body of a request that reaches no operation, or one without a body. */
 function needsBody(arrival: Arrival): boolean {
-  const { target, head, refusal } = arrival;
-  if (refusal !== undefined) return false;
+  const { target, head, refusal, keyRefusal } = arrival;
+  if (refusal !== undefined || keyRefusal !== undefined) return false;
   const operation = findOperation(target, head.method);
   const isRead = operation !== undefined && operationShape(operation).body !== undefined;
   return isRead || findUpstream(arrival) !== undefined;
@@ -84,8 +84,9 @@ function receive(arrival: Arrival): Promise<RequestBody> {
 }
 
 function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
-  const { incoming, head, target, sandbox, authorization, refusal } = arrival;
+  const { incoming, head, target, sandbox, authorization } = arrival;
   const request = createServiceRequest(head, target, authorization, body);
+  const refusal = arrival.refusal ?? (request.call && arrival.keyRefusal);
   if (refusal !== undefined) return sandbox.handle({ ...request, given: { reply: refusal } });
   const forwarded = findUpstream(arrival);
   const { prefer } = head.headers;

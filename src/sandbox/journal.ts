@@ -293,13 +293,13 @@ export class MemoryJournal implements Journal {
     if (findings.length > 0) this.#totals.add({ ...exchange, shows: [], findings }, this.#sandbox);
   }
 
-  /** Removes every exchange and edit, and forgets that any were dropped; or also what they add up to. */
+  /** Removes every exchange, and forgets that any were dropped; or also edits and what all add up to. */
   clear(what: 'journal' | 'all'): void {
     this.#entries = [];
     this.#cleared = this.#number;
-    this.#edits = undefined;
     for (const number of [...(this.#bodies?.keys() ?? [])]) this.#forgetBodies(number);
     if (what === 'journal') return;
+    this.#edits = undefined;
     this.#context.past.merge(this.#totals);
     this.#totals = new Totals();
   }

@@ -9,6 +9,7 @@ import {
   type RuleCounts,
 } from '../scenario/rules.ts';
 import { applyRecords, delayRule, override, type Start } from '../scenario/sandbox-start.ts';
+import { WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { SavedScenario } from '../scenario/scenario-text.ts';
 import { type Clock, type Instant, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
@@ -151,10 +152,14 @@ export function activate(
   };
 }
 
-/** Whether two scenarios say the same under one name. One of its own can have changed since. */
+/**
+ * Whether two scenarios say the same under one name. An own one can have changed since; one that is
+ * written in a request is always another.
+ */
 function isSame(one: Scenario, other: Scenario): boolean {
   if (one === other) return true;
-  return one.name === other.name && writeJson(one.definition) === writeJson(other.definition);
+  if (one.name !== other.name || one.name === WRITTEN_SCENARIO) return false;
+  return writeJson(one.definition) === writeJson(other.definition);
 }
 
 /** What a reset can keep. The journal includes coverage and findings. */

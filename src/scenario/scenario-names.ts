@@ -32,3 +32,6 @@ export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 export function isShipped(name: string): name is ScenarioName {
   return SCENARIO_NAMES.some((it) => it === name);
 }
+
+/** The name of a scenario that is written in a request. */
+export const WRITTEN_SCENARIO = 'request';

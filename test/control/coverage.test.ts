@@ -2,12 +2,10 @@ import { expect, test } from 'vitest';
 import { coverageOf } from '../../src/sandbox/coverage.ts';
 import { findingsOf } from '../../src/sandbox/findings.ts';
 import type { CoverageReport } from '../../src/sandbox/report-shapes.ts';
-import { totalsOf } from '../../src/sandbox/sandbox-evidence.ts';
-import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import { step } from '../../src/sandbox/answer.ts';
-import { loadStore, startFor } from '../../src/scenario/sandbox-start.ts';
+import { createStart, loadStore } from '../../src/scenario/sandbox-start.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { serverFor } from '../helpers/deployment.ts';
+import { createSandboxes } from '../helpers/sandboxes.ts';
 import { type Client, describeServer } from '../helpers/wire.ts';
 
 async function read({ send }: Client, mount: string, report: string) {
@@ -52,18 +50,17 @@ describeServer('coverage and findings in the control API', (open) => {
 });
 
 test('thousands of deleted sandboxes leave their counts and at most 1,000 findings', async () => {
-  const sandboxes = new Sandboxes(startFor({}, await loadStore({}), []), { maxSandboxes: 1 });
+  const sandboxes = createSandboxes({ maxSandboxes: 1 }, createStart({}, await loadStore({})));
   const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
   for (let count = 1; count <= 3000; count += 1) {
-    const sandbox = sandboxes.find(`s${count}`) ?? sandboxes.default;
-    void sandbox.perform(requestOf(call), (state, now) => step(state, call, now));
+    void sandboxes.getOrCreate(`s${count}`).handle(requestOf(call));
     expect(await sandboxes.remove(`s${count}`)).toBe(true);
   }
-  const { documented } = coverageOf(totalsOf(sandboxes));
+  const { documented } = coverageOf(sandboxes.served);
   expect(documented.filter(({ count }) => count > 0)).toMatchObject([
     { operation: 'getPet', count: 3000, first: { sandbox: 's1', exchange: 1 } },
   ]);
-  const { total, findings } = findingsOf(totalsOf(sandboxes));
+  const { total, findings } = findingsOf(sandboxes.served);
   expect([total, findings.length, [...sandboxes].length]).toEqual([3000, 1000, 2]);
 });
 

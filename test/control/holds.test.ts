@@ -1,12 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import type { Hold } from '../../src/scenario/hold.ts';
-import { startFor } from '../../src/scenario/sandbox-start.ts';
+import type { Hold } from '../../src/sandbox/holds.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
-import { EMPTY_STORE } from '../../src/store/store.ts';
 import { serverFor } from '../helpers/deployment.ts';
-import { exchangeWith } from '../helpers/exchange.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 import { type Client, clientAt, describeBothWays } from '../helpers/wire.ts';
@@ -223,13 +219,6 @@ describeBothWays('a latch', (open) => {
     await reset([]);
     expect(await get()).toBe(200);
   });
-});
-
-test('a reply whose server is gone counts as held nowhere', () => {
-  const { evidence } = new Sandboxes(startFor({}, EMPTY_STORE, [])).default;
-  const hold = { name: 'lost', exchange: 0, since: 0 };
-  evidence.take({ exchange: exchangeWith({ hold }) });
-  expect([evidence.holds.waiting(), evidence.isHolding]).toEqual([[], false]);
 });
 
 describeBothWays('a count that waits', (open) => {

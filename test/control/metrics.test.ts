@@ -49,14 +49,3 @@ describeServer('metrics in the control API', (open) => {
     expect(sum).toBeGreaterThanOrEqual(0.06);
   });
 });
-
-test('metrics count changes and the appends that they share', async () => {
-  const client = clientAt((await serverFor({ db: join(folder, 'store.json') })).port);
-  await client.send('POST', '/v1/pets', { body: { name: 'Polly', categoryId: 3 } });
-  await client.send('GET', '/v1/pets');
-  expect(await metricsOf(client)).toMatchObject({
-    log_changes_total: 1,
-    log_append_duration_seconds_count: 1,
-    log_conflicts_total: 0,
-  });
-});

@@ -54,14 +54,43 @@ describeServer('scenarios in the control API', (open) => {
     }
   });
 
-  test('changed records stay if no scenario defines records', async () => {
+  test('changes only what it says, once, and what was set by hand wins', async () => {
     const client = await open();
-    await client.control('PATCH animals/1', { name: 'Changed' });
-    const name = async () => Object((await client.control('GET animals/1')).json).name;
-    await use(client, 'slow');
-    expect(await name()).toBe('Changed');
-    await use(client, 'shipped-orders');
-    expect(await name()).not.toBe('Changed');
+    const { control, send } = client;
+    const json = async (path: string) => Object((await control(`GET ${path}`)).json);
+    const chosen = async (id: string) => {
+      const all: { id: string; chosen: string }[] = await json('assumptions');
+      return all.find((assumption) => assumption.id === id)?.chosen;
+    };
+    await control('PATCH animals/1', { name: 'Changed' });
+    await control('PUT clock', { now: '2030-01-01T00:00:00Z', frozen: true });
+    await control('PATCH assumptions', { 'cancel-again': '404' });
+
+    await use(client, 'flaky', 'shipped-orders');
+    expect(await json('animals/1')).toMatchObject({ name: 'Changed' });
+    expect(await json('orders/1')).toMatchObject({ status: 'shipped' });
+    expect(await json('clock')).toMatchObject({ now: '2030-01-01T00:00:00.000Z', frozen: true });
+    expect(await chosen('cancel-again')).toBe('404');
+
+    // One that is active already is not applied again, and one that ends leaves its records.
+    await control('PATCH orders/1', { status: 'pending' });
+    await use(client, 'shipped-orders', 'slow');
+    expect(await json('orders/1')).toMatchObject({ status: 'pending' });
+    await use(client);
+    expect(await json('orders/4')).toMatchObject({ status: 'shipped' });
+
+    const assumed = { assume: { 'unknown-pet': '400', 'cancel-again': '204' } };
+    await control('PUT scenario', { scenario: assumed });
+    expect([await chosen('unknown-pet'), await chosen('cancel-again')]).toEqual(['400', '404']);
+    expect((await send('GET', '/v1/pets/999')).status).toBe(400);
+    await use(client);
+    expect((await send('GET', '/v1/pets/999')).status).toBe(404);
+
+    await control('POST reset');
+    expect(await json('animals/1')).not.toMatchObject({ name: 'Changed' });
+    expect(await json('orders/4')).not.toMatchObject({ status: 'shipped' });
+    expect(await json('clock')).toMatchObject({ real: true });
+    expect(await chosen('cancel-again')).toBe('409');
   });
 
   test('those from the start and from a request are listed, and can be turned off and on', async () => {

@@ -16,11 +16,11 @@ import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { observedExchange } from '../../src/sandbox/exchange.ts';
-import { FINDING_CODE_NAMES } from '../../src/sandbox/finding-codes.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
+import { observedExchange } from '../../src/sandbox/exchange.ts';
+import { FINDING_CODE_NAMES } from '../../src/sandbox/finding-codes.ts';
 import { FAULT_NAMES } from '../../src/scenario/fault-table.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
@@ -201,11 +201,11 @@ test('docs/command-line.md names every member of a JSON line of the log', () => 
   const exchange = exchangeWith({
     operation: 'getPet',
     status: 200,
-    fault: 'truncate',
+    fault: { kind: 'truncate' },
     delay: 5,
     basis: { kind: 'forced', by: 'flaky#1' },
     authorization: 'Bearer demo-key',
-    decision: 'a rule',
+    reasons: ['a rule'],
     duration: 5,
   });
   const line = renderJson('default', observedExchange(exchange));

@@ -1,5 +1,5 @@
 import type { OperationId } from '../../src/contract/operations.ts';
-import type { RequestRecord } from '../../src/sandbox/exchange.ts';
+import type { ServiceRequest } from '../../src/sandbox/exchange.ts';
 import { BodyBytes, type Call } from '../../src/service/input.ts';
 
 /** A call of an operation that says nothing more, but for a body. */
@@ -18,7 +18,7 @@ export function callOf(operation: OperationId, body?: Buffer): Call {
 }
 
 /** The request of a call, as the journal records it. */
-export function requestOf(call: Call, members: Partial<RequestRecord> = {}): RequestRecord {
+export function requestOf(call: Call, members: Partial<ServiceRequest> = {}): ServiceRequest {
   const { path: target, authorization } = call;
   return {
     method: 'GET',
@@ -27,7 +27,7 @@ export function requestOf(call: Call, members: Partial<RequestRecord> = {}): Req
     headers: [],
     crossOrigin: false,
     call,
-    connection: {},
+    port: undefined,
     receivedAt: 0,
     ...members,
   };

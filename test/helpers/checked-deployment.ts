@@ -12,7 +12,7 @@ import {
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { SAFE } from '../../src/deployment/transport.ts';
 import { assembleMock } from '../../src/mock.ts';
-import { startFor } from '../../src/scenario/sandbox-start.ts';
+import { createStart } from '../../src/scenario/sandbox-start.ts';
 import { advanceClock } from '../../src/service/clock.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -42,20 +42,18 @@ export async function deploy(
   assume: Partial<Choices>,
   { now = DEPLOYED_AT, plain = true }: { now?: number; plain?: boolean } = {},
 ) {
-  const start = startFor(
-    { assume: chooseOptions(assume), clock: now, frozen: true },
+  const start = createStart(
+    { assume: chooseOptions(assume), clock: now, frozen: true, plain },
     await deploymentStore(),
-    [],
   );
   const guard = { token: undefined, host: '127.0.0.1' };
-  const starter = async () => start;
-  const { service, sandboxes } = assembleMock({ start, starter, guard }, { plain });
+  const { service, sandboxes } = assembleMock({ start, guard }, {});
   const server = createServer(service);
   const url = baseUrlOf(`http://127.0.0.1:${await listen(server)}/v1`)!;
   let passed = 0;
   const wait = async (milliseconds: number): Promise<void> => {
     passed += milliseconds;
-    await sandboxes.default.change((state, { wall }) => ({
+    await sandboxes.default.edit((state, { wall }) => ({
       state: { ...state, clock: advanceClock(state.clock, milliseconds, wall) ?? state.clock },
       result: undefined,
     }));

@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { writeJson } from '../../src/contract/json.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { COLLECTIONS } from '../../src/contract/records.ts';
-import type { Effect } from '../../src/sandbox/commits.ts';
 import { type Preference, readPrefer } from '../../src/sandbox/preference.ts';
-import { KEEPABLE, restartState, type State, withChoices } from '../../src/sandbox/state.ts';
+import { activate, changeLayers, KEEPABLE, restart, type State } from '../../src/sandbox/state.ts';
 import { loadForRequest } from '../../src/scenario/load-scenario.ts';
-import { type Start, starterFrom } from '../../src/scenario/sandbox-start.ts';
+import { createStart, loadBases, type Start } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { advanceClock, type Instant } from '../../src/service/clock.ts';
 import type { Call } from '../../src/service/input.ts';
@@ -17,7 +16,7 @@ import { callOf } from './call.ts';
 /** Something that happens in a sandbox. */
 export type Event = { readonly name: string } & (
   | { readonly call: Call; readonly preferred: Preference | undefined }
-  | { readonly edit: (state: State, now: Instant) => Effect<undefined> }
+  | { readonly edit: (state: State, now: Instant) => State }
 );
 
 const WRITTEN = readScenario(
@@ -37,12 +36,11 @@ if (!WRITTEN.ok) throw new Error(JSON.stringify(WRITTEN.problems));
 const fixture = await loadFixture('default');
 
 /** The clock is frozen, so that the same events show the same. */
-export const starter = starterFrom({ clock: Date.UTC(2030, 0), frozen: true }, () => fixture);
-export const origin: Start = await starter([]);
-const starts: readonly Start[] = [
-  origin,
-  await starter(await loadForRequest(['sold-out', 'flaky'])),
-  await starter(await loadForRequest(['int64-ids'], WRITTEN.value)),
+export const origin: Start = createStart({ clock: Date.UTC(2030, 0), frozen: true }, fixture);
+const scenarioLists = [
+  [],
+  await loadForRequest(['sold-out', 'flaky']),
+  await loadBases(await loadForRequest(['int64-ids'], WRITTEN.value)),
 ];
 const preferences = await Promise.all(
   ['scenario=flaky', 'code=409', 'code=x'].map((it) => readPrefer(it)),
@@ -89,22 +87,21 @@ const aCall: fc.Arbitrary<Event> = fc
   }));
 
 function edit(name: string, change: (state: State, now: Instant) => State): Event {
-  return { name, edit: (state, now) => ({ state: change(state, now), result: undefined }) };
+  return { name, edit: change };
 }
 
 const anEdit: fc.Arbitrary<Event> = fc.oneof(
   fc
-    .constantFrom(...starts)
-    .map((start) =>
-      edit(`use ${start.scenarios.map(({ name }) => name)}`, (state, { wall }) =>
-        restartState(state, start, wall),
+    .constantFrom(...scenarioLists)
+    .map((scenarios) =>
+      edit(`use ${scenarios.map(({ name }) => name)}`, (state, now) =>
+        activate(state, scenarios, now),
       ),
     ),
   fc.constantFrom('204', '404', '409').map((option) =>
     edit(`assume ${option}`, (state) => {
       const chosen = { 'cancel-again': option, 'rate-limit': '2/s' } as const;
-      const choices = { ...state.settings.choices, ...chosen };
-      return { ...state, settings: withChoices(state.settings, choices) };
+      return changeLayers(state, { byHand: { ...state.settings.byHand, ...chosen } });
     }),
   ),
   fc.integer({ min: -5000, max: 1e9 }).map((by) =>
@@ -113,28 +110,15 @@ const anEdit: fc.Arbitrary<Event> = fc.oneof(
       clock: advanceClock(state.clock, by, wall) ?? state.clock,
     })),
   ),
-  fc.subarray([...KEEPABLE]).map((parts) => {
-    const keep = new Set(parts);
-    return {
-      name: `reset but ${parts}`,
-      edit: (state: State, { wall }: Instant) => ({
-        state: restartState(
-          state,
-          keep.has('scenario') ? state.settings.start : origin,
-          wall,
-          keep,
-        ),
-        result: undefined,
-        clears: keep.has('journal') ? undefined : ('all' as const),
-      }),
-    };
-  }),
-  fc.constant<Event>({
-    name: 'clear the journal',
-    edit: (state) => ({ state, result: undefined, clears: 'journal' }),
-  }),
   fc
-    .constantFrom(...starts.map(({ store }) => store), otherStore)
+    .subarray([...KEEPABLE])
+    .map((parts) =>
+      edit(`reset but ${parts}`, (state, now) =>
+        restart(state, origin, undefined, now, new Set(parts)),
+      ),
+    ),
+  fc
+    .constantFrom(fixture, otherStore)
     .map((store) => edit('replace the records', (state) => ({ ...state, store }))),
   fc
     .tuple(fc.constantFrom('a', 'b'), fc.constantFrom('take', 'restore', 'delete'))
@@ -173,16 +157,16 @@ export function stateText(store: Store): string {
 /** Everything in a state, in a form that can be compared. */
 export function shownState(state: State): object {
   const { store, settings, clock, counters, snapshots, scenarios, latches } = state;
-  const { start, startedAt, choices, upstream } = settings;
+  const { start, active, byHand, startedAt, choices, upstream } = settings;
   const byName = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries(map);
   return {
     store: stateText(store),
     snapshots: [...snapshots].map(([name, its]: [string, Store]) => [name, stateText(its)]),
-    scenarios: start.scenarios.map(({ name }) => name),
+    scenarios: active.map(({ name }) => name),
+    byHand,
     ownScenarios: byName(scenarios),
     latches: [...latches].map(([name, { json }]) => [name, json]),
     startStore: stateText(start.store),
-    keyLists: start.keyLists,
     ...{ startedAt, choices, upstream },
     now: clock.frozenAt,
     rules: byName(counters.rules),

@@ -1,11 +1,11 @@
 import type { Choices } from '../../src/contract/assumption-table.ts';
+import { worldAt } from '../../src/sandbox/answer.ts';
 import { initialState } from '../../src/sandbox/state.ts';
-import { worldOf } from '../../src/sandbox/answer.ts';
-import { startFor } from '../../src/scenario/sandbox-start.ts';
+import { createStart } from '../../src/scenario/sandbox-start.ts';
 import type { World } from '../../src/service/operation.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** What operations see of a new sandbox with a store. */
 export function worldWith(store: Store, now = 0, assume: Partial<Choices> = {}): World {
-  return worldOf(initialState(startFor({ assume }, store, []), undefined, now), now);
+  return worldAt(initialState(createStart({ assume }, store), undefined, now), now);
 }

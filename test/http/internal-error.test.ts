@@ -4,13 +4,13 @@ import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { createListener } from '../../src/http/listener.ts';
 import { PendingResponses } from '../../src/http/pending-responses.ts';
 import { createServiceHandler } from '../../src/http/service-handler.ts';
-import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
-import { startFor } from '../../src/scenario/sandbox-start.ts';
+import { createStart } from '../../src/scenario/sandbox-start.ts';
 import type { ServerOptions } from '../../src/server.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';
 import { closeRaw, openRaw, type RawReply, rawRequest } from '../helpers/raw.ts';
+import { createSandboxes } from '../helpers/sandboxes.ts';
 
 afterEach(closeRaw);
 
@@ -30,14 +30,12 @@ async function startBroken(loadApp: () => Promise<RequestListener>): Promise<num
       throw new Error('the store is broken');
     },
   };
-  const sandboxes = new Sandboxes({ ...startFor({}, EMPTY_STORE, []), store });
-  const wire = { plain: false, pending: new PendingResponses() };
-  const service = createServiceHandler({ sandboxes, ...wire });
+  const sandboxes = createSandboxes({}, { ...createStart({}, EMPTY_STORE), store });
+  const service = createServiceHandler({ sandboxes, pending: new PendingResponses() });
   const { server, close } = createListener({
     service,
     loadApp,
     sandbox: sandboxes.default,
-    ...wire,
   });
   onTestFinished(close);
   return listen(server);

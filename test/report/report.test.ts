@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/sandbox/report-shapes.ts';
 import {
   type CoverageEvidence,
   coverageReport,
   REPORT_FORMATS,
 } from '../../src/report/coverage-report.ts';
 import { escapeMarkup } from '../../src/report/markup.ts';
+import type { Finding } from '../../src/sandbox/report-shapes.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { runCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { type Decision, decide, NO_COUNTS, ruleBook } from '../../src/scenario/rules.ts';
+import { createRuleBook, matchRules, NO_COUNTS, type RuleMatch } from '../../src/scenario/rules.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import type { Call } from '../../src/service/input.ts';
 import { callOf } from '../helpers/call.ts';
@@ -19,22 +19,22 @@ const createPet = (text: string) => callOf('createPet', Buffer.from(text));
 const updateInventory = (text: string) => callOf('updateInventory', Buffer.from(text));
 
 /** What rules decide about some calls, one after the other. */
-function decisions(rules: Rules, calls: readonly Call[], seed = 1): (Decision | undefined)[] {
+function decisions(rules: Rules, calls: readonly Call[], seed = 1): (RuleMatch | undefined)[] {
   const whole = rules.map((it) => ({ on: 'getPet', fault: 'reset', ...it }));
   const reading = readScenario({ rules: whole }, 'test');
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
-  const book = ruleBook(reading.value.rules);
+  const book = createRuleBook(reading.value.rules);
   let counts = NO_COUNTS;
   return calls.map((it) => {
-    const ruling = decide(book, counts, it, { seed });
-    ({ counts } = ruling);
-    return ruling.decision;
+    const result = matchRules(book, counts, it, seed);
+    ({ counts } = result);
+    return result.match;
   });
 }
 
 /** The numbers of the rules that decide some calls; undefined if none does. */
 function deciders(rules: Rules, calls: readonly Call[]): (number | undefined)[] {
-  return decisions(rules, calls).map((it) => it?.rule?.number);
+  return decisions(rules, calls).map((it) => it && Number(it.by.split('#')[1]));
 }
 
 const times = (count: number): Call[] => Array.from({ length: count }, () => call());

@@ -2,7 +2,12 @@ import { extname } from 'node:path';
 import { isObject, STORED_RECORDS } from '../../contract/records.ts';
 import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../read-text.ts';
 import { loadScenarios } from '../../scenario/load-scenario.ts';
-import { createStart, loadBases, loadStore, type StoreChoice } from '../../scenario/sandbox-start.ts';
+import {
+  createStart,
+  loadBases,
+  loadStore,
+  type StoreChoice,
+} from '../../scenario/sandbox-start.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { parseFixture } from '../../store/fixture/parse-fixture.ts';
 import type { Command } from '../command.ts';

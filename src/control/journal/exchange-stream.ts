@@ -10,18 +10,18 @@ const INTERVAL_MS = 250;
 /** Milliseconds between two comments, which keep the connection of an idle stream open. */
 const COMMENT_INTERVAL_MS = 15_000;
 
-/** Bytes that a client has not read, above which it is disconnected; no write is much longer. */
-const MAX_UNREAD = 1024 ** 2;
+/** Characters in one write. */
+const MAX_WRITE = 1024 ** 2;
 
-/** Exchanges that gather; a client is told of further ones only how many they are. */
-const MAX_GATHERED = 5_000;
+/** Notes that wait for a client that does not read. */
+const MAX_NOTES = 1000;
 
 const COMMENT = ':\n\n';
 
 /** The texts of exchanges that were sent lately: each is made once for all streams. */
 const texts = new WeakMap<Exchange, string>();
 
-function textOf(exchange: Exchange): string {
+function readText(exchange: Exchange): string {
   const known = texts.get(exchange);
   // The end of a hold changes it.
   if (known !== undefined && exchange.hold === undefined) return known;
@@ -31,8 +31,8 @@ function textOf(exchange: Exchange): string {
 }
 
 /**
- * Sends the exchanges of a sandbox as server-sent events, until the client disconnects, has more than
- * 1 MiB to read, or the sandbox is deleted.
+ * Sends the exchanges of a sandbox as server-sent events, until the client disconnects or the sandbox
+ * is deleted. The journal is the buffer: a client that reads slowly is told how many it has dropped.
  *
  * @param after the last exchange that the client has read; by default the latest one
  */
@@ -42,70 +42,91 @@ export async function openStream(
   filter: ExchangeFilter,
   after?: number,
 ): Promise<void> {
-  let events: string[] = [];
-  let dropped = 0;
+  const { journal } = sandbox;
+  /** Changes, and exchanges again whose hold has ended. */
+  let notes: string[] = [];
+  let sent = Number.POSITIVE_INFINITY;
+  let latest = 0;
+  let isDeleted = false;
   let timer: NodeJS.Timeout | undefined;
+  let isSending = false;
 
-  const flush = (): void => {
-    timer = undefined;
-    if (response.writableLength > MAX_UNREAD) {
-      response.destroy();
-      return;
+  const schedule = (): void => {
+    timer ??= setTimeout(() => void sendAll(), INTERVAL_MS).unref();
+  };
+  /** The next events, not much longer than one write. */
+  const nextText = async (): Promise<string> => {
+    const { number, size } = await journal.size();
+    const oldest = number - size + 1;
+    let text = '';
+    if (sent + 1 < oldest) {
+      text = `event: dropped\ndata: {"count":${oldest - sent - 1}}\n\n`;
+      sent = oldest - 1;
     }
-    if (dropped > 0) events.push(`event: dropped\ndata: {"count":${dropped}}\n\n`);
-    if (events.length > 0) response.write(events.join(''));
-    events = [];
-    dropped = 0;
+    while (sent < latest && text.length < MAX_WRITE) {
+      sent += 1;
+      const found = journal.find(sent);
+      const exchange = found instanceof Promise ? await found : found;
+      if (exchange === undefined || !passes(exchange, filter)) continue;
+      text += `id: ${sent}\nevent: exchange\ndata: ${readText(exchange)}\n\n`;
+    }
+    text += notes.join('');
+    notes = [];
+    return text;
   };
-  const add = (event: string): void => {
-    if (events.length < MAX_GATHERED) events.push(event);
-    else dropped += 1;
-    timer ??= setTimeout(flush, INTERVAL_MS).unref();
-  };
-  const send = (exchange: Exchange): void => {
-    const { number } = exchange;
-    if (passes(exchange, filter))
-      add(`id: ${number}\nevent: exchange\ndata: ${textOf(exchange)}\n\n`);
+  const sendAll = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (isSending) return;
+    isSending = true;
+    while ((sent < latest || notes.length > 0) && !response.destroyed) {
+      const text = await nextText();
+      if (text !== '' && !response.write(text)) await drained(response);
+    }
+    isSending = false;
+    if (isDeleted) response.end();
   };
 
   const comments = setInterval(() => response.write(COMMENT), COMMENT_INTERVAL_MS).unref();
-  let isCaughtUp = false;
-  let latest = 0;
-  const early: Exchange[] = [];
+  const stop = (): void => {
+    cancel();
+    clearInterval(comments);
+    clearTimeout(timer);
+  };
   const cancel = sandbox.subscribe((event) => {
     if (event.kind === 'deleted') {
-      flush();
-      response.end();
-    } else if (event.kind === 'exchange') {
-      if (!isCaughtUp) early.push(event.exchange);
-      else send(event.exchange);
-    } else if (event.kind === 'hold' && passes(event.exchange, { ...filter, held: undefined })) {
+      isDeleted = true;
+      stop();
+      void sendAll();
+      return;
+    }
+    if (event.kind === 'exchange') latest = Math.max(latest, event.exchange.number);
+    else if (event.kind === 'edit') notes.push('event: edit\ndata: {}\n\n');
+    else if (event.kind === 'hold' && passes(event.exchange, { ...filter, held: undefined })) {
       // Without an id: a client that reconnects goes on after the latest exchange.
-      add(`event: hold\ndata: ${textOf(event.exchange)}\n\n`);
-    } else if (event.kind === 'edit') add('event: edit\ndata: {}\n\n');
+      notes.push(`event: hold\ndata: ${readText(event.exchange)}\n\n`);
+    }
+    if (notes.length > MAX_NOTES) notes.shift();
+    schedule();
   });
-  response.once('close', () => {
-    cancel();
-    clearTimeout(timer);
-    clearInterval(comments);
-  });
+  response.once('close', stop);
   response.write(COMMENT);
 
-  const { number, size } = await sandbox.journal.size();
+  const { number } = await journal.size();
+  latest = Math.max(latest, number);
   // A higher number comes from a journal before a restart.
-  const from = after === undefined ? number : after < 0 || after > number ? 0 : after;
-  latest = number;
-  if (from < number) {
-    dropped = Math.max(0, number - size - from);
-    const page = await sandbox.journal.select({ filter: { ...filter, after: from } });
-    if (dropped > 0) {
-      add(`event: dropped\ndata: {"count":${dropped}}\n\n`);
-      dropped = 0;
-    }
-    latest = page.number;
-    for (const exchange of page.exchanges.toReversed()) send(exchange);
-  }
-  isCaughtUp = true;
-  for (const exchange of early) if (exchange.number > latest) send(exchange);
-  flush();
+  sent = after === undefined ? number : after < 0 || after > number ? 0 : after;
+  await sendAll();
+}
+
+/** Resolves when the client has read what was written, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end).off('close', end);
+      resolve();
+    };
+    response.once('drain', end).once('close', end);
+    if (response.destroyed) end();
+  });
 }

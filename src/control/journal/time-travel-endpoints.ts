@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
-  type Choices,
   assumptionState,
+  type Choices,
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';

@@ -6,7 +6,7 @@ import { activate, MAX_NAMED, type State, withEntry, withoutEntry } from '../../
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { countCalls, dropCounters } from '../../scenario/rules.ts';
 import { loadBases } from '../../scenario/sandbox-start.ts';
-import { isShipped, SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
+import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
 import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
 import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { internal, object, optional, required } from '../../shape/objects.ts';
@@ -32,12 +32,9 @@ import {
   YAML_TYPE,
 } from '../endpoint.ts';
 
-/** The name of a scenario that `PUT scenario` contains. */
-const WRITTEN = 'request';
-
 const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
 
-const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN));
+const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN_SCENARIO));
 
 const TEXT = object({
   format: internal.required(choice(['yaml', 'json'])),
@@ -55,7 +52,7 @@ const CHOICE = object(
     ),
     scenario: optional(
       SCENARIO_FILE,
-      `A scenario, as in a scenario file. It is named \`${WRITTEN}\` and wins over those in \`scenarios\`.`,
+      `A scenario, as in a scenario file. It is named \`${WRITTEN_SCENARIO}\` and wins over those in \`scenarios\`.`,
     ),
     text: optional(ANY_TEXT, 'Instead of `scenario`: the same in YAML or JSON, as one string.'),
   },
@@ -140,7 +137,7 @@ export const SCENARIO_ENDPOINTS = [
     replies: { 200: SCENARIO_PROBLEMS },
     handle: async ({ sandbox, body: { text } }) => {
       try {
-        const scenario = await scenarioFromText(WRITTEN, text);
+        const scenario = await scenarioFromText(WRITTEN_SCENARIO, text);
         await loadForRequest([], scenario, knownScenarios(sandbox.state));
         return json({ problems: [] });
       } catch (error) {
@@ -158,7 +155,7 @@ export const SCENARIO_ENDPOINTS = [
 
 async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<ControlReply> {
   const { scenarios = [], scenario, text } = call.body;
-  const written = text === undefined ? scenario : await scenarioFromText(WRITTEN, text);
+  const written = text === undefined ? scenario : await scenarioFromText(WRITTEN_SCENARIO, text);
   const { state } = call.sandbox;
   const loaded = await loadBases(
     await loadForRequest(scenarios, written, knownScenarios(state)),
@@ -182,7 +179,7 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   }
   const isTaken =
     isShipped(name) ||
-    name === WRITTEN ||
+    name === WRITTEN_SCENARIO ||
     sandbox.start.scenarios.some((scenario) => scenario.name === name);
   if (isTaken) return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
   const scenario = await scenarioFromText(name, text, format);
@@ -228,7 +225,7 @@ function activeView({ settings: { active }, counters }: State): ActiveScenarios 
   return { scenarios };
 }
 
-const PLACE = new RegExp(`^${WRITTEN}:(\\d+):(\\d+): `);
+const PLACE = new RegExp(`^${WRITTEN_SCENARIO}:(\\d+):(\\d+): `);
 
 /** A problem of the scenario in a request with its place; line 1 for that of another scenario. */
 function problemInText(line: string) {

@@ -1,0 +1,14 @@
+import { Sandboxes, type SandboxOptions } from '../../src/sandbox/sandboxes.ts';
+import { createStart, type Start } from '../../src/scenario/sandbox-start.ts';
+import { MemoryStorage } from '../../src/storage/memory.ts';
+import { EMPTY_STORE } from '../../src/store/store.ts';
+
+/** Sandboxes in memory, empty unless a test says what they start from. */
+export function createSandboxes(
+  options: SandboxOptions = {},
+  start: Start = createStart({}, EMPTY_STORE),
+): Sandboxes {
+  const openStorage = (...opened: ConstructorParameters<typeof MemoryStorage>) =>
+    new MemoryStorage(...opened);
+  return new Sandboxes(start, options, { openStorage });
+}
