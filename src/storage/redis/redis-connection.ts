@@ -83,7 +83,7 @@ export class RedisConnection {
           command = ['EVAL', script, ...args.slice(2)];
           continue;
         }
-        const { message } = error;
+        const message = error.message.replace(/\.? script: .*$/s, '');
         if (performance.now() > until || !PASSING.test(message)) {
           throw new StorageError(`${this.address.shown} answers ${message}`);
         }
