@@ -75,7 +75,11 @@ export async function openClient(address: RedisAddress, timeout: number): Promis
     const client = createClient({ ...options, socket: { ...socket, host, port }, database });
     return connect(client, timeout, (args) => client.sendCommand(args));
   };
-  const isThere = () => open().then(({ destroy }) => (destroy(), true), () => false);
+  const isThere = async (): Promise<boolean> => {
+    const other = await open().catch(() => undefined);
+    other?.destroy();
+    return other !== undefined;
+  };
   const single = await open();
   // Every user may ask a Redis what it is.
   const { version, mode, role } = Object(await single.sendCommand(['HELLO', '3']));

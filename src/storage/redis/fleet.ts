@@ -10,12 +10,12 @@ import { StorageError } from '../../sandbox/storage.ts';
 import { Totals } from '../../sandbox/totals.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
+import { channelOf, type FleetContext, keysOf } from './fleet-context.ts';
 import { type FleetSettings, hashOf, settingDifferences } from './fleet-settings.ts';
-import { channelOf, keysOf } from './keys.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { pastTotals, readTotals } from './redis-totals.ts';
 import { DELETE, ENTER, LEAVE, LIST, MERGE, TOTAL, UNUSED } from './scripts.ts';
-import { type FleetContext, RedisStorage } from './storage.ts';
+import { RedisStorage } from './storage.ts';
 
 interface FleetOptions {
   /** The address of its Redis. */
@@ -117,7 +117,8 @@ class RedisFleet implements Fleet, FleetContext {
     const keys = [PAST, ...names.map((name) => keysOf(name).state)];
     const all = await Promise.all(keys.map((key) => this.redis.eval(TOTAL, 'reads', [key])));
     const totals = new Totals();
-    for (const fields of all) if (Array.isArray(fields)) totals.merge(readTotals(fields.map(String)));
+    for (const fields of all)
+      if (Array.isArray(fields)) totals.merge(readTotals(fields.map(String)));
     return totals;
   }
 
@@ -132,7 +133,8 @@ class RedisFleet implements Fleet, FleetContext {
       const entered = await this.redis.eval(ENTER, 'reads', [START, SANDBOXES], args);
       const [first, isNew, hasRoom] = Array.isArray(entered) ? entered : [];
       this.#compare(JSON.parse(first));
-      if ((isNew === 1 && this.#hasJoined) || (isLost && PERMANENT.includes(name))) this.#tellLoss();
+      if ((isNew === 1 && this.#hasJoined) || (isLost && PERMANENT.includes(name)))
+        this.#tellLoss();
       this.#hasJoined = true;
       if (hasRoom === 1) return;
       // Names of sandboxes that are gone may take up the room.

@@ -89,14 +89,24 @@ export const PARTS = {
     JSON.stringify,
     (json) => parse<State['clock']>(json),
   ),
-  rules: counter('rules', (counts) => [...counts], (json) => new Map(parse<[string, number][]>(json))),
-  rates: counter('rates', (rates) => [...rates], (json) => new Map(parse(json))),
+  rules: counter(
+    'rules',
+    (counts) => [...counts],
+    (json) => new Map(parse<[string, number][]>(json)),
+  ),
+  rates: counter(
+    'rates',
+    (rates) => [...rates],
+    (json) => new Map(parse(json)),
+  ),
   retries: counter('retries', (retries) => retries, parse),
   snapshots: part(
     ({ snapshots }) => snapshots,
     (state, snapshots) => ({ ...state, snapshots }),
-    (snapshots) => JSON.stringify(Array.from(snapshots, ([name, store]) => [name, storeTexts(store)])),
-    (json) => new Map(parse<[string, StoreTexts][]>(json).map(([name, texts]) => [name, readStore(texts)])),
+    (snapshots) =>
+      JSON.stringify(Array.from(snapshots, ([name, store]) => [name, storeTexts(store)])),
+    (json) =>
+      new Map(parse<[string, StoreTexts][]>(json).map(([name, texts]) => [name, readStore(texts)])),
   ),
   scenarios: part(
     ({ scenarios }) => scenarios,
@@ -111,7 +121,9 @@ export const PARTS = {
     async (json) => {
       // Imported here: it loads the reader of scenarios.
       const { parseLatch } = await import('../../sandbox/latches.ts');
-      return new Map(parse<[string, string][]>(json).map(([name, text]) => [name, parseLatch(text)]));
+      return new Map(
+        parse<[string, string][]>(json).map(([name, text]) => [name, parseLatch(text)]),
+      );
     },
   ),
 } as const satisfies Record<string, Part>;
@@ -213,7 +225,9 @@ function bodyText(body: Exchange['request']['body'], size: number): string {
 }
 
 function readBody(body: BodyJson | undefined): string | Buffer | undefined {
-  return body === null || typeof body !== 'object' ? (body ?? undefined) : Buffer.from(body.latin1, 'latin1');
+  return body === null || typeof body !== 'object'
+    ? (body ?? undefined)
+    : Buffer.from(body.latin1, 'latin1');
 }
 
 /** An exchange as JSON: on the first line all but its bodies, on a second one these, if it has any. */

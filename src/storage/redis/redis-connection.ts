@@ -3,7 +3,14 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { StorageError } from '../../sandbox/storage.ts';
 import type { RedisAddress } from './address.ts';
-import { failureOf, isRefusal, isUnsent, type OnMessage, openClient, type RedisClient } from './client.ts';
+import {
+  failureOf,
+  isRefusal,
+  isUnsent,
+  type OnMessage,
+  openClient,
+  type RedisClient,
+} from './client.ts';
 
 /** How long a command waits for a Redis that is away. */
 const MAX_WAIT_MS = 5000;

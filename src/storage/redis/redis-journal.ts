@@ -1,13 +1,18 @@
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { passes } from '../../sandbox/exchange-filter.ts';
-import { findHoldFindings, HOLD_ENDS, type HeldExchange, isHeld } from '../../sandbox/holds.ts';
-import type { Edit, Journal, JournalPage, JournalQuery, JournalSize } from '../../sandbox/journal.ts';
+import { findHoldFindings, type HeldExchange, HOLD_ENDS, isHeld } from '../../sandbox/holds.ts';
+import type {
+  Edit,
+  Journal,
+  JournalPage,
+  JournalQuery,
+  JournalSize,
+} from '../../sandbox/journal.ts';
 import type { Emitter, SandboxEvent } from '../../sandbox/storage.ts';
 import type { Totals } from '../../sandbox/totals.ts';
+import { type FleetContext, keysOf } from './fleet-context.ts';
 import { exchangeText, readExchange } from './parts.ts';
-import { keysOf } from './keys.ts';
 import { readTotals, tally } from './redis-totals.ts';
-import type { FleetContext } from './storage.ts';
 import { END_HOLD, LIST, READ, TOTAL } from './scripts.ts';
 
 /** Exchanges that one reply of Redis has at most. */
@@ -40,12 +45,7 @@ export class RedisJournal implements Journal {
   /** Those that were told of while others are being looked up that were missed. */
   #told: Set<number> | undefined;
 
-  constructor(
-    name: string,
-    context: FleetContext,
-    channel: string,
-    events: Emitter<SandboxEvent>,
-  ) {
+  constructor(name: string, context: FleetContext, channel: string, events: Emitter<SandboxEvent>) {
     this.#name = name;
     this.#context = context;
     this.#channel = channel;
@@ -58,7 +58,10 @@ export class RedisJournal implements Journal {
     return { number, size, dropped };
   }
 
-  async select({ filter = {}, limit = Number.POSITIVE_INFINITY }: JournalQuery): Promise<JournalPage> {
+  async select({
+    filter = {},
+    limit = Number.POSITIVE_INFINITY,
+  }: JournalQuery): Promise<JournalPage> {
     const { after = 0, before = Number.POSITIVE_INFINITY, from } = filter;
     const { number, size, dropped } = await this.#read(1, 0);
     const oldest = number - size + 1;
@@ -150,13 +153,15 @@ export class RedisJournal implements Journal {
           this.#latest = number;
           this.#told?.add(number);
         }
-        return this.#events.emit({ kind, exchange });
+        this.#events.emit({ kind, exchange });
+        break;
       }
       case 'release':
-        return this.#events.emit({ kind, ...JSON.parse(rest) });
+        this.#events.emit({ kind, ...JSON.parse(rest) });
+        break;
       case 'edit':
       case 'deleted':
-        return this.#events.emit({ kind });
+        this.#events.emit({ kind });
     }
   }
 
@@ -168,7 +173,9 @@ export class RedisJournal implements Journal {
     const { number } = await this.#read(1, 0);
     if (isAgain && number < latest) this.#events.emit({ kind: 'deleted' });
     for (let from = latest + 1; isAgain && from <= number; from += PAGE) {
-      for (const exchange of (await this.#list(from, Math.min(number, from + PAGE - 1))).toReversed()) {
+      for (const exchange of (
+        await this.#list(from, Math.min(number, from + PAGE - 1))
+      ).toReversed()) {
         if (!told.has(exchange.number)) this.#events.emit({ kind: 'exchange', exchange });
       }
     }
@@ -188,7 +195,9 @@ export class RedisJournal implements Journal {
 
   async #listHeld(): Promise<readonly (readonly [number: number, text: string])[]> {
     const fields = listOf(await this.#context.redis.eval(LIST, 'reads', [this.#keys.held]));
-    return fields.flatMap((field, at) => (at % 2 === 0 ? [[Number(field), fields[at + 1] ?? '']] : []));
+    return fields.flatMap((field, at) =>
+      at % 2 === 0 ? [[Number(field), fields[at + 1] ?? '']] : [],
+    );
   }
 
   /** A reply is no longer held if its server must have let it go, unless that died. */
@@ -203,7 +212,12 @@ export class RedisJournal implements Journal {
   async #read(from: number, to: number): Promise<Page> {
     await this.followed;
     const { state, journal } = this.#keys;
-    const reply = await this.#context.redis.eval(READ, 'reads', [state, journal], [`${from}`, `${to}`]);
+    const reply = await this.#context.redis.eval(
+      READ,
+      'reads',
+      [state, journal],
+      [`${from}`, `${to}`],
+    );
     if (!Array.isArray(reply)) return NO_PAGE;
     const [number, cleared, size, first, texts] = reply;
     return { number, size, dropped: number - cleared - size, from: first, texts };

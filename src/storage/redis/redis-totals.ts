@@ -24,13 +24,16 @@ export function tally(name: string, exchanges: readonly Exchange[]): Tally {
   };
   for (const [before, exchange] of exchanges.entries()) {
     const { shows, basis, operation, method, target } = exchange;
-    const [reply, ...cases] = shows;
+    const [reply] = shows;
     if (reply !== undefined) {
       raise(`s:${reply}`);
       if (basis.kind === 'upstream') raise(`u:${reply}`);
       const options = basis.kind === 'assumed' ? basis.by : [];
       // A case is counted once, by its first exchange.
-      const fields = [...shows.map((key) => `f:${key}`), ...options.map((it) => `b:${reply}|${it}`)];
+      const fields = [
+        ...shows.map((key) => `f:${key}`),
+        ...options.map((it) => `b:${reply}|${it}`),
+      ];
       for (const field of fields) firsts.push([field, before + 1]);
     }
     if (operation === undefined) continue;
@@ -67,7 +70,7 @@ export function readTotals(fields: readonly string[]): Totals {
     shown.set(key, known);
     if (field.startsWith('s:')) known.count = Number(value);
     else if (field.startsWith('u:')) known.upstream = Number(value);
-    else if (field.startsWith('b:')) known.by = [...(known.by ?? []), option];
+    else if (field.startsWith('b:')) known.by = [...(known.by ?? []), option].sort();
     else {
       const [sandbox = '', exchange] = value.split('/');
       known.first = { sandbox, exchange: Number(exchange) };
@@ -85,7 +88,8 @@ export function readTotals(fields: readonly string[]): Totals {
 /** The same totals for MERGE, which adds cases up. */
 export function pastTotals(fields: readonly string[]): readonly string[] {
   const cases = fields.filter(
-    (field, at) => at % 2 === 0 && field.startsWith('f:') && !fields.includes(`s:${field.slice(2)}`),
+    (field, at) =>
+      at % 2 === 0 && field.startsWith('f:') && !fields.includes(`s:${field.slice(2)}`),
   );
   return [...fields, ...cases.flatMap((field) => [`s:${field.slice(2)}`, '1'])];
 }

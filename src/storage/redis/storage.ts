@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '../../sandbox/exchange.ts';
-import { type Edit, countChanges } from '../../sandbox/journal.ts';
+import { countChanges, type Edit } from '../../sandbox/journal.ts';
 import type { OpenedSandbox } from '../../sandbox/sandboxes.ts';
 import { initialState, type State } from '../../sandbox/state.ts';
 import {
@@ -11,30 +11,12 @@ import {
   StorageError,
   type Update,
 } from '../../sandbox/storage.ts';
-import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { timeOf } from '../../service/clock.ts';
-import { channelOf, keysOf } from './keys.ts';
+import { channelOf, type FleetContext, keysOf } from './fleet-context.ts';
 import { exchangeText, PARTS } from './parts.ts';
-import type { RedisConnection } from './redis-connection.ts';
 import { RedisJournal } from './redis-journal.ts';
 import { tally } from './redis-totals.ts';
 import { RELEASE, UPDATE } from './scripts.ts';
-
-/** What the sandboxes of a fleet share. */
-export interface FleetContext {
-  readonly redis: RedisConnection;
-  /** What the tokens of the fleet begin with: another fleet has started otherwise. */
-  readonly id: string;
-  readonly capacity: number;
-  readonly maxHold: number;
-  readonly openUpstream: OpenUpstream;
-  /** Enters a sandbox in the directory, before it is created. `isLost` if Redis had it. */
-  readonly enter: (name: string, isLost?: boolean) => Promise<void>;
-  /** Keeps a sandbox in the directory. */
-  readonly keepEntered: (name: string) => void;
-  /** Keeps totals that were cleared. */
-  readonly keepPast: (totals: readonly string[]) => Promise<void>;
-}
 
 /** Updates that share a script call. */
 const MAX_BATCH = 100;
@@ -147,7 +129,11 @@ export class RedisStorage implements Storage {
     await this.journal.followed;
     if (event.kind === 'release') {
       const { why, exchanges = [] } = event;
-      const args = [this.#channel, why, `release ${JSON.stringify({ why, exchanges: event.exchanges })}`];
+      const args = [
+        this.#channel,
+        why,
+        `release ${JSON.stringify({ why, exchanges: event.exchanges })}`,
+      ];
       await redis.eval(RELEASE, 'writes', [this.#keys.held], [...args, ...exchanges.map(String)]);
     } else if (event.kind === 'hold') {
       const message = `hold ${event.exchange.number} ${exchangeText(event.exchange)}`;
@@ -182,10 +168,13 @@ export class RedisStorage implements Storage {
     for (let losses = 0; ; losses += 1) {
       if (this.#version === '' && !(await this.#enter())) return this.#answerOnly();
       const { batch, after, ask, exchanges } = this.#runWaiting();
-      const turn = losses < MAX_LOSSES ? undefined : Math.min(MAX_TURN_MS, 50 + 3 * this.#roundTrip);
+      const turn =
+        losses < MAX_LOSSES ? undefined : Math.min(MAX_TURN_MS, 50 + 3 * this.#roundTrip);
       const reply = await this.#ask({ ...ask, turn }, exchanges, after).catch((error) => {
         // A read has done nothing, so it can be asked again.
-        this.#waiting = this.#waiting.filter((waiting) => !batch.some((it) => it.waiting === waiting && it.isWrite));
+        this.#waiting = this.#waiting.filter(
+          (waiting) => !batch.some((it) => it.waiting === waiting && it.isWrite),
+        );
         for (const { waiting, isWrite } of batch) if (isWrite) waiting.reject(error);
         if (!batch.some(({ isWrite }) => isWrite)) throw error;
       });
@@ -285,7 +274,8 @@ export class RedisStorage implements Storage {
     const { redis, capacity } = this.#context;
     const { parts = [], token, clears, edits = [] } = ask;
     const held = exchanges.flatMap(({ hold }, index) => (hold === undefined ? [] : [index + 1]));
-    const isWrite = token !== undefined || exchanges.length + edits.length > 0 || clears !== undefined;
+    const isWrite =
+      token !== undefined || exchanges.length + edits.length > 0 || clears !== undefined;
     const asked = {
       ...ask,
       ...tally(this.#name, exchanges),
@@ -293,7 +283,9 @@ export class RedisStorage implements Storage {
       ...{ capacity, parts, held, edits, uses: isWrite },
     };
     const known = PART_NAMES.map((name) => `${name}=${this.#tokens.get(name) ?? ''}`);
-    const texts = parts.map((name) => (this.#isInitial(name, after) ? '' : PARTS[name].write(after)));
+    const texts = parts.map((name) =>
+      this.#isInitial(name, after) ? '' : PARTS[name].write(after),
+    );
     const args = [JSON.stringify(asked), `,${known},`, ...texts, ...exchanges.map(exchangeText)];
     const sentAt = performance.now();
     const { state, journal, edits: edited, held: holds } = this.#keys;
@@ -317,7 +309,9 @@ export class RedisStorage implements Storage {
       if (name === undefined) throw new Error(`There is no part ${field}.`);
       const { restore, copy } = PARTS[name];
       this.state =
-        text === '' ? copy(initial, this.state) : await restore(this.state, text, { start, openUpstream });
+        text === ''
+          ? copy(initial, this.state)
+          : await restore(this.state, text, { start, openUpstream });
       this.#tokens.set(name, token);
     }
     this.#version = version;
@@ -333,7 +327,12 @@ export class RedisStorage implements Storage {
   }
 
   /** Takes what Redis has kept. */
-  #keep(after: State, { parts = [], token }: Ask, exchanges: readonly Exchange[], number: number): void {
+  #keep(
+    after: State,
+    { parts = [], token }: Ask,
+    exchanges: readonly Exchange[],
+    number: number,
+  ): void {
     this.state = after;
     if (token !== undefined) {
       if (this.#version === '') this.#born = token;

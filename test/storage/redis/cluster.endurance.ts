@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer } from '../../../src/server.ts';
 import { readRedisAddress } from '../../../src/storage/redis/address.ts';
 import { RedisConnection } from '../../../src/storage/redis/redis-connection.ts';
-import { startServer } from '../../../src/server.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 import { asker } from '../../helpers/wire.ts';

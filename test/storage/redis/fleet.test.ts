@@ -233,7 +233,10 @@ describeWithRedis('a fleet', () => {
     });
     const ask = asker((await join({ upstream: deployment.url })).port, '');
     try {
-      expect(await ask('GET', '/v1/pets')).toMatchObject({ status: 503, json: { code: 'not_saved' } });
+      expect(await ask('GET', '/v1/pets')).toMatchObject({
+        status: 503,
+        json: { code: 'not_saved' },
+      });
     } finally {
       await limit('0');
     }
