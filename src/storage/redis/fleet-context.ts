@@ -6,6 +6,9 @@ export interface FleetContext {
   readonly redis: RedisConnection;
   /** What the tokens of the fleet begin with: another fleet has started otherwise. */
   readonly id: string;
+  /** Distinguishes this server from all others. */
+  readonly server: string;
+  readonly createToken: () => string;
   readonly capacity: number;
   readonly maxHold: number;
   readonly openUpstream: OpenUpstream;

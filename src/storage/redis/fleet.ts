@@ -58,12 +58,14 @@ export async function joinFleet(options: FleetOptions): Promise<Fleet> {
 class RedisFleet implements Fleet, FleetContext {
   readonly redis: RedisConnection;
   readonly id: string;
+  readonly server = crypto.randomUUID().slice(0, 8);
   readonly capacity: number;
   readonly maxHold: number;
   readonly openUpstream: OpenUpstream;
   readonly #options: FleetOptions;
   #disagreement: string | undefined;
   #hasJoined = false;
+  #tokens = 0;
   #lossToldAt = Number.NEGATIVE_INFINITY;
 
   constructor(redis: RedisConnection, options: FleetOptions) {
@@ -82,6 +84,11 @@ class RedisFleet implements Fleet, FleetContext {
 
   open(sandbox: OpenedSandbox): RedisStorage {
     return new RedisStorage(sandbox, this);
+  }
+
+  createToken(): string {
+    this.#tokens += 1;
+    return `${this.id}${this.server}${this.#tokens.toString(36)}`;
   }
 
   create(sandbox: OpenedSandbox): Promise<boolean> {

@@ -33,12 +33,12 @@ function part<T>(
   get: (state: State) => T,
   set: (state: State, value: T) => State,
   write: (value: T) => string,
-  read: (text: string, context: RestoreContext) => T | Promise<T>,
+  read: (text: string, context: RestoreContext, known: T) => T | Promise<T>,
 ): Part {
   return {
     isSame: (one, other) => get(one) === get(other),
     write: (state) => write(get(state)),
-    restore: async (state, text, context) => set(state, await read(text, context)),
+    restore: async (state, text, context) => set(state, await read(text, context, get(state))),
     copy: (from, to) => set(to, get(from)),
   };
 }
@@ -48,7 +48,7 @@ function collection<Name extends CollectionName>(name: Name): Part {
     ({ store }) => store[name],
     (state, records) => ({ ...state, store: { ...state.store, [name]: records } }),
     recordsText,
-    READ_RECORDS[name],
+    (json, { start }, known) => READ_RECORDS[name](json, [known, start.store[name]]),
   );
 }
 
@@ -66,7 +66,13 @@ function counter<Name extends keyof State['counters']>(
   );
 }
 
-const READ_RECORDS: { readonly [Name in CollectionName]: (json: string) => Store[Name] } = {
+/** Takes records that did not change from those that the server knows. */
+type RecordsReader<Name extends CollectionName> = (
+  json: string,
+  known: readonly Store[Name][],
+) => Store[Name];
+
+const READ_RECORDS: { readonly [Name in CollectionName]: RecordsReader<Name> } = {
   animals: recordsReader(RECORD_SHAPES.animals, EMPTY_STORE.animals),
   inventory: recordsReader(RECORD_SHAPES.inventory, EMPTY_STORE.inventory),
   orders: recordsReader(RECORD_SHAPES.orders, EMPTY_STORE.orders),
@@ -105,8 +111,10 @@ export const PARTS = {
     (state, snapshots) => ({ ...state, snapshots }),
     (snapshots) =>
       JSON.stringify(Array.from(snapshots, ([name, store]) => [name, storeTexts(store)])),
-    (json) =>
-      new Map(parse<[string, StoreTexts][]>(json).map(([name, texts]) => [name, readStore(texts)])),
+    (json, { start }) =>
+      new Map(
+        parse<[string, StoreTexts][]>(json).map(([name, texts]) => [name, readStore(texts, start)]),
+      ),
   ),
   scenarios: part(
     ({ scenarios }) => scenarios,
@@ -143,12 +151,14 @@ function exact<T>(shape: Shape<T>, json: string): T {
 /** The texts of records: a write of a collection needs those of all that did not change, too. */
 const recordTexts = new WeakMap<object, string>();
 
+function textOf(record: object): string {
+  const text = recordTexts.get(record) ?? recordText(record);
+  recordTexts.set(record, text);
+  return text;
+}
+
 function recordsText(records: Pick<Records<object>, 'highestId' | 'ascending'>): string {
-  const texts = Array.from(records.ascending(), (record) => {
-    const known = recordTexts.get(record) ?? recordText(record);
-    recordTexts.set(record, known);
-    return known;
-  });
+  const texts = Array.from(records.ascending(), textOf);
   const { highestId } = records;
   return `{${highestId === undefined ? '' : `"highestId":${highestId},`}"records":[${texts}]}`;
 }
@@ -158,8 +168,13 @@ function recordsReader<R extends object>(record: Shape<R>, none: Records<R>) {
     highestId: internal.optional(ID),
     records: internal.required(list(record)),
   });
-  return (json: string): Records<R> => {
-    const { records: set, highestId } = exact(shape, json);
+  return (json: string, known: readonly Records<R>[]): Records<R> => {
+    const { records, highestId } = exact(shape, json);
+    const set = records.map((read) => {
+      const text = textOf(read);
+      const same = known.map((others) => others.get(none.idOf(read)));
+      return same.find((it) => it !== undefined && textOf(it) === text) ?? read;
+    });
     return none.apply({ set, highestId });
   };
 }
@@ -170,11 +185,14 @@ function storeTexts({ animals, inventory, orders }: Store): StoreTexts {
   return [recordsText(animals), recordsText(inventory), recordsText(orders)];
 }
 
-function readStore([animals = '', inventory = '', orders = '']: StoreTexts): Store {
+function readStore(
+  [animals = '', inventory = '', orders = '']: StoreTexts,
+  { store }: Start,
+): Store {
   return {
-    animals: READ_RECORDS.animals(animals),
-    inventory: READ_RECORDS.inventory(inventory),
-    orders: READ_RECORDS.orders(orders),
+    animals: READ_RECORDS.animals(animals, [store.animals]),
+    inventory: READ_RECORDS.inventory(inventory, [store.inventory]),
+    orders: READ_RECORDS.orders(orders, [store.orders]),
   };
 }
 

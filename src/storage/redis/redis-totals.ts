@@ -51,17 +51,18 @@ export function tally(name: string, exchanges: readonly Exchange[]): Tally {
 export function readTotals(fields: readonly string[]): Totals {
   const shown = new Map<string, { -readonly [Member in keyof ShownCount]: ShownCount[Member] }>();
   const counts: { -readonly [Code in keyof Totals['counts']]: Totals['counts'][Code] } = {};
-  const findings: Finding[] = [];
+  const findings: (readonly [exchange: number, index: number, finding: Finding])[] = [];
   const numbers = new Map<string, number>();
   for (let at = 0; at < fields.length; at += 2) {
     const [field = '', value = ''] = fields.slice(at, at + 2);
     const name = field.slice(2);
     const [key = '', option = ''] = name.split('|');
     if (field.startsWith('F:')) {
-      const [sandbox = '', exchange] = name.split('/');
+      const [sandbox = '', exchange, index] = name.split('/');
       const json: FindingJson = JSON.parse(value);
       const advice = FINDING_CODES[json.code];
-      findings.push({ ...json, sandbox, exchange: Number(exchange), advice });
+      const finding = { ...json, sandbox, exchange: Number(exchange), advice };
+      findings.push([finding.exchange, Number(index), finding]);
       continue;
     }
     numbers.set(field, Number(value));
@@ -81,8 +82,8 @@ export function readTotals(fields: readonly string[]): Totals {
     const count = numbers.get(`c:${code}`);
     if (count !== undefined) counts[code] = count;
   }
-  findings.sort((one, other) => one.exchange - other.exchange);
-  return new Totals({ shown: [...shown], counts, findings });
+  findings.sort(([one, first], [other, second]) => one - other || first - second);
+  return new Totals({ shown: [...shown], counts, findings: findings.map(([, , it]) => it) });
 }
 
 /** The same totals for MERGE, which adds cases up. */

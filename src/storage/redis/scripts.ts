@@ -132,9 +132,12 @@ if after > number then
 end
 local cleared = {}
 if ask.clears then
-  redis.call('DEL', KEYS[2], KEYS[3])
+  redis.call('DEL', KEYS[2])
   redis.call('HSET', KEYS[1], 'cleared', after, 'bytes', 0)
-  if ask.clears == 'all' then cleared = totals(true) end
+  if ask.clears == 'all' then
+    redis.call('DEL', KEYS[3])
+    cleared = totals(true)
+  end
 end
 if #ask.edits > 0 then
   for _, edit in ipairs(ask.edits) do

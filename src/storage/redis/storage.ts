@@ -28,10 +28,6 @@ const MAX_TURN_MS = 2000;
 /** How often a sandbox that is used is looked up in the directory. */
 const ENTER_EVERY_MS = 60_000;
 
-/** Distinguishes this server from all others, and its writes from each other. */
-const SERVER = crypto.randomUUID().slice(0, 8);
-let writes = 0;
-
 type PartName = keyof typeof PARTS;
 const PART_NAMES = Object.keys(PARTS).filter((name): name is PartName => name in PARTS);
 
@@ -89,7 +85,7 @@ export class RedisStorage implements Storage {
   readonly #tokens = new Map<PartName, string>();
   #waiting: WaitingUpdate[] = [];
   #isRunning = false;
-  #enteredAt = 0;
+  #enteredAt = Number.NEGATIVE_INFINITY;
   #roundTrip = 0;
 
   constructor(sandbox: OpenedSandbox, context: FleetContext) {
@@ -260,8 +256,7 @@ export class RedisStorage implements Storage {
       creates ? !this.#isInitial(name, after) : !PARTS[name].isSame(this.state, after),
     );
     if (parts.length === 0) return { parts };
-    writes += 1;
-    return { creates, parts, token: `${this.#context.id}${SERVER}${writes.toString(36)}` };
+    return { creates, parts, token: this.#context.createToken() };
   }
 
   /** Settings and clock depend on when the sandbox began, so they are always written. */
@@ -279,7 +274,7 @@ export class RedisStorage implements Storage {
     const asked = {
       ...ask,
       ...tally(this.#name, exchanges),
-      ...{ version: this.#version, server: SERVER, channel: this.#channel },
+      ...{ version: this.#version, server: this.#context.server, channel: this.#channel },
       ...{ capacity, parts, held, edits, uses: isWrite },
     };
     const known = PART_NAMES.map((name) => `${name}=${this.#tokens.get(name) ?? ''}`);
@@ -297,10 +292,10 @@ export class RedisStorage implements Storage {
 
   /** Takes over parts that other servers have written. */
   async #take([version = '', born = '', ...parts]: readonly string[]): Promise<void> {
-    const { id, openUpstream, enter } = this.#context;
+    const { id, openUpstream } = this.#context;
     const { start, initial } = this.#sandbox;
     if (!version.startsWith(id)) {
-      await enter(this.#name);
+      await this.#context.enter(this.#name);
       throw new StorageError('servers with other settings have changed this sandbox');
     }
     for (let at = 0; at < parts.length; at += 3) {
