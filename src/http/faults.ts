@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { pipeline, type Readable } from 'node:stream';
 import type { Fault } from '../scenario/fault-table.ts';
 import { LONGEST_DELAY } from '../scenario/time-shapes.ts';
-import { mayHaveContent } from '../service/reply.ts';
-import { closeWith } from './connections.ts';
+import { closeWith, onTurn } from './connections.ts';
+import { framingHeaders, hasContent } from './framing.ts';
 import type { PendingResponses } from './pending-responses.ts';
-import { carrierOf } from './tls/secure.ts';
+import { unwrapTls } from './tls/secure.ts';
 
 /** A reply as it goes on the wire. */
 export interface WireReply {
@@ -15,12 +13,10 @@ export interface WireReply {
   readonly headers: readonly string[];
   /** The content that GET would get, also in a reply to HEAD. */
   readonly body: string | Buffer;
-  /** What follows a body that is too large to be held. */
-  readonly rest?: Readable | undefined;
 }
 
 /**
- * Breaks an exchange.
+ * Breaks an exchange, after the replies to earlier requests of its connection.
  *
  * @param reply the reply to break; only a fault that replaces the reply needs none
  */
@@ -31,23 +27,25 @@ export function applyFault(
   pending: PendingResponses,
 ): void {
   const { socket } = response.req;
-  if (socket.destroyed) return;
-  if (fault.kind === 'reset') reset(socket);
-  else if (fault.kind === 'close') endConnection(response);
-  else if (fault.kind === 'html') html(response);
-  else if (fault.kind === 'hang') {
-    pending.delay(response, LONGEST_DELAY, () => void socket.destroy());
-  } else if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
-  else if (fault.kind === 'truncate') truncate(response, reply);
-  else if (fault.kind === 'malformed-json') malformedJson(response, reply);
-  else if (fault.kind === 'bad-chunk') badChunk(response, reply);
-  else slowBody(response, reply, fault, pending);
+  onTurn(response, () => {
+    if (socket.destroyed) return;
+    if (fault.kind === 'reset') reset(response);
+    else if (fault.kind === 'close') endConnection(response);
+    else if (fault.kind === 'html') html(response);
+    else if (fault.kind === 'hang') {
+      pending.delay(response, LONGEST_DELAY, () => void socket.destroy());
+    } else if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
+    else if (fault.kind === 'truncate') truncate(response, reply);
+    else if (fault.kind === 'malformed-json') malformedJson(response, reply);
+    else if (fault.kind === 'bad-chunk') badChunk(response, reply);
+    else slowBody(response, reply, fault, pending);
+  });
 }
 
 /** A TCP reset. Sends nothing, and ignores what the client still sends. */
-function reset(socket: Socket): void {
+function reset({ req: { socket } }: ServerResponse): void {
   try {
-    carrierOf(socket).resetAndDestroy();
+    unwrapTls(socket).resetAndDestroy();
   } catch {
     // An embedding app may listen on something other than TCP, which has no reset.
     socket.destroy();
@@ -65,12 +63,8 @@ const PAGE = `<html>
 
 /** A proxy's error page. It has none of the service's headers, which the proxy never received. */
 function html(response: ServerResponse): void {
-  response.writeHead(502, [
-    ...['Server', 'proxy'],
-    ...['Content-Type', 'text/html'],
-    ...['Content-Length', String(PAGE.length)],
-    ...['Connection', 'close'],
-  ]);
+  const headers = ['Server', 'proxy', 'Content-Type', 'text/html', 'Connection', 'close'];
+  response.writeHead(502, [...headers, ...framingHeaders(502, PAGE.length)]);
   response.end(PAGE); // Node leaves it out in a reply to HEAD
 }
 
@@ -112,7 +106,8 @@ function malformedJson(response: ServerResponse, reply: WireReply): void {
  * that cannot have chunks, to HTTP/1.0 or without content, is truncated instead.
  */
 function badChunk(response: ServerResponse, reply: WireReply): void {
-  if (response.req.httpVersion === '1.0' || !hasContent(response, reply.status)) {
+  const { httpVersion, socket } = response.req;
+  if (httpVersion === '1.0' || !hasContent(response, reply.status)) {
     truncate(response, reply);
     return;
   }
@@ -121,13 +116,12 @@ function badChunk(response: ServerResponse, reply: WireReply): void {
   response.writeHead(reply.status, [...reply.headers, 'Transfer-Encoding', 'chunked']);
   response.flushHeaders();
   // Bypasses Node, which writes every chunk correctly.
-  const { socket } = response.req;
-  if (half > 0) socket.write(chunkOf(half.toString(16), bytes.subarray(0, half)));
-  socket.write(chunkOf('xyz', bytes.subarray(half)));
+  if (half > 0) socket.write(formatChunk(half.toString(16), bytes.subarray(0, half)));
+  socket.write(formatChunk('xyz', bytes.subarray(half)));
   endConnection(response);
 }
 
-function chunkOf(size: string, content: Buffer): Buffer {
+function formatChunk(size: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${size}\r\n`), content, Buffer.from('\r\n')]);
 }
 
@@ -138,7 +132,6 @@ function slowBody(
   { chunks, over }: Extract<Fault, { kind: 'slow-body' }>,
   pending: PendingResponses,
 ): void {
-  const { rest } = reply;
   const body = Buffer.from(reply.body);
   writeHead(response, reply, body.length);
   if (!hasContent(response, reply.status) || body.length === 0) {
@@ -148,59 +141,33 @@ function slowBody(
   response.flushHeaders();
   const start = performance.now();
   let sent = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
   const sendRest = (): void => {
-    clearTimeout(timer);
-    // The last piece may be written and still be on its way to a slow client.
-    if (response.writableEnded) return;
-    if (rest === undefined) response.end(body.subarray(sent));
-    else {
-      response.write(body.subarray(sent));
-      pipeline(rest, response, () => {}); // breaks the reply off with the deployment's
-    }
+    clearInterval(timer);
+    if (isOver) return;
+    isOver = true;
+    response.end(body.subarray(sent));
   };
-  const sendDue = (): void => {
-    const elapsed = performance.now() - start;
+  const timer = setInterval(() => {
     // Paced by the clock: the delays of timers add up.
-    const due = Math.floor((elapsed * chunks) / over);
-    if (elapsed >= over || due >= chunks) {
-      sendRest();
-      return;
-    }
+    const due = Math.round(((performance.now() - start) * chunks) / over);
     const to = Math.floor((body.length * due) / chunks);
-    if (to > sent) response.write(body.subarray(sent, to));
+    if (due >= chunks) sendRest();
+    else if (to > sent) response.write(body.subarray(sent, to));
     sent = to;
-    timer = setTimeout(sendDue, ((due + 1) * over) / chunks - elapsed);
-  };
-  response.once('close', () => clearTimeout(timer));
-  sendDue();
-  if (!response.writableEnded) pending.add(response, sendRest);
+  }, over / chunks);
+  response.once('close', () => clearInterval(timer));
+  pending.add(response, sendRest);
 }
 
-/** Whether the reply comes with content (RFC 9110, section 6.4.1). */
-export function hasContent(response: ServerResponse, status: number): boolean {
-  return response.req.method !== 'HEAD' && mayHaveContent(status);
-}
-
-/**
- * Writes a head that announces `length` bytes of content, if the status may have content. A rest adds
- * an unknown number.
- */
+/** Writes a head that announces `length` bytes of content. */
 function writeHead(response: ServerResponse, reply: WireReply, length: number): void {
-  const { status, headers, rest } = reply;
-  const isKnown = mayHaveContent(status) && rest === undefined;
-  response.writeHead(
-    status,
-    isKnown ? [...headers, 'Content-Length', String(length)] : [...headers],
-  );
+  const { status, headers } = reply;
+  response.writeHead(status, [...headers, ...framingHeaders(status, length)]);
 }
 
 /** Closes the connection with a FIN, not a reset, once everything written is sent. */
 function endConnection({ req }: ServerResponse): void {
-  if (req.complete) {
-    req.socket.destroySoon();
-    return;
-  }
   closeWith(req.socket);
-  req.once('end', () => req.socket.destroySoon()).resume();
+  req.resume();
 }

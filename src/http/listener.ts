@@ -1,19 +1,18 @@
 import type { RequestListener } from 'node:http';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Server } from 'node:net';
 import type { State } from '../sandbox/state.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
-import { Connections, type Timeouts } from './connections.ts';
-import { PLAIN_HTTP, type Rejection, rejectBytes, rejectRequest, remedyFor } from './rejections.ts';
+import { createHttpServer, type Timeouts } from './connections.ts';
+import { findRemedy, type Rejection, rejectBytes, rejectRequest } from './rejections.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { isOfMock, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
-import { tlsUpgrade } from './tls/secure.ts';
 import { createRefusal, formatReply, sendFailure, sendReply } from './write.ts';
 
 const TIMEOUTS: Timeouts = {
   headers: 10_000,
-  idle: 300_000,
-  stop: 4_000, // Docker waits for 10 seconds
+  idle: 300_000, // longer than clients keep a connection themselves
+  stop: 5_000, // Docker waits for 10 seconds
 };
 
 export interface ListenerOptions {
@@ -29,10 +28,9 @@ export interface ListenerOptions {
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-/** A server, and the way to stop it. */
 export interface Listener {
   readonly server: Server;
-  /** Finishes what is in flight, as long as a client may take for it, then closes. */
+  /** Finishes what is in flight, as long as that may take, then closes. */
   close(): Promise<void>;
 }
 
@@ -41,68 +39,25 @@ export interface Listener {
  * the Express app, since Express slows down every request that passes through it.
  */
 export function createListener(options: ListenerOptions): Listener {
-  const { certificate, sandbox, timeouts } = options;
-  const notify = notifier(options);
-  const connections = new Connections(
-    { ...TIMEOUTS, ...timeouts },
-    responder(options, notify),
-    (error, socket) => {
-      const plain = rejectPlain(socket, options);
-      notify(plain?.[2] ?? remedyFor(error));
-      const reply = rejectionReply(plain ?? rejectBytes(error), sandbox.state);
-      return formatReply(createRefusal(reply, sandbox.state));
-    },
-  );
-  const upgrade = certificate && tlsUpgrade(certificate);
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-    connections.accept(socket, upgrade),
-  );
-  const close = (): Promise<void> => {
-    connections.stop();
-    return new Promise((resolve) => server.close(() => resolve()));
+  const { certificate, loadApp, sandbox, service } = options;
+  const notices = new Set<string>();
+  /** Reports each mistake once: a client that retries would fill the log. */
+  const notify = (message: string | undefined): void => {
+    if (message === undefined || notices.has(message)) return;
+    notices.add(message);
+    options.onNotice?.(message);
   };
-  return { server, close };
-}
-
-/** Reports each mistake once: a client that retries would fill the log. */
-function notifier({ onNotice }: ListenerOptions): (message: string | undefined) => void {
-  const reported = new Set<string>();
-  return (message) => {
-    if (message === undefined || reported.has(message)) return;
-    reported.add(message);
-    onNotice?.(message);
+  const rejectionReply = ([code, status, message]: Rejection): Reply => {
+    const grounds = new Grounds(sandbox.state.settings.choices);
+    return errorReply(grounds, code, status, message, { headers: ['Connection', 'close'] });
   };
-}
-
-function rejectionReply(
-  [code, status, message, ...more]: Rejection,
-  { settings: { choices } }: State,
-): Reply {
-  const headers = ['Connection', 'close', ...more];
-  return errorReply(new Grounds(choices), code, status, message, { headers });
-}
-
-/** Rejects everything but TLS on a port for HTTPS. */
-function rejectPlain(socket: Socket, { certificate }: ListenerOptions): Rejection | undefined {
-  return certificate === undefined || 'encrypted' in socket ? undefined : PLAIN_HTTP;
-}
-
-/** Creates the request handler: it answers with an Error, the service's handler, or the app. */
-function responder(
-  options: ListenerOptions,
-  notify: (message: string | undefined) => void,
-): RequestListener {
-  const { service, loadApp, sandbox } = options;
   let app: Promise<RequestListener> | undefined;
-  return (request, response) => {
+  const answer: RequestListener = (request, response) => {
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
     try {
-      const plain = rejectPlain(request.socket, options);
-      notify(plain?.[2]);
-      const rejection = plain ?? rejectRequest(request);
+      const rejection = rejectRequest(request);
       if (rejection !== undefined) {
-        const refused = rejectionReply(rejection, sandbox.state);
-        sendReply(response, createRefusal(refused, sandbox.state));
+        sendReply(response, createRefusal(rejectionReply(rejection), sandbox.state));
         return;
       }
       const target = parseTarget(request.url ?? '/');
@@ -118,4 +73,14 @@ function responder(
       fail(error);
     }
   };
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const listener = createHttpServer(timeouts, certificate, answer, (error) => {
+    notify(findRemedy(error));
+    return formatReply(createRefusal(rejectionReply(rejectBytes(error)), sandbox.state));
+  });
+  const { server } = listener;
+  server.on('drop', () =>
+    notify(`connections beyond ${server.maxConnections} are refused: raise \`ulimit -n\``),
+  );
+  return listener;
 }

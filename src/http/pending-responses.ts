@@ -3,11 +3,11 @@ import type { ServerResponse } from 'node:http';
 /** The replies of one server that are complete but wait: for a delay, or in a slow fault. */
 export class PendingResponses {
   readonly #endings = new Set<() => void>();
-  #over = false;
+  #isOver = false;
 
   /** Tracks a response, and how to end it early, until it is finished. */
   add(response: ServerResponse, end: () => void): void {
-    if (this.#over) {
+    if (this.#isOver) {
       end();
       return;
     }
@@ -32,7 +32,7 @@ export class PendingResponses {
 
   /** Ends all of them, and each later one as soon as it begins, so that the server can close. */
   endAll(): void {
-    this.#over = true;
+    this.#isOver = true;
     for (const end of this.#endings) end();
     this.#endings.clear();
   }

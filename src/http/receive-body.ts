@@ -21,7 +21,7 @@ export function receiveBody(
     return;
   }
   if (request.readableEnded && (streamed || length <= limit)) {
-    received(readBefore(request, streamed ? Number.POSITIVE_INFINITY : limit));
+    received(findParsedBody(request, streamed ? Number.POSITIVE_INFINITY : limit));
     return;
   }
   if (length > limit) {
@@ -47,8 +47,8 @@ export function receiveBody(
   request.on('data', onData).on('end', onEnd);
 }
 
-/** The body of a request that a parser of the embedding app has already read. */
-function readBefore(request: IncomingMessage, limit: number): RequestBody {
+/** The body that a parser of the embedding app has already read. */
+function findParsedBody(request: IncomingMessage, limit: number): RequestBody {
   const body: unknown = 'body' in request ? request.body : undefined;
   if (body === undefined) return { kind: 'none' };
   const bytes = Buffer.isBuffer(body)

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { describe } from '../words.ts';
 
-/** Code, status and message of an Error after which the connection is closed, and more headers. */
-export type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string, ...string[]];
+/** Code, status and message of an Error after which the connection is closed. */
+export type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string];
 
-/** Why a connection cannot go on: Node's error, or a code of `REJECTIONS`. */
+/** Why a connection cannot go on: Node's error, or a code that is used below. */
 export interface ConnectionError {
   readonly code?: string;
   readonly message?: string;
@@ -13,29 +13,25 @@ export interface ConnectionError {
   readonly rawPacket?: Buffer;
 }
 
-const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
-
-const REJECTIONS: Readonly<Record<string, Rejection>> = {
-  HPE_HEADER_OVERFLOW: ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'],
-  LATE: ['request_timeout', 408, 'the request did not arrive in time'],
-  CONNECT: ['method_not_allowed', 405, 'CONNECT is not for this server', 'Allow', METHODS],
-};
-
-const HTTPS = 'this port speaks HTTPS: use a base URL with https:// instead of http://';
-export const PLAIN_HTTP: Rejection = ['invalid_input', 400, HTTPS];
-
 /** Rejects what is not a request. */
 export function rejectBytes(error: ConnectionError): Rejection {
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'];
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return ['request_timeout', 408, 'the request did not arrive in time'];
   const why = `the request is not HTTP/1.1: ${error.message?.replace(/^Parse Error: /, '')}`;
-  return REJECTIONS[error.code ?? ''] ?? ['invalid_input', 400, remedyFor(error) ?? why];
+  return ['invalid_input', 400, findRemedy(error) ?? why];
 }
 
 /** What to do about a client that speaks another protocol; undefined for unknown ones. */
-export function remedyFor({ code = '', rawPacket }: ConnectionError): string | undefined {
+export function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefined {
   const start = rawPacket?.toString('latin1', 0, 14) ?? '';
+  if (code === 'PLAIN')
+    return 'this port speaks HTTPS: use a base URL with https:// instead of http://';
   if (start.startsWith('\x16\x03'))
     return 'this port speaks plain HTTP: use a base URL with http:// instead of https://';
   if (start === 'PRI * HTTP/2.0') return 'this port speaks HTTP/1.1: turn HTTP/2 off in the client';
+  if (code === 'CONNECT') return 'this server is not a proxy: give its address as the base URL';
   // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
   if (!/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)) return undefined;
   return 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';

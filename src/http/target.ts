@@ -7,10 +7,8 @@ import {
 } from '../contract/operations.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 
-/** Where the control API is, below a server's root or a sandbox's. */
 const CONTROL_PATH = '/__mock';
 
-/** A path of the service and its operations. */
 export interface ServiceRoute {
   readonly operations: ReadonlyMap<string, OperationId>;
   /** The value of `Allow` (RFC 9110, section 10.2.1). */
@@ -20,7 +18,6 @@ export interface ServiceRoute {
 /** The parts of a request target (RFC 9112, section 3.2), as the client wrote them. */
 export interface Target {
   readonly url: string;
-  /** The whole path. */
   readonly path: string;
   /** `/~NAME` if the path begins with it, valid or not. */
   readonly mount: string;
@@ -91,9 +88,8 @@ const PLAIN_PAIR = /^\?([\w.~-]+)=([\w.~-]*)$/;
 export function queryOf({ search }: Target): typeof NO_QUERY {
   if (search === '') return NO_QUERY;
   const [, name, value] = PLAIN_PAIR.exec(search) ?? [];
-  return name === undefined || value === undefined
-    ? [...new URLSearchParams(search)]
-    : [[name, value]];
+  if (name === undefined || value === undefined) return [...new URLSearchParams(search)];
+  return [[name, value]];
 }
 
 /** Whether a target is for the mock itself: its control API, its pages, or a root. */
@@ -104,17 +100,13 @@ export function isOfMock({ below, path }: Target): boolean {
 /** The root of the default sandbox, or of a named one, with or without its slash. */
 export const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
 
-/**
- * What a target asks of the service: the path below its base path, and the query. Undefined for a path
- * outside.
- */
+/** The path below the service's base path, and the query; undefined for a path outside. */
 export function belowBase({ below, search }: Target): string | undefined {
   const rest = below.slice(BASE_PATH.length);
   const isBelow = below.startsWith(BASE_PATH) && (rest === '' || rest.startsWith('/'));
   return isBelow ? rest + search : undefined;
 }
 
-/** Where a sandbox is. */
 interface Address {
   /** The server: a whole URL, or the path where an app has mounted the mock. */
   readonly root: string;
@@ -123,13 +115,13 @@ interface Address {
 
 const ADDRESS = /^(.*?)(?:\/~([^/]*))?(?:\/(?:v1|__mock)(?:\/.*)?)?\/*$/;
 
-/** Splits any address of a server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
+/** Splits an address of a server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
 export function parseAddress(address: string): Address {
   const [, root = address, sandbox = DEFAULT_SANDBOX] = ADDRESS.exec(address) ?? [];
   return { root, sandbox };
 }
 
-/** Where a sandbox is: its service and its control API are below. */
+/** Where the service and the control API of a sandbox are. */
 export function addressOf({ root, sandbox }: Address): string {
   return sandbox === DEFAULT_SANDBOX ? root : `${root}/~${sandbox}`;
 }

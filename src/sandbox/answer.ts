@@ -15,6 +15,7 @@ import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { cannedReply } from './canned-reply.ts';
 import { createExchange } from './create-exchange.ts';
 import type { Exchange, ServiceRequest } from './exchange.ts';
+import type { FindingText } from './finding-codes.ts';
 import { findInCall } from './findings.ts';
 import type { Preference } from './preference.ts';
 import { judgeRetry } from './retries.ts';
@@ -185,33 +186,39 @@ interface Decided {
 }
 
 /** Judges what the client did, and makes the exchange. */
-function conclude({ state, request, world, now, match, preference, ...rest }: Decided): Answer {
+function conclude(decided: Decided): Answer {
+  const { state, request, world, now, match } = decided;
   const { call } = request;
-  const { plain } = state.settings.start;
-  const reply = rest.reply && withPreference(rest.reply, preference);
-  const isFrozen = state.clock.frozenAt !== undefined;
-  const elapsed = isFrozen ? 0 : now.steady - request.receivedAt;
-  const parts = { request, world, reply, match, plain, wall: now.wall, elapsed };
-  if (call === undefined) {
-    return { state, exchange: createExchange({ ...parts, findings: [] }) };
-  }
+  const reply = decided.reply && withPreference(decided.reply, decided.preference);
   const isShown = match?.fault === undefined || FAULTS[match.fault.kind] !== 'replaces';
   const shown = isShown ? reply : undefined;
-  const findings = findInCall(call, shown, world);
+  let findings = call === undefined ? NO_FINDINGS : findInCall(call, shown, world);
+  let after = state;
   // Held replies have no send time yet.
-  if (match?.hold !== undefined) return { state, exchange: createExchange({ ...parts, findings }) };
-  const leavesAt = performance.timeOrigin + now.steady + (match?.delay ?? 0);
-  const context = { request, call, reply: shown, at: world.now, leavesAt };
-  const retry = judgeRetry(state.counters.retries, context);
-  const isSame = retry.retries === state.counters.retries;
-  return {
-    state: isSame ? state : { ...state, counters: { ...state.counters, retries: retry.retries } },
-    exchange: createExchange({
-      ...parts,
-      findings: retry.findings.length === 0 ? findings : [...findings, ...retry.findings],
-    }),
-  };
+  if (call !== undefined && match?.hold === undefined) {
+    const leavesAt = performance.timeOrigin + now.steady + (match?.delay ?? 0);
+    const context = { request, call, reply: shown, at: world.now, leavesAt };
+    const judged = judgeRetry(state.counters.retries, context);
+    if (judged.findings.length > 0) findings = [...findings, ...judged.findings];
+    if (judged.retries !== state.counters.retries) {
+      after = { ...state, counters: { ...state.counters, retries: judged.retries } };
+    }
+  }
+  const isFrozen = state.clock.frozenAt !== undefined;
+  const exchange = createExchange({
+    request,
+    world,
+    reply,
+    match,
+    findings,
+    plain: state.settings.start.plain,
+    wall: now.wall,
+    elapsed: isFrozen ? 0 : now.steady - request.receivedAt,
+  });
+  return { state: after, exchange };
 }
+
+const NO_FINDINGS: readonly FindingText[] = [];
 
 /** Tells the client and the journal whether its preference was applied (RFC 7240, section 3). */
 function withPreference(reply: Reply, preference: Preference | undefined): Reply {

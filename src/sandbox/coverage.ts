@@ -33,6 +33,8 @@ interface ReplyPlace {
     readonly key: string;
     readonly shows: (reply: CaseReply) => boolean;
   }[];
+  /** The keys by the cases that a reply shows, a bit each. */
+  readonly combinations: Map<number, readonly string[]>;
 }
 
 const PLACES = new Map(OPERATION_IDS.map((id) => [id, new Map<number, ReplyPlace>()]));
@@ -42,7 +44,8 @@ for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
   PLACES.get(reply.operation)?.set(reply.status, {
     documented: isDocumented ? [replyKey(reply)] : undefined,
     assumed: [assumedKey(reply)],
-    cases: cases.map((it) => ({ key: caseKey(it), shows: it.shows })),
+    cases: cases.map((known) => ({ key: caseKey(known), shows: known.shows })),
+    combinations: new Map(),
   });
 }
 
@@ -70,8 +73,26 @@ export function listShown(
   const own = documented ?? (reply.basis.kind === 'upstream' ? assumed : NOTHING);
   if (cases.length === 0) return own;
   const caseReply = caseReplyOf(call, reply, world);
-  const shown = cases.filter(({ shows }) => shows(caseReply));
-  return shown.length === 0 ? own : [...own, ...shown.map(({ key }) => key)];
+  let mask = 0;
+  for (let at = 0; at < cases.length; at += 1) {
+    if (cases[at]?.shows(caseReply)) mask |= 1 << at;
+  }
+  return keysOf(place, own, mask);
+}
+
+/** The keys of a reply and of some of its cases, a list that exchanges share. */
+function keysOf(
+  { cases, combinations }: ReplyPlace,
+  own: readonly string[],
+  mask: number,
+): readonly string[] {
+  if (mask === 0) return own;
+  let keys = combinations.get(mask);
+  if (keys === undefined) {
+    keys = [...own, ...cases.filter((_, at) => (mask >> at) & 1).map(({ key }) => key)];
+    combinations.set(mask, keys);
+  }
+  return keys;
 }
 
 function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {

@@ -66,6 +66,8 @@ interface Message {
 /** A reply as it is sent. */
 export interface SentReply extends Message {
   readonly status: number;
+  /** Nobody changes it: Node just takes no readonly array. */
+  readonly headers: string[];
   /** The reason phrase of a deployment. */
   readonly phrase?: string | undefined;
 }

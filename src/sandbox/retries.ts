@@ -38,6 +38,8 @@ export type Retries = readonly Attempt[];
 
 export const NO_RETRIES: Retries = [];
 
+const NONE: readonly never[] = [];
+
 /** What a retry is judged by. */
 interface RetryContext {
   readonly request: ServiceRequest;
@@ -56,7 +58,7 @@ export function judgeRetry(
   { request, call, reply, at, leavesAt }: RetryContext,
 ): { readonly findings: readonly FindingText[]; readonly retries: Retries } {
   if (earlier.length === 0 && (reply === undefined || reply.status < 400)) {
-    return { findings: [], retries: earlier };
+    return { findings: NONE, retries: earlier };
   }
   const retryAfter = readRetryAfter(reply, at);
   const hash = hashCall(request, call);

@@ -96,7 +96,7 @@ function parseReply(bytes: Buffer, to: string, over: boolean): Parsed | undefine
   const from = blank + 4;
   const whole = (body: string, end: number): Parsed => ({ reply: { status, headers, body }, end });
 
-  if (status < 200 || status === 204 || to === 'HEAD') return whole('', from);
+  if (status < 200 || status === 204 || status === 304 || to === 'HEAD') return whole('', from);
   if (headers['transfer-encoding'] === 'chunked') {
     const chunks = parseChunks(bytes, from);
     return chunks && whole(chunks.body, chunks.end);

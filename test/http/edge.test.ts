@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startServer } from '../../src/server.ts';
 import { serverFor } from '../helpers/deployment.ts';
@@ -103,8 +104,8 @@ const LAST_REQUESTS: typeof REQUESTS = {
     'a Host with a space': withHost('Host: local host\r\n'),
     'a Host with a path': withHost('Host: localhost/v1\r\n'),
     'a Host with a user': withHost('Host: me@localhost\r\n'),
+    CONNECT,
   },
-  '405 method_not_allowed': { CONNECT },
   '431 request_header_fields_too_large': {
     'headers over 16 KiB': get('/v1/pets', { 'X-Long': 'x'.repeat(20_000) }),
     'a target over 16 KiB': get(`/v1/pets?${'x'.repeat(20_000)}`),
@@ -246,11 +247,26 @@ describe('one request', () => {
   });
 });
 
-test('CONNECT behind a pending reply closes the connection', async () => {
-  const { port } = await serverFor({ delay: 300_000 });
+test('requests to upgrade are answered in order, with all that follows in their packet', async () => {
+  const { port } = await serverFor({ delay: 20 });
+  const wish = { Connection: 'Upgrade', Upgrade: 'websocket' };
+  const cat = post(REX, { Connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' });
+  const connection = await openRaw(port);
+  connection.send(
+    get('/v1/pets/1') + get('/v1/pets/2', wish) + get('/v1/pets/3', wish) + cat + get('/v1/pets/4'),
+  );
+  const replies = await connection.replies(5);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 201, 200]);
+  const [one, two, three, created, four] = replies.map(({ body }) => JSON.parse(body));
+  expect([one.id, two.id, three.id, created.name, four.id]).toEqual([1, 2, 3, 'Rex', 4]);
+});
+
+test('CONNECT behind a pending reply closes the connection after it', async () => {
+  const { port } = await serverFor({ delay: 20 });
   const connection = await openRaw(port);
   connection.send(get('/v1/inventory') + CONNECT);
-  await connection.rest();
+  expect((await connection.reply()).status).toBe(200);
+  expect(await connection.rest()).toBe('');
 });
 
 test('an HTTP/1.0 reply has no chunks and closes the connection', async () => {
@@ -308,6 +324,18 @@ describe('a client', () => {
     if (bytes !== '') expect((await connection.reply()).status).toBe(200);
     expect(await connection.rest()).toBe('');
     expect(connection.socket.errored).toBe(null);
+  });
+
+  test('that does not read its reply is disconnected after a while', async () => {
+    const { port } = await serverFor({ animals: 300_000, timeouts });
+    const { socket, send, rest } = await openRaw(port);
+    const begun = once(socket, 'data');
+    send(get('/v1/inventory'));
+    await begun;
+    socket.pause();
+    await setTimeout(1_000);
+    socket.resume();
+    expect((await rest()).endsWith(']')).toBe(false);
   });
 
   test.each<[string, string]>([

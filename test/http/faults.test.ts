@@ -40,7 +40,7 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
-/** Serves a fault at `/fault`, and a good reply at every other path. */
+/** Serves a fault at `/fault`, and a good reply at every other path, a late one at `/late`. */
 async function serve(
   fault: Fault,
   written: WireReply | (() => WireReply) = REPLY,
@@ -51,7 +51,8 @@ async function serve(
     if (request.url === '/fault') {
       const reply = typeof written === 'function' ? written() : written;
       applyFault(fault, response, reply, pending);
-    } else response.end(good);
+    } else if (request.url === '/late') setTimeout(() => response.end(good), 20);
+    else response.end(good);
   });
   const port = await listen(server);
   closers.push(async () => {
@@ -158,6 +159,19 @@ describe('on the wire', () => {
   });
 });
 
+test.each<Plain>([
+  ...(['reset', 'close', 'hang', 'html'] as const),
+  ...(['truncate', 'malformed-json', 'bad-chunk'] as const),
+])('%s waits until the reply before it is sent', async (kind) => {
+  const { port, pending } = await serve({ kind });
+  const connection = await openRaw(port);
+  connection.send(rawRequest('GET', '/late') + GET + rawRequest('GET', '/1'));
+  expect((await connection.reply()).body).toBe(PETS);
+  pending.endAll(); // a hang ends with it
+  const next = kind === 'html' || kind === 'malformed-json' ? await connection.reply() : undefined;
+  expect(next?.body).not.toBe(PETS);
+});
+
 describe('malformed-json', () => {
   test('is never JSON, whatever the body', async () => {
     let body = '';
@@ -193,7 +207,7 @@ describe('malformed-json', () => {
 describe('slow-body', () => {
   test('sends the head at once, then evenly spaced pieces', async () => {
     const { port, server } = await serve(slow(4, 1_000), { ...REPLY, body: '0123456789' });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const connection = await openRaw(port);
     let arrived = '';
     connection.socket.on('data', (bytes: Buffer) => {

@@ -55,6 +55,46 @@ describe('a rule', () => {
     expect((await ask('GET', '/pets/1')).status).toBe(200);
   });
 
+  test('that sets a header of CORS replaces the one of the mock', async () => {
+    const reply = '{"status":200,"headers":{"access-control-allow-origin":"https://app.example"}}';
+    const { port } = await serverFor(withRules(`{"on":"getPet","reply":${reply}}`));
+    const connection = await openRaw(port);
+    const headers = { Origin: 'https://app.example', Connection: 'close' };
+    connection.send(rawRequest('GET', '/v1/pets/1', headers));
+    const text = await connection.rest();
+    expect(text.match(/^access-control-allow-origin: .*/gim)).toEqual([
+      'access-control-allow-origin: https://app.example',
+    ]);
+    expect(text).toMatch(/^Access-Control-Expose-Headers: .*Preference-Applied/m);
+  });
+
+  test('with 304 has no Content-Length', async () => {
+    const { port } = await serverFor(withRules('{"on":"getPet","reply":{"status":304}}'));
+    const connection = await openRaw(port);
+    connection.send(rawRequest('GET', '/v1/pets/1') + rawRequest('GET', '/v1/inventory'));
+    const [none, next] = await connection.replies(2);
+    expect([none?.status, none?.headers['content-length'], next?.status]).toEqual([
+      304,
+      undefined,
+      200,
+    ]);
+  });
+
+  test.each(['GET', 'HEAD'])(
+    'whose head cannot be sent gets %s an Error, and closes',
+    async (method) => {
+      const reply = '{"status":204,"headers":{"Trailer":"X-Sum"}}';
+      const { port } = await serverFor(withRules(`{"on":"getPet","reply":${reply}}`));
+      const connection = await openRaw(port);
+      connection.send(rawRequest('GET', '/v1/inventory') + rawRequest(method, '/v1/pets/1'));
+      expect((await connection.reply()).status).toBe(200);
+      const { status, headers, body } = await connection.reply(method);
+      expect([status, headers.connection]).toEqual([500, 'close']);
+      if (method === 'GET') expect(JSON.parse(body)).toMatchObject({ code: 'internal_error' });
+      expect(await connection.rest()).toBe('');
+    },
+  );
+
   test.each<[string, () => ServerOptions]>([
     ['that only delays', () => withRules('{"on":"listInventory","delay":30}')],
     ['of --delay', () => ({ delay: 30 })],

@@ -78,25 +78,19 @@ describe('a reply', () => {
     const client = await listRaw();
     expect((await client.rest()).split('\r\n')).toEqual([
       'HTTP/1.1 299 Odd Reason',
-      ...head,
-      'Trailer: X-Sum',
       'Mock-Basis: upstream',
+      ...head,
+      'Content-Length: 3',
       'Connection: close',
-      'Transfer-Encoding: chunked',
       '',
-      '3',
       'abc',
-      '0',
-      'X-Sum: 1',
-      '',
-      '',
     ]);
   });
 
-  test('begins before the deployment has ended it', async () => {
+  test('is sent once the deployment has ended it', async () => {
     const { listRaw, deployment, exchange } = await inFrontOf(CUT);
     const client = await listRaw('');
-    await expect.poll(() => client.socket.bytesRead).toBeGreaterThan(60);
+    await expect.poll(() => deployment.received()).toContain('\r\n\r\n');
     expect(await exchange()).toMatchObject({ code: 'not_found' });
     deployment.sockets[0]?.write(',2,3,4]');
     expect((await client.reply()).body).toBe('[1,2,3,4]');
@@ -131,43 +125,14 @@ describe('a body', () => {
   const MEGABYTES = 16;
   const CHUNK = Buffer.alloc(1024 * 1024, 'x');
 
-  test('of a reply flows no faster than the client reads, and is whole in the end', async () => {
-    let written = 0;
-    const { server } = await inFrontOf((socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MEGABYTES * CHUNK.length}\r\n\r\n`);
-      const more = (): void => {
-        while (written < MEGABYTES) {
-          written += 1;
-          if (!socket.write(CHUNK)) return;
-        }
-      };
-      socket.on('drain', more);
-      more();
-    });
-    const sent = request({
-      port: server.port,
-      path: '/v1/pets',
-      headers: { Authorization: 'Bearer a' },
-    }).end();
-    const [reply] = await once(sent, 'response');
-    // Nobody reads: what fits into the buffers of the system arrives, and then nothing more.
-    await expect
-      .poll(async () => {
-        const before = written;
-        await new Promise(setImmediate);
-        return written > 0 && written === before;
-      })
-      .toBe(true);
-    expect(written).toBeLessThan(MEGABYTES);
-    let size = 0;
-    for await (const chunk of reply) size += chunk.length;
-    expect(size).toBe(MEGABYTES * CHUNK.length);
-  });
-
-  test('of a request streams to the deployment, whatever its size', async () => {
+  test('of many megabytes is whole in both directions, and too long for the journal', async () => {
     const { server, deployment, exchange } = await inFrontOf((socket) => {
-      socket.on('data', (bytes) => {
-        if (bytes.subarray(-5).toString() === '0\r\n\r\n') socket.write(OK);
+      let received = 0;
+      socket.on('data', ({ length }) => {
+        received += length;
+        if (received < 3 * CHUNK.length) return; // the first bytes came before
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${MEGABYTES * CHUNK.length}\r\n\r\n`);
+        for (let left = MEGABYTES; left > 0; left -= 1) socket.write(CHUNK);
       });
     });
     const headers = { Authorization: 'Bearer a', 'Content-Type': 'application/json' };
@@ -175,19 +140,22 @@ describe('a body', () => {
     for (let count = 0; count < 4; count += 1) sent.write(CHUNK);
     sent.end();
     const [reply] = await once(sent, 'response');
-    expect(reply.statusCode).toBe(200);
+    let size = 0;
+    for await (const chunk of reply) size += chunk.length;
+    expect(size).toBe(MEGABYTES * CHUNK.length);
     expect(deployment.received().replaceAll(/[^x]/g, '')).toHaveLength(4 * CHUNK.length);
-    reply.resume();
-    expect(await exchange()).toMatchObject({ status: 200, operation: 'createPet' });
+    expect(await exchange()).toMatchObject({
+      operation: 'createPet',
+      request: { size: 4 * CHUNK.length, cut: true },
+      reply: { size: MEGABYTES * CHUNK.length, cut: true },
+    });
   });
 
-  test('that breaks off ends the client’s connection, and is recorded', async () => {
+  test('that breaks off is an Error', async () => {
     const { ask, exchange } = await inFrontOf((socket) => socket.end(CUT));
-    await expect(ask('GET', '/pets')).rejects.toThrow();
-    expect(await exchange()).toMatchObject({
-      status: 200,
-      why: [expect.stringMatching(/the upstream broke the body off after 2 bytes/)],
-    });
+    const message = expect.stringMatching(/it broke the body off after 2 bytes/);
+    expect(await ask('GET', '/pets')).toMatchObject({ status: 502, json: { message } });
+    expect(await exchange()).toMatchObject({ status: 502, why: [message] });
   });
 
   test('in gzip is compared and shown as text', async () => {
@@ -214,7 +182,6 @@ test.each([
   const { deployment, listRaw, exchange } = await inFrontOf(answer);
   const client = await listRaw('');
   await expect.poll(() => deployment.received()).toContain('\r\n\r\n');
-  if (answer !== '') await expect.poll(() => client.socket.bytesRead).toBeGreaterThan(0);
   client.socket.resetAndDestroy();
   await expect.poll(() => deployment.sockets.every((socket) => socket.destroyed)).toBe(true);
   expect(await exchange()).toMatchObject({

@@ -53,7 +53,7 @@ export function exchangeText(exchange: Exchange): string {
 
 type ShownMessage = Exchange['request'];
 
-const NO_REPLY: ShownMessage = { headers: [], body: undefined, size: 0 };
+const NO_REPLY = { headers: [], body: undefined, size: 0 };
 
 /** Shows a body as JSON if it is JSON, else as text. */
 function messageText(message: ShownMessage): string {

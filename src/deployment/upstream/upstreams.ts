@@ -28,12 +28,14 @@ export class Upstreams {
     const transport = new Transport(base, this.#settings, DEFAULTS.upstreamTimeout);
     const send: Upstream['send'] = async (request) => {
       try {
-        const { onDisconnect: whenLeft, ...rest } = request;
-        const message = await transport.send({ ...rest, whenLeft });
+        const { onDisconnect, ...rest } = request;
+        const message = await transport.send({ ...rest, whenLeft: onDisconnect });
         const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = message;
         // Node reads any three digits.
         if (status < 200) throw new Error(`its status is ${status}`);
-        return { status, phrase, headers, content: await collect(message) };
+        const cancel = onDisconnect(() => message.destroy(new Error(LEFT)));
+        const content = await collect(message).finally(cancel);
+        return { status, phrase, headers, content };
       } catch (error) {
         const why = `the upstream ${url} failed: ${reasonOf(error)}`;
         throw new UpstreamError(
@@ -52,6 +54,8 @@ export class Upstreams {
     for (const upstream of this.#upstreams.values()) upstream.close();
   }
 }
+
+const LEFT = 'the client disconnected before it had the reply';
 
 /** A whole body. Throws if it breaks off, or is larger than the mock keeps. */
 async function collect(message: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -18,14 +18,14 @@ import {
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 
 /** Clients reject a certificate from the future, and the clock of a container can run behind. */
-const CLOCK_SKEW = 60 * 60 * 1000;
+const CLOCK_SKEW_MS = 60 * 60 * 1000;
 
 /**
  * Generates a key and a self-signed certificate, both in PEM.
  *
  * @param names the names and addresses of the server; the first is the subject
  */
-export async function drawCertificate(
+export async function generateCertificate(
   names: readonly JsonGeneralName[],
 ): Promise<{ cert: string; key: string }> {
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
@@ -35,7 +35,7 @@ export async function drawCertificate(
   const certificate = await X509CertificateGenerator.createSelfSigned({
     keys,
     name: `CN=${names[0]?.value},O=petstore-mock`,
-    notBefore: new Date(now.getTime() - CLOCK_SKEW),
+    notBefore: new Date(now.getTime() - CLOCK_SKEW_MS),
     notAfter: nextYear,
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
     extensions: [
