@@ -13,7 +13,7 @@ import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { channelOf, type FleetContext, keysOf } from './fleet-context.ts';
 import { type FleetSettings, hashOf, settingDifferences } from './fleet-settings.ts';
 import { RedisConnection } from './redis-connection.ts';
-import { pastTotals, readTotals } from './redis-totals.ts';
+import { readTotals } from './redis-totals.ts';
 import { DELETE, ENTER, LEAVE, LIST, MERGE, TOTAL, UNUSED } from './scripts.ts';
 import { RedisStorage } from './storage.ts';
 
@@ -156,7 +156,7 @@ class RedisFleet implements Fleet, FleetContext {
 
   async keepPast(totals: readonly string[]): Promise<void> {
     try {
-      await this.redis.eval(MERGE, 'writes', [PAST], pastTotals(totals));
+      await this.redis.eval(MERGE, 'writes', [PAST], totals);
     } catch (error) {
       const why = error instanceof Error ? error.message : error;
       this.#options.options.onNotice?.(`coverage and findings that were cleared are lost: ${why}`);

@@ -6,6 +6,7 @@ import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
 import { loadBases, type Start } from '../../scenario/sandbox-start.ts';
 import type { Scenario } from '../../scenario/scenario-shape.ts';
+import type { RateWindow } from '../../service/keyring.ts';
 import { internal, object } from '../../shape/objects.ts';
 import { ID, RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
@@ -52,20 +53,6 @@ function collection<Name extends CollectionName>(name: Name): Part {
   );
 }
 
-/** What calls count up, by its name in the state's counters. */
-function counter<Name extends keyof State['counters']>(
-  name: Name,
-  write: (value: State['counters'][Name]) => unknown,
-  read: (json: string) => State['counters'][Name],
-): Part {
-  return part<State['counters'][Name]>(
-    ({ counters }) => counters[name],
-    (state, value) => ({ ...state, counters: { ...state.counters, [name]: value } }),
-    (value) => JSON.stringify(write(value)),
-    read,
-  );
-}
-
 /** Takes records that did not change from those that the server knows. */
 type RecordsReader<Name extends CollectionName> = (
   json: string,
@@ -77,6 +64,11 @@ const READ_RECORDS: { readonly [Name in CollectionName]: RecordsReader<Name> } =
   inventory: recordsReader(RECORD_SHAPES.inventory, EMPTY_STORE.inventory),
   orders: recordsReader(RECORD_SHAPES.orders, EMPTY_STORE.orders),
 };
+
+interface CountersJson extends Pick<State['counters'], 'retries'> {
+  readonly rules: readonly (readonly [string, number])[];
+  readonly rates: readonly (readonly [string, RateWindow])[];
+}
 
 /** The parts of a state, by their names in Redis. */
 export const PARTS = {
@@ -95,17 +87,16 @@ export const PARTS = {
     JSON.stringify,
     (json) => parse<State['clock']>(json),
   ),
-  rules: counter(
-    'rules',
-    (counts) => [...counts],
-    (json) => new Map(parse<[string, number][]>(json)),
+  counters: part(
+    ({ counters }) => counters,
+    (state, counters) => ({ ...state, counters }),
+    ({ rules, rates, retries }) =>
+      JSON.stringify({ rules: [...rules], rates: [...rates], retries }),
+    (json) => {
+      const { rules, rates, retries } = parse<CountersJson>(json);
+      return { rules: new Map(rules), rates: new Map(rates), retries };
+    },
   ),
-  rates: counter(
-    'rates',
-    (rates) => [...rates],
-    (json) => new Map(parse(json)),
-  ),
-  retries: counter('retries', (retries) => retries, parse),
   snapshots: part(
     ({ snapshots }) => snapshots,
     (state, snapshots) => ({ ...state, snapshots }),
@@ -237,33 +228,30 @@ const bodyTexts = new WeakMap<Buffer, string>();
 function bodyText(body: Exchange['request']['body'], size: number): string {
   if (body === undefined || size > MAX_BODY) return 'null';
   if (typeof body === 'string') return JSON.stringify(body);
-  const known = bodyTexts.get(body) ?? JSON.stringify({ latin1: body.toString('latin1') });
-  bodyTexts.set(body, known);
-  return known;
+  const text = bodyTexts.get(body) ?? JSON.stringify({ latin1: body.toString('latin1') });
+  bodyTexts.set(body, text);
+  return text;
 }
 
-function readBody(body: BodyJson | undefined): string | Buffer | undefined {
-  return body === null || typeof body !== 'object'
-    ? (body ?? undefined)
-    : Buffer.from(body.latin1, 'latin1');
+function readBody(body: BodyJson): string | Buffer | undefined {
+  if (body === null || typeof body === 'string') return body ?? undefined;
+  return Buffer.from(body.latin1, 'latin1');
 }
 
-/** An exchange as JSON: on the first line all but its bodies, on a second one these, if it has any. */
+/** An exchange as a list: the bodies of its request and its reply, and the rest. */
 export function exchangeText(exchange: Exchange): string {
   const { request, reply } = exchange;
-  const text = JSON.stringify({
+  const rest = JSON.stringify({
     ...exchange,
     request: { ...request, body: undefined },
     reply: reply && { ...reply, body: undefined },
   });
   const bodies = [bodyText(request.body, request.size), bodyText(reply?.body, reply?.size ?? 0)];
-  return bodies.every((body) => body === 'null') ? text : `${text}\n[${bodies}]`;
+  return `[${bodies},${rest}]`;
 }
 
 export function readExchange(text: string, number: number): Exchange {
-  const [head = '', bodies = '[]'] = text.split('\n');
-  const exchange = parse<Exchange>(head);
-  const [requestBody, replyBody] = parse<readonly BodyJson[]>(bodies);
+  const [requestBody, replyBody, exchange] = parse<readonly [BodyJson, BodyJson, Exchange]>(text);
   const { request, reply } = exchange;
   return {
     ...exchange,

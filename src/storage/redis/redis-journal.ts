@@ -107,7 +107,7 @@ export class RedisJournal implements Journal {
   async held(): Promise<readonly HeldExchange[]> {
     const held: HeldExchange[] = [];
     for (const [number, text] of await this.#listHeld()) {
-      const exchange = this.#restore(text.slice(text.indexOf('{')), number);
+      const exchange = this.#restore(text.slice(text.indexOf('[')), number);
       if (!isHeld(exchange)) continue;
       if (exchange.hold.ended === undefined) held.push(exchange);
       else this.#context.redis.run(['HDEL', this.#keys.held, `${number}`], 'reads').catch(() => {});

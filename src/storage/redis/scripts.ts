@@ -3,13 +3,10 @@
 // A sandbox has four keys. `state` is a hash. It has each part of the state that differs from the start
 // under its name, with the token of its last write under `t:NAME`; `version`, the token of the last write
 // of any part, without which there is no sandbox; `born`, its first version; `number`, the number of the
-// latest exchange; `cleared`, the latest that was removed with all before it; `bytes`, those of the bodies
-// in the journal; `bare`, the latest that lost its bodies to their limit; `used`, when it was last used;
-// `turn`, a server that lost races and may write alone until `until`; and what was shown and found:
-//   s:KEY, c:CODE, u:KEY   how often a reply was shown, a finding made, a reply given by a deployment
-//   f:KEY                  the first exchange that showed a reply or a case, as NAME/NUMBER
-//   b:KEY|OPTION           an option that led to a reply
-//   F:NAME/NUMBER/INDEX    a finding, as JSON
+// latest exchange; `cleared`, the latest that was removed with all before it; `bytes`, those of the
+// journal; `used`, when it was last used; `turn`, a server that lost races and may write alone until
+// `until`; and what was shown and found: `s:KEY`, how often exchanges showed the same; `f:KEY`, the first
+// of these, as NAME/NUMBER; `F:PLACE` and `o:CODE`, findings, each after the place of its exchange.
 // `journal` is a list of exchanges. `edits` is a list of changes by the control API, each after the number
 // of the exchange before it. `held` is a hash of exchanges whose replies are held back, by number; a
 // release writes its reason in front.
@@ -17,8 +14,8 @@
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { PARTS } from './parts.ts';
 
-/** Bytes of bodies that a journal keeps, and how many edits. */
-const MAX_BODIES = 16 * 1024 * 1024;
+/** Bytes of exchanges that a journal keeps, and how many edits. */
+const MAX_JOURNAL_BYTES = 16 * 1024 * 1024;
 const MAX_EDITS = 1000;
 
 /** Findings kept of a sandbox, and of all that were cleared or deleted. */
@@ -31,31 +28,30 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Adds to what was shown and found, and takes it. */
+/** Adds to what was shown and found, and lists it. */
 const TOTALS = `
 local function count(ask, number)
-  for field, more in pairs(ask.counts) do redis.call('HINCRBY', KEYS[1], field, more) end
-  for _, first in ipairs(ask.firsts) do
-    redis.call('HSETNX', KEYS[1], first[1], ask.name .. '/' .. (number + first[2]))
+  for index, key in ipairs(ask.shown) do
+    redis.call('HINCRBY', KEYS[1], 's:' .. key, 1)
+    redis.call('HSETNX', KEYS[1], 'f:' .. key, ask.name .. '/' .. (number + index))
   end
   for at, found in ipairs(ask.findings) do
-    local code, isOnce, index, json = unpack(found)
-    local isFirst = redis.call('HINCRBY', KEYS[1], 'c:' .. code, 1) == 1
-    if (isFirst or not isOnce) and redis.call('HINCRBY', KEYS[1], 'findings', 1) <= ${MAX_FINDINGS} then
-      redis.call('HSET', KEYS[1], 'F:' .. ask.name .. '/' .. (number + index) .. '/' .. at, json)
+    local index, once, json = unpack(found)
+    local place = ask.name .. '/' .. (number + index) .. '/'
+    if once ~= '' then redis.call('HSETNX', KEYS[1], 'o:' .. once, place .. json)
+    elseif redis.call('HINCRBY', KEYS[1], 'findings', 1) <= ${MAX_FINDINGS} then
+      redis.call('HSET', KEYS[1], 'F:' .. place .. at, place .. json)
     end
   end
 end
-local function totals(takes)
+local function totals()
   local all = {}
   for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-    if string.find(field, '^[sfubcF]:') then
+    if string.find(field, '^[sfoF]:') then
       all[#all + 1] = field
       all[#all + 1] = redis.call('HGET', KEYS[1], field)
-      if takes then redis.call('HDEL', KEYS[1], field) end
     end
   end
-  if takes then redis.call('HDEL', KEYS[1], 'findings') end
   return all
 end
 `;
@@ -72,7 +68,7 @@ end
  */
 export const UPDATE = `${NOW}${TOTALS}
 local ask = cjson.decode(ARGV[1])
-local head = redis.call('HMGET', KEYS[1], 'version', 'number', 'turn', 'until', 'bytes', 'bare', 'born')
+local head = redis.call('HMGET', KEYS[1], 'version', 'number', 'turn', 'until', 'bytes', 'born')
 local version, number = head[1] or '', tonumber(head[2] or 0)
 if version == '' and not (ask.creates and ask.version == '') then return {'gone'} end
 local others = head[3] and head[3] ~= ask.server and now < tonumber(head[4])
@@ -80,7 +76,7 @@ if version ~= ask.version then
   if ask.turn and not others then
     redis.call('HSET', KEYS[1], 'turn', ask.server, 'until', now + ask.turn)
   end
-  local reply = {'changed', version, head[7]}
+  local reply = {'changed', version, head[6]}
   for _, name in ipairs({'${Object.keys(PARTS).join("','")}'}) do
     local token = redis.call('HGET', KEYS[1], 't:' .. name) or ''
     if not string.find(ARGV[2], ',' .. name .. '=' .. token .. ',', 1, true) then
@@ -99,32 +95,20 @@ if ask.token then
     redis.call('HSET', KEYS[1], 't:' .. name, ask.token, name, ARGV[2 + at])
   end
 end
-local bytes, bare, after = tonumber(head[5] or 0), tonumber(head[6] or 0), number
-local function bodies(text)
-  local line = string.find(text, '\\n', 1, true)
-  return line and #text - line or 0
-end
+local bytes, after = tonumber(head[5] or 0), number
 for at = 3 + #ask.parts, #ARGV do
   local text = ARGV[at]
   after = after + 1
-  if ask.capacity > 0 then
-    bytes = bytes + bodies(text)
-    if redis.call('RPUSH', KEYS[2], text) > ask.capacity then
-      bytes = bytes - bodies(redis.call('LPOP', KEYS[2]))
-    end
+  local size = redis.call('RPUSH', KEYS[2], text)
+  bytes = bytes + #text
+  while size > ask.capacity or bytes > ${MAX_JOURNAL_BYTES} do
+    bytes = bytes - #redis.call('LPOP', KEYS[2])
+    size = size - 1
   end
   redis.call('PUBLISH', ask.channel, 'exchange ' .. after .. ' ' .. text)
 end
 if after > number then
-  local oldest = after - redis.call('LLEN', KEYS[2]) + 1
-  while bytes > ${MAX_BODIES} and bare < after do
-    bare = math.max(bare + 1, oldest)
-    local text = redis.call('LINDEX', KEYS[2], bare - oldest)
-    local size = bodies(text)
-    if size > 0 then redis.call('LSET', KEYS[2], bare - oldest, string.sub(text, 1, -size - 2)) end
-    bytes = bytes - size
-  end
-  redis.call('HSET', KEYS[1], 'number', after, 'bytes', bytes, 'bare', bare)
+  redis.call('HSET', KEYS[1], 'number', after, 'bytes', bytes)
   for _, index in ipairs(ask.held) do
     redis.call('HSET', KEYS[4], number + index, ARGV[2 + #ask.parts + index])
   end
@@ -136,7 +120,9 @@ if ask.clears then
   redis.call('HSET', KEYS[1], 'cleared', after, 'bytes', 0)
   if ask.clears == 'all' then
     redis.call('DEL', KEYS[3])
-    cleared = totals(true)
+    cleared = totals()
+    for at = 1, #cleared, 2 do redis.call('HDEL', KEYS[1], cleared[at]) end
+    redis.call('HDEL', KEYS[1], 'findings')
   end
 end
 if #ask.edits > 0 then
@@ -176,7 +162,7 @@ local numbers = {unpack(ARGV, 4)}
 if #numbers == 0 then numbers = redis.call('HKEYS', KEYS[1]) end
 for _, number in ipairs(numbers) do
   local text = redis.call('HGET', KEYS[1], number)
-  if text and string.sub(text, 1, 1) == '{' then redis.call('HSET', KEYS[1], number, ARGV[2] .. text) end
+  if text and string.sub(text, 1, 1) == '[' then redis.call('HSET', KEYS[1], number, ARGV[2] .. text) end
 end
 redis.call('PUBLISH', ARGV[1], ARGV[3])
 `;
@@ -195,7 +181,7 @@ count(cjson.decode(ARGV[4]), tonumber(ARGV[2]) - 1)
 `;
 
 /** What was shown and found, fields and values in turn. KEYS: state. */
-export const TOTAL = `${TOTALS} return totals(false)`;
+export const TOTAL = `${TOTALS} return totals()`;
 
 /** The milliseconds since a sandbox was used; nothing if there is none. KEYS: state. */
 export const UNUSED = `${NOW}
@@ -211,7 +197,7 @@ return used and now - used
 export const DELETE = `${NOW}${TOTALS}
 local head = redis.call('HMGET', KEYS[1], 'version', 'used')
 if not head[1] or now - (head[2] or 0) < tonumber(ARGV[2]) then return nil end
-local all = totals(false)
+local all = totals()
 redis.call('UNLINK', unpack(KEYS))
 redis.call('PUBLISH', ARGV[1], 'deleted')
 return all
@@ -247,8 +233,9 @@ if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[
 export const MERGE = `
 for at = 1, #ARGV, 2 do
   local field, value = ARGV[at], ARGV[at + 1]
-  if string.find(field, '^[suc]:') then redis.call('HINCRBY', KEYS[1], field, value)
-  elseif string.sub(field, 1, 2) ~= 'F:' or redis.call('HINCRBY', KEYS[1], 'findings', 1) <= ${MAX_PAST_FINDINGS} then
+  local kind = string.sub(field, 1, 2)
+  if kind == 's:' then redis.call('HINCRBY', KEYS[1], field, value)
+  elseif kind ~= 'F:' or redis.call('HINCRBY', KEYS[1], 'findings', 1) <= ${MAX_PAST_FINDINGS} then
     redis.call('HSETNX', KEYS[1], field, value)
   end
 end

@@ -71,7 +71,9 @@ describeWithRedis('a Redis Cluster', () => {
     const address = readRedisAddress(`redis://127.0.0.1:${node?.port}/1`);
     if (address === undefined) throw new Error('not an address');
     const redis = new RedisConnection(address);
-    await expect(redis.run(['PING'], 'reads')).rejects.toThrow('SELECT is not allowed in cluster mode');
+    await expect(redis.run(['PING'], 'reads')).rejects.toThrow(
+      'SELECT is not allowed in cluster mode',
+    );
     redis.close();
   });
 });

@@ -61,7 +61,7 @@ describeWithRedis('the storage of a fleet', () => {
     settings: Readonly<Record<string, string>> = {},
   ): Promise<Fleet> {
     const url = `redis://127.0.0.1:${port}/0`;
-    const options = { journal: 10, maxHold: 60_000, onNotice: (it: string) => notices.push(it) };
+    const options = { journal: 100, maxHold: 60_000, onNotice: (it: string) => notices.push(it) };
     const fleet = await joinFleet({
       url,
       settings,
@@ -316,10 +316,10 @@ describeWithRedis('the storage of a fleet', () => {
     await expect.poll(() => events).toEqual([{ kind: 'release', why: 'released', exchanges: [1] }]);
   });
 
-  test('keeps bodies up to a limit in all, the newest ones', async () => {
+  test('keeps exchanges up to a limit in bytes, the newest ones, and says so', async () => {
     const one = open(await join());
-    const body = 'x'.repeat(256 * 1024);
-    for (let turn = 0; turn < 70; turn += 1) {
+    const body = '"'.repeat(256 * 1024);
+    for (let turn = 0; turn < 40; turn += 1) {
       await one.update((state) => {
         const call = { ...callOf('listPets'), authorization: 'Bearer demo-key' };
         const { exchange } = answer(state, requestOf(call), currentInstant());
@@ -328,9 +328,9 @@ describeWithRedis('the storage of a fleet', () => {
       });
     }
     expect(Number(await redis.command('HGET', STATE, 'bytes'))).toBeLessThanOrEqual(16 * 1024 ** 2);
-    expect((await one.journal.select({ limit: 1 })).exchanges).toMatchObject([
-      { number: 70, reply: { body } },
-    ]);
+    const { exchanges, dropped, isComplete } = await one.journal.select({ limit: 1 });
+    expect(exchanges).toMatchObject([{ number: 40, reply: { body } }]);
+    expect([dropped, isComplete]).toEqual([9, false]);
   });
 
   test('deletes a sandbox although Redis is full', async () => {
