@@ -41,6 +41,9 @@ export function tally(name: string, exchanges: readonly Exchange[]) {
   return { name, shown, findings };
 }
 
+/** A place, and the finding there. */
+const PLACED = /^(.*?)\/(\d+)(?:\/(\d+)\/(.*))?$/s;
+
 /** Reads totals: fields and values in turn. */
 export function readTotals(fields: readonly string[]): Totals {
   const values = new Map(
@@ -48,19 +51,14 @@ export function readTotals(fields: readonly string[]): Totals {
   );
   const placed = [...values].filter(([field]) => !field.startsWith('s:'));
   const entries = placed.map(([field, value]) => {
-    const [, sandbox = '', exchange, rest = ''] = /^(.*?)\/(\d+)\/?(.*)$/s.exec(value) ?? [];
-    return {
-      kind: field.slice(0, 2),
-      key: field.slice(2),
-      sandbox,
-      exchange: Number(exchange),
-      rest,
-    };
+    const [, sandbox = '', exchange, index, json = ''] = PLACED.exec(value) ?? [];
+    return { field, sandbox, exchange: Number(exchange), index: Number(index ?? 0), json };
   });
-  entries.sort((one, other) => one.exchange - other.exchange);
+  entries.sort((one, other) => one.exchange - other.exchange || one.index - other.index);
   const totals = new Totals();
-  for (const { kind, key, sandbox, exchange, rest } of entries) {
-    if (kind === 'f:') {
+  for (const { field, sandbox, exchange, json } of entries) {
+    if (field.startsWith('f:')) {
+      const key = field.slice(2);
       const { shows, by, upstream, codes }: Shown = JSON.parse(key);
       const count = Number(values.get(`s:${key}`));
       const first = { sandbox, exchange };
@@ -72,8 +70,8 @@ export function readTotals(fields: readonly string[]): Totals {
       const counts = Object.fromEntries(codes.map((code) => [code, count]));
       totals.merge({ shown, counts, findings: [] });
     } else {
-      const json: FindingJson = JSON.parse(rest);
-      const finding = { ...json, sandbox, exchange, advice: FINDING_CODES[json.code] };
+      const found: FindingJson = JSON.parse(json);
+      const finding = { ...found, sandbox, exchange, advice: FINDING_CODES[found.code] };
       totals.merge({ shown: [], counts: {}, findings: [finding] });
     }
   }

@@ -37,10 +37,10 @@ local function count(ask, number)
   end
   for at, found in ipairs(ask.findings) do
     local index, once, json = unpack(found)
-    local place = ask.name .. '/' .. (number + index) .. '/'
+    local place = ask.name .. '/' .. (number + index) .. '/' .. at .. '/'
     if once ~= '' then redis.call('HSETNX', KEYS[1], 'o:' .. once, place .. json)
     elseif redis.call('HINCRBY', KEYS[1], 'findings', 1) <= ${MAX_FINDINGS} then
-      redis.call('HSET', KEYS[1], 'F:' .. place .. at, place .. json)
+      redis.call('HSET', KEYS[1], 'F:' .. place, place .. json)
     end
   end
 end
