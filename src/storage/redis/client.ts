@@ -14,14 +14,14 @@ import {
 import type { RedisAddress } from './address.ts';
 
 /** Called with each message of a channel. */
-export type OnMessage = (message: string) => void;
+export type OnMessage = (message: string | Buffer) => void;
 
 /** One connection. */
 export interface RedisClient {
   /** Rejects with an ErrorReply if Redis refuses the command. Shares round trips with other commands. */
   readonly sendCommand: (args: readonly string[]) => Promise<unknown>;
   readonly subscribe: (channel: string, onMessage: OnMessage) => Promise<unknown>;
-  readonly unsubscribe: (channel: string) => Promise<unknown>;
+  readonly unsubscribe: (channel: string, onMessage: OnMessage) => Promise<unknown>;
   readonly destroy: () => void;
   /** Resolves with the reason when the connection is lost. */
   readonly lost: Promise<Error>;
@@ -129,7 +129,7 @@ async function connect(
   return {
     sendCommand,
     subscribe: (channel, onMessage) => client.subscribe(channel, onMessage),
-    unsubscribe: (channel) => client.unsubscribe(channel),
+    unsubscribe: (channel, onMessage) => client.unsubscribe(channel, onMessage),
     destroy,
     lost,
   };

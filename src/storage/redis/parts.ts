@@ -18,6 +18,8 @@ import { problemText } from '../../words.ts';
 /** What a server needs to read a state of its fleet. */
 export interface RestoreContext {
   readonly start: Start;
+  /** The state of a new sandbox. */
+  readonly initial: State;
   readonly openUpstream: OpenUpstream;
 }
 
@@ -25,9 +27,8 @@ export interface RestoreContext {
 interface Part {
   readonly isSame: (one: State, other: State) => boolean;
   readonly write: (state: State) => string;
+  /** An empty text stands for the part of a new sandbox. */
   readonly restore: (state: State, text: string, context: RestoreContext) => Promise<State>;
-  /** A state with this part of another one. */
-  readonly copy: (from: State, to: State) => State;
 }
 
 function part<T>(
@@ -39,8 +40,10 @@ function part<T>(
   return {
     isSame: (one, other) => get(one) === get(other),
     write: (state) => write(get(state)),
-    restore: async (state, text, context) => set(state, await read(text, context, get(state))),
-    copy: (from, to) => set(to, get(from)),
+    restore: async (state, text, context) => {
+      const isInitial = text === '';
+      return set(state, isInitial ? get(context.initial) : await read(text, context, get(state)));
+    },
   };
 }
 
@@ -238,20 +241,22 @@ function readBody(body: BodyJson): string | Buffer | undefined {
   return Buffer.from(body.latin1, 'latin1');
 }
 
-/** An exchange as a list: the bodies of its request and its reply, and the rest. */
+/** An exchange as JSON: on the first line all but its bodies, on a second one these, if it has any. */
 export function exchangeText(exchange: Exchange): string {
   const { request, reply } = exchange;
-  const rest = JSON.stringify({
+  const text = JSON.stringify({
     ...exchange,
     request: { ...request, body: undefined },
     reply: reply && { ...reply, body: undefined },
   });
   const bodies = [bodyText(request.body, request.size), bodyText(reply?.body, reply?.size ?? 0)];
-  return `[${bodies},${rest}]`;
+  return bodies.every((body) => body === 'null') ? text : `${text}\n[${bodies}]`;
 }
 
 export function readExchange(text: string, number: number): Exchange {
-  const [requestBody, replyBody, exchange] = parse<readonly [BodyJson, BodyJson, Exchange]>(text);
+  const [head = '', bodies = '[null,null]'] = text.split('\n');
+  const exchange = parse<Exchange>(head);
+  const [requestBody, replyBody] = parse<readonly [BodyJson, BodyJson]>(bodies);
   const { request, reply } = exchange;
   return {
     ...exchange,

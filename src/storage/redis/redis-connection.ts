@@ -30,7 +30,9 @@ const HASHES = new Map<string, string>();
 /** Whether a command can be repeated if its connection breaks, so that nobody knows whether it was run. */
 export type Effect = 'reads' | 'writes';
 
-interface Channel {
+/** What somebody follows. */
+export interface Channel {
+  readonly name: string;
   readonly onMessage: OnMessage;
   /** Called once the channel is followed, and again whenever messages may have been missed. */
   readonly onReady: (isAgain: boolean) => void;
@@ -40,7 +42,7 @@ interface Channel {
 export class RedisConnection {
   readonly address: RedisAddress;
   readonly #onNotice: ((message: string) => void) | undefined;
-  readonly #channels = new Map<string, Channel>();
+  readonly #channels = new Set<Channel>();
   #client: RedisClient | undefined;
   #isClosed = false;
   #problem = 'not connected yet';
@@ -113,15 +115,15 @@ export class RedisConnection {
     return this.run(['EVALSHA', hash, String(keys.length), ...keys, ...args], effect, script);
   }
 
-  /** Follows a channel, through losses of the connection. */
-  follow(name: string, channel: Channel): Promise<void> {
-    this.#channels.set(name, channel);
-    return this.#subscribe(name, channel, false);
+  /** Follows a channel, through losses of the connection. Never rejects. */
+  follow(channel: Channel): Promise<void> {
+    this.#channels.add(channel);
+    return this.#subscribe(channel, false);
   }
 
-  unfollow(name: string): void {
-    this.#channels.delete(name);
-    this.#client?.unsubscribe(name).catch(() => {});
+  unfollow(channel: Channel): void {
+    this.#channels.delete(channel);
+    this.#client?.unsubscribe(channel.name, channel.onMessage).catch(() => {});
   }
 
   close(): void {
@@ -131,10 +133,10 @@ export class RedisConnection {
     this.#events.emit('news');
   }
 
-  async #subscribe(name: string, channel: Channel, isAgain: boolean): Promise<void> {
+  async #subscribe(channel: Channel, isAgain: boolean): Promise<void> {
     try {
       if (this.#client === undefined) return;
-      await this.#client.subscribe(name, channel.onMessage);
+      await this.#client.subscribe(channel.name, channel.onMessage);
       channel.onReady(isAgain);
     } catch {
       // The next connection tries again.
@@ -162,7 +164,7 @@ export class RedisConnection {
         if (!isFirst) this.#onNotice?.(`${this.address.shown} can be reached again`);
         isFirst = false;
         this.#events.emit('news');
-        for (const [name, channel] of this.#channels) void this.#subscribe(name, channel, true);
+        for (const channel of this.#channels) void this.#subscribe(channel, true);
         this.#problem = (await client.lost).message;
         this.#downSince = performance.now();
         if (!this.#isClosed) this.#onNotice?.(this.#unreachable().message);

@@ -12,6 +12,7 @@ import type { Emitter, SandboxEvent } from '../../sandbox/storage.ts';
 import type { Totals } from '../../sandbox/totals.ts';
 import { type FleetContext, keysOf } from './fleet-context.ts';
 import { exchangeText, readExchange } from './parts.ts';
+import type { Channel } from './redis-connection.ts';
 import { readTotals, tally } from './redis-totals.ts';
 import { END_HOLD, LIST, READ, TOTAL } from './scripts.ts';
 
@@ -40,6 +41,7 @@ export class RedisJournal implements Journal {
   readonly #channel: string;
   readonly #events: Emitter<SandboxEvent>;
   readonly #keys: ReturnType<typeof keysOf>;
+  #following: Channel | undefined;
   /** The number of the latest exchange that was told of. */
   #latest = 0;
   /** Those that were told of while others are being looked up that were missed. */
@@ -107,7 +109,7 @@ export class RedisJournal implements Journal {
   async held(): Promise<readonly HeldExchange[]> {
     const held: HeldExchange[] = [];
     for (const [number, text] of await this.#listHeld()) {
-      const exchange = this.#restore(text.slice(text.indexOf('[')), number);
+      const exchange = this.#restore(text.slice(text.indexOf('{')), number);
       if (!isHeld(exchange)) continue;
       if (exchange.hold.ended === undefined) held.push(exchange);
       else this.#context.redis.run(['HDEL', this.#keys.held, `${number}`], 'reads').catch(() => {});
@@ -131,14 +133,18 @@ export class RedisJournal implements Journal {
 
   /** Tells of what happens from now on, on whichever server. */
   follow(): void {
-    this.followed = this.#context.redis.follow(this.#channel, {
-      onMessage: (message) => this.#tell(message),
+    if (this.#following !== undefined) return;
+    this.#following = {
+      name: this.#channel,
+      onMessage: (message) => this.#tell(String(message)),
       onReady: (isAgain) => void this.#tellMissed(isAgain).catch(() => {}),
-    });
+    };
+    this.followed = this.#context.redis.follow(this.#following);
   }
 
   unfollow(): void {
-    this.#context.redis.unfollow(this.#channel);
+    if (this.#following !== undefined) this.#context.redis.unfollow(this.#following);
+    this.#following = undefined;
   }
 
   #tell(message: string): void {

@@ -4,7 +4,7 @@
 // under its name, with the token of its last write under `t:NAME`; `version`, the token of the last write
 // of any part, without which there is no sandbox; `born`, its first version; `number`, the number of the
 // latest exchange; `cleared`, the latest that was removed with all before it; `bytes`, those of the
-// journal; `used`, when it was last used; `turn`, a server that lost races and may write alone until
+// bodies in the journal; `bare`, the latest that lost its bodies to their limit; `used`, when it was last used; `turn`, a server that lost races and may write alone until
 // `until`; and what was shown and found: `s:KEY`, how often exchanges showed the same; `f:KEY`, the first
 // of these, as NAME/NUMBER; `F:PLACE` and `o:CODE`, findings, each after the place of its exchange.
 // `journal` is a list of exchanges. `edits` is a list of changes by the control API, each after the number
@@ -14,8 +14,8 @@
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { PARTS } from './parts.ts';
 
-/** Bytes of exchanges that a journal keeps, and how many edits. */
-const MAX_JOURNAL_BYTES = 16 * 1024 * 1024;
+/** Bytes of bodies that a journal keeps, and how many edits. */
+const MAX_BODIES = 16 * 1024 * 1024;
 const MAX_EDITS = 1000;
 
 /** Findings kept of a sandbox, and of all that were cleared or deleted. */
@@ -68,7 +68,7 @@ end
  */
 export const UPDATE = `${NOW}${TOTALS}
 local ask = cjson.decode(ARGV[1])
-local head = redis.call('HMGET', KEYS[1], 'version', 'number', 'turn', 'until', 'bytes', 'born')
+local head = redis.call('HMGET', KEYS[1], 'version', 'number', 'turn', 'until', 'bytes', 'born', 'bare')
 local version, number = head[1] or '', tonumber(head[2] or 0)
 if version == '' and not (ask.creates and ask.version == '') then return {'gone'} end
 local others = head[3] and head[3] ~= ask.server and now < tonumber(head[4])
@@ -95,20 +95,30 @@ if ask.token then
     redis.call('HSET', KEYS[1], 't:' .. name, ask.token, name, ARGV[2 + at])
   end
 end
-local bytes, after = tonumber(head[5] or 0), number
+local bytes, bare, after = tonumber(head[5] or 0), tonumber(head[7] or 0), number
+local function bodies(text)
+  local line = string.find(text, '\\n', 1, true)
+  return line and #text - line or 0
+end
 for at = 3 + #ask.parts, #ARGV do
   local text = ARGV[at]
   after = after + 1
-  local size = redis.call('RPUSH', KEYS[2], text)
-  bytes = bytes + #text
-  while size > ask.capacity or bytes > ${MAX_JOURNAL_BYTES} do
-    bytes = bytes - #redis.call('LPOP', KEYS[2])
-    size = size - 1
+  bytes = bytes + bodies(text)
+  if redis.call('RPUSH', KEYS[2], text) > ask.capacity then
+    bytes = bytes - bodies(redis.call('LPOP', KEYS[2]))
   end
   redis.call('PUBLISH', ask.channel, 'exchange ' .. after .. ' ' .. text)
 end
 if after > number then
-  redis.call('HSET', KEYS[1], 'number', after, 'bytes', bytes)
+  local oldest = after - redis.call('LLEN', KEYS[2]) + 1
+  while bytes > ${MAX_BODIES} and bare < after do
+    bare = math.max(bare + 1, oldest)
+    local text = redis.call('LINDEX', KEYS[2], bare - oldest)
+    local size = text and bodies(text) or 0
+    if size > 0 then redis.call('LSET', KEYS[2], bare - oldest, string.sub(text, 1, -size - 2)) end
+    bytes = bytes - size
+  end
+  redis.call('HSET', KEYS[1], 'number', after, 'bytes', bytes, 'bare', bare)
   for _, index in ipairs(ask.held) do
     redis.call('HSET', KEYS[4], number + index, ARGV[2 + #ask.parts + index])
   end
@@ -162,7 +172,7 @@ local numbers = {unpack(ARGV, 4)}
 if #numbers == 0 then numbers = redis.call('HKEYS', KEYS[1]) end
 for _, number in ipairs(numbers) do
   local text = redis.call('HGET', KEYS[1], number)
-  if text and string.sub(text, 1, 1) == '[' then redis.call('HSET', KEYS[1], number, ARGV[2] .. text) end
+  if text and string.sub(text, 1, 1) == '{' then redis.call('HSET', KEYS[1], number, ARGV[2] .. text) end
 end
 redis.call('PUBLISH', ARGV[1], ARGV[3])
 `;

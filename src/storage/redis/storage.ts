@@ -302,11 +302,8 @@ export class RedisStorage implements Storage {
       const [field, token = '', text = ''] = parts.slice(at, at + 3);
       const name = PART_NAMES.find((known) => known === field);
       if (name === undefined) throw new Error(`There is no part ${field}.`);
-      const { restore, copy } = PARTS[name];
-      this.state =
-        text === ''
-          ? copy(initial, this.state)
-          : await restore(this.state, text, { start, openUpstream });
+      const context = { start, initial, openUpstream };
+      this.state = await PARTS[name].restore(this.state, text, context);
       this.#tokens.set(name, token);
     }
     this.#version = version;
