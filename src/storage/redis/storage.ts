@@ -192,15 +192,16 @@ export class RedisStorage implements Storage {
     }
   }
 
-  /** Finds the sandbox, or prepares to create it. False if there is none, and there is to be none. */
+  /** Finds the sandbox, or prepares to create it. False if there is none, and nothing is to be kept. */
   async #enter(): Promise<boolean> {
     const reply = await this.#ask({}, []);
     if (reply.kind === 'changed') await this.#take(reply.rest);
     if (reply.kind !== 'gone') return true;
-    const { mayCreate } = this.#sandbox;
-    if (mayCreate) await this.#context.enter(this.#name, this.#wasKnown);
+    const creates = this.#sandbox.mayCreate && this.#runWaiting().batch.some((it) => it.isWrite);
+    if (!creates) return false;
+    await this.#context.enter(this.#name, this.#wasKnown);
     this.#wasKnown = false;
-    return mayCreate;
+    return true;
   }
 
   /** A sandbox that does not exist answers like a new one. */
