@@ -68,6 +68,20 @@ const READ_RECORDS: { readonly [Name in CollectionName]: RecordsReader<Name> } =
   orders: recordsReader(RECORD_SHAPES.orders, EMPTY_STORE.orders),
 };
 
+/** A member of a state. */
+function member<Name extends keyof State>(
+  name: Name,
+  write: (value: State[Name]) => string,
+  read: (json: string, context: RestoreContext) => State[Name] | Promise<State[Name]>,
+): Part {
+  return part<State[Name]>(
+    (state) => state[name],
+    (state, value) => ({ ...state, [name]: value }),
+    write,
+    read,
+  );
+}
+
 interface CountersJson extends Pick<State['counters'], 'retries'> {
   readonly rules: readonly (readonly [string, number])[];
   readonly rates: readonly (readonly [string, RateWindow])[];
@@ -78,21 +92,10 @@ export const PARTS = {
   animals: collection('animals'),
   inventory: collection('inventory'),
   orders: collection('orders'),
-  settings: part(
-    ({ settings }) => settings,
-    (state, settings) => ({ ...state, settings }),
-    settingsText,
-    readSettings,
-  ),
-  clock: part(
-    ({ clock }) => clock,
-    (state, clock) => ({ ...state, clock }),
-    JSON.stringify,
-    (json) => parse<State['clock']>(json),
-  ),
-  counters: part(
-    ({ counters }) => counters,
-    (state, counters) => ({ ...state, counters }),
+  settings: member('settings', settingsText, readSettings),
+  clock: member('clock', JSON.stringify, parse),
+  counters: member(
+    'counters',
     ({ rules, rates, retries }) =>
       JSON.stringify({ rules: [...rules], rates: [...rates], retries }),
     (json) => {
@@ -100,35 +103,32 @@ export const PARTS = {
       return { rules: new Map(rules), rates: new Map(rates), retries };
     },
   ),
-  snapshots: part(
-    ({ snapshots }) => snapshots,
-    (state, snapshots) => ({ ...state, snapshots }),
+  snapshots: member(
+    'snapshots',
     (snapshots) =>
       JSON.stringify(Array.from(snapshots, ([name, store]) => [name, storeTexts(store)])),
     (json, { start }) =>
-      new Map(
-        parse<[string, StoreTexts][]>(json).map(([name, texts]) => [name, readStore(texts, start)]),
-      ),
+      new Map(entries<StoreTexts>(json).map(([name, texts]) => [name, readStore(texts, start)])),
   ),
-  scenarios: part(
-    ({ scenarios }) => scenarios,
-    (state, scenarios) => ({ ...state, scenarios }),
+  scenarios: member(
+    'scenarios',
     (scenarios) => JSON.stringify([...scenarios]),
-    (json) => new Map(parse(json)),
+    (json) => new Map(entries(json)),
   ),
-  latches: part(
-    ({ latches }) => latches,
-    (state, latches) => ({ ...state, latches }),
+  latches: member(
+    'latches',
     (latches) => JSON.stringify(Array.from(latches, ([name, { json }]) => [name, json])),
     async (json) => {
       // Imported here: it loads the reader of scenarios.
       const { parseLatch } = await import('../../sandbox/latches.ts');
-      return new Map(
-        parse<[string, string][]>(json).map(([name, text]) => [name, parseLatch(text)]),
-      );
+      return new Map(entries<string>(json).map(([name, text]) => [name, parseLatch(text)]));
     },
   ),
 } as const satisfies Record<string, Part>;
+
+function entries<T>(json: string): readonly (readonly [string, T])[] {
+  return parse(json);
+}
 
 /** Only a server of the same version has written it: the settings of a fleet say so. */
 function parse<T>(text: string): T {
