@@ -7,11 +7,10 @@ import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-sce
 import { loadBases, type Start } from '../../scenario/sandbox-start.ts';
 import type { Scenario } from '../../scenario/scenario-shape.ts';
 import type { RateWindow } from '../../service/keyring.ts';
-import { internal, object } from '../../shape/objects.ts';
-import { ID, RECORD_SHAPES } from '../../shape/record-shapes.ts';
+import { RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
 import type { Records } from '../../store/sorted-records.ts';
-import { EMPTY_STORE, type Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
 import { problemText } from '../../words.ts';
 
@@ -52,20 +51,16 @@ function collection<Name extends CollectionName>(name: Name): Part {
     ({ store }) => store[name],
     (state, records) => ({ ...state, store: { ...state.store, [name]: records } }),
     recordsText,
-    (json, { start }, known) => READ_RECORDS[name](json, [known, start.store[name]]),
+    (text, _, known) => READ_RECORDS[name](text, known),
   );
 }
 
-/** Takes records that did not change from those that the server knows. */
-type RecordsReader<Name extends CollectionName> = (
-  json: string,
-  known: readonly Store[Name][],
-) => Store[Name];
+type RecordsReader<Name extends CollectionName> = (text: string, known: Store[Name]) => Store[Name];
 
 const READ_RECORDS: { readonly [Name in CollectionName]: RecordsReader<Name> } = {
-  animals: recordsReader(RECORD_SHAPES.animals, EMPTY_STORE.animals),
-  inventory: recordsReader(RECORD_SHAPES.inventory, EMPTY_STORE.inventory),
-  orders: recordsReader(RECORD_SHAPES.orders, EMPTY_STORE.orders),
+  animals: recordsReader(RECORD_SHAPES.animals),
+  inventory: recordsReader(RECORD_SHAPES.inventory),
+  orders: recordsReader(RECORD_SHAPES.orders),
 };
 
 /** A member of a state. */
@@ -151,25 +146,37 @@ function textOf(record: object): string {
   return text;
 }
 
+/** A line with the highest id ever used, and one for each record. */
 function recordsText(records: Pick<Records<object>, 'highestId' | 'ascending'>): string {
-  const texts = Array.from(records.ascending(), textOf);
-  const { highestId } = records;
-  return `{${highestId === undefined ? '' : `"highestId":${highestId},`}"records":[${texts}]}`;
+  const { highestId = NEVER } = records;
+  return [highestId, ...Array.from(records.ascending(), textOf)].join('\n');
 }
 
-function recordsReader<R extends object>(record: Shape<R>, none: Records<R>) {
-  const shape = object({
-    highestId: internal.optional(ID),
-    records: internal.required(list(record)),
-  });
-  return (json: string, known: readonly Records<R>[]): Records<R> => {
-    const { records, highestId } = exact(shape, json);
-    const set = records.map((read) => {
-      const text = textOf(read);
-      const same = known.map((others) => others.get(none.idOf(read)));
-      return same.find((it) => it !== undefined && textOf(it) === text) ?? read;
-    });
-    return none.apply({ set, highestId });
+const NEVER = 'never';
+
+/** Reads only the records that changed since those that the server knows. */
+function recordsReader<R extends object>(shape: Shape<R>) {
+  return (text: string, known: Records<R>): Records<R> => {
+    const { idOf } = known;
+    const [highestId = '', ...lines] = text.split('\n');
+    const set: R[] = [];
+    const remove: bigint[] = [];
+    const all = known.ascending();
+    let other = all.next();
+    for (const line of lines) {
+      if (!other.done && textOf(other.value) === line) {
+        other = all.next();
+        continue;
+      }
+      const record = exact(shape, line);
+      for (; !other.done && idOf(other.value) <= idOf(record); other = all.next()) {
+        if (idOf(other.value) < idOf(record)) remove.push(idOf(other.value));
+      }
+      set.push(record);
+    }
+    for (; !other.done; other = all.next()) remove.push(idOf(other.value));
+    const others = remove.length === 0 ? known : known.without(remove);
+    return others.withAll(set).withHighestId(highestId === NEVER ? undefined : BigInt(highestId));
   };
 }
 
@@ -184,9 +191,9 @@ function readStore(
   { store }: Start,
 ): Store {
   return {
-    animals: READ_RECORDS.animals(animals, [store.animals]),
-    inventory: READ_RECORDS.inventory(inventory, [store.inventory]),
-    orders: READ_RECORDS.orders(orders, [store.orders]),
+    animals: READ_RECORDS.animals(animals, store.animals),
+    inventory: READ_RECORDS.inventory(inventory, store.inventory),
+    orders: READ_RECORDS.orders(orders, store.orders),
   };
 }
 

@@ -180,7 +180,7 @@ describeWithRedis('the storage of a fleet', () => {
       return {
         state: {
           ...state,
-          store: { ...state.store, animals: state.store.animals.apply({ set: animals }) },
+          store: { ...state.store, animals: state.store.animals.withAll(animals) },
         },
       };
     });
