@@ -22,7 +22,7 @@ const REPLY_TIMEOUT_MS = 1500;
 const PAUSES_MS = [0, 50, 100, 200, 400];
 
 /** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
-const PASSING = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b/;
+const PASSING = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b|-READONLY\b/;
 
 /** The hashes of scripts. */
 const HASHES = new Map<string, string>();
@@ -35,7 +35,7 @@ export interface Channel {
   readonly name: string;
   readonly onMessage: OnMessage;
   /** Called once the channel is followed, and again whenever messages may have been missed. */
-  readonly onReady: (isAgain: boolean) => void;
+  readonly onReady: () => void;
 }
 
 /** One connection to Redis, made again whenever it is lost. All commands and channels share it. */
@@ -97,7 +97,7 @@ export class RedisConnection {
           throw new StorageError(`${this.address.shown} answers ${message}`);
         }
         // After a failover, the address leads to another one.
-        if (message.startsWith('READONLY')) client.destroy();
+        if (message.includes('READONLY')) client.destroy();
         await delay(PAUSES_MS.at(-1));
       }
     }
@@ -118,7 +118,7 @@ export class RedisConnection {
   /** Follows a channel, through losses of the connection. Never rejects. */
   follow(channel: Channel): Promise<void> {
     this.#channels.add(channel);
-    return this.#subscribe(channel, false);
+    return this.#subscribe(channel);
   }
 
   unfollow(channel: Channel): void {
@@ -133,11 +133,11 @@ export class RedisConnection {
     this.#events.emit('news');
   }
 
-  async #subscribe(channel: Channel, isAgain: boolean): Promise<void> {
+  async #subscribe(channel: Channel): Promise<void> {
     try {
       if (this.#client === undefined) return;
       await this.#client.subscribe(channel.name, channel.onMessage);
-      channel.onReady(isAgain);
+      channel.onReady();
     } catch {
       // The next connection tries again.
     }
@@ -164,7 +164,7 @@ export class RedisConnection {
         if (!isFirst) this.#onNotice?.(`${this.address.shown} can be reached again`);
         isFirst = false;
         this.#events.emit('news');
-        for (const channel of this.#channels) void this.#subscribe(channel, true);
+        for (const channel of this.#channels) void this.#subscribe(channel);
         this.#problem = (await client.lost).message;
         this.#downSince = performance.now();
         if (!this.#isClosed) this.#onNotice?.(this.#unreachable().message);

@@ -42,8 +42,8 @@ export class RedisJournal implements Journal {
   readonly #events: Emitter<SandboxEvent>;
   readonly #keys: ReturnType<typeof keysOf>;
   #following: Channel | undefined;
-  /** The number of the latest exchange that was told of. */
-  #latest = 0;
+  /** The number of the latest exchange that was told of; undefined until the channel is followed. */
+  #latest: number | undefined;
   /** Those that were told of while others are being looked up that were missed. */
   #told: Set<number> | undefined;
 
@@ -134,10 +134,11 @@ export class RedisJournal implements Journal {
   /** Tells of what happens from now on, on whichever server. */
   follow(): void {
     if (this.#following !== undefined) return;
+    this.#latest = undefined;
     this.#following = {
       name: this.#channel,
       onMessage: (message) => this.#tell(String(message)),
-      onReady: (isAgain) => void this.#tellMissed(isAgain).catch(() => {}),
+      onReady: () => void this.#tellMissed().catch(() => {}),
     };
     this.followed = this.#context.redis.follow(this.#following);
   }
@@ -167,26 +168,26 @@ export class RedisJournal implements Journal {
         break;
       case 'edit':
       case 'deleted':
+        if (kind === 'deleted') this.#latest = 0;
         this.#events.emit({ kind });
     }
   }
 
   /** Tells of what happened while nobody told, as far as Redis has it. */
-  async #tellMissed(isAgain: boolean): Promise<void> {
+  async #tellMissed(): Promise<void> {
     const latest = this.#latest;
     const told = new Set<number>();
     this.#told = told;
     const { number } = await this.#read(1, 0);
-    if (isAgain && number < latest) this.#events.emit({ kind: 'deleted' });
-    for (let from = latest + 1; isAgain && from <= number; from += PAGE) {
-      for (const exchange of (
-        await this.#list(from, Math.min(number, from + PAGE - 1))
-      ).toReversed()) {
+    if (latest !== undefined && number < latest) this.#events.emit({ kind: 'deleted' });
+    for (let from = (latest ?? number) + 1; from <= number; from += PAGE) {
+      const missed = await this.#list(from, Math.min(number, from + PAGE - 1));
+      for (const exchange of missed.toReversed()) {
         if (!told.has(exchange.number)) this.#events.emit({ kind: 'exchange', exchange });
       }
     }
     this.#told = undefined;
-    this.#latest = Math.max(this.#latest, number);
+    this.#latest = Math.max(...told, number);
     for (const [held, text] of await this.#listHeld()) {
       const why = HOLD_ENDS.find((end) => text.startsWith(end));
       if (why !== undefined) this.#events.emit({ kind: 'release', why, exchanges: [held] });
