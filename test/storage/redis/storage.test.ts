@@ -184,7 +184,7 @@ describeWithRedis('the storage of a fleet', () => {
         },
       };
     });
-    proxy.bytesPerSecond = 150_000;
+    proxy.bytesPerSecond = 250_000;
     const { state } = await slow.update((state) => ({ state }));
     expect(state.store.animals.size).toBeGreaterThanOrEqual(2000);
     expect(notices).toEqual([]);
