@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createExpressApp } from './control/app.ts';
 import { assembleMock, type MockOptions } from './mock.ts';
-import { checkTimes } from './sandbox/sandboxes.ts';
+import { checkTimes } from './sandbox/sandbox-options.ts';
 import { createStart, type StartSettings } from './scenario/sandbox-start.ts';
 import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 

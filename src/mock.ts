@@ -6,15 +6,12 @@ import { warn } from './node-errors.ts';
 import { type Observer, observedExchange } from './sandbox/exchange.ts';
 import { FINDING_CODES } from './sandbox/finding-codes.ts';
 import { findHoldFindings } from './sandbox/holds.ts';
+import { removeIdle } from './sandbox/idle-sandboxes.ts';
 import type { OnFinding } from './sandbox/report-shapes.ts';
 import type { ServerEvent } from './sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX } from './sandbox/sandbox-names.ts';
-import {
-  removeIdle,
-  Sandboxes,
-  type SandboxOptions,
-  type SandboxParts,
-} from './sandbox/sandboxes.ts';
+import type { SandboxOptions } from './sandbox/sandbox-options.ts';
+import { Sandboxes, type SandboxParts } from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 import type { FileStorage } from './storage/file.ts';
 import { MemoryStorage } from './storage/memory.ts';

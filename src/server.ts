@@ -19,7 +19,8 @@ import { coverageOf } from './sandbox/coverage.ts';
 import type { FindingsReport } from './sandbox/findings.ts';
 import { findingsOf } from './sandbox/findings.ts';
 import type { CoverageReport } from './sandbox/report-shapes.ts';
-import { checkTimes, type Fleet } from './sandbox/sandboxes.ts';
+import { checkTimes } from './sandbox/sandbox-options.ts';
+import type { Fleet } from './sandbox/storage.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import {
   createStart,

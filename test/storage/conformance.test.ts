@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { answer } from '../../src/sandbox/answer.ts';
-import { BodyBudget, type JournalContext } from '../../src/sandbox/journal.ts';
+import { BodyBudget } from '../../src/sandbox/body-budget.ts';
+import type { JournalContext } from '../../src/sandbox/journal.ts';
 import { LATCH, withLatch } from '../../src/sandbox/latches.ts';
-import type { OpenedSandbox } from '../../src/sandbox/sandboxes.ts';
 import {
   activate,
   changeLayers,
@@ -13,7 +13,7 @@ import {
   restart,
   withEntry,
 } from '../../src/sandbox/state.ts';
-import type { Storage, Update } from '../../src/sandbox/storage.ts';
+import type { OpenedSandbox, Storage, Update } from '../../src/sandbox/storage.ts';
 import { Totals } from '../../src/sandbox/totals.ts';
 import { loadScenarios } from '../../src/scenario/load-scenario.ts';
 import { createStart, loadBases } from '../../src/scenario/sandbox-start.ts';

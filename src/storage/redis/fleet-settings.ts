@@ -4,7 +4,7 @@ import { chooseOptions } from '../../contract/assumption-table.ts';
 import { writeJson } from '../../contract/json.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
-import type { SandboxOptions } from '../../sandbox/sandboxes.ts';
+import type { SandboxOptions } from '../../sandbox/sandbox-options.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 

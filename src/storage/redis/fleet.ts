@@ -1,12 +1,8 @@
 import { DEFAULTS } from '../../defaults.ts';
 import { PERMANENT } from '../../sandbox/sandbox-names.ts';
-import {
-  type Fleet,
-  type OpenedSandbox,
-  type SandboxOptions,
-  sandboxLimitReached,
-} from '../../sandbox/sandboxes.ts';
-import { StorageError } from '../../sandbox/storage.ts';
+import type { SandboxOptions } from '../../sandbox/sandbox-options.ts';
+import { sandboxLimitReached } from '../../sandbox/sandboxes.ts';
+import { type Fleet, type OpenedSandbox, StorageError } from '../../sandbox/storage.ts';
 import { Totals } from '../../sandbox/totals.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '../../sandbox/exchange.ts';
-import { countChanges, type Edit } from '../../sandbox/journal.ts';
-import type { OpenedSandbox } from '../../sandbox/sandboxes.ts';
+import type { Edit } from '../../sandbox/journal.ts';
 import { initialState, type State } from '../../sandbox/state.ts';
 import {
   Emitter,
+  type OpenedSandbox,
   type SandboxEvent,
   type SandboxListener,
   type Storage,
@@ -12,6 +12,7 @@ import {
   type Update,
 } from '../../sandbox/storage.ts';
 import { timeOf } from '../../service/clock.ts';
+import { countChanges } from '../memory-journal.ts';
 import { channelOf, type FleetContext, keysOf } from './fleet-context.ts';
 import { exchangeText, PARTS } from './parts.ts';
 import { RedisJournal } from './redis-journal.ts';

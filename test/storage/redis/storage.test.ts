@@ -2,9 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { answer } from '../../../src/sandbox/answer.ts';
 import type { HeldExchange } from '../../../src/sandbox/holds.ts';
-import type { Fleet } from '../../../src/sandbox/sandboxes.ts';
 import { changeLayers, initialState, type State } from '../../../src/sandbox/state.ts';
-import { type SandboxEvent, type Storage, StorageError } from '../../../src/sandbox/storage.ts';
+import {
+  type Fleet,
+  type SandboxEvent,
+  type Storage,
+  StorageError,
+} from '../../../src/sandbox/storage.ts';
 import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
 import { createStart, type Start } from '../../../src/scenario/sandbox-start.ts';
 import { currentInstant } from '../../../src/service/clock.ts';
