@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { parseInt64 } from '../contract/json.ts';
+import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
-import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { ASSUME } from '../scenario/assume-shape.ts';
 import { FIELD_SHAPES } from '../shape/record-shapes.ts';
@@ -106,7 +106,7 @@ export const SERVER_URL = one(
   textThat(`a URL such as ${DEFAULT_URL}`, (value) => URL.canParse(value)),
 );
 
-export const SANDBOX = one('NAME', text(SANDBOX_NAME_FORM, SANDBOX_NAME, {}));
+export const SANDBOX = one('NAME', text(NAME_FORM, NAME_PATTERN, {}));
 
 export const SCENARIOS = many(
   'FILE',

@@ -1,6 +1,5 @@
 import type { FinishedCall } from '../control/control-options.ts';
-import type { ObservedExchange, Observer } from '../sandbox/exchange.ts';
-import { describeHold } from '../sandbox/holds.ts';
+import { describeHold, type ObservedExchange, type Observer } from '../sandbox/exchange.ts';
 import type { Finding, OnFinding } from '../sandbox/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { decidersOf } from '../service/reply.ts';

@@ -1,8 +1,7 @@
 import type { CollectionName } from '../contract/records.ts';
 import type { BodyBudget } from './body-budget.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, HeldExchange } from './exchange.ts';
 import type { ExchangeFilter } from './exchange-filter.ts';
-import type { HeldExchange } from './holds.ts';
 import type { State } from './state.ts';
 import type { Totals } from './totals.ts';
 

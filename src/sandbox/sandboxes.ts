@@ -8,7 +8,7 @@ import { Meter } from './meter.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
 import { DEFAULT_SANDBOX, PERMANENT, STAGING_SANDBOX } from './sandbox-names.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
-import { initialState, restart, type State } from './state.ts';
+import { initialState, restart } from './state.ts';
 import { Emitter, type Fleet, type OpenedSandbox, type Storage, StorageError } from './storage.ts';
 import { Totals } from './totals.ts';
 import type { Upstream } from './upstream.ts';

@@ -1,6 +1,5 @@
 import type { Start } from '../scenario/sandbox-start.ts';
-import type { Exchange } from './exchange.ts';
-import type { HoldEnd } from './holds.ts';
+import type { Exchange, HoldEnd } from './exchange.ts';
 import type { EditText, Journal } from './journal.ts';
 import type { State } from './state.ts';
 import type { Totals } from './totals.ts';

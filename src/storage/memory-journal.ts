@@ -5,9 +5,8 @@ import {
   withoutBodies,
   withoutLongBodies,
 } from '../sandbox/body-budget.ts';
-import type { Exchange } from '../sandbox/exchange.ts';
+import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from '../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../sandbox/exchange-filter.ts';
-import { findHoldFindings, type HeldExchange, isHeld } from '../sandbox/holds.ts';
 import type {
   Edit,
   EditText,

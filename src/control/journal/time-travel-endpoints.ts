@@ -16,7 +16,6 @@ import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { RememberedStates } from '../../sandbox/journal.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
 import { decidersOf } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
