@@ -1,6 +1,11 @@
-import type { Exchange } from '../../sandbox/exchange.ts';
+import {
+  type Exchange,
+  findHoldFindings,
+  type HeldExchange,
+  HOLD_ENDS,
+  isHeld,
+} from '../../sandbox/exchange.ts';
 import { passes } from '../../sandbox/exchange-filter.ts';
-import { findHoldFindings, type HeldExchange, HOLD_ENDS, isHeld } from '../../sandbox/holds.ts';
 import type {
   Edit,
   Journal,

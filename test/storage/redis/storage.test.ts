@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { answer } from '../../../src/sandbox/answer.ts';
-import type { HeldExchange } from '../../../src/sandbox/holds.ts';
+import type { HeldExchange } from '../../../src/sandbox/exchange.ts';
 import { changeLayers, initialState, type State } from '../../../src/sandbox/state.ts';
 import {
   type Fleet,
