@@ -242,7 +242,7 @@ async function joinFleet(
     import('./storage/redis/fleet-settings.ts'),
   ]);
   const settings = fleetSettings(start, { ...options, upstream });
-  return joinFleet({ url, settings, start, maxSandboxes, openUpstream, options });
+  return joinFleet({ url, settings, maxSandboxes, openUpstream, options });
 }
 
 /** 128 bits, in digits that a shell and a flag take as they are. */

@@ -231,7 +231,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-function countChanges(before: Store, after: Store): Edit['changed'] {
+export function countChanges(before: Store, after: Store): Edit['changed'] {
   return {
     animals: before.animals.countChanges(after.animals),
     inventory: before.inventory.countChanges(after.inventory),
