@@ -70,19 +70,18 @@ export class ControlClient {
   }
 
   /**
-   * The events of a stream, until the server ends it or the signal aborts. `T` is what the data of
-   * each is.
+   * The events of a stream, until the server ends it or the signal aborts. `E` is what they can be.
    *
    * @throws ControlError if the server answers with an Error
    */
-  async *events<T>(
+  async *events<E extends { readonly name: string; readonly data: unknown }>(
     path: string,
     signal?: AbortSignal,
-  ): AsyncGenerator<{ readonly name: string; readonly data: T }> {
+  ): AsyncGenerator<E> {
     const { body } = await this.#reply('GET', path, undefined, signal);
     if (body === null) return;
     for await (const { type, data } of eventsOf(body)) {
-      yield { name: type, data: parseJson(data) as T };
+      yield { name: type, data: parseJson(data) } as E;
     }
   }
 

@@ -36,6 +36,7 @@ import {
 import { findExchange } from './find-exchange.ts';
 
 const SIDES = ['before', 'after'] as const;
+export type Side = (typeof SIDES)[number];
 
 const SIDE = object({
   at: optional(choice(SIDES), 'As the call found it (`before`, by default) or left it (`after`).'),
@@ -50,6 +51,9 @@ const UNDONE = object({
   laterCalls: required(COUNT, 'How many later calls had changed the store, and went with it.'),
 });
 
+/** A change that was taken back. */
+export type Undone = ValueOf<typeof UNDONE>;
+
 const ALTERNATIVE = object({
   assumption: required(choice(ASSUMPTION_IDS), 'The assumption.'),
   option: required(ANY_TEXT, 'Its other option.'),
@@ -60,9 +64,11 @@ const ALTERNATIVE = object({
   body: optional(ANY, 'The JSON value of its body, or else its text.'),
 });
 
-type Alternative = ValueOf<typeof ALTERNATIVE>;
+/** What a call would have got under another option of an assumption. */
+export type Alternative = ValueOf<typeof ALTERNATIVE>;
 
 const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
+export type Replayed = ValueOf<typeof REPLAYED>;
 
 const MISSING = 'The journal does not have it, or its states are forgotten.';
 
@@ -102,7 +108,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     handle: async ({ sandbox }) => {
       if (sandbox.isShared) return refuseInFleet();
       const undone = await sandbox.undo();
-      if (undone !== undefined) return json<ValueOf<typeof UNDONE>>(undone);
+      if (undone !== undefined) return json<Undone>(undone);
       return refuse(
         'nothing_to_undo',
         409,
@@ -140,7 +146,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
       const { number } = await call.sandbox.handle(request);
-      return json<ValueOf<typeof REPLAYED>>({ number });
+      return json<Replayed>({ number });
     },
   }),
   endpoint('getRuleOfRequest', 'get /requests/{number}/rule', {
