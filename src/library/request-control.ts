@@ -5,7 +5,7 @@ import type {
   RequestCount,
 } from '../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../control/journal/hold-endpoints.ts';
-import type { Alternative, Replayed, Side } from '../control/journal/time-travel-endpoints.ts';
+import type { Alternative, Side } from '../control/journal/time-travel-endpoints.ts';
 import type { ExchangeFilter } from '../sandbox/exchange-filter.ts';
 import { type ControlClient, searchOf } from './control-client.ts';
 import type { StoreState } from './record-control.ts';
@@ -63,8 +63,8 @@ function requestHandle(control: ControlClient, number: number): RequestHandle {
     rewind: (to = 'before') => control.call<void>('POST', `${path}/rewind`, { to }),
     alternatives: () => control.call<readonly Alternative[]>('GET', `${path}/alternatives`),
     replay: async () => {
-      const replayed = await control.call<Replayed>('POST', `${path}/replay`);
-      return read(`/requests/${replayed.number}`);
+      const { number: latest } = await control.call<{ number: number }>('POST', `${path}/replay`);
+      return read(`/requests/${latest}`);
     },
     rule: () => control.text(`${path}/rule`),
   };

@@ -156,6 +156,17 @@ describeServer('time travel in the control API', (open) => {
     expect(exchanges[2].request).toEqual(exchanges[0].request);
   });
 
+  test('asks again with the preference of the request', async () => {
+    const client = await open();
+    const before = await control(client, 'GET state');
+    await client.send('DELETE', '/v1/store/orders/1', { headers: { Prefer: 'code=409' } });
+    const statuses = Object.values(await alternativesOf(client, 1));
+    expect(statuses.filter((status) => status !== 409)).toEqual([]);
+    await control(client, 'POST requests/1/replay');
+    expect(await control(client, 'GET requests/2')).toMatchObject({ status: 409, replays: 1 });
+    expect(await control(client, 'GET state')).toEqual(before);
+  });
+
   test.each<[string, string, RequestParts['body']?]>([
     ['DELETE', '/store/orders/2'],
     ['GET', '/pets/99'],

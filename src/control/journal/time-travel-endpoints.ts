@@ -1,22 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   ASSUMPTION_IDS,
+  ASSUMPTIONS,
   type AssumptionId,
-  assumptionState,
-  type Choices,
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { jsonOf, writeJson } from '../../contract/json.ts';
-import { OPERATIONS, operationShape } from '../../contract/operations.ts';
+import { operationShape } from '../../contract/operations.ts';
 import { recreateRequest } from '../../http/service-request.ts';
 import { parseTarget, queryOf } from '../../http/target.ts';
 import { headerOf } from '../../raw-headers.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { RememberedStates } from '../../sandbox/journal.ts';
+import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
 import { decidersOf } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
@@ -68,7 +67,6 @@ const ALTERNATIVE = object({
 export type Alternative = ValueOf<typeof ALTERNATIVE>;
 
 const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
-export type Replayed = ValueOf<typeof REPLAYED>;
 
 const MISSING = 'The journal does not have it, or its states are forgotten.';
 
@@ -145,8 +143,9 @@ export const TIME_TRAVEL_ENDPOINTS = [
       if (refusal !== undefined) return refusal;
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
-      const { number } = await call.sandbox.handle(request);
-      return json<Replayed>({ number });
+      const preference = await readPreference(request, await call.sandbox.read());
+      const { number } = await call.sandbox.handle(request, preference);
+      return json<ValueOf<typeof REPLAYED>>({ number });
     },
   }),
   endpoint('getRuleOfRequest', 'get /requests/{number}/rule', {
@@ -191,6 +190,13 @@ function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
 }
 
+/** What a request asks of the mock. */
+async function readPreference({ headers }: ServiceRequest, state: State) {
+  const prefer = headerOf(headers, 'prefer');
+  const isRead = prefer !== undefined && !state.settings.start.plain;
+  return isRead ? readPrefer(prefer, { read: () => state }) : undefined;
+}
+
 /** What the same call would have got in the same state, under each option that changes its reply. */
 async function listAlternatives(
   exchange: Exchange,
@@ -200,14 +206,15 @@ async function listAlternatives(
   const { clock, settings } = before;
   // The instant at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
+  const preference = await readPreference(request, before);
   const alternatives: Alternative[] = [];
   for (const id of ASSUMPTION_IDS) {
     for (const option of optionNames(id)) {
       if (option === settings.choices[id] || !isOption(id, option)) continue;
       const byHand = { ...settings.byHand, [id]: option };
-      const other = answer(changeLayers(before, { byHand }), request, now).exchange;
+      const other = answer(changeLayers(before, { byHand }), request, now, preference).exchange;
       if (!isSameReply(exchange, other)) {
-        alternatives.push(describeAlternative(id, option, settings.choices, other));
+        alternatives.push(describeAlternative(id, option, other));
       }
       // The list of a large store takes a while to write: other requests go on between two.
       await setImmediate();
@@ -233,13 +240,8 @@ function comparable(headers: readonly string[]): string {
     .join('\n');
 }
 
-function describeAlternative(
-  id: AssumptionId,
-  option: string,
-  choices: Choices,
-  other: Exchange,
-): Alternative {
-  const { options } = assumptionState(id, choices);
+function describeAlternative(id: AssumptionId, option: string, other: Exchange): Alternative {
+  const { options } = ASSUMPTIONS[id];
   const text = other.reply && bodyText(other.reply);
   return {
     assumption: id,
@@ -261,10 +263,12 @@ function ruleText(exchange: Exchange): string | undefined {
   if (operation === undefined) return undefined;
   const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
   const { pathId } = parsed;
-  const [parameter] = operationShape(operation).parameters.filter((known) => known.in === 'path');
+  const { parameters } = operationShape(operation);
+  const parameter = parameters.find((known) => known.in === 'path');
+  const names = parameters.map(({ name }) => name);
   const where = {
     ...(parameter && pathId !== undefined && { [parameter.name]: jsonOf(pathId) ?? pathId }),
-    ...Object.fromEntries(queryOf(parsed).filter(([name]) => isParameter(exchange, name))),
+    ...Object.fromEntries(queryOf(parsed).filter(([name]) => names.includes(name))),
   };
   const text = reply && bodyText(reply);
   const body = text === undefined || text.length > MAX_RULE_BODY ? undefined : jsonOf(text);
@@ -288,9 +292,4 @@ function ruleText(exchange: Exchange): string | undefined {
         ]),
   ];
   return `${lines.join('\n')}\n`;
-}
-
-function isParameter({ operation }: Exchange, name: string): boolean {
-  if (operation === undefined) return false;
-  return OPERATIONS[operation].parameters.some((parameter) => parameter.name === name);
 }
