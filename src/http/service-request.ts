@@ -29,7 +29,27 @@ export function readHead(incoming: IncomingMessage): RequestHead {
   const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
   // Express removes its mount path from the target.
   const mount = isMounted ? String(incoming.baseUrl) : '';
-  return { method, headers, rawHeaders, mount, port: socket.remotePort, receivedAt };
+  const shared = shareStrings(rawHeaders);
+  return { method, headers, rawHeaders: shared, mount, port: socket.remotePort, receivedAt };
+}
+
+let latestHeaders: readonly string[] = [];
+
+/**
+ * Headers with the strings of the request before, where they are equal: most requests of a client
+ * repeat them, and the journal keeps a thousand. That is 0.6 KB of each exchange.
+ */
+function shareStrings(headers: readonly string[]): readonly string[] {
+  const latest = latestHeaders;
+  let isSame = headers.length === latest.length;
+  const shared = headers.map((text, at) => {
+    const known = latest[at];
+    if (text === known) return known;
+    isSame = false;
+    return text;
+  });
+  latestHeaders = isSame ? latest : shared;
+  return latestHeaders;
 }
 
 /** The operation that a request calls; undefined if it reaches none. */

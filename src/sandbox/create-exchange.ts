@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import type { Choices } from '../contract/assumption-table.ts';
 import { headerOf, type RawHeaders } from '../raw-headers.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
@@ -51,7 +52,11 @@ export function createExchange(parts: ExchangeParts): Exchange {
     traceId: traceparent === undefined ? undefined : parseTraceId(traceparent),
     replays: request.replays,
     authorization: authorization && cut(authorization, MAX_TEXT),
-    request: { headers: firstHeaders(headers), body, size: body?.length ?? 0 },
+    request: {
+      headers: firstHeaders(headers),
+      body: body && keepBytes(body),
+      size: body?.length ?? 0,
+    },
     status: isShown ? reply?.status : undefined,
     reply: reply && createSentReply(reply, request, world, plain),
     basis,
@@ -63,6 +68,11 @@ export function createExchange(parts: ExchangeParts): Exchange {
     shows: call === undefined ? NONE : listShown(request, call, reply, fault, world),
     expected: readExpected(reply),
   };
+}
+
+/** Text takes less memory than bytes, and ASCII is the same in every encoding. */
+function keepBytes(bytes: Buffer): string | Buffer {
+  return isAscii(bytes) ? bytes.toString('latin1') : bytes;
 }
 
 /** The reply to HEAD. The document does not define it, so no reply of it is documented. */

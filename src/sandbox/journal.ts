@@ -99,8 +99,9 @@ export interface RememberedEdit {
 
 interface Entry {
   exchange: Exchange;
-  /** Undefined once it is forgotten. */
-  states: RememberedStates | undefined;
+  /** The states around it; undefined once they are forgotten. */
+  before: State | undefined;
+  after: State | undefined;
 }
 
 /** What the journals of a server share. */
@@ -152,8 +153,8 @@ export class MemoryJournal implements Journal {
     if (capacity === 0) return;
     const previous = this.#entry(this.#number - 1)?.exchange;
     if (this.#number - this.#cleared > capacity) this.#forgetBodies(this.#number - capacity);
-    const states = { before, after };
-    this.#entries[this.#index(this.#number)] = { exchange: withoutLongBodies(exchange), states };
+    const kept = withoutLongBodies(exchange);
+    this.#entries[this.#index(this.#number)] = { exchange: kept, before, after };
     this.#countBodies(exchange, previous);
   }
 
@@ -215,7 +216,9 @@ export class MemoryJournal implements Journal {
       if (known.before === undefined) return;
       known.before = undefined;
       for (const entry of this.#entries) {
-        if (entry.exchange.number <= known.edit.after) entry.states = undefined;
+        if (entry.exchange.number > known.edit.after) continue;
+        entry.before = undefined;
+        entry.after = undefined;
       }
     }
   }
@@ -229,8 +232,8 @@ export class MemoryJournal implements Journal {
     if (edit === undefined || before === undefined) return undefined;
     let laterCalls = 0;
     for (let number = edit.after + 1; number <= this.#number; number += 1) {
-      const states = this.#entry(number)?.states;
-      if (states !== undefined && states.before.store !== states.after.store) laterCalls += 1;
+      const entry = this.#entry(number);
+      if (entry?.before?.store !== entry?.after?.store) laterCalls += 1;
     }
     return { edit, before, laterCalls };
   }
@@ -241,7 +244,8 @@ export class MemoryJournal implements Journal {
   }
 
   remembered(number: number): RememberedStates | undefined {
-    return this.#entry(number)?.states;
+    const { before, after } = this.#entry(number) ?? {};
+    return before === undefined || after === undefined ? undefined : { before, after };
   }
 
   find(number: number): Exchange | undefined {
