@@ -189,7 +189,7 @@ export const FLAG_GROUPS = {
     against: ofCheck(FILE, 'Compare with a --save or --json file; exit with 3 after a change.'),
     allowUnsettled: ofCheck(
       SWITCH,
-      'Pass if this leaves open what the --against file has settled.',
+      'Pass if few assumptions are settled, or fewer than in the --against file.',
     ),
     unknownStatus: ofRecord(
       one('STATUS', choice(ORDER_STATUSES)),
@@ -214,7 +214,12 @@ export const FLAG_GROUPS = {
     ),
     documented: flagsOn('openapi')(SWITCH, 'Leave out what is assumed.'),
     output: ofRecorders(OUTPUT, 'Fixture to write; generate prints it by default.'),
-    force: ofRecorders(SWITCH, 'Overwrite an existing file.'),
+    force: flagsOn(
+      'check',
+      'generate',
+      'record',
+      'responses',
+    )(SWITCH, 'Overwrite an existing file.'),
   },
   Evidence: {
     coverage: ofServeAndExec(

@@ -35,9 +35,9 @@ function cannotWrite(file: string, cause: unknown): Failure {
   return new Failure(`cannot write ${file}: ${asError(cause).message}`, { cause });
 }
 
-/** @throws UsageError if the file of `--output` exists */
-export function requireNew(file: string): void {
-  if (existsSync(file)) throw new UsageError(`--output: ${file} exists; --force overwrites it`);
+/** @throws UsageError if the file of a flag exists */
+export function requireNew(file: string, flag = '--output'): void {
+  if (existsSync(file)) throw new UsageError(`${flag}: ${file} exists; --force overwrites it`);
 }
 
 /**

@@ -3,7 +3,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage.ts';
-import { bearerToken } from '../service/keyring.ts';
+import { bearerToken, isListedKey } from '../service/keyring.ts';
 import { refuseKey } from '../service/operation.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
@@ -85,11 +85,11 @@ function splitKey(
   authorization: string | undefined,
 ): { readonly authorization: string; readonly name: string } | undefined {
   if (!authorization?.includes('~')) return undefined;
-  const token = bearerToken(authorization);
-  if (token === undefined) return undefined;
   const sandbox = sandboxes.find(named ?? DEFAULT_SANDBOX) ?? sandboxes.default;
-  const { valid, readOnly } = sandbox.state.settings.keys;
-  if (valid.has(token) || readOnly.has(token)) return undefined;
+  const { keys } = sandbox.state.settings;
+  if (isListedKey(keys, authorization) || bearerToken(authorization) === undefined) {
+    return undefined;
+  }
   const tilde = authorization.lastIndexOf('~');
   return { authorization: authorization.slice(0, tilde), name: authorization.slice(tilde + 1) };
 }

@@ -6,6 +6,7 @@ import {
   type RecordOf,
   STORED_RECORDS,
 } from '../contract/records.ts';
+import { LIMITS } from '../limits.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { mapOf, object, optional } from '../shape/objects.ts';
 import { eachShape, ID, membersShape } from '../shape/record-shapes.ts';
@@ -91,7 +92,7 @@ function changesShape<const F extends Fields>(
         ),
         remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
         each: optional(
-          oneOrMore(eachShape(fields, id)),
+          oneOrMore(eachShape(fields, id), LIMITS.each.max),
           'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
         ),
       }),
@@ -168,7 +169,7 @@ export const SCENARIO = convert(
         'The clock of the sandbox.',
       ),
       rules: optional(
-        list(RULE_SHAPE),
+        list(RULE_SHAPE, { max: LIMITS.rules.max }),
         'Tried from top to bottom. The first rule that matches a call decides the reply.',
       ),
     },

@@ -1,6 +1,6 @@
 import { LATEST } from '../service/clock.ts';
 import type { Expiry } from '../service/keyring.ts';
-import { FIELD_SHAPES, isDateTime } from '../shape/record-shapes.ts';
+import { DATE_TIME, isDateTime } from '../shape/record-shapes.ts';
 import { scalar } from '../shape/shapes.ts';
 
 /** In milliseconds: five minutes. */
@@ -33,7 +33,7 @@ function readInstant(value: unknown): number | undefined {
 }
 
 /** An instant as text. */
-export const INSTANT_TEXT = FIELD_SHAPES.dateTime;
+export const INSTANT_TEXT = DATE_TIME;
 
 /** An instant that a clock can show, in milliseconds since 1970. */
 export const INSTANT = scalar(

@@ -16,8 +16,6 @@ export interface Keyring {
   readonly any: boolean;
   /** When keys expire. `all` applies to keys without their own entry. */
   readonly expires: ReadonlyMap<string, Expiry>;
-  /** Results for the exact headers of keys that never expire, so that most requests parse nothing. */
-  readonly checkOfHeader: ReadonlyMap<string, KeyCheck>;
 }
 
 /** When a key expires: some milliseconds after the start, or at an instant. */
@@ -46,7 +44,7 @@ export interface KeyLists {
  */
 export function keyring(lists: KeyLists): Keyring {
   const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;
-  const keys = {
+  return {
     valid: new Set(valid ?? DEFAULT_KEYS),
     readOnly: new Set(readOnly ?? (valid === undefined ? DEFAULT_READ_ONLY_KEYS : [])),
     allReadOnly,
@@ -54,18 +52,9 @@ export function keyring(lists: KeyLists): Keyring {
     any,
     expires,
   };
-  const checkOfHeader = new Map<string, KeyCheck>();
-  for (const key of [...keys.valid, ...keys.readOnly]) {
-    if (expiryOf(keys, key) !== undefined) continue;
-    const authorization = `Bearer ${key}`;
-    const check = checkKey(keys, authorization, TIMELESS);
-    if (check.ok) checkOfHeader.set(authorization, check);
-  }
-  return { ...keys, checkOfHeader };
 }
 
 const NEVER: ReadonlyMap<string, Expiry> = new Map();
-const TIMELESS: KeyTime = { now: 0, startedAt: 0 };
 
 export type KeyCheck =
   | { readonly ok: true; readonly key: string; readonly readOnly: boolean }
@@ -78,9 +67,9 @@ export interface KeyRefusal {
   readonly tokenGiven: boolean;
 }
 
-/** Checks an `Authorization` header (RFC 6750, section 2.1) that is not in `checkOfHeader`. */
+/** Checks an `Authorization` header (RFC 6750, section 2.1) */
 export function checkKey(
-  keys: Omit<Keyring, 'checkOfHeader'>,
+  keys: Keyring,
   authorization: string | undefined,
   time: KeyTime,
 ): KeyCheck {
@@ -114,6 +103,14 @@ function hasExpired(expiry: Expiry, { now, startedAt }: KeyTime): boolean {
 
 function refusal(reason: string, tokenGiven = false): KeyCheck {
   return { ok: false, reason, tokenGiven };
+}
+
+/** Whether the token of an `Authorization` header is a listed key as a whole, `~` included. */
+export function isListedKey(keys: Keyring, authorization: string | undefined): boolean {
+  const key = bearerToken(authorization) ?? '';
+  const { valid, readOnly, invalid, expires } = keys;
+  const isInvalid = invalid !== 'all' && invalid.has(key);
+  return valid.has(key) || readOnly.has(key) || expires.has(key) || isInvalid;
 }
 
 const BEARER = /^Bearer(?: +(.*))?$/i;

@@ -9,7 +9,7 @@ import {
 import { applyRecordChanges, type BulkChange, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import {
   type ReportMisfit,
-  reportInto,
+  readWith,
   type Shape,
   type ShapeProblem,
   type ValuePath,
@@ -41,9 +41,15 @@ export function merge(
   changes: StoreChanges,
   at: ValuePath = [],
 ): Reading<Store, ShapeProblem> {
-  const problems: ShapeProblem[] = [];
-  const report = reportInto(problems);
-  const { animals, inventory, orders } = changes;
+  return readWith((report) => mergeInto(before, changes, at, report));
+}
+
+function mergeInto(
+  before: Store,
+  { animals, inventory, orders }: StoreChanges,
+  at: ValuePath,
+  report: ReportMisfit,
+): Store {
   let store =
     animals.remove === 'all' ? withoutRecords(before) : withoutAnimals(before, animals.remove);
 
@@ -67,7 +73,7 @@ export function merge(
       if (record !== undefined) changed.set(records.idOf(record), record);
       reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
     }
-    return changed.size === 0 ? records : records.apply({ set: [...changed.values()] });
+    return changed.size === 0 ? records : records.withAll(changed.values());
   };
 
   // The others may have a petId of a new animal.
@@ -80,7 +86,7 @@ export function merge(
     inventory: mergeCollection('inventory', store.inventory, RECORD_SHAPES.inventory, inventory),
     orders: mergeCollection('orders', store.orders, RECORD_SHAPES.orders, orders),
   };
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: store };
+  return store;
 }
 
 function withoutRecords({ animals, inventory, orders }: Store): Store {

@@ -67,7 +67,7 @@ describeServer('the journal in the control API', (open) => {
     const names = Array.from({ length: 50_000 }, (_, at) => `unknown-${at}`);
     const body = Object.fromEntries(names.map((name) => [name, 1]));
     const refused = await client.send('POST', '/v1/pets', { body });
-    expect(Object(refused.json).message).toMatch(/"unknown-17" \(use .*\); and 49982 more$/);
+    expect(Object(refused.json).message).toMatch(/"unknown-17" \(use .*\); and more$/);
     await client.send('GET', `/v1/pets?${names.slice(0, 500).join('&')}`);
     const { exchanges } = await journal(client);
     expect(exchanges).toMatchObject([{ findings: { length: 20 } }, { findings: { length: 20 } }]);

@@ -17,6 +17,7 @@ import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import * as library from '../../src/index.ts';
+import { LIMITS } from '../../src/limits.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
 import { observedExchange } from '../../src/sandbox/exchange.ts';
@@ -105,6 +106,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
         code(name),
         statuses.join(', ') || 'any',
       ]),
+    ],
+    Limits: [
+      ['what', 'limit', 'reason'],
+      Object.values(LIMITS).map(({ max, of, reason }) => [of, max.toLocaleString('en'), reason]),
     ],
     'Exit codes': list('code', [
       ...[0, 1, 2, 3],

@@ -15,13 +15,15 @@ import { curlLines, httpFile, postmanCollection } from '../../responses/request-
 import { describe } from '../../words.ts';
 import { type Command, oneOf, refusal } from '../command.ts';
 import { bold, renderTable, type Style } from '../terminal.ts';
-import { jsonText, writeText } from '../write-files.ts';
+import { jsonText, requireNew, writeText } from '../write-files.ts';
 
 /** Lists every reply and how to get it; writes the requests to files, or checks them. */
 export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
   const replies = repliesOf(operation);
   const origin = originOf(flags.serverUrl);
-  const { http, postman } = flags;
+  const { http, postman, force } = flags;
+  if (http !== undefined && !force) requireNew(http, '--http');
+  if (postman !== undefined && !force) requireNew(postman, '--postman');
   if (http !== undefined) writeText(http, httpFile(replies, origin));
   if (postman !== undefined) {
     writeText(postman, jsonText(postmanCollection(replies, origin)));

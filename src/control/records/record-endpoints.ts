@@ -12,14 +12,7 @@ import {
   membersShape,
   RECORD_SHAPES,
 } from '../../shape/record-shapes.ts';
-import {
-  list,
-  named,
-  readAs,
-  reportInto,
-  type Shape,
-  type ShapeProblem,
-} from '../../shape/shapes.ts';
+import { list, named, readWith, type Shape } from '../../shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
@@ -196,16 +189,16 @@ function write<Name extends CollectionName>(
   value: AnyRecord,
   reply: ControlReply = { status: 200 },
 ): StateEdit | ControlReply {
-  const reading = readAs(RECORD_SHAPES[name], value);
+  const reading = readWith((report) => {
+    const record = RECORD_SHAPES[name].read(value, [], report);
+    const { [ID_NAME[name]]: given, petId }: AnyRecord = record ?? {};
+    if (record !== undefined && given !== id) {
+      report({ at: [ID_NAME[name]], expected: `${id}, as in the path`, found: String(given) });
+    }
+    reportMissingAnimal(store.animals, petId, ['petId'], report);
+    return record;
+  });
   if (!reading.ok) return refuseInput(reading.problems);
-  const problems: ShapeProblem[] = [];
-  const report = reportInto(problems);
-  const { [ID_NAME[name]]: given, petId }: AnyRecord = reading.value;
-  if (given !== id) {
-    report({ at: [ID_NAME[name]], expected: `${id}, as in the path`, found: String(given) });
-  }
-  reportMissingAnimal(store.animals, petId, ['petId'], report);
-  if (problems.length > 0) return refuseInput(problems);
   return {
     store: { ...store, [name]: store[name].with(reading.value) },
     reply: { ...reply, content: recordText(reading.value) },
