@@ -167,22 +167,52 @@ describeServer('time travel in the control API', (open) => {
     expect(await control(client, 'GET state')).toEqual(before);
   });
 
-  test.each<[string, string, RequestParts['body']?]>([
+  test.each<[string, string, RequestParts?]>([
     ['DELETE', '/store/orders/2'],
     ['GET', '/pets/99'],
-    ['GET', '/pets?status=sold'],
-    ['GET', '/inventory'],
-    ['POST', '/pets', { name: 1 }],
-    ['POST', '/pets', { name: 'Rex', categoryId: 9007199254740993n }],
-  ])('writes a rule that gives %s %s the same reply', async (method, path, body) => {
-    const client = await open(FROZEN);
-    const first = await client.send(method, `/v1${path}`, { body });
+    ['GET', '/pets/abc', { key: 'wrong-key' }],
+    ['HEAD', '/pets/1'],
+    ['GET', '/pets?status=sold&limit=2'],
+    ['GET', '/inventory', { headers: { Prefer: 'scenario=outage' } }],
+    [
+      'DELETE',
+      '/store/orders/1',
+      { headers: { Prefer: 'scenario=conflict-without-body, code=409' } },
+    ],
+    ['POST', '/pets', { body: { name: 1 } }],
+    ['POST', '/pets', { body: { name: 'Rex', categoryId: 9007199254740993n } }],
+  ])('writes a rule that gives %s %s the same reply', async (method, path, sent = {}) => {
+    const client = await open({ ...FROZEN, assume: { 'error-codes': 'numeric' } });
+    const first = await client.send(method, `/v1${path}`, sent);
     const { text } = await client.control('GET requests/1/rule');
     await control(client, 'POST requests/1/rewind');
     await control(client, 'PUT scenario', { text });
-    const again = await client.send(method, `/v1${path}`, { body });
-    expect([again.status, again.text]).toEqual([first.status, first.text]);
-    expect(again.headers['mock-basis']).toBe('forced;by="request#1"');
+    const again = await client.send(method, `/v1${path}`, { ...sent, headers: {} });
+    const { 'preference-applied': _, ...headers } = first.headers;
+    const basis = 'forced;by="request#1"';
+    expect(again).toEqual({ ...first, headers: { ...headers, 'mock-basis': basis } });
+  });
+
+  test.each([
+    'reset',
+    'truncate',
+    'malformed-json',
+    'html',
+    { kind: 'slow-body', chunks: 3, over: 9 },
+  ])('writes a rule with the fault %o', async (fault) => {
+    const client = await open(FROZEN);
+    const rule = { on: 'cancelOrder', where: { orderId: 2 }, fault };
+    await control(client, 'PUT scenario', { scenario: { rules: [{ ...rule, delay: 1 }] } });
+    await client.send('DELETE', '/v1/store/orders/2').catch(() => {});
+    const { text } = await client.control('GET requests/1/rule');
+    await control(client, 'PUT scenario', { text });
+    await client.send('DELETE', '/v1/store/orders/2').catch(() => {});
+    const [first, second] = (await control(client, 'GET requests')).exchanges;
+    expect({ ...second, number: 1, by: first.by, why: first.why }).toEqual({
+      ...first,
+      duration: expect.any(Number),
+      findings: expect.any(Array),
+    });
   });
 
   test('writes no rule for a request that reached no operation', async () => {

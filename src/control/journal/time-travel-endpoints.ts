@@ -6,10 +6,8 @@ import {
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { jsonOf, writeJson } from '../../contract/json.ts';
-import { operationShape } from '../../contract/operations.ts';
+import { jsonOf } from '../../contract/json.ts';
 import { recreateRequest } from '../../http/service-request.ts';
-import { parseTarget, queryOf } from '../../http/target.ts';
 import { headerOf } from '../../raw-headers.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, type ServiceRequest } from '../../sandbox/exchange.ts';
@@ -33,6 +31,7 @@ import {
   YAML_TYPE,
 } from '../endpoint.ts';
 import { findExchange } from './find-exchange.ts';
+import { ruleText } from './rule-text.ts';
 
 const SIDES = ['before', 'after'] as const;
 export type Side = (typeof SIDES)[number];
@@ -252,44 +251,4 @@ function describeAlternative(id: AssumptionId, option: string, other: Exchange):
     by: decidersOf(other.basis),
     body: text === undefined ? undefined : (jsonOf(text) ?? text),
   };
-}
-
-/** Characters of a body that a rule repeats. */
-const MAX_RULE_BODY = 8192;
-
-/** A scenario with a rule for calls like this one; undefined if it reached no operation. */
-function ruleText(exchange: Exchange): string | undefined {
-  const { operation, method, target, fault, delay, status, reply, basis } = exchange;
-  if (operation === undefined) return undefined;
-  const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
-  const { pathId } = parsed;
-  const { parameters } = operationShape(operation);
-  const parameter = parameters.find((known) => known.in === 'path');
-  const names = parameters.map(({ name }) => name);
-  const where = {
-    ...(parameter && pathId !== undefined && { [parameter.name]: jsonOf(pathId) ?? pathId }),
-    ...Object.fromEntries(queryOf(parsed).filter(([name]) => names.includes(name))),
-  };
-  const text = reply && bodyText(reply);
-  const body = text === undefined || text.length > MAX_RULE_BODY ? undefined : jsonOf(text);
-  const retryAfter = reply && headerOf(reply.headers, 'retry-after');
-  const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';
-  const lines = [
-    `description: ${operation} gets ${status ?? fault?.kind}, as in call ${exchange.number}.`,
-    'rules:',
-    `  - on: ${operation}`,
-    ...(Object.keys(where).length > 0 ? [`    where: ${writeJson(where)}`] : []),
-    ...(delay > 0 ? [`    delay: ${delay}`] : []),
-    ...(fault === undefined ? [] : [`    fault: ${writeJson(fault)}`]),
-    ...(status === undefined || fault !== undefined || reply === undefined
-      ? []
-      : [
-          `    reply: ${writeJson({
-            status: reply.status,
-            ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }),
-            ...(body !== undefined && (isMade || method !== 'GET' || status >= 400) && { body }),
-          })}`,
-        ]),
-  ];
-  return `${lines.join('\n')}\n`;
 }
