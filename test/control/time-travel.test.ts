@@ -156,6 +156,17 @@ describeServer('time travel in the control API', (open) => {
     expect(exchanges[2].request).toEqual(exchanges[0].request);
   });
 
+  test('replays a call whose reply is held back, and holds nothing', async () => {
+    const client = await open();
+    await control(client, 'POST holds', { on: 'getPet', hold: 'late' });
+    const held = client.send('GET', '/v1/pets/1');
+    await control(client, 'POST requests/count', { atLeast: 1 });
+    expect(await control(client, 'POST requests/1/replay')).toEqual({ number: 2 });
+    expect(await control(client, 'GET requests/2')).toMatchObject({ hold: { ended: 'left' } });
+    const { released, held: left } = await control(client, 'POST holds/release', {});
+    expect([released.length, left, (await held).status]).toEqual([1, 0, 200]);
+  });
+
   test('asks again with the preference of the request', async () => {
     const client = await open();
     const before = await control(client, 'GET state');

@@ -11,9 +11,11 @@ import { recreateRequest } from '../../http/service-request.ts';
 import { headerOf } from '../../raw-headers.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, type ServiceRequest } from '../../sandbox/exchange.ts';
+import type { ReadyReply } from '../../sandbox/holds.ts';
 import type { RememberedStates } from '../../sandbox/journal.ts';
 import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
+import { isWaiting } from '../../sandbox/sandbox.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
 import { decidersOf } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
@@ -66,6 +68,15 @@ const ALTERNATIVE = object({
 export type Alternative = ValueOf<typeof ALTERNATIVE>;
 
 const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
+
+/** Whoever waits for the reply to a replay. */
+const NOBODY: ReadyReply = {
+  send() {},
+  onDisconnect(act) {
+    act();
+    return () => {};
+  },
+};
 
 const MISSING = 'The journal does not have it, or its states are forgotten.';
 
@@ -143,8 +154,9 @@ export const TIME_TRAVEL_ENDPOINTS = [
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
       const preference = await readPreference(request, await call.sandbox.read());
-      const { number } = await call.sandbox.handle(request, preference);
-      return json<ValueOf<typeof REPLAYED>>({ number });
+      const replayed = await call.sandbox.handle(request, preference);
+      if (isWaiting(replayed)) call.sandbox.hold(replayed, NOBODY);
+      return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
     },
   }),
   endpoint('getRuleOfRequest', 'get /requests/{number}/rule', {
