@@ -10,7 +10,8 @@ import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
 export type { AssumptionId } from './contract/assumption-table.ts';
 export type { OperationId } from './contract/operations.ts';
-export type { RecordedExchange } from './control/control-shapes.ts';
+export type { EditView, RecordedExchange } from './control/control-shapes.ts';
+export type { Alternative, Undone } from './control/journal/time-travel-endpoints.ts';
 export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export { ControlError } from './library/control-client.ts';
@@ -24,7 +25,13 @@ export type {
   StateChanges,
   StoreState,
 } from './library/record-control.ts';
-export type { Latch, LatchOptions, RequestFilter } from './library/request-control.ts';
+export {
+  DroppedExchangesError,
+  type Latch,
+  type LatchOptions,
+  type RequestFilter,
+  type RequestHandle,
+} from './library/request-control.ts';
 export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
 export { globalSetup, startPetstoreMock } from './library/start-mock.ts';
 export type { AppOptions, ServerOptions } from './options.ts';

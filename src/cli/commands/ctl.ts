@@ -1,9 +1,9 @@
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
-import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { addressOf } from '../../http/target.ts';
 import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, searchOf } from '../../library/control-client.ts';
+import type { StreamEvent } from '../../library/request-control.ts';
 import {
   type Command,
   Failure,
@@ -39,7 +39,7 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
 async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = flags;
   const ca = await readCertificate('ca', flags);
-  const { root, name, client } = clientOf({ url, token, ca });
+  const { root, name, client } = clientOf({ url, token, ca }, 'ctl');
   return ofServer ? client : client.at(`${addressOf({ root, sandbox: sandbox ?? name })}/__mock`);
 }
 
@@ -47,11 +47,14 @@ async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient>
 async function follow(
   client: ControlClient,
   words: readonly string[],
-  { output }: Terminal,
+  { output, notices }: Terminal,
   json = false,
 ): Promise<never> {
   const path = `/requests/stream${searchOf(parseAssignments(words))}`;
-  for await (const { name, data } of client.events<RecordedExchange>(path)) {
+  for await (const { name, data } of client.events<StreamEvent>(path)) {
+    if (name === 'dropped')
+      notices.write(`the journal dropped ${data.count} exchanges
+`);
     if (name !== 'exchange') continue;
     const line = json
       ? writeJson(data)

@@ -148,7 +148,7 @@ function headOf(headers: readonly string[]): object {
 }
 
 /** @param headers alternating names and values */
-function pairsOf(headers: readonly string[]) {
+export function pairsOf(headers: readonly string[]) {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
   );
