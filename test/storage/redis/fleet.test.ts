@@ -25,7 +25,7 @@ describeWithRedis('a fleet', () => {
 
   async function join(options: ServerOptions = {}): Promise<RunningServer> {
     const shared = `redis://127.0.0.1:${redis.port}/${database}`;
-    const server = await startServer({ port: 0, ...options, shared });
+    const server = await startServer(Object.assign({ port: 0, shared }, options));
     running.push(server);
     return server;
   }
