@@ -1,4 +1,4 @@
-import { stateOf } from './store/file/files.ts';
+import { stateOf } from './store/files.ts';
 
 export interface FileWatch {
   /** Watches these files instead; new ones count as unchanged. */

@@ -152,10 +152,6 @@ export const FILTER_TEXT = text(
   { maxLength: MAX_FILTER_TEXT },
 );
 
-export const ANY_NUMBER = scalar('a number', { type: 'number' }, (value) =>
-  typeof value === 'number' ? value : undefined,
-);
-
 export const ANY: Shape<unknown> = {
   schema: {},
   expected: 'a JSON value',

@@ -6,7 +6,7 @@ import { readText, STORE_LIMIT } from '../read-text.ts';
 import type { JournalContext } from '../sandbox/journal.ts';
 import type { State } from '../sandbox/state.ts';
 import { type OpenedSandbox, StorageError, type Update } from '../sandbox/storage.ts';
-import { realPathOf } from '../store/file/files.ts';
+import { realPathOf } from '../store/files.ts';
 import { parseFixture } from '../store/fixture/parse-fixture.ts';
 import type { Store } from '../store/store.ts';
 import { storeText } from '../store/store-text.ts';
