@@ -141,6 +141,12 @@ describeServer('time travel in the control API', (open) => {
     }
   });
 
+  test('knows no alternative to a refusal before the sandbox', async () => {
+    const client = await open({ sandboxRequired: true });
+    expect(await statusOf(client, 'DELETE', '/store/orders/1')).toBe(400);
+    expect(await alternativesOf(client, 1)).toEqual({});
+  });
+
   test('replays the exact bytes with the same key, and marks the new exchange', async () => {
     const client = await open({ keys: { valid: ['demo-key', 'second-key'] } });
     const body = Buffer.from('{ "name":\t"Zoë",\n"categoryId": 9007199254740993 }');

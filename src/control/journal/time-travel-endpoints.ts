@@ -218,13 +218,16 @@ async function listAlternatives(
   // The instant at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
   const preference = await readPreference(request, before);
+  const own = answer(before, request, now, preference).exchange;
+  // What was refused before it reached the sandbox depends on no assumption of it.
+  if (exchange.basis.kind !== 'upstream' && !isSameReply(exchange, own)) return [];
   const alternatives: Alternative[] = [];
   for (const id of ASSUMPTION_IDS) {
     for (const option of optionNames(id)) {
       if (option === settings.choices[id] || !isOption(id, option)) continue;
       const byHand = { ...settings.byHand, [id]: option };
       const other = answer(changeLayers(before, { byHand }), request, now, preference).exchange;
-      if (!isSameReply(exchange, other)) {
+      if (!isSameReply(own, other)) {
         alternatives.push(describeAlternative(id, option, other));
       }
       // The list of a large store takes a while to write: other requests go on between two.
