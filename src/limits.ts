@@ -76,6 +76,11 @@ export const LIMITS = {
     'Fields in `_sort` and directions in `_order`',
     'Each pair of records is compared by all of them.',
   ),
+  waitingCounts: limit(
+    100,
+    'Counts that wait in a sandbox (`POST requests/count` with `atLeast`)',
+    'Each looks at every exchange.',
+  ),
   filterText: limit(
     200,
     'Characters of a text that records or exchanges are compared with',

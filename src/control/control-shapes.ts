@@ -2,8 +2,8 @@ import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
 import { RECORDS } from '../contract/records.ts';
 import { ASSUMPTION_VERDICT } from '../deployment/check/verdict-shapes.ts';
 import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { HOLD_ENDS } from '../sandbox/exchange.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
-import { HOLD_ENDS } from '../sandbox/holds.ts';
 import {
   BASIS_KIND,
   COUNT,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { jsonOf } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { decodeContent, endToEndHeaders } from '../raw-headers.ts';
-import { matchCall, needsService, worldAt } from '../sandbox/answer.ts';
+import { needsService, worldAt } from '../sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import type { Preference } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { bearerToken, isListedKey } from '../service/keyring.ts';
@@ -46,7 +47,7 @@ export function locateSandbox(
   }
   // A wrong name is a mistake, also where another one decides.
   const given = [split?.name, inHeader, name];
-  const wrong = given.find((text) => text !== undefined && !SANDBOX_NAME.test(text));
+  const wrong = given.find((text) => text !== undefined && !NAME_PATTERN.test(text));
   if (wrong !== undefined) return refuse(nameInvalid(sandboxes, wrong));
   try {
     const admitted = sandboxes.admit(name, authorization);
@@ -65,7 +66,7 @@ export function locateSandbox(
  * @returns a refusal if the name is invalid or there are too many sandboxes
  */
 export function getOrCreate(sandboxes: Sandboxes, name: string): Sandbox | Reply {
-  if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
+  if (!NAME_PATTERN.test(name)) return nameInvalid(sandboxes, name);
   try {
     return sandboxes.getOrCreate(name);
   } catch (error) {
@@ -101,7 +102,7 @@ function nameRequired(sandboxes: Sandboxes): Reply {
 
 /** The reply to a malformed sandbox name. */
 export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
-  const message = `sandbox name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
+  const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
   return errorReply(groundsOf(sandboxes), 'sandbox_name_invalid', 400, message);
 }
 

@@ -29,7 +29,10 @@ export function sendWhenDue(
   }
   const sendNow = (): void => sendExchange(exchange, response, sandbox, pending);
   const send = (): void => (delay === 0 ? sendNow() : pending.delay(response, delay, sendNow));
-  if (!isWaiting(exchange)) return send();
+  if (!isWaiting(exchange)) {
+    send();
+    return;
+  }
   const { socket } = response.req;
   sandbox.hold(exchange, { send, onDisconnect: (act) => onDisconnect(socket, act) });
 }

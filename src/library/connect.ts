@@ -2,7 +2,8 @@
 
 import type { SandboxSummary } from '../control/control-shapes.ts';
 import { parseAddress } from '../http/target.ts';
-import { SANDBOX_NAME, SANDBOX_NAME_FORM, STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
 import { ControlClient, fetchTrusting, searchOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
@@ -87,6 +88,6 @@ export function mockAt(options: ConnectOptions, stop: () => Promise<void>): Pets
 }
 
 function checkSandboxName(name: string): void {
-  if (SANDBOX_NAME.test(name)) return;
-  throw new TypeError(`sandbox name: expected ${SANDBOX_NAME_FORM}, found ${JSON.stringify(name)}`);
+  if (NAME_PATTERN.test(name)) return;
+  throw new TypeError(`sandbox name: expected ${NAME_FORM}, found ${JSON.stringify(name)}`);
 }

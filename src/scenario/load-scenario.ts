@@ -80,7 +80,7 @@ async function loadInOrder(
   /** @param chain those that led to this one by `extends` */
   const load = async (wanted: string, chain: readonly string[], refuse: Refuse): Promise<void> => {
     const key = keyOf(wanted);
-    const start = chain.findIndex((it) => keyOf(it) === key);
+    const start = chain.findIndex((name) => keyOf(name) === key);
     if (start !== -1) {
       const cycle = [...chain.slice(start), wanted].join(' → ');
       return refuse('no cycle of scenarios that extend each other', cycle);

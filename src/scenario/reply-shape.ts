@@ -36,7 +36,6 @@ const VALUE = either(
   EXPECTED_VALUE,
 );
 
-/** An object of headers by name. */
 export function headersShape<T>(values: Shape<T>): Shape<ReadonlyMap<string, T>> {
   const expected = 'an object of headers by name';
   return mapOf(values, { expected, name: HEADER_NAME, expectedName: 'a header name' });
@@ -95,7 +94,6 @@ export const REPLY = convert(
   },
 );
 
-/** The reply that a rule gives. */
 export type RuleReply = ValueOf<typeof REPLY>;
 
 const NO_BODY: Body = { kind: 'none' };

@@ -32,7 +32,6 @@ const ON: Shape<readonly OperationId[]> = either(
 /** A scalar in a scenario. Integers that a double cannot represent are bigints. */
 type WhereValue = string | number | bigint | boolean | null;
 
-/** One condition of a rule on a call. */
 export interface Condition {
   /** An input is a path or query parameter, or a field of the body. */
   readonly of: 'input' | 'header' | 'key';
@@ -78,7 +77,6 @@ function inputMember(name: string): ConditionsMember {
 
 const INPUTS = [...new Set(OPERATION_IDS.flatMap(inputsOf))].sort();
 
-/** The conditions of a rule on a call. All must match. */
 const WHERE: Shape<readonly Condition[]> = convert(
   object<Readonly<Record<string, ConditionsMember>>>(
     {

@@ -44,7 +44,9 @@ export function readYaml(file: string, content: string): ParsedText {
     const [error] = [...document.errors, ...document.warnings];
     if (error === undefined) {
       const linesOf = (problems: readonly ShapeProblem[]) => {
-        const placed = problems.map((it) => [offsetOf(document, it), problemText(it)] as const);
+        const placed = problems.map(
+          (problem) => [offsetOf(document, problem), problemText(problem)] as const,
+        );
         return placedLines(file, text, placed);
       };
       const value: unknown = document.toJS();

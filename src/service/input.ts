@@ -251,8 +251,9 @@ export class InputReader {
 function isJsonMediaType(contentType = ''): boolean {
   if (contentType === 'application/json') return true;
   const [type, ...parameters] = contentType.toLowerCase().split(';');
-  const charsets = parameters.filter((it) => /^\s*charset\s*=/.test(it));
+  const charsets = parameters.filter((parameter) => /^\s*charset\s*=/.test(parameter));
   return (
-    type?.trim() === 'application/json' && charsets.every((it) => /=\s*"?utf-8"?\s*$/.test(it))
+    type?.trim() === 'application/json' &&
+    charsets.every((charset) => /=\s*"?utf-8"?\s*$/.test(charset))
   );
 }

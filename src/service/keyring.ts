@@ -5,12 +5,10 @@ const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 /** The only key of the document's second deployment. */
 export const STAGING_KEY = 'staging-key';
 
-/** The API keys that a sandbox accepts. */
 export interface Keyring {
   readonly valid: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
   readonly invalid: ReadonlySet<string> | 'all';
-  /** Whether every accepted key is read-only. */
   readonly allReadOnly: boolean;
   /** Whether every key is accepted that is not listed as invalid. */
   readonly any: boolean;
@@ -123,9 +121,8 @@ export function bearerToken(authorization: string | undefined): string | undefin
 }
 
 /** The most keys that are remembered: with `--any-key`, clients can invent any number. */
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 
-/** The requests of a key since an instant. */
 export interface RateWindow {
   /** By the clock of the sandbox, in milliseconds since 1970. */
   readonly startedAt: number;
@@ -156,7 +153,7 @@ export function countRequest(before: RateWindows, key: string, rate: Rate, now: 
   if (window === undefined || now - window.startedAt >= length || now < window.startedAt) {
     rates.set(key, { startedAt: now, count: 1 });
     const [oldest = key] = rates.keys();
-    if (rates.size > MOST_KEYS) rates.delete(oldest);
+    if (rates.size > MAX_KEYS) rates.delete(oldest);
     return { rates, wait: undefined };
   }
   const { startedAt, count } = window;

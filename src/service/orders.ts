@@ -43,7 +43,6 @@ function statusOf(world: World, order: Order): OrderStatus {
     : status;
 }
 
-/** Whether an order is pending and its ship date has passed. */
 function isDue(world: World, { status = 'pending', shipDate }: Order): boolean {
   if (status !== 'pending' || shipDate === undefined) return false;
   return Date.parse(shipDate) <= world.now;

@@ -10,10 +10,8 @@ import { type Grounds, type Reply, reply } from './reply.ts';
 
 export type AnimalFilter = (animal: Animal) => boolean;
 
-/** The animals that a call of `GET /pets` asks for. */
 export interface PetsQuery {
   readonly limit: number;
-  /** An animal on the page passes all of them. */
   readonly filters: readonly AnimalFilter[];
   /** With `pets-paging: cursor`, the id of the last animal on the previous page. */
   readonly after: bigint | undefined;
@@ -21,7 +19,6 @@ export interface PetsQuery {
   readonly offset: number;
 }
 
-/** A reply with a page of animals, and the headers for the next page. */
 export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, call: Call): Reply {
   const { choices, seed, store } = world;
   // All that a client can ask for, so that no parameter can be forgotten.
@@ -42,7 +39,9 @@ function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly
 }
 
 function isFilterName(name: string): boolean {
-  return name !== 'limit' && OPERATIONS.listPets.parameters.some((it) => it.name === name);
+  return (
+    name !== 'limit' && OPERATIONS.listPets.parameters.some((parameter) => parameter.name === name)
+  );
 }
 
 const NO_HEADERS: readonly string[] = [];

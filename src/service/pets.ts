@@ -43,7 +43,6 @@ const FILTERS: Readonly<Record<FilterName, ReadFilter>> = {
 
 const DOCUMENTED_NAMES = ['limit', ...Object.keys(FILTERS)];
 
-/** The query parameters of each option of `pets-paging`. */
 const QUERY_NAMES: Readonly<Record<Choices['pets-paging'], readonly string[]>> = {
   none: DOCUMENTED_NAMES,
   cursor: [...DOCUMENTED_NAMES, 'cursor'],
@@ -150,7 +149,6 @@ function readNameLength(reader: InputReader, name: string): void {
   } else reader.accept('name-limits');
 }
 
-/** The end of the day on which `getPet` is sunset. */
 const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
 /**
@@ -184,7 +182,6 @@ export const getPet = operation(
   deprecationHeaders,
 );
 
-/** The headers of every reply of `getPet`. */
 export function deprecationHeaders(choices: Choices): readonly string[] {
   return choices['deprecation-headers'] === 'absent' ? [] : DEPRECATION_HEADERS;
 }

@@ -18,7 +18,6 @@ export interface Representation {
 
 type FormChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
 
-/** By the options of `FormChoice`. */
 const representations = new Map<string, Representation>();
 
 export function representationFor(choices: Pick<Choices, FormChoice>): Representation {

@@ -23,7 +23,6 @@ import {
   scalar,
 } from './shapes.ts';
 
-/** A change of every record of a collection that matches. */
 export interface BulkChange {
   /**
    * The values to match, by member. A record must have one of them; null matches an absent member.
@@ -62,7 +61,6 @@ function isStoredDate(value: unknown): value is string {
   return instant >= MIN_STORED_DATE && instant <= MAX_STORED_DATE;
 }
 
-/** How fields are read, by their types. */
 export const FIELD_SHAPES: { readonly [Type in keyof FieldValues]: Shape<FieldValues[Type]> } = {
   int64: scalar('an integer from -2^63 to 2^63-1', { type: 'integer', format: 'int64' }, toInt64),
   integer: scalar(
@@ -117,7 +115,6 @@ export const RECORD_SHAPES: { readonly [Name in CollectionName]: Shape<StoredRec
   orders: recordShape(STORED_RECORDS.orders),
 };
 
-/** Members of a record. Only those in `required` are required. */
 export function membersShape<const F extends Fields>(
   fields: F,
   required: readonly (keyof F)[],
@@ -171,7 +168,6 @@ export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
   return isTrusted<R>(members) ? members : record;
 }
 
-/** The value of a field, or null for none. */
 function nullableShape(field: Field): Shape<unknown> {
   const shape = fieldShape(field);
   return field.required ? shape : either(shape, NULL, shape.expected);

@@ -24,7 +24,6 @@ interface Misfit {
   readonly ofName?: boolean;
   readonly expected: string;
   readonly found: string;
-  /** Completes `found`. */
   readonly hint?: () => string;
 }
 
@@ -164,10 +163,9 @@ export const ANY: Shape<unknown> = {
   read: (value) => value,
 };
 
-/** One of some words. */
 export function choice<const Word extends string>(words: readonly Word[]): Shape<Word> {
-  const schema = { type: 'string', enum: words };
-  return scalar(joinWords(words, 'or'), schema, (value) => words.find((it) => it === value), words);
+  const find = (value: unknown) => words.find((word) => word === value);
+  return scalar(joinWords(words, 'or'), { type: 'string', enum: words }, find, words);
 }
 
 export function number(min: number, max: number, expected: string): Shape<number> {

@@ -13,7 +13,6 @@ export type ParsedText =
     }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** A message, and the offset in a text that it is about. */
 export type PlacedMessage = readonly [offset: number, message: string];
 
 /** Messages as `FILE:LINE:COLUMN: MESSAGE`. Lines and columns count from 1. */
@@ -44,7 +43,11 @@ export function readJson(file: string, content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   try {
     const value = parseInput(text);
-    return { ok: true, value, linesOf: (it) => placedLines(file, text, placesOf(it, text)) };
+    return {
+      ok: true,
+      value,
+      linesOf: (problems) => placedLines(file, text, placesOf(problems, text)),
+    };
   } catch (error) {
     return { ok: false, problems: placedLines(file, text, [whyNotJson(text, error)]) };
   }
@@ -96,13 +99,11 @@ interface WantedValue {
   name?: number | undefined;
 }
 
-/** An array or an object that has begun. */
 interface OpenValue {
   /** Undefined if no place within it is wanted. */
   readonly wanted: WantedValue | undefined;
   /** The current element or member; null where a name is to come. */
   step: string | number | null;
-  /** Where the name of the current member begins. */
   name?: number;
 }
 

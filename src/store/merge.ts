@@ -20,7 +20,6 @@ import { ID_NAME, type Store } from './store.ts';
 /** Changes to one collection, in the order in which they are applied. */
 export interface CollectionChanges<R> {
   readonly remove: readonly bigint[] | 'all';
-  /** Changes to every existing record. */
   readonly each: readonly BulkChange[];
   /** A record with a new id must be complete. */
   readonly set: readonly Partial<R>[];
@@ -93,7 +92,6 @@ function withoutRecords({ animals, inventory, orders }: Store): Store {
   return { animals: animals.cleared(), inventory: inventory.cleared(), orders: orders.cleared() };
 }
 
-/** The store without some animals, their inventory entries and their orders. */
 export function withoutAnimals(store: Store, ids: readonly bigint[]): Store {
   const gone = new Set(ids.filter((id) => store.animals.has(id)));
   if (gone.size === 0) return store;
@@ -116,7 +114,6 @@ function removeRecords<R extends object>(
   return ids.length === 0 ? records : records.without(ids);
 }
 
-/** Changes every existing record that matches. */
 function changeEach<R extends AnyRecord>(
   records: Records<R>,
   fields: Fields,
@@ -137,7 +134,6 @@ function matches(record: AnyRecord, where: BulkChange['where']): boolean {
   return true;
 }
 
-/** Reports a petId that no animal has. */
 export function reportMissingAnimal(
   animals: { has(id: bigint): boolean },
   petId: unknown,

@@ -75,7 +75,6 @@ export class Records<R extends object> {
     return this.get(id) !== undefined;
   }
 
-  /** The records after one is added, or replaces the one with its id. */
   with(record: R): Records<R> {
     const id = this.idOf(record);
     const isNewest = this.highestId === undefined || id > this.highestId;
@@ -102,7 +101,6 @@ export class Records<R extends object> {
     return new Records(tree, this.idOf, highest, this.#lists);
   }
 
-  /** The records without those of some ids. */
   without(ids: Iterable<bigint>): Records<R> {
     const tree = this.#copy();
     for (const id of ids) tree.delete(id);

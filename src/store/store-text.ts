@@ -32,7 +32,6 @@ export function* listText<T>(
 /** In characters. A longer text is written to a socket faster as bytes. */
 const MAX_STRING = 8192;
 
-/** Writes records as a JSON array. */
 export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string): RecordList<R> {
   const records = [...source];
   let text = '';
@@ -48,7 +47,11 @@ export function* storeText(store: Store): Generator<string, undefined> {
   let open = '{';
   for (const name of COLLECTIONS) {
     yield `${open}\n  "${name}": `;
-    yield* listText<object>(store[name].ascending(), (it) => `\n    ${recordText(it)}`, '\n  ');
+    yield* listText<object>(
+      store[name].ascending(),
+      (record) => `\n    ${recordText(record)}`,
+      '\n  ',
+    );
     open = ',';
   }
   yield '\n}\n';

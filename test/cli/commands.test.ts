@@ -11,6 +11,7 @@ import { MAIN, runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
+import { runProgram } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
 
@@ -26,6 +27,15 @@ test('--version prints the version of the package', async () => {
   expect(await runCommand(['-v'])).toMatchObject(expected);
   expect(await runCommand(['exec', '--version'])).toMatchObject(expected);
 });
+
+test.each(['--version', 'completion bash'])(
+  'a working directory that is gone does not matter to %s',
+  async (words) => {
+    const script = `mkdir gone; cd gone; rmdir ../gone; exec "$0" "$1" ${words}`;
+    const program = ['-c', script, process.execPath, MAIN];
+    expect((await runProgram('sh', program, { cwd: folder })).code).toBe(0);
+  },
+);
 
 describe('--help', () => {
   test('names the page for scripts and agents, which has at most 80 lines', async () => {

@@ -2,15 +2,16 @@ import { expect, test } from 'vitest';
 import { commandEnvironment, describeEnding } from '../../src/cli/child.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command-table.ts';
 import {
+  ALIASES,
   FLAG_NAMES,
   type FlagName,
   flagShape,
-  flagsFrom,
-  flagsOf,
-  spellingOf,
+  listFlags,
+  listFlagsFrom,
+  spell,
+  variableFor,
 } from '../../src/cli/flags.ts';
 import { renderJson } from '../../src/cli/log.ts';
-import { variableOf } from '../../src/cli/read-flags.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
 import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
@@ -62,9 +63,9 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
     ],
     'Flags of the server': [
       ['flag', 'environment variable', 'meaning'],
-      flagsOf('serve').map((name) => {
-        const isVariable = flagsFrom('environment').includes(name);
-        return [flagCell(name), isVariable ? code(variableOf(name)) : 'none', meaningCell(name)];
+      listFlags('serve').map((name) => {
+        const isVariable = listFlagsFrom('environment').includes(name);
+        return [flagCell(name), isVariable ? code(variableFor(name)) : 'none', meaningCell(name)];
       }),
     ],
     'Flags of other commands': [
@@ -153,8 +154,9 @@ function usageOf(name: CommandName): string {
 }
 
 function flagCell(name: FlagName): string {
-  const { placeholder, alias } = flagShape(name);
-  const spelled = `--${spellingOf(name)}`;
+  const { placeholder } = flagShape(name);
+  const alias = ALIASES[name];
+  const spelled = `--${spell(name)}`;
   const flag = code(placeholder === undefined ? spelled : `${spelled} ${placeholder}`);
   return alias === undefined ? flag : `${flag}, ${code(`-${alias}`)}`;
 }

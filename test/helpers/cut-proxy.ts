@@ -24,6 +24,10 @@ export class CutProxy {
   #command = '';
   /** The port that new connections lead to. */
   target: number;
+  /** Milliseconds that bytes take to either side. */
+  delay = 0;
+  /** How fast replies arrive. */
+  bytesPerSecond = Number.POSITIVE_INFINITY;
 
   private constructor(target: number) {
     this.target = target;
@@ -42,14 +46,25 @@ export class CutProxy {
       client.on('data', (data) => {
         if (this.#mode === 'lose all') return;
         isAsked = data.includes(this.#command);
-        if (this.#mode !== 'cut in request') upstream.write(data);
-        else upstream.write(data.subarray(0, data.length / 2), () => this.cut());
+        if (this.#mode === 'cut in request' && isAsked) {
+          upstream.write(data.subarray(0, data.length / 2), () => this.cut());
+        } else this.#pass(data, upstream);
       });
+      let arrivesAt = 0;
       upstream.on('data', (data) => {
         if (this.#mode === 'cut at reply' && isAsked) this.cut();
-        else if (this.#mode === 'pass' || this.#mode === 'cut at reply') client.write(data);
+        else if (!this.#mode.startsWith('lose')) {
+          const now = performance.now();
+          arrivesAt = Math.max(arrivesAt, now) + (data.length / this.bytesPerSecond) * 1000;
+          this.#pass(data, client, arrivesAt - now);
+        }
       });
     });
+  }
+
+  #pass(data: Buffer, to: Socket, wait = 0): void {
+    if (this.delay + wait === 0) to.write(data);
+    else setTimeout(() => to.destroyed || to.write(data), this.delay + wait);
   }
 
   static async start(target: number): Promise<CutProxy> {
@@ -71,7 +86,7 @@ export class CutProxy {
   /**
    * Does this from now on, until the next cut.
    *
-   * @param command cuts only at the reply to this command
+   * @param command cuts only this command, or at the reply to it
    */
   become(mode: Mode, command = ''): void {
     this.#mode = mode;

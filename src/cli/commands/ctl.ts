@@ -12,28 +12,27 @@ import {
   requireWords,
   UsageError,
 } from '../command.ts';
-import { type FlagName, type Flags, spellingOf } from '../flags.ts';
+import { type FlagName, type Flags, spell } from '../flags.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
-import { assignmentsIn, exchangeRow, renderResult } from './ctl-tables.ts';
+import { exchangeRow, parseAssignments, renderResult } from './ctl-tables.ts';
 
-/** Controls a server that is already running. */
 export const ctl: Command = async ({ flags, positionals, terminal }) => {
   const [first, ...words] = positionals;
   const listed = 'an action that "petstore-mock ctl --help" lists';
   const name = oneOf(ACTION_NAMES, first, 'ctl', listed);
   const { takes, run, flags: own = [], ofServer } = actionShape(name);
   requireWords(`ctl ${name}`, takes, words);
-  const ofOthers = ACTION_NAMES.flatMap<FlagName>((it) => actionShape(it).flags ?? []);
+  const ofOthers = ACTION_NAMES.flatMap<FlagName>((action) => actionShape(action).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
-  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spellingOf(foreign)}`);
+  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spell(foreign)}`);
   const client = await clientFor(flags, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const result = await run(client, words, flags);
     return { text: renderResult(result, terminal.style), json: result.json, exitCode: 0 };
   } catch (error) {
-    throw error instanceof Error && !(error instanceof UsageError) ? failureOf(error) : error;
+    throw error instanceof Error && !(error instanceof UsageError) ? explainError(error) : error;
   }
 };
 
@@ -51,7 +50,7 @@ async function follow(
   { output, notices }: Terminal,
   json = false,
 ): Promise<never> {
-  const path = `/requests/stream${searchOf(assignmentsIn(words))}`;
+  const path = `/requests/stream${searchOf(parseAssignments(words))}`;
   for await (const { name, data } of client.events<StreamEvent>(path)) {
     if (name === 'dropped') notices.write(`the journal dropped ${data.count} exchanges\n`);
     if (name !== 'exchange') continue;
@@ -63,8 +62,7 @@ async function follow(
   throw new Failure('the server ended the stream');
 }
 
-/** The reason in words for a shell. */
-function failureOf(error: Error): Failure {
+function explainError(error: Error): Failure {
   const refused = error instanceof ControlError && error.code === 'unauthorized';
   const why = refused
     ? 'the control API requires its token: give it with --token or PETSTORE_MOCK_TOKEN'

@@ -26,7 +26,6 @@ import type { ControlReply } from '../endpoint.ts';
 
 type Filter = (record: AnyRecord) => boolean;
 
-/** What a query of a list selects. */
 export interface ListQuery {
   /** What it filters and sorts by, without what `q` searches. */
   readonly fields: readonly string[];
@@ -37,14 +36,11 @@ export interface ListQuery {
   readonly end: number;
 }
 
-/** A list of records, such as `Records`. */
 export interface RecordList<R> {
   readonly size: number;
-  /** The records in their default order. */
   ascending(): Iterable<R>;
 }
 
-/** The records on a page, and how many there are on all pages. */
 export interface Page<R> {
   readonly records: readonly R[];
   readonly total: number;
@@ -100,7 +96,7 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
   const names = Object.keys(fields);
   const byField = Object.entries(fields).flatMap(([name, field]) =>
     Object.entries(COMPARISONS).map(([operator, prepare]): [string, Member<FieldFilter, false>] => {
-      const others = OPERATORS.map((it) => `\`${name}${it}\``);
+      const others = OPERATORS.map((other) => `\`${name}${other}\``);
       const description = `Records with this value. ${joinWords(others, 'and')} compare in other ways.`;
       const shape = filterShape(name, field, operator, prepare);
       return [name + operator, optional(shape, operator === '' ? description : '')];
@@ -131,7 +127,7 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
     const filters = fieldFilters.map(({ passes }) => passes);
     if (q !== undefined) filters.push(searchFor(q, searched));
     return {
-      fields: [...Object.keys(given).map((it) => it.replace(/_[a-z]+$/, '')), ...sort],
+      fields: [...Object.keys(given).map((member) => member.replace(/_[a-z]+$/, '')), ...sort],
       filters,
       order: sort.length === 0 ? undefined : orderOf(sort, orders),
       start,
@@ -140,7 +136,6 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
   });
 }
 
-/** A filter by one field, and how many texts it compares with. */
 interface FieldFilter {
   readonly passes: Filter;
   readonly count: number;
@@ -227,7 +222,6 @@ function isPresent(value: unknown): value is Scalar {
   return value !== undefined;
 }
 
-/** The page of a list that a query selects. */
 export function pageOf<R extends AnyRecord>(
   source: RecordList<R>,
   { filters, order, start, end }: ListQuery,
@@ -250,7 +244,6 @@ export const LIST_HEADERS = {
   'X-Total-Count': 'The number of all that match, regardless of page and limit.',
 };
 
-/** A page of a list. */
 export function listReply({ records, total }: Page<object>): ControlReply {
   return {
     status: 200,

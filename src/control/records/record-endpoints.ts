@@ -30,12 +30,10 @@ import {
 } from '../endpoint.ts';
 import { LIST_HEADERS, listQuery, listReply, pageOf } from './query.ts';
 
-/** What differs between the three collections. */
 interface Kind {
   readonly name: CollectionName;
   /** The name of the record's schema, also used in operation ids. */
   readonly record: string;
-  /** For example "an order". */
   readonly noun: string;
   readonly notFound: 'pet_not_found' | 'inventory_entry_not_found' | 'order_not_found';
   /** A record of the default fixture, another record, and a change. */
@@ -81,7 +79,9 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   const stored: Shape<AnyRecord> = RECORD_SHAPES[name];
   const shape = named(record, stored);
   // The path has the id, or the store assigns one.
-  const required = Object.keys(fields).filter((it) => fields[it]?.required && it !== idName);
+  const required = Object.keys(fields).filter(
+    (member) => fields[member]?.required && member !== idName,
+  );
   const unaddressed = named(`New${record}`, membersShape(fields, required));
   const assignsId = name !== 'inventory';
   const missing = 'The record does not exist.';
@@ -205,7 +205,6 @@ function write<Name extends CollectionName>(
   };
 }
 
-/** Refuses an id without a record. */
 function recordNotFound(kind: Kind, id: bigint): ControlReply {
   const { name, notFound: code } = kind;
   const message = `there is no ${nounOf(kind)} with the ${ID_NAME[name]} ${id}`;
@@ -216,7 +215,6 @@ function nounOf({ noun }: Kind): string {
   return noun.replace(/^an? /, '');
 }
 
-/** A handler of calls that have the id of a record in their path. */
 function withId<Body>(
   handle: (call: ControlCall<Body>, id: bigint) => ControlReply | Promise<ControlReply>,
 ): (call: ControlCall<Body>) => ControlReply | Promise<ControlReply> {
