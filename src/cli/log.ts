@@ -1,7 +1,7 @@
 import type { FinishedCall } from '../control/control-options.ts';
 import type { ServerOptions } from '../options.ts';
-import { describeHold, type ObservedExchange, type Observer } from '../sandbox/exchange.ts';
-import type { Finding, OnFinding } from '../sandbox/report-shapes.ts';
+import { describeHold, type ObservedExchange } from '../sandbox/exchange.ts';
+import type { Finding } from '../sandbox/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { decidersOf } from '../service/reply.ts';
 import { countText, cut, escapeOf, roundDuration } from '../words.ts';

@@ -50,7 +50,7 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 export const DEMO_KEY = 'demo-key';
 
 /** The server that an address belongs to, the sandbox it names, and a client of the server's control API. */
-export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>) {
+export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>, caller?: string) {
   const { root, sandbox: name } = parseAddress(url);
   if (!/^https?:\/\/./.test(root))
     throw new TypeError(
@@ -58,7 +58,7 @@ export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>) {
     );
   checkSandboxName(name);
   const send = ca === undefined ? undefined : fetchTrusting(ca);
-  return { root, name, client: new ControlClient(`${root}/__mock`, token, send) };
+  return { root, name, client: new ControlClient(`${root}/__mock`, token, send, caller) };
 }
 
 export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {

@@ -30,17 +30,27 @@ export class ControlClient {
   readonly url: string;
   readonly #token: string | undefined;
   readonly #fetch: Fetch;
+  readonly #name: string;
 
-  /** @param send the `fetch` to call it with */
-  constructor(url: string, token: string | undefined, send: Fetch = fetchNow) {
+  /**
+   * @param send the `fetch` to call it with
+   * @param name who the journal says has made a change
+   */
+  constructor(
+    url: string,
+    token: string | undefined,
+    send: Fetch = fetchNow,
+    name: string = 'a test',
+  ) {
     this.url = url;
     this.#token = token;
     this.#fetch = send;
+    this.#name = name;
   }
 
   /** The client of the control API of a sandbox of the same server. */
   at(url: string): ControlClient {
-    return new ControlClient(url, this.#token, this.#fetch);
+    return new ControlClient(url, this.#token, this.#fetch, this.#name);
   }
 
   /**
@@ -92,7 +102,7 @@ export class ControlClient {
     body?: object,
     signal: AbortSignal | null = null,
   ): Promise<Response> {
-    const headers = new Headers();
+    const headers = new Headers({ 'Mock-Client': this.#name });
     if (this.#token !== undefined) headers.set('Mock-Control-Token', this.#token);
     const isBlob = body instanceof Blob;
     if (body !== undefined) headers.set('Content-Type', isBlob ? body.type : 'application/json');

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from './host.ts';
 
 /**
@@ -20,6 +21,8 @@ export class CutProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #port = 0;
+  /** What each socket waits for. */
+  readonly #passing = new WeakMap<Socket, Promise<void>>();
   #mode: Mode = 'pass';
   #command = '';
   /** The port that new connections lead to. */
@@ -62,9 +65,21 @@ export class CutProxy {
     });
   }
 
+  /** Passes bytes on in their order, when they are due. */
   #pass(data: Buffer, to: Socket, wait = 0): void {
-    if (this.delay + wait === 0) to.write(data);
-    else setTimeout(() => to.destroyed || to.write(data), this.delay + wait);
+    const before = this.#passing.get(to);
+    if (before === undefined && this.delay + wait === 0) {
+      to.write(data);
+      return;
+    }
+    const due = performance.now() + this.delay + wait;
+    const passed = (async () => {
+      await before;
+      const left = due - performance.now();
+      if (left > 0) await sleep(left);
+      if (!to.destroyed) to.write(data);
+    })();
+    this.#passing.set(to, passed);
   }
 
   static async start(target: number): Promise<CutProxy> {

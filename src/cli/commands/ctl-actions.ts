@@ -1,12 +1,5 @@
 import { extname } from 'node:path';
-import { parseInt64 } from '../../contract/json.ts';
-import {
-  type AnyRecord,
-  COLLECTIONS,
-  type CollectionName,
-  type Field,
-  STORED_RECORDS,
-} from '../../contract/records.ts';
+import { type AnyRecord, type Field, STORED_RECORDS } from '../../contract/records.ts';
 import type {
   AssumptionState,
   ClockState,
@@ -18,13 +11,14 @@ import type {
   Snapshot,
 } from '../../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
+import type { Alternative, Undone } from '../../control/journal/time-travel-endpoints.ts';
 import { type ControlClient, searchOf } from '../../library/control-client.ts';
-import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { namesOf } from '../../tables.ts';
-import { describe, joinWords } from '../../words.ts';
+import { countText, describe } from '../../words.ts';
 import { oneOf, refusal, textIn, UsageError } from '../command.ts';
 import { ANY, NOTHING, type Words } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
+import { changeRecord, fieldValue, readCollection, recordPath } from './ctl-records.ts';
 import { createTable, exchangeRow, parseAssignments, type Result } from './ctl-tables.ts';
 
 /** Something that `ctl` does with a server. */
@@ -163,6 +157,37 @@ const ACTIONS = {
       return { rows: exchanges.map(exchangeRow), json: exchanges };
     },
   },
+  whatif: {
+    takes: ['EXCHANGE', 1, 1],
+    summary: 'List what the real service might have answered instead.',
+    async run(client, [number = '']) {
+      const list = await client.call<readonly Alternative[]>(
+        'GET',
+        exchangePath(number, 'alternatives'),
+      );
+      return createTable(list, 'assumption', 'option', 'status', 'meaning');
+    },
+  },
+  rewind: {
+    takes: ['EXCHANGE [before|after]', 1, 2],
+    summary: 'Put the sandbox back to how a call found or left it.',
+    async run(client, [number = '', to = 'before']) {
+      const side = oneOf(['before', 'after'], to, 'ctl rewind');
+      await client.call('POST', exchangePath(number, 'rewind'), { to: side });
+      return { text: `rewound to ${side} call ${number}\n` };
+    },
+  },
+  undo: {
+    takes: NOTHING,
+    summary: 'Take back the latest change by ctl, the page or a test.',
+    async run(client) {
+      const json = await client.call<Undone>('POST', '/undo');
+      const { what, laterCalls } = json;
+      const calls = countText(laterCalls, 'later call');
+      const also = laterCalls === 0 ? '' : `, and with it what ${calls} had changed`;
+      return { text: `took back: ${what}${also}\n`, json };
+    },
+  },
   holds: {
     takes: NOTHING,
     summary: 'List the replies that rules hold back.',
@@ -233,11 +258,6 @@ const ACTIONS = {
   },
 } as const satisfies Record<string, Action>;
 
-function readCollection(action: string, word: string | undefined): CollectionName {
-  if (word !== 'pets') return oneOf(COLLECTIONS, word, action);
-  throw refusal(action, joinWords(COLLECTIONS, 'or'), '"pets" (did you mean animals?)');
-}
-
 /** A hint for a duration as people write it, such as 90m or 2d. */
 function durationHint(text: string): string {
   const [, count, unit = ''] = /^\+?(\d+)([smhdw])$/i.exec(text) ?? [];
@@ -249,25 +269,8 @@ function createHoldTable(held: readonly HeldReply[]): Result {
   return createTable(held, 'exchange', 'name', 'method', 'target', 'since');
 }
 
-function recordPath(collection: CollectionName, id = ''): string {
-  return `/${collection}/${encodeURIComponent(id)}`;
-}
-
-async function changeRecord(
-  client: ControlClient,
-  collection: CollectionName,
-  id: string | undefined,
-  changes: object,
-): Promise<Result> {
-  const record = await client.call<AnyRecord>('PATCH', recordPath(collection, id), changes);
-  return { rows: [record], json: record };
-}
-
-/** A field's value from its text. The server refuses what the field cannot have. */
-function fieldValue(field: Field | undefined, text: string): unknown {
-  if (text === 'null' && !field?.required) return null;
-  if (field === undefined || FIELD_SHAPES[field.type].schema.type === 'string') return text;
-  return /^(?:true|false)$/.test(text) ? text === 'true' : (parseInt64(text) ?? text);
+function exchangePath(number: string, what: string): string {
+  return `/requests/${encodeURIComponent(number)}/${what}`;
 }
 
 export type ActionName = keyof typeof ACTIONS;

@@ -39,7 +39,7 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
 async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = flags;
   const ca = await readCertificate('ca', flags);
-  const { root, name, client } = clientOf({ url, token, ca });
+  const { root, name, client } = clientOf({ url, token, ca }, 'ctl');
   return ofServer ? client : client.at(`${addressOf({ root, sandbox: sandbox ?? name })}/__mock`);
 }
 

@@ -25,7 +25,13 @@ describeWithRedis('a fleet', () => {
 
   async function join(options: ServerOptions = {}): Promise<RunningServer> {
     const shared = `redis://127.0.0.1:${redis.port}/${database}`;
-    const server = await startServer({ port: 0, ...options, db: undefined, watch: undefined, shared });
+    const server = await startServer({
+      port: 0,
+      ...options,
+      db: undefined,
+      watch: undefined,
+      shared,
+    });
     running.push(server);
     return server;
   }
