@@ -52,6 +52,23 @@ describe('ctl', () => {
     expect(await mock.animals.get(1)).toEqual(animal);
   });
 
+  test('asks what else could have come, rewinds and undoes', async () => {
+    const { mock, ctl } = sandbox();
+    const cancel = () => send(mock, 'DELETE', '/store/orders/1');
+    expect([await cancel(), await cancel()]).toEqual([204, 409]);
+    expect((await ctl('whatif', '2')).stdout).toMatch(
+      /^assumption +option +status +meaning\ncancel-again +404 +404 /,
+    );
+    expect((await ctl('rewind', '1')).stdout).toBe('rewound to before call 1\n');
+    expect(await cancel()).toBe(204);
+    const undone =
+      'took back: rewound to before call 1, and with it what 1 later call had changed\n';
+    expect((await ctl('undo')).stdout).toBe(undone);
+    expect(await cancel()).toBe(409);
+    expect((await ctl('undo')).code).toBe(1);
+    expect((await ctl('rewind', '1', 'behind')).code).toBe(2);
+  });
+
   test('lists the replies that are held back, and releases them', async () => {
     const { mock, ctl } = sandbox();
     const latch = await mock.hold('getPet', { name: 'pets' });

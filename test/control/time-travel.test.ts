@@ -141,6 +141,20 @@ describeServer('time travel in the control API', (open) => {
     }
   });
 
+  test('asks again about a reply whose body was dropped', async () => {
+    const client = await open();
+    await control(client, 'PUT scenario', { scenario: { generate: { animals: 8_000 } } });
+    await client.send('GET', '/v1/inventory');
+    expect(await control(client, 'GET requests/1')).toMatchObject({ reply: { cut: true } });
+    expect(await alternativesOf(client, 1)).toMatchObject({ 'json-charset=utf-8': 200 });
+  });
+
+  test('knows no alternative to a refusal before the sandbox', async () => {
+    const client = await open({ sandboxRequired: true });
+    expect(await statusOf(client, 'DELETE', '/store/orders/1')).toBe(400);
+    expect(await alternativesOf(client, 1)).toEqual({});
+  });
+
   test('replays the exact bytes with the same key, and marks the new exchange', async () => {
     const client = await open({ keys: { valid: ['demo-key', 'second-key'] } });
     const body = Buffer.from('{ "name":\t"Zoë",\n"categoryId": 9007199254740993 }');

@@ -52,9 +52,7 @@ async function follow(
 ): Promise<never> {
   const path = `/requests/stream${searchOf(parseAssignments(words))}`;
   for await (const { name, data } of client.events<StreamEvent>(path)) {
-    if (name === 'dropped')
-      notices.write(`the journal dropped ${data.count} exchanges
-`);
+    if (name === 'dropped') notices.write(`the journal dropped ${data.count} exchanges\n`);
     if (name !== 'exchange') continue;
     const line = json
       ? writeJson(data)

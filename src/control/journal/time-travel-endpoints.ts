@@ -3,6 +3,7 @@ import {
   ASSUMPTION_IDS,
   ASSUMPTIONS,
   type AssumptionId,
+  assumptionShape,
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';
@@ -214,17 +215,25 @@ async function listAlternatives(
   request: ServiceRequest,
   before: State,
 ): Promise<readonly Alternative[]> {
+  const { operation } = exchange;
   const { clock, settings } = before;
   // The instant at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
   const preference = await readPreference(request, before);
+  const own = answer(before, request, now, preference).exchange;
+  // What was refused before it reached the sandbox depends on no assumption of it.
+  const isOwn = own.status === exchange.status && own.reply?.size === exchange.reply?.size;
+  if (!isOwn && exchange.basis.kind !== 'upstream') return [];
   const alternatives: Alternative[] = [];
-  for (const id of ASSUMPTION_IDS) {
+  const ids = ASSUMPTION_IDS.filter((id) => {
+    return operation === undefined || assumptionShape(id).touches.includes(operation);
+  });
+  for (const id of ids) {
     for (const option of optionNames(id)) {
       if (option === settings.choices[id] || !isOption(id, option)) continue;
       const byHand = { ...settings.byHand, [id]: option };
       const other = answer(changeLayers(before, { byHand }), request, now, preference).exchange;
-      if (!isSameReply(exchange, other)) {
+      if (!isSameReply(own, other)) {
         alternatives.push(describeAlternative(id, option, other));
       }
       // The list of a large store takes a while to write: other requests go on between two.
