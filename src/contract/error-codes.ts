@@ -44,6 +44,7 @@ export const ERROR_CODES = {
   too_many_scenarios: { statuses: [409], serial: '13', on: [] },
   nothing_to_undo: { statuses: [409], serial: '15', on: [] },
   body_dropped: { statuses: [409], serial: '16', on: [] },
+  not_replayable: { statuses: [409], serial: '17', on: [] },
   too_many_latches: { statuses: [409], serial: '14', on: [] },
   /** For statuses that only a scenario asks for. */
   other_error: { statuses: [] as readonly number[], serial: '99', on: [] },

@@ -51,6 +51,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
     operation: call?.operation,
     traceId: traceparent === undefined ? undefined : parseTraceId(traceparent),
     replays: request.replays,
+    isRefused: request.given !== undefined && basis.kind !== 'upstream' && match === undefined,
     authorization: authorization && cut(authorization, MAX_TEXT),
     request: {
       headers: firstHeaders(headers),

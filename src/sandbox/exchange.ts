@@ -112,6 +112,8 @@ export interface Exchange {
   readonly traceId: string | undefined;
   /** The exchange that this one replays. */
   readonly replays: number | undefined;
+  /** Whether it was refused before an operation could run. */
+  readonly isRefused: boolean;
   /** Credentials in full: only `maskHeaders` masks them. */
   readonly authorization: string | undefined;
   readonly request: Message;

@@ -35,6 +35,14 @@ interface Entry {
   after: State | undefined;
 }
 
+interface KeptEdit {
+  readonly edit: Edit;
+  /** Undefined once it is forgotten. */
+  before: State | undefined;
+  /** How many calls have changed the store since. */
+  laterCalls: number;
+}
+
 /** The journal of a sandbox in memory. */
 export class MemoryJournal implements Journal {
   readonly #sandbox: string;
@@ -46,7 +54,7 @@ export class MemoryJournal implements Journal {
   #cleared = 0;
   #totals = new Totals();
   // Created when needed: there can be many sandboxes.
-  #edits: { readonly edit: Edit; before: State | undefined }[] | undefined;
+  #edits: KeptEdit[] | undefined;
   #held: Map<number, HeldExchange> | undefined;
   /** The bytes of bodies that count, by exchange. */
   #bodies: Map<number, number> | undefined;
@@ -67,6 +75,8 @@ export class MemoryJournal implements Journal {
     this.#number += 1;
     exchange.number = this.#number;
     this.#totals.add(exchange, this.#sandbox);
+    const edit = this.#edits?.at(-1);
+    if (edit !== undefined && before.store !== after.store) edit.laterCalls += 1;
     if (isHeld(exchange)) {
       this.#held ??= new Map();
       this.#held.set(exchange.number, exchange);
@@ -123,7 +133,11 @@ export class MemoryJournal implements Journal {
   addEdit({ what, by }: EditText, at: number, before: State, after: State): void {
     const changed = countChanges(before.store, after.store);
     this.#edits ??= [];
-    this.#edits.push({ edit: { what, by, at, after: this.#number, changed }, before });
+    this.#edits.push({
+      edit: { what, by, at, after: this.#number, changed },
+      before,
+      laterCalls: 0,
+    });
     if (this.#edits.length > MAX_EDITS) this.#edits.shift();
     this.#forgetStates();
   }
@@ -150,13 +164,8 @@ export class MemoryJournal implements Journal {
   }
 
   lastEdit(): RememberedEdit | undefined {
-    const { edit, before } = this.#edits?.at(-1) ?? {};
+    const { edit, before, laterCalls = 0 } = this.#edits?.at(-1) ?? {};
     if (edit === undefined || before === undefined) return undefined;
-    let laterCalls = 0;
-    for (let number = edit.after + 1; number <= this.#number; number += 1) {
-      const entry = this.#entry(number);
-      if (entry?.before?.store !== entry?.after?.store) laterCalls += 1;
-    }
     return { edit, before, laterCalls };
   }
 

@@ -90,7 +90,7 @@ describeServer('time travel in the control API', (open) => {
     await client.send('GET', '/v1/pets');
     expect(await control(client, 'POST undo')).toMatchObject({ laterCalls: 1 });
     expect(await statusOf(client, 'GET', '/pets/65')).toBe(404);
-    expect(await control(client, 'POST undo')).toMatchObject({ laterCalls: 2 });
+    expect(await control(client, 'POST undo')).toMatchObject({ laterCalls: 1 });
     expect(await control(client, 'GET state')).toEqual(start);
     expect(await client.control('POST undo')).toMatchObject(nothing);
 
@@ -168,6 +168,16 @@ describeServer('time travel in the control API', (open) => {
     const { log } = await control(client, 'GET requests.har');
     expect(log.entries[2].request.postData.text).toBe(body.toString());
     expect(exchanges[2].request).toEqual(exchanges[0].request);
+  });
+
+  test('replays no call that was refused before it reached an operation', async () => {
+    const client = await open();
+    const headers = { 'Mock-Sandbox': 'no name' };
+    expect(await statusOf(client, 'DELETE', '/store/orders/1', { headers })).toBe(400);
+    const refused = await client.control('POST requests/1/replay');
+    expect(refused).toMatchObject({ status: 409, json: { code: 'not_replayable' } });
+    expect(await alternativesOf(client, 1)).toEqual({});
+    expect(await control(client, 'GET orders/1')).toMatchObject({ status: 'pending' });
   });
 
   test('replays a call whose reply is held back, and holds nothing', async () => {

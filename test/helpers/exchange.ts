@@ -18,6 +18,7 @@ export function exchangeWith(members: Partial<Exchange> = {}): Exchange {
     findings: [],
     shows: [],
     replays: undefined,
+    isRefused: false,
     authorization: undefined,
     request: { headers: [], body: undefined, size: 0 },
     reply: undefined,

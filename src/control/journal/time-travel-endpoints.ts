@@ -134,6 +134,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     handle: async (call) => {
       const { exchange, states, refusal } = await findStates(call);
       if (refusal !== undefined) return refusal;
+      if (exchange.isRefused) return json<readonly Alternative[]>([]);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
       return json(await listAlternatives(exchange, request, states.before));
@@ -147,11 +148,12 @@ export const TIME_TRAVEL_ENDPOINTS = [
     replies: {
       200: REPLAYED,
       404: 'The journal does not have it.',
-      409: 'The body of the request was dropped.',
+      409: 'It was refused before it reached an operation, or its body was dropped.',
     },
     handle: async (call) => {
       const { exchange, refusal } = await findExchange(call);
       if (refusal !== undefined) return refusal;
+      if (exchange.isRefused) return refuseRefused(exchange);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
       const preference = await readPreference(request, await call.sandbox.read());
@@ -198,6 +200,12 @@ function refuseInFleet(): ControlReply {
   );
 }
 
+/** Without what it was refused for, such as a wrong sandbox name, it would run in this sandbox. */
+function refuseRefused({ number, reasons }: Exchange): ControlReply {
+  const message = `request ${number} was refused before it reached an operation (${reasons.join('; ')}): send it anew`;
+  return refuse('not_replayable', 409, message);
+}
+
 function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
 }
@@ -221,9 +229,6 @@ async function listAlternatives(
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
   const preference = await readPreference(request, before);
   const own = answer(before, request, now, preference).exchange;
-  // What was refused before it reached the sandbox depends on no assumption of it.
-  const isOwn = own.status === exchange.status && own.reply?.size === exchange.reply?.size;
-  if (!isOwn && exchange.basis.kind !== 'upstream') return [];
   const alternatives: Alternative[] = [];
   const ids = ASSUMPTION_IDS.filter((id) => {
     return operation === undefined || assumptionShape(id).touches.includes(operation);
