@@ -43,7 +43,7 @@ describeDashboard('the page', (open) => {
     await send('GET', '//other.example/v1/pets');
     await send('GET', 'http://other.example/v1/pets');
     await send('POST', '/v1/pets', '@/etc/hostname');
-    await send('POST', '/v1/pets', 'a'.repeat(5_000));
+    await send('POST', '/v1/pets', 'a'.repeat(300_000));
     // The list stays as it is while an exchange is open.
     await page.getByRole('link', { name: 'Exchange 4', exact: true }).waitFor();
     await page.evaluate('navigator.clipboard.writeText = async (text) => { copied = text; }');
