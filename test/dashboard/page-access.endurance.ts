@@ -5,7 +5,7 @@ import { describeDashboard, type Opened } from '../helpers/dashboard.ts';
 
 /** Each view, with little in it so that axe-core is fast, and what is there when it is loaded. */
 const VIEWS = [
-  ['exchanges/1', 'Make a rule'],
+  ['exchanges/1', 'Send again'],
   ['exchanges', 'Exchange 2'],
   ['exchanges/2?with=1', 'Unpin'],
   ['exchanges/new?from=1', 'Send'],

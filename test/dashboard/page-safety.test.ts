@@ -14,7 +14,7 @@ describeDashboard('the page', (open) => {
     });
     await page.getByRole('link', { name: 'Exchange 2' }).click();
     const detail = page.getByRole('article');
-    await detail.getByText('Headers', { exact: true }).click();
+    await detail.getByText('Headers', { exact: true }).first().click();
     await detail.getByText(MARKUP, { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Exchange 1' }).click();
     await detail.getByText('⟨U+202E⟩gnp.exe').first().waitFor();
@@ -50,8 +50,12 @@ describeDashboard('the page', (open) => {
     const copied = async (number: number) => {
       await page.getByRole('link', { name: `Exchange ${number}`, exact: true }).click();
       await page.getByRole('heading', { name: `Exchange ${number}`, exact: true }).waitFor();
+      await page.getByRole('button', { name: 'More' }).click();
       const button = page.getByRole('button', { name: 'Copy as curl' });
-      if (await button.isDisabled()) return undefined;
+      if (await button.isDisabled()) {
+        await page.keyboard.press('Escape');
+        return undefined;
+      }
       await button.click();
       await page.getByText('Copied.').waitFor();
       return page.evaluate<string>('copied');

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SandboxStatus, SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { hrefOf, place, titleOf, VIEWS, type ViewName } from '../state/place.ts';
-import { act, OFTEN, useResource } from '../state/resource.ts';
+import { act, OFTEN, undo, useResource } from '../state/resource.ts';
 import {
   connection,
   controlPath,
@@ -98,7 +98,7 @@ function TokenForm() {
   );
 }
 
-const HELD = hrefOf('exchanges', undefined, { held: 'true' });
+const HELD = hrefOf('exchanges', undefined, { search: 'is:held' });
 
 /** What a client meets in this sandbox: each part leads to where it is set. */
 function StateStrip({ status }: { readonly status: SandboxStatus }) {
@@ -128,7 +128,7 @@ function StateStrip({ status }: { readonly status: SandboxStatus }) {
     [
       'upstream',
       upstream !== undefined && `Upstream ${visible(upstream)}`,
-      hrefOf('exchanges', undefined, { basis: 'upstream' }),
+      hrefOf('exchanges', undefined, { search: 'basis:upstream' }),
     ],
   ];
   const changed = parts.filter(([, text]) => text);
@@ -144,7 +144,10 @@ function StateStrip({ status }: { readonly status: SandboxStatus }) {
           {text}
         </a>
       ))}
-      <ConfirmButton label="Reset" name={`Reset sandbox ${sandbox}`} onConfirm={reset} />
+      <ConfirmButton label="Reset" name={`Reset sandbox ${sandbox}`} onConfirm={reset}>
+        Its records, active scenarios, assumptions and clock go back to the start, and its exchanges
+        are deleted. Snapshots and scenarios of your own stay.
+      </ConfirmButton>
     </section>
   );
 }
@@ -161,18 +164,18 @@ function dismiss(): void {
 /** The result of the last action: announced to screen readers, a failure until it is dismissed. */
 function Notices() {
   const { view } = place.value;
-  const { kind, text = '' } = notice.value ?? {};
+  const { kind, text = '', edit } = notice.value ?? {};
   useEffect(() => {
     if (notice.value?.kind === 'failed') notice.value = undefined;
   }, [view]);
   useEffect(() => {
     if (kind !== 'done') return undefined;
-    const timer = setTimeout(dismiss, 10_000);
+    const timer = setTimeout(dismiss, 20_000);
     return () => clearTimeout(timer);
   }, [notice.value]);
   const shown = (
     <p class={`notice ${kind}`}>
-      {visible(text)}{' '}
+      {visible(text)} {edit !== undefined && <Button onClick={() => undo(edit)}>Undo</Button>}{' '}
       <Button class="link" onClick={dismiss}>
         Dismiss
       </Button>
