@@ -255,15 +255,37 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('No exchanges yet').waitFor();
     const rules = [{ on: 'listPets', hold: true, reply: { status: 503 } }];
     await control('PUT', '/scenario', { body: { scenario: { rules } } });
+    const order: number[] = [];
+    const held = Promise.all(
+      [1, 2].map(async (limit) => {
+        await service('GET', `/pets?limit=${limit}`);
+        order.push(limit);
+      }),
+    );
+    await page.getByRole('link', { name: /limit=2 waits for \d+ seconds?$/ }).waitFor();
+    await press('Release in reverse');
+    await held;
+    expect(order.length).toBe(2);
+    await page.getByText('Released 2 replies. The latest went first.').waitFor();
     const waiting = service('GET', '/pets');
     await page.getByRole('link', { name: '1 reply waits' }).click();
-    await press('Release exchange 1');
+    await press('Release exchange 3');
     expect((await waiting).status).toBe(503);
     await page.getByRole('link', { name: '1 reply waits' }).waitFor({ state: 'detached' });
-    await page.goto(`${page.url().split('#')[0]}#/exchanges/1`);
-    await opened(page, 1).waitFor();
-    const release = page.getByRole('button', { name: 'Release exchange 1' }).first();
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/3`);
+    await opened(page, 3).waitFor();
+    const release = page.getByRole('button', { name: 'Release exchange 3' }).first();
     await release.waitFor({ state: 'detached' });
+  });
+
+  test('shows a store through a connection of three seconds', async () => {
+    const { page } = await open('clock');
+    await page.route('**/animals?*', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await route.continue().catch(() => undefined);
+    });
+    await page.evaluate('location.hash = "#/store/animals"');
+    await page.getByRole('button', { name: 'Edit animal 1', exact: true }).waitFor();
   });
 
   test('exports what the filter shows as HAR', async () => {

@@ -128,6 +128,11 @@ describeDashboard('the page', (open) => {
     expect(await focused()).toBe('Exchange 2');
     await keyboard.press('Escape');
     await page.locator('a[aria-label="Exchange 2"]:focus').waitFor();
+    await keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+    await keyboard.press('Escape');
+    await keyboard.press('/');
+    await page.locator('input[type="search"]:focus').waitFor();
     await tabTo('Store', 'Shift+Tab');
     await keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'Store' }).waitFor();

@@ -16,6 +16,8 @@ import {
 } from '../state/session.ts';
 import { Button, ConfirmButton, CopyButton } from './buttons.tsx';
 import { Field, Form } from './form.tsx';
+import { HoldStrip } from './hold-strip.tsx';
+import { Shortcuts } from './shortcuts.tsx';
 import { Loading, plural, timeText, visible } from './texts.tsx';
 
 interface FrameProps {
@@ -27,14 +29,16 @@ interface FrameProps {
 /** What surrounds every view: the way to the others, the sandbox, and what is not as at the start. */
 export function Frame({ current, title, children }: FrameProps) {
   const status = useResource<SandboxStatus>('/status', OFTEN);
+  const { item } = place.value;
   const latest = status.value?.latestExchange ?? 0;
   const seen = useRef(latest);
   if (!document.hidden) seen.current = latest;
   const unseen = Math.max(0, latest - seen.current);
   useEffect(() => {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';
-    document.title = `${count}${title} · ${sandbox} · petstore-mock`;
-  }, [title, unseen]);
+    const opened = item === undefined ? '' : ` ${item}`;
+    document.title = `${count}${title}${opened} · ${sandbox} · petstore-mock`;
+  }, [title, item, unseen]);
   const menu = useRef<HTMLElement>(null);
   useEffect(() => {
     if (menu.current?.matches(':popover-open')) menu.current.hidePopover();
@@ -68,6 +72,9 @@ export function Frame({ current, title, children }: FrameProps) {
         {!needsToken.value && <SandboxSwitcher />}
       </header>
       {status.value !== undefined && <StateStrip status={status.value} />}
+      {status.value !== undefined && status.value.held > 0 && (
+        <HoldStrip now={status.value.clock.now} />
+      )}
       {connection.value === 'lost' && (
         <p class="notice failed" role="alert">
           The server does not answer. This page tries again every second.
@@ -77,6 +84,7 @@ export function Frame({ current, title, children }: FrameProps) {
         {needsToken.value ? <TokenForm /> : children}
       </Main>
       <Notices />
+      <Shortcuts />
     </>
   );
 }

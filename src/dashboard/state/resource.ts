@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EditView, JournalPage } from '../../control/control-shapes.ts';
 import {
   type CallOptions,
@@ -40,19 +40,27 @@ export function useLoader<T>(
 ): Resource<T> {
   const [loaded, setLoaded] = useState<Resource<T>>({});
   const [turn, setTurn] = useState(0);
+  const isLoading = useRef(false);
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
+    const finish = (next: (last: Resource<T>) => Resource<T>): void => {
+      if (signal.aborted) return;
+      isLoading.current = false;
+      setLoaded(next);
+    };
+    isLoading.current = true;
     load(signal).then(
-      (value) => signal.aborted || setLoaded({ value }),
-      (error) => signal.aborted || setLoaded((last) => ({ ...last, error: messageOf(error) })),
+      (value) => finish(() => ({ value })),
+      (error) => finish((last) => ({ ...last, error: messageOf(error) })),
     );
     return () => controller.abort();
   }, [key, epoch.value, changes.value, turn]);
   useEffect(() => {
     if (every === 0) return undefined;
     const timer = setInterval(() => {
-      if (connection.value === 'ok') setTurn((last) => last + 1);
+      // A slow server would never answer if each refresh replaced the one before it.
+      if (connection.value === 'ok' && !isLoading.current) setTurn((last) => last + 1);
     }, every);
     return () => clearInterval(timer);
   }, [every]);

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EditView, RecordedExchange } from '../../control/control-shapes.ts';
 import { Button, ConfirmButton, CopyButton, save } from '../parts/buttons.tsx';
+import { isTyping } from '../parts/shortcuts.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
 import {
@@ -183,17 +184,15 @@ function step(rows: ExchangePage, towards: Direction): void {
   stepping = stepping.then(take).catch(() => undefined);
 }
 
-/** Up and down lead to the next exchange while one is open. */
+/** Up and down, or k and j, lead to the next exchange while one is open. */
 function useArrowKeys(rows: ExchangePage): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
-      const isTyping = target instanceof Element && target.closest('input,select,textarea,.body');
-      const isOpen = Number(place.value.item) > 0;
-      if (!isOpen || isTyping || altKey || ctrlKey || metaKey || shiftKey) return;
-      if (!/^Arrow(?:Up|Down)$/.test(key)) return;
+      const { key } = event;
+      if (!(Number(place.value.item) > 0) || isTyping(event)) return;
+      if (!/^(?:ArrowUp|ArrowDown|j|k)$/.test(key)) return;
       event.preventDefault();
-      step(rows, key === 'ArrowDown' ? 'older' : 'newer');
+      step(rows, /^(?:ArrowDown|j)$/.test(key) ? 'older' : 'newer');
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
