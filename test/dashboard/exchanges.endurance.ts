@@ -248,6 +248,13 @@ describeDashboard('a tester', (open, browser) => {
     await opened(page, 19).waitFor();
     await page.goto(`${page.url().split('#')[0]}#/exchanges/3?search=status:404`);
     await opened(page, 3).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/exchanges`);
+    await page.reload();
+    await exchange(page, 120).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/41`);
+    await exchange(page, 41).waitFor();
+    await exchange(page, 42).waitFor();
+    expect(await page.locator('tr.opened').textContent()).toContain('41');
   });
 
   test('sees that a reply waits, and releases it', async () => {

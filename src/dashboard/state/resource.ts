@@ -85,13 +85,13 @@ function isSameEdit(one: EditView | undefined, other: EditView | undefined): boo
   return one?.after === other?.after && one?.at === other?.at && one?.what === other?.what;
 }
 
-/** The latest change that this page knows. */
-let known: EditView | undefined;
+/** The latest change that this page knows; null before it has asked. */
+let known: EditView | undefined | null = null;
 
 /** The change that this page has just made, if it made one. */
 async function ownEdit(): Promise<EditView | undefined> {
   const edit = await latestEdit();
-  const isNew = edit?.by === 'the page' && !isSameEdit(edit, known);
+  const isNew = edit?.by === 'the page' && !isSameEdit(edit, known ?? undefined);
   known = edit;
   return isNew ? edit : undefined;
 }
@@ -122,6 +122,7 @@ export async function undo(edit: EditView): Promise<void> {
  */
 export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
   try {
+    if (known === null) known = await latestEdit();
     await action();
     notice.value = { kind: 'done', text: done };
     changes.value += 1;

@@ -13,7 +13,7 @@ import {
   neighbours,
   PAGE_SIZE,
 } from '../state/exchange-feed.ts';
-import { go, hrefOf, place } from '../state/place.ts';
+import { go, hrefOf, place, refine } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
 import { attempt, useLoader } from '../state/resource.ts';
 import { call, epoch, notice, open, reloadAll } from '../state/session.ts';
@@ -45,6 +45,11 @@ export function ExchangesView() {
   const edits = filter === '' ? feed.edits.value : [];
   const rows = { exchanges, filter, isLive, onLatest: () => feed.show() };
   useArrowKeys(rows);
+  const oldest = latest?.exchanges.at(-1)?.number ?? 0;
+  useEffect(() => {
+    // What is opened by its address stands in the list, with newer ones above it.
+    if (isLive && Number(item) < oldest) refine({ before: String(Number(item) + PAGE_SIZE / 2) });
+  }, [item, oldest > 0]);
   const other = Number(query.get('with'));
   return (
     <div class={item === undefined ? '' : other > 0 ? 'split paired' : 'split'}>
