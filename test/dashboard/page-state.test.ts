@@ -25,7 +25,7 @@ function ask(method: string, target: string, body?: object): Promise<Response> {
 
 async function openPage() {
   const [drafts, place, requests, tables, scenarios, session] = await Promise.all([
-    import('../../src/dashboard/state/rules.ts'),
+    import('../../src/dashboard/state/rule-fields.ts'),
     import('../../src/dashboard/state/place.ts'),
     import('../../src/dashboard/state/requests.ts'),
     import('../../src/dashboard/state/record-tables.ts'),

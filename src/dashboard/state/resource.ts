@@ -122,7 +122,7 @@ export async function undo(edit: EditView): Promise<void> {
  */
 export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
   try {
-    if (known === null) known = await latestEdit();
+    if (known === null) known = await latestEdit().catch(() => undefined);
     await action();
     notice.value = { kind: 'done', text: done };
     changes.value += 1;

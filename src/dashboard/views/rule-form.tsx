@@ -14,7 +14,7 @@ import {
   sentenceOf,
   textsOfRule,
   withRules,
-} from '../state/rules.ts';
+} from '../state/rule-fields.ts';
 import { readScenario, saveScenario } from '../state/scenarios.ts';
 import { call, open } from '../state/session.ts';
 

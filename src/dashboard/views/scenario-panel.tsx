@@ -15,7 +15,7 @@ import {
   saveScenario,
 } from '../state/scenarios.ts';
 import { call, notice, Refusal } from '../state/session.ts';
-import { highlight } from './exchange-detail.tsx';
+import { highlight } from './message.tsx';
 
 interface ScenarioPanelProps {
   readonly name: string;
