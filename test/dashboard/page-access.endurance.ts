@@ -20,7 +20,7 @@ const VIEWS = [
 ] as const;
 
 /** The least and the most, and where a rule of the style sheet begins. */
-const WIDTHS = [320, 360, 450, 704, 895, 896, 1024, 1119, 1120, 1440, 1599, 1600, 1920];
+const WIDTHS = [320, 360, 450, 704, 895, 896, 1024, 1087, 1088, 1440, 1599, 1600, 1920];
 
 const LONG_NAME = 'long'.repeat(16);
 

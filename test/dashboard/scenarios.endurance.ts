@@ -19,7 +19,8 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Turned off outage.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(401);
     await page.getByRole('link', { name: '1 scenario: invalid-keys' }).waitFor();
-    await page.getByRole('button', { name: 'Reset sandbox' }).click();
+    await page.getByRole('button', { name: 'Reset sandbox' }).dblclick();
+    expect((await service('GET', '/pets')).status).toBe(401);
     await page.getByRole('button', { name: 'Yes, reset' }).click();
     await page.getByText('Nothing changed', { exact: true }).waitFor();
     expect((await service('GET', '/pets')).status).toBe(200);
