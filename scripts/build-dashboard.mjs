@@ -20,6 +20,7 @@ const pure = [
   'curl.ts',
   'event-stream.ts',
   'http/target.ts',
+  'limits.ts',
   'scenario/fault-table.ts',
   'sandbox/sandbox-names.ts',
   'tables.ts',

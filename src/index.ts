@@ -1,15 +1,17 @@
 /// <reference types="node" preserve="true" />
 import type { RequestListener } from 'node:http';
 import express from 'express';
+import { checkAppOptions } from './check-options.ts';
 import { createExpressApp } from './control/app.ts';
-import { assembleMock, type MockOptions } from './mock.ts';
-import { checkTimes } from './sandbox/sandboxes.ts';
-import { createStart, type StartSettings } from './scenario/sandbox-start.ts';
+import { assembleMock } from './mock.ts';
+import type { AppOptions } from './options.ts';
+import { createStart } from './scenario/sandbox-start.ts';
 import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
 export type { AssumptionId } from './contract/assumption-table.ts';
 export type { OperationId } from './contract/operations.ts';
-export type { RecordedExchange } from './control/control-shapes.ts';
+export type { EditView, RecordedExchange } from './control/control-shapes.ts';
+export type { Alternative, Undone } from './control/journal/time-travel-endpoints.ts';
 export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export { ControlError } from './library/control-client.ts';
@@ -23,36 +25,36 @@ export type {
   StateChanges,
   StoreState,
 } from './library/record-control.ts';
-export type { Latch, LatchOptions, RequestFilter } from './library/request-control.ts';
+export {
+  DroppedExchangesError,
+  type Latch,
+  type LatchOptions,
+  type RequestFilter,
+  type RequestHandle,
+} from './library/request-control.ts';
 export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
 export { globalSetup, startPetstoreMock } from './library/start-mock.ts';
+export type { AppOptions, ServerOptions } from './options.ts';
 export type { ObservedExchange } from './sandbox/exchange.ts';
 export type { FindingCode } from './sandbox/finding-codes.ts';
 export type { FindingsReport } from './sandbox/findings.ts';
 export type { CoverageReport, Finding } from './sandbox/report-shapes.ts';
 export { ScenarioError } from './scenario/sandbox-start.ts';
 export type { ScenarioName } from './scenario/scenario-names.ts';
-export { type RunningServer, type ServerOptions, startServer } from './server.ts';
+export { type RunningServer, startServer } from './server.ts';
 export { FixtureError } from './store/fixture/parse-fixture.ts';
-
-export interface AppOptions extends StartSettings, MockOptions {
-  /** The name of a fixture that the package ships, or the path of one. */
-  readonly fixture?: string | undefined;
-  /** The token that the control API requires. Without one, it answers only calls to a loopback name. */
-  readonly controlToken?: string | undefined;
-}
 
 /**
  * The whole mock as an Express app, to use with supertest or to mount in another Express app, whose
  * middleware then applies to the service too. Choose scenarios through the control API or with
  * `Prefer`.
  *
- * @throws FixtureError if the fixture is broken
+ * @throws FixtureError if the fixture is broken, RangeError for a wrong option
  * @example
  * await request(createApp()).get('/v1/pets').set('Authorization', 'Bearer demo-key').expect(200);
  */
 export function createApp(options: AppOptions = {}): RequestListener {
-  checkTimes(options);
+  checkAppOptions(options);
   const store = loadFixtureSync(options.fixture ?? 'default');
   const { service, control } = assembleMock(
     {

@@ -3,18 +3,14 @@ import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { PendingResponses } from './http/pending-responses.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { warn } from './node-errors.ts';
-import { type Observer, observedExchange } from './sandbox/exchange.ts';
+import { findHoldFindings, type Observer, observedExchange } from './sandbox/exchange.ts';
 import { FINDING_CODES } from './sandbox/finding-codes.ts';
-import { findHoldFindings } from './sandbox/holds.ts';
+import { removeIdle } from './sandbox/idle-sandboxes.ts';
 import type { OnFinding } from './sandbox/report-shapes.ts';
 import type { ServerEvent } from './sandbox/sandbox.ts';
 import { DEFAULT_SANDBOX } from './sandbox/sandbox-names.ts';
-import {
-  removeIdle,
-  Sandboxes,
-  type SandboxOptions,
-  type SandboxParts,
-} from './sandbox/sandboxes.ts';
+import type { SandboxOptions } from './sandbox/sandbox-options.ts';
+import { Sandboxes, type SandboxParts } from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 import type { FileStorage } from './storage/file.ts';
 import { MemoryStorage } from './storage/memory.ts';

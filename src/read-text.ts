@@ -1,5 +1,6 @@
-import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs';
+import { constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { codeOf } from './node-errors.ts';
 import { firstProblems } from './words.ts';
 
@@ -36,20 +37,34 @@ export class ContentError extends Error {
 export async function readText(path: string, limit: number): Promise<TextReading> {
   try {
     const stats = await stat(path);
-    const refusal = refusalOf(stats, limit);
+    const refusal = findRefusal(stats, limit);
     if (refusal !== undefined) return { ok: false, found: refusal };
     if (stats.isFile()) return { ok: true, text: await readFile(path, 'utf8'), pipe: false };
     const chunks: Buffer[] = [];
     let length = 0;
-    for await (const chunk of createReadStream(path)) {
+    for await (const chunk of openPipe(path)) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > limit) return { ok: false, found: tooLong(limit) };
+      if (length > limit) return { ok: false, found: describeLimit(limit) };
     }
     return { ok: true, text: Buffer.concat(chunks).toString(), pipe: true };
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
   }
+}
+
+/**
+ * Opens a pipe without waiting for a writer. A stream of `node:fs` would wait in a thread, which even
+ * the end of the process waits for.
+ */
+function openPipe(path: string): Socket {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
+}
+
+/** Whether a path leads to a pipe, which gives its text only once. */
+export function isPipe(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
 /** `readText` for callers that cannot wait: it refuses pipes. */
@@ -58,7 +73,7 @@ export function readTextSync(path: string, limit: number): TextReading {
     const stats = statSync(path);
     const refusal = stats.isFIFO()
       ? 'a pipe, which this call cannot wait for'
-      : refusalOf(stats, limit);
+      : findRefusal(stats, limit);
     if (refusal !== undefined) return { ok: false, found: refusal };
     return { ok: true, text: readFileSync(path, 'utf8'), pipe: false };
   } catch (error) {
@@ -66,17 +81,17 @@ export function readTextSync(path: string, limit: number): TextReading {
   }
 }
 
-function refusalOf(stats: Stats, limit: number): string | undefined {
-  if (!stats.isFile() && !stats.isFIFO()) return kindOf(stats);
-  return stats.size > limit ? tooLong(limit) : undefined;
+function findRefusal(stats: Stats, limit: number): string | undefined {
+  if (!stats.isFile() && !stats.isFIFO()) return describeKind(stats);
+  return stats.size > limit ? describeLimit(limit) : undefined;
 }
 
-function kindOf(stats: Stats): string {
+function describeKind(stats: Stats): string {
   if (stats.isDirectory()) return 'a directory';
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
-function tooLong(limit: number): string {
+function describeLimit(limit: number): string {
   return `more than ${limit / MEBIBYTE} MiB`;
 }
 

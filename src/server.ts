@@ -1,68 +1,31 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import { resolve } from 'node:path';
+import { checkOptions } from './check-options.ts';
 import { BASE_URL_FORM, baseUrlOf, isLoopbackName } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { DEFAULTS } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
-import type { Timeouts } from './http/connections.ts';
 import { createListener } from './http/listener.ts';
-import {
-  type Certificate,
-  type CertificateOptions,
-  loadCertificate,
-  readCertificates,
-} from './http/tls/certificate.ts';
-import { assembleMock, type MockOptions } from './mock.ts';
+import { type Certificate, loadCertificate, readCertificates } from './http/tls/certificate.ts';
+import { assembleMock } from './mock.ts';
 import { asError } from './node-errors.ts';
+import type { ServerOptions } from './options.ts';
+import { ContentError, isPipe, readText, SETTINGS_LIMIT, type TextReading } from './read-text.ts';
 import { coverageOf } from './sandbox/coverage.ts';
-import type { FindingsReport } from './sandbox/findings.ts';
-import { findingsOf } from './sandbox/findings.ts';
+import { type FindingsReport, findingsOf } from './sandbox/findings.ts';
 import type { CoverageReport } from './sandbox/report-shapes.ts';
-import { checkTimes, type Fleet } from './sandbox/sandboxes.ts';
+import type { Fleet } from './sandbox/storage.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
-import {
-  createStart,
-  loadBases,
-  loadStore,
-  type Start,
-  type StartSettings,
-  type StoreChoice,
-} from './scenario/sandbox-start.ts';
+import { createStart, loadBases, loadStore, type Start } from './scenario/sandbox-start.ts';
+import { isShipped } from './scenario/scenario-names.ts';
 import type { Scenario } from './scenario/scenario-shape.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
 import type { Store } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
 
-/** How to start a server. Defaults are those of the flags with the same names. */
-export interface ServerOptions extends StartSettings, StoreChoice, MockOptions, CertificateOptions {
-  readonly host?: string | undefined;
-  /** 0 takes any free port. */
-  readonly port?: number | undefined;
-  /** Names of scenarios that the package ships, or paths of others; later ones win. */
-  readonly scenarios?: readonly string[] | undefined;
-  /** A file that keeps the default sandbox's store through restarts. */
-  readonly db?: string | undefined;
-  /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB`. */
-  readonly shared?: string | undefined;
-  /** The base URL of a deployment that answers in place of the mock. */
-  readonly upstream?: string | URL | undefined;
-  /** The key that the deployment gets in place of the client's. */
-  readonly upstreamKey?: string | undefined;
-  /** Milliseconds that the deployment may be silent; 30 seconds by default. */
-  readonly upstreamTimeout?: number | undefined;
-  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
-  readonly proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
-  /** A file with a certificate to trust besides those that Node trusts, in PEM. */
-  readonly cacert?: string | undefined;
-  /** The token that the control API requires on a host other than loopback; random by default. */
-  readonly controlToken?: string | undefined;
-  /** Whether every sandbox restarts when a file that it started from changes. */
-  readonly watch?: boolean | undefined;
-  /** Called after each such change, with the error if the files cannot be used. */
-  readonly onReload?: ((problem: Error | undefined) => void) | undefined;
-  readonly timeouts?: Partial<Timeouts> | undefined;
-}
+export type { ServerOptions } from './options.ts';
 
 export interface RunningServer {
   /** The service's base URL, such as `http://127.0.0.1:4010/v1`. */
@@ -87,10 +50,14 @@ export interface LoadedFiles {
   readonly certificate: Certificate | undefined;
   /** What `cacert` names. */
   readonly ca: string | undefined;
+  /** What was read from the scenarios that are pipes, by name. */
+  readonly piped: ReadonlyMap<string, TextReading>;
+  /** The files that were read, except for pipes, which have nothing more to give. */
+  readonly watched: readonly string[];
 }
 
 /**
- * @param former what was loaded before: its certificate stays
+ * @param former what was loaded before: its certificate stays, and what came from pipes
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
  */
 export async function loadFiles(
@@ -102,16 +69,37 @@ export async function loadFiles(
     certificate: await loadCertificate(options, host),
     ca: options.cacert && (await readCertificates(options.cacert)),
   };
-  const store = await loadStore(options, options.seed);
+  const pipe = former?.watched.find(isPipe);
+  if (pipe !== undefined) throw new ContentError([`${pipe}: expected a file, found a pipe`]);
+  const fixture = findFixture(options);
+  const isRead = former !== undefined && fixture !== undefined && !former.watched.includes(fixture);
+  const pipes = names.filter((name) => !isShipped(name) && isPipe(name));
+  const piped = former?.piped ?? new Map(await Promise.all(pipes.map(readPipe)));
+  const files = fixture === undefined || isRead || isPipe(fixture) ? [] : [fixture];
+  const store = isRead ? former.store : await loadStore(options, options.seed);
   // Imported here, since most starts have no scenario.
   const scenarios =
     names.length === 0
       ? []
       : await loadBases(
-          await (await import('./scenario/load-scenario.ts')).loadScenarios(names),
+          await (await import('./scenario/load-scenario.ts')).loadScenarios(names, piped),
           options.seed,
         );
-  return { store, scenarios, certificate, ca };
+  const pipePaths = [...piped.keys()].map((name) => resolve(name));
+  for (const { file, fixture: own } of scenarios) {
+    if (file !== undefined && !pipePaths.includes(file)) files.push(file);
+    if (own !== undefined) files.push(fixturePath(own));
+  }
+  return { store, scenarios, certificate, ca, piped, watched: files };
+}
+
+/** The file of the fixture, unless the store is generated. */
+function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: ServerOptions) {
+  return animals === undefined && orders === undefined ? fixturePath(fixture) : undefined;
+}
+
+async function readPipe(path: string): Promise<[path: string, reading: TextReading]> {
+  return [path, await readText(path, SETTINGS_LIMIT)];
 }
 
 /**
@@ -119,17 +107,17 @@ export async function loadFiles(
  *
  * @param files already loaded files
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, StorageError if `db` cannot be used,
- *   RangeError for a time that no timer can wait, and Node's own errors if the port is taken or not permitted
+ *   RangeError for a wrong option, and Node's own errors if the port is taken or not permitted
  */
 export async function startServer(
   options: ServerOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
   const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts } = options;
-  checkTimes(options);
+  checkOptions(options);
   let loaded = files ?? (await loadFiles(options));
   const start = createStart(options, loaded.store, loaded.scenarios);
-  const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? drawToken());
+  const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? randomToken());
   const guard = { token: controlToken, host };
   const { certificate, ca } = loaded;
   const { proxyVariables: variables, upstreamTimeout: timeout } = options;
@@ -158,12 +146,12 @@ export async function startServer(
     fleet?.close();
     throw error;
   });
-  const reload = async (): Promise<readonly Scenario[]> => {
+  const reload = async (): Promise<readonly string[]> => {
     loaded = await loadFiles(options, loaded);
     await sandboxes.restart(withFile(createStart(options, loaded.store, loaded.scenarios)));
-    return loaded.scenarios;
+    return loaded.watched;
   };
-  const watching = options.watch ? await watch(options, loaded.scenarios, reload) : undefined;
+  const watching = options.watch ? await watch(options, loaded.watched, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
     // First: the replies that `endAll` sends then carry `Connection: close`.
@@ -218,30 +206,19 @@ async function openUpstream(
 /** Watches the files of the start, including those of scenarios added later. */
 async function watch(
   options: ServerOptions,
-  scenarios: readonly Scenario[],
-  reload: () => Promise<readonly Scenario[]>,
+  files: readonly string[],
+  reload: () => Promise<readonly string[]>,
 ): Promise<FileWatch> {
   const { watchFiles } = await import('./watch.ts');
-  const watching = watchFiles(filesOf(options, scenarios), async () => {
+  const watching = watchFiles(files, async () => {
     try {
-      watching.follow(filesOf(options, await reload()));
+      watching.follow(await reload());
       options.onReload?.(undefined);
     } catch (error) {
       options.onReload?.(asError(error));
     }
   });
   return watching;
-}
-
-function filesOf(options: ServerOptions, scenarios: readonly Scenario[]): string[] {
-  const { fixture = DEFAULTS.fixture, animals, orders } = options;
-  const generated = animals !== undefined || orders !== undefined;
-  const fixtures = scenarios.map((it) => it.fixture);
-  if (!generated) fixtures.push(fixture);
-  return [
-    ...fixtures.flatMap((it) => (it === undefined ? [] : [fixturePath(it)])),
-    ...scenarios.flatMap(({ file }) => file ?? []),
-  ];
 }
 
 /** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
@@ -265,12 +242,12 @@ async function joinFleet(
     import('./storage/redis/fleet-settings.ts'),
   ]);
   const settings = fleetSettings(start, { ...options, upstream });
-  return joinFleet({ url, settings, start, maxSandboxes, openUpstream, options });
+  return joinFleet({ url, settings, maxSandboxes, openUpstream, options });
 }
 
-/** Hard to guess, and short enough to be copied by hand: 128 bits. */
-function drawToken(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');
+/** 128 bits, in digits that a shell and a flag take as they are. */
+function randomToken(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
 const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;

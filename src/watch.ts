@@ -1,6 +1,5 @@
-import { stateOf } from './store/file/files.ts';
+import { stateOf } from './store/files.ts';
 
-/** A watch on files. */
 export interface FileWatch {
   /** Watches these files instead; new ones count as unchanged. */
   follow(paths: readonly string[]): void;
@@ -11,7 +10,7 @@ export interface FileWatch {
  * Milliseconds between two checks of the files. A change is reported once a further check finds
  * nothing new: editors write in several steps.
  */
-const INTERVAL = 50;
+const POLL_INTERVAL_MS = 50;
 
 /**
  * Watches files, which need not exist yet, by polling: events of the system differ between platforms,
@@ -39,7 +38,7 @@ export function watchFiles(
       busy = false;
     }
   };
-  const timer = setInterval(look, INTERVAL).unref();
+  const timer = setInterval(look, POLL_INTERVAL_MS).unref();
   return {
     follow: (wanted) => {
       states = new Map(wanted.map((path) => [path, states.get(path) ?? stateOf(path)]));

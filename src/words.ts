@@ -1,5 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { isLosslessNumber } from 'lossless-json';
+import { LIMITS } from './limits.ts';
 
 /**
  * A list for a sentence.
@@ -53,17 +54,15 @@ export function cut(text: string, most: number): string {
   return Buffer.from(text.slice(0, most), 'utf16le').toString('utf16le');
 }
 
-/** The most problems that a message lists. */
-export const MOST_LISTED = 20;
+export const MOST_LISTED = LIMITS.problems.max;
 
-/** The text of the first 20 problems, and a line that counts the rest. */
+/** The text of the first 20 problems, and a line if there are more. */
 export function firstProblems<P>(
   problems: readonly P[],
   textOf: (problem: P) => string,
 ): readonly string[] {
-  const more = problems.length - MOST_LISTED;
   const first = problems.slice(0, MOST_LISTED).map(textOf);
-  return more > 0 ? [...first, `and ${more} more`] : first;
+  return problems.length > MOST_LISTED ? [...first, 'and more'] : first;
 }
 
 /** A problem with a value: its place, what was expected and what was found. */

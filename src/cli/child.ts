@@ -1,11 +1,13 @@
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import spawn from 'cross-spawn';
 import { mockVariables, type ServerAccess, workingKey } from '../library/mock-variables.ts';
 import { codeOf } from '../node-errors.ts';
+import type { ServerOptions } from '../options.ts';
 import { override } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
-import type { LoadedFiles, RunningServer, ServerOptions } from '../server.ts';
+import type { LoadedFiles, RunningServer } from '../server.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
@@ -19,7 +21,6 @@ import {
   start,
 } from './start-server.ts';
 
-/** How a command ended. */
 export type CommandEnding =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
@@ -27,7 +28,6 @@ export type CommandEnding =
   /** `code` is that of Node's error, such as `ENOENT`. */
   | { readonly kind: 'not-started'; readonly code: string | undefined };
 
-/** The exit code that a shell would report, and what to say after the command's name. */
 export function describeEnding(ending: CommandEnding): { exitCode: number; text: string } {
   switch (ending.kind) {
     case 'exited':
@@ -60,26 +60,29 @@ export interface CommandOptions {
    * with it. Not on a terminal: Ctrl-C and the keyboard reach only the foreground group.
    */
   readonly ownGroup: boolean;
-  /** Milliseconds after which the command is ended. */
   readonly timeout?: number | undefined;
-  /** Milliseconds between SIGTERM and SIGKILL. */
   readonly grace?: number | undefined;
 }
 
+export type RunSettings = Pick<
+  ServerOptions,
+  'assume' | 'observe' | 'onFinding' | 'onControlCall' | 'onNotice' | 'onReload'
+>;
+
 export type RunningCommand = ReturnType<typeof runCommand>;
 
-const GRACE = 5000;
+const KILL_AFTER_MS = 5000;
 
-/** Milliseconds between checks that the process group is empty. */
-const POLL_EVERY = 20;
+/** Between two checks that the process group is empty. */
+const POLL_INTERVAL_MS = 20;
 
-/** Milliseconds to wait for output after a command ended. A daemon may keep the pipe open. */
-const LAST_OUTPUT = 500;
+/** How long to wait for output after a command ended: a daemon may keep the pipe open. */
+const LAST_OUTPUT_TIMEOUT_MS = 500;
 
 /** Starts a program with its arguments; no shell is involved. */
 export function runCommand(
   [program = '', ...args]: readonly string[],
-  { environment: env, onOutput, ownGroup, timeout = 0, grace = GRACE }: CommandOptions,
+  { environment: env, onOutput, ownGroup, timeout = 0, grace = KILL_AFTER_MS }: CommandOptions,
 ) {
   const stdio: StdioOptions = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const detached = ownGroup && process.platform !== 'win32';
@@ -98,7 +101,6 @@ export function runCommand(
     }
   };
   let force: NodeJS.Timeout | undefined;
-  /** Ends the command: SIGTERM, then SIGKILL after the grace period. */
   const stop = () => {
     if (force !== undefined) return;
     send('SIGTERM');
@@ -113,13 +115,13 @@ export function runCommand(
   const end = async (): Promise<CommandEnding> => {
     const limit = timeout > 0 ? setTimeout(expire, timeout) : undefined;
     const closed = new Promise((resolve) => child.once('close', resolve));
-    const ending = await endingOf(child);
+    const ending = await waitForEnd(child);
     clearTimeout(limit);
     if (ending.kind !== 'not-started') {
       stop(); // whatever is left of the group
-      const until = performance.now() + grace + POLL_EVERY;
-      while (send(0) && performance.now() < until) await sleep(POLL_EVERY);
-      await Promise.race([closed, sleep(LAST_OUTPUT, undefined, { ref: false })]);
+      const until = performance.now() + grace + POLL_INTERVAL_MS;
+      while (send(0) && performance.now() < until) await sleep(POLL_INTERVAL_MS);
+      await Promise.race([closed, sleep(LAST_OUTPUT_TIMEOUT_MS, undefined, { ref: false })]);
       child.stdout?.destroy();
       child.stderr?.destroy();
     }
@@ -129,7 +131,7 @@ export function runCommand(
   return { ending: end(), send, stop };
 }
 
-function endingOf(child: ChildProcess): Promise<CommandEnding> {
+function waitForEnd(child: ChildProcess): Promise<CommandEnding> {
   return new Promise((resolve) => {
     child.once('error', (error) => {
       // With a pid, the error means that a signal could not be sent.
@@ -143,10 +145,9 @@ function endingOf(child: ChildProcess): Promise<CommandEnding> {
   });
 }
 
-/** Milliseconds that a server waits for requests that the command left unfinished. */
-const LAST_REPLIES = 1000;
+/** How long a server waits for requests that the command left unfinished. */
+const LAST_REPLIES_TIMEOUT_MS = 1000;
 
-/** A finished run of a command. Its server is closed. */
 export interface FinishedRun {
   readonly ending: CommandEnding & { readonly exitCode: number };
   readonly seconds: number;
@@ -177,7 +178,7 @@ export class Runner {
 
   /** @returns undefined if a signal came before the command could start */
   async run(
-    settings: Omit<ServerOptions, 'host' | 'port'>,
+    settings: RunSettings,
     options: Omit<CommandOptions, 'environment'>,
   ): Promise<FinishedRun | undefined> {
     // Loaded once: a pipe can be read only once. A signal must end the wait for its writer.
@@ -195,12 +196,11 @@ export class Runner {
     this.#running.delete(command);
     const ending = { ...end, exitCode: describeEnding(end).exitCode };
     const seconds = roundDuration((performance.now() - startedAt) / 1000);
-    await Promise.race([server.close(), sleep(LAST_REPLIES)]);
+    await Promise.race([server.close(), sleep(LAST_REPLIES_TIMEOUT_MS)]);
     return { ending, seconds, server, scenarios: files.scenarios };
   }
 }
 
-/** The environment of a command: ours, plus how to reach the server. */
 export function commandEnvironment(
   server: ServerAccess,
   { keys = {}, noControl }: Pick<ServerOptions, 'keys' | 'noControl'>,
@@ -210,5 +210,17 @@ export function commandEnvironment(
   const lists = scenarios.reduce<KeyLists>((earlier, it) => override(earlier, it.keys), keys);
   // If scenarios refuse every key, the command still gets the one it would otherwise get.
   const key = workingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
-  return { ...inherited, ...mockVariables(server, key, inherited, noControl) };
+  const variables = mockVariables(server, key, inherited, noControl);
+  return { ...inherited, ...bypassProxy(inherited), ...variables };
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
+
+/** Where a proxy is set, keeps it from calls to this machine, which it would send elsewhere. */
+function bypassProxy(inherited: Readonly<Record<string, string | undefined>>) {
+  const names = Object.keys(inherited).filter((name) => /^(?:https?|all)_proxy$/i.test(name));
+  const { no_proxy: lower, NO_PROXY: upper = lower } = inherited;
+  if (!names.some((name) => inherited[name]) || upper === '*') return {};
+  const hosts = [...(upper ? [upper] : []), ...LOOPBACK].join(',');
+  return { NO_PROXY: hosts, no_proxy: hosts };
 }

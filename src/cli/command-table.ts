@@ -1,7 +1,7 @@
 import { namesOf } from '../tables.ts';
 
 /** The words after a name, as the help shows them, with the least and the most of them. */
-export type Words = readonly [usage: string, least: number, most: number];
+export type Words = readonly [usage: string, min: number, max: number];
 
 export const NOTHING: Words = ['', 0, 0];
 
@@ -14,8 +14,8 @@ interface CommandShape {
   readonly takes: Words;
   /** Whether it runs the command that follows `--`. */
   readonly runs?: true;
-  /** One line for the help, in the imperative. */
   readonly summary: string;
+  readonly about?: string;
   /** Each line leaves out the program's name. */
   readonly examples: readonly (readonly [line: string, effect: string])[];
 }
@@ -37,6 +37,8 @@ const COMMANDS = {
     takes: ['-- CMD…', 1, ANY],
     runs: true,
     summary: 'Run a command against a server and report what it was shown.',
+    about:
+      'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.',
     examples: [
       ['exec -- npm test', 'run a test suite against a server of its own'],
       ['exec --require-coverage 80% --fail-on rounded-id -- npm test', 'fail the build below 80%'],
@@ -46,6 +48,8 @@ const COMMANDS = {
     takes: ['-- CMD…', 1, ANY],
     runs: true,
     summary: 'Run a command under every other option of the assumptions it touches.',
+    about:
+      'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.',
     examples: [
       ['sweep -- npm test', 'find out what a test suite takes for granted'],
       ['sweep --allow cancel-again=404 -- npm test', 'accept a known failure'],
@@ -131,7 +135,6 @@ export type CommandName = keyof typeof COMMANDS;
 
 export const COMMAND_NAMES = namesOf(COMMANDS);
 
-/** The entry of a command, for code that treats all commands alike. */
 export function commandShape(name: CommandName): CommandShape {
   return COMMANDS[name];
 }

@@ -14,17 +14,13 @@ export class Failure extends Error {
   override readonly name = 'Failure';
 }
 
-/** The input of a command. */
 interface CommandInput {
   readonly flags: Flags;
-  /** The words after the command's name. */
   readonly positionals: readonly string[];
   readonly terminal: Terminal;
 }
 
-/** The result of a command. */
 interface CommandResult {
-  /** What a person reads. */
   readonly text?: string;
   /** What `--json` prints in its place; nothing if it is undefined. */
   readonly json?: object | undefined;
@@ -37,39 +33,28 @@ export type Command = (input: CommandInput) => CommandResult | Promise<CommandRe
 /** The exit code if everything worked, but a gate failed: coverage, a run of a sweep, a verdict. */
 export const EXIT_GATE_FAILED = 3;
 
-/** The error for a wrong value. */
 export function refusal(origin: string, expected: string, found: string): UsageError {
   return new UsageError(`${origin}: expected ${expected}, found ${found}`);
 }
 
-/**
- * Checks how many words a command or an action was given.
- *
- * @throws UsageError for too few and too many
- */
+/** @throws UsageError for too few and too many words */
 export function requireWords(
   name: string,
-  [usage, least, most]: Words,
+  [usage, min, max]: Words,
   words: readonly string[],
 ): void {
-  if (words.length >= least && words.length <= most) return;
-  const needs = `${name} ${words.length < least ? 'needs' : 'takes'} ${usage || 'no words'}`;
+  if (words.length >= min && words.length <= max) return;
+  const needs = `${name} ${words.length < min ? 'needs' : 'takes'} ${usage || 'no words'}`;
   throw new UsageError(words.length > 0 ? `${needs}; found ${describe(words.join(' '))}` : needs);
 }
 
-/**
- * The text of a file.
- *
- * @param origin the flag or the action that names it
- * @throws UsageError if it cannot be read
- */
+/** @param origin the flag or the action that names the file, for the UsageError if it cannot be read */
 export async function textIn(file: string, origin: string, expected: string): Promise<string> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (read.ok) return read.text;
   throw refusal(origin, `${expected} at ${file}`, read.found);
 }
 
-/** The certificate in the file that a flag names. */
 export async function readCertificate(
   flag: 'ca' | 'cacert',
   { [flag]: file }: Flags,
@@ -77,18 +62,14 @@ export async function readCertificate(
   return file === undefined ? undefined : textIn(file, `--${flag}`, 'a certificate in PEM');
 }
 
-/**
- * Checks that a text is one of these words.
- *
- * @throws UsageError with the nearest word
- */
+/** @throws UsageError with the nearest word */
 export function oneOf<Word extends string>(
   words: readonly Word[],
   text: string | undefined,
   origin: string,
   expected = joinWords(words, 'or'),
 ): Word {
-  const word = words.find((it) => it === text);
+  const word = words.find((known) => known === text);
   if (word !== undefined) return word;
   throw refusal(origin, expected, `${describe(text)}${suggest(text ?? '', words)}`);
 }

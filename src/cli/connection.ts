@@ -6,11 +6,7 @@ import { Failure, readCertificate, refusal, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 import { notice, progressOn, type Terminal } from './terminal.ts';
 
-/**
- * Does a command's work with a deployment: shows its progress, and closes the client at the end.
- *
- * @throws Failure if the deployment cannot be used
- */
+/** Shows the progress of work with a deployment, and closes the client at the end. */
 export async function workWith<T>(
   client: DeploymentClient,
   command: 'check' | 'record',
@@ -30,19 +26,14 @@ export async function workWith<T>(
   }
 }
 
-/** The key that a deployment is called with. */
 export function keyOf(flags: Flags): string {
-  const [key, ...others] = flags.key ?? [];
+  const [key, ...others] = flags.deploymentKey ?? [];
   if (key === undefined) throw new UsageError('--key is required');
   if (others.length === 0) return key;
   throw new UsageError('--key can be given only once for a deployment');
 }
 
-/**
- * A client of the deployment that a command names.
- *
- * @throws UsageError for a wrong URL, key or certificate
- */
+/** @throws UsageError for a wrong URL, key or certificate */
 export async function connect(url: string, flags: Flags): Promise<DeploymentClient> {
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
   const base = baseUrlOf(url);

@@ -2,14 +2,13 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { writeJson } from '../contract/json.ts';
 import { asError, codeOf } from '../node-errors.ts';
-import { packageVersion } from '../package.ts';
 import { type Command, Failure, refusal, UsageError } from './command.ts';
-import { readCommandLine } from './command-line.ts';
+import { parseCommandLine } from './command-parser.ts';
 import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
-import { type Flags, flagShape, flagsOf, spellingOf } from './flags.ts';
-import { readFlags, type Variables } from './read-flags.ts';
-import { escapeLines, type Terminal } from './terminal.ts';
+import { readFlags, type Variables } from './flag-sources.ts';
+import { type Flags, flagShape, listFlags, spell } from './flags.ts';
+import { escapeLines, notice, type Terminal } from './terminal.ts';
 
 /** Commands other than `serve` load on demand, to keep the start of a server fast. */
 const LOAD = {
@@ -29,8 +28,8 @@ const LOAD = {
   completion: async () => (await import('./commands/completion.ts')).completion,
 } as const satisfies Record<CommandName, () => Promise<Command>>;
 
-/** Milliseconds that a stopped server waits for the reader of its log. */
-const LAST_WAIT = 1000;
+/** How long a stopped server waits for the reader of its log. */
+const LAST_LOG_TIMEOUT_MS = 1000;
 
 /** Runs a command line and returns its exit code; throws what `whatWentWrong` puts into words. */
 export async function run(
@@ -38,33 +37,24 @@ export async function run(
   variables: Variables,
   terminal: Terminal,
 ): Promise<number> {
-  // Loaded late: yargs takes 60 ms, as much as Node itself.
-  if (words[0] === '--get-yargs-completions') {
-    return print(await (await import('./help.ts')).completionsOf(words), terminal);
+  const parsed = await parseCommandLine(words, terminal.style.width);
+  if (typeof parsed === 'string') {
+    terminal.output.write(parsed);
+    return 0;
   }
-  const invocation = readCommandLine(words);
-  const { command, shows, positionals } = invocation;
-  if (shows === 'help') {
-    return print(await (await import('./help.ts')).helpOf(command, terminal.style.width), terminal);
-  }
-  if (shows === 'version') return print(`${packageVersion()}\n`, terminal);
-  const flags = await readFlags(invocation, variables);
+  const { command, positionals } = parsed;
+  const notify = (text: string) => terminal.notices.write(notice(text));
+  const flags = await readFlags(command, parsed.flags, variables, notify);
   requireWritable(command, flags);
-  const loaded = await LOAD[command]();
-  const { text = '', json, exitCode } = await loaded({ flags, positionals, terminal });
+  const runCommand = await LOAD[command]();
+  const { text = '', json, exitCode } = await runCommand({ flags, positionals, terminal });
   if (!flags.json) terminal.output.write(text);
   else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);
   // A reader who no longer reads the log must not keep the server from ending.
-  if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_WAIT);
+  if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_LOG_TIMEOUT_MS);
   return exitCode;
 }
 
-function print(text: string, { output }: Terminal): number {
-  output.write(text);
-  return 0;
-}
-
-/** The lines that explain an error, and the exit code for it. */
 export function whatWentWrong(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   const isUsage = error instanceof UsageError;
   let message = String(error);
@@ -80,23 +70,20 @@ export function whatWentWrong(error: unknown): { readonly text: string; readonly
 }
 
 /**
- * Checks every file that a command will write, and makes its folder, before the command does anything:
- * after a long run, it would be too late.
- *
- * @throws UsageError for a file that cannot be written
+ * Checks every file that a command will write, and makes its folder: after a long run, it would be too
+ * late.
  */
 function requireWritable(command: CommandName, flags: Flags): void {
-  for (const name of flagsOf(command).filter((it) => flagShape(it).writes)) {
+  for (const name of listFlags(command).filter((flag) => flagShape(flag).writes)) {
     for (const file of [flags[name]].flat()) {
-      const obstacle = typeof file === 'string' ? obstacleTo(file) : undefined;
+      const obstacle = typeof file === 'string' ? findObstacle(file) : undefined;
       if (obstacle === undefined) continue;
-      throw refusal(`--${spellingOf(name)}`, 'a file that can be written', obstacle);
+      throw refusal(`--${spell(name)}`, 'a file that can be written', obstacle);
     }
   }
 }
 
-/** Why a file cannot be written. */
-function obstacleTo(file: string): string | undefined {
+function findObstacle(file: string): string | undefined {
   try {
     mkdirSync(dirname(file), { recursive: true });
     if (!existsSync(file)) accessSync(dirname(file), constants.W_OK);

@@ -1,14 +1,230 @@
+import { DEFAULT_URL } from '../contract/base-url.ts';
+import { parseInt64 } from '../contract/json.ts';
+import { ORDER_STATUSES } from '../contract/records.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
+import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import {
+  ALLOWED,
+  count,
+  FILE,
+  KEYS,
+  many,
+  milliseconds,
+  type Option,
+  OUTPUT,
+  one,
+  optionsOf,
+  SWITCH,
+  TOKEN,
+  textThat,
+  words,
+} from '../option-kinds.ts';
+import { OPTION_GROUPS } from '../options.ts';
+import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
+import { KEEPABLE } from '../sandbox/state.ts';
+import { ASSUME } from '../scenario/assume-shape.ts';
 import { object } from '../shape/objects.ts';
-import type { ValueOf } from '../shape/shapes.ts';
+import { FIELD_SHAPES } from '../shape/record-shapes.ts';
+import { choice, convert, list, scalar, text, type ValueOf } from '../shape/shapes.ts';
 import { namesOf } from '../tables.ts';
-import type { CommandName } from './command-table.ts';
-import { FLAG_GROUPS, type FlagShape } from './flag-table.ts';
+import { joinWords } from '../words.ts';
+import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 
-/**
- * Every flag, by the name of the option that it sets. The command line, the environment, config files,
- * the help and the docs follow from it.
- */
+const ofExec = optionsOf('exec');
+const ofServeAndExec = optionsOf('serve', 'exec');
+const ofRunners = optionsOf('exec', 'sweep');
+const ofSweep = optionsOf('sweep');
+const ofCheck = optionsOf('check');
+const ofRecord = optionsOf('record');
+const ofCallers = optionsOf('check', 'record');
+const ofReporters = optionsOf('sweep', 'check');
+const ofRecorders = optionsOf('generate', 'record');
+const ofResponses = optionsOf('responses');
+const ofCtl = optionsOf('ctl');
+const ofAll = optionsOf(...COMMAND_NAMES);
+
+const HTTP_URL = one(
+  'URL',
+  textThat(
+    'an http URL such as http://127.0.0.1:4010',
+    (value) => /^https?:/i.test(value) && URL.canParse(value),
+  ),
+);
+
+const ORDER_IDS = many(
+  'ID',
+  scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) => parseInt64(String(value))),
+);
+
+/** The names of reports, whose extensions tell their formats. */
+const REPORT_FILES = {
+  ...many('FILE', text('a name that ends in .json, .html or .xml', /\.(?:json|html|xml)$/, {})),
+  writes: true,
+} as const;
+
+/** A share in percent. Without the sign only whole numbers: 0.8 could mean 80%. */
+const SHARE = convert(
+  text(
+    'a percentage from 0% to 100%, or documented',
+    /^(?:documented|100%?|\d{1,2}%?|\d{1,2}\.\d+%)$/,
+    {},
+  ),
+  (value) => (value === 'documented' ? 100 : Number.parseFloat(value)),
+);
+
+/** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
+const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
+
+/** An option of `rate-limit`, the assumption for which the flag is named. */
+const RATE = convert(text(), (option, at, report) =>
+  ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => report({ ...misfit, at })),
+);
+
+/** All flags under the headings of the help, by the name of the option that each sets. */
+export const FLAG_GROUPS = {
+  Address: {
+    ...OPTION_GROUPS.Address,
+    url: optionsOf('health', 'ctl')(
+      HTTP_URL,
+      `Base URL of the server; by default ${DEFAULT_URL} (ctl), or what --host and --port say (health).`,
+    ),
+    sandbox: ofCtl(
+      one('NAME', text(NAME_FORM, NAME_PATTERN, {})),
+      'Sandbox to control instead of the default one.',
+    ),
+    token: ofCtl(TOKEN, 'Token of the control API.'),
+    ca: ofCtl(FILE, 'Trust this certificate, in PEM.'),
+    timeout: optionsOf(
+      'health',
+      'exec',
+      'sweep',
+      'check',
+      'record',
+    )(
+      milliseconds(1, 86_400_000),
+      `Longest run of a command (exec, sweep), or longest wait for a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
+    ),
+  },
+  Store: OPTION_GROUPS.Store,
+  Simulation: OPTION_GROUPS.Simulation,
+  Answers: {
+    ...OPTION_GROUPS.Answers,
+    rateLimit: optionsOf(
+      'serve',
+      'exec',
+      'sweep',
+      'assumptions',
+    )(one('N/s', RATE), 'Allow each key N requests a second (N/s) or minute (N/m).'),
+  },
+  Keys: {
+    ...OPTION_GROUPS.Keys,
+    deploymentKey: ofCallers(KEYS, 'Key of the deployment, also in PETSTORE_MOCK_DEPLOYMENT_KEY.'),
+  },
+  'Control API': {
+    ...OPTION_GROUPS['Control API'],
+    none: ofCtl(SWITCH, 'Deactivate all scenarios (use).'),
+    keep: ofCtl(
+      words('WHAT', list(choice(KEEPABLE))),
+      `Keep ${joinWords(KEEPABLE, 'or')} (reset); by default your own scenarios.`,
+    ),
+    follow: ofCtl(SWITCH, 'Print exchanges as they happen (requests).'),
+  },
+  Deployment: {
+    ...OPTION_GROUPS.Deployment,
+    rate: ofCallers(count(1, 10_000), 'Most requests a second.', {
+      default: DEFAULTS.deploymentRate,
+    }),
+    yes: optionsOf(
+      'serve',
+      'exec',
+      'check',
+      'record',
+    )(SWITCH, 'Send requests to another machine without asking for consent.'),
+    writes: ofCheck(SWITCH, 'Also send POST, PATCH and DELETE: creates animals and sets stock.'),
+    cancel: ofCheck(ORDER_IDS, 'Pending order to cancel, with --writes.'),
+    shipped: ofCheck(ORDER_IDS, 'Shipped order to try to cancel, with --writes.'),
+    cancelled: ofCheck(ORDER_IDS, 'Cancelled order to cancel again, with --writes.'),
+    dryRun: ofCheck(SWITCH, 'Print the requests and their purpose without sending them.'),
+    save: ofCheck(OUTPUT, 'Write a config file that makes the mock answer the same.'),
+    against: ofCheck(FILE, 'Compare with a --save or --json file; exit with 3 after a change.'),
+    allowUnsettled: ofCheck(
+      SWITCH,
+      'Pass if few assumptions are settled, or fewer than in the --against file.',
+    ),
+    unknownStatus: ofRecord(
+      one('STATUS', choice(ORDER_STATUSES)),
+      `Status to record if an order shows none: ${joinWords(ORDER_STATUSES, 'or')}.`,
+      { default: DEFAULTS.unknownStatus },
+    ),
+    anonymise: ofRecord(SWITCH, 'Replace the names of animals; equal names stay equal.'),
+    diff: ofRecord(SWITCH, 'Show what changed since the file was recorded, and overwrite it.'),
+  },
+  Output: {
+    log: ofServeAndExec(
+      one('FORMAT', choice(['pretty', 'json', 'off'])),
+      'Log format: pretty, json or off; by default pretty on a terminal, else json, and off under exec.',
+    ),
+    json: optionsOf(
+      ...(['assumptions', 'responses', 'scenarios', 'validate'] as const),
+      ...(['sweep', 'ctl', 'check', 'record'] as const),
+    )(SWITCH, 'Print JSON instead of a table.'),
+    curl: ofResponses(SWITCH, 'Print curl commands to copy.'),
+    check: ofResponses(SWITCH, 'Request each reply from a new server; exit with 1 if one differs.'),
+    http: ofResponses(OUTPUT, 'Write the requests as an .http file.'),
+    postman: ofResponses(OUTPUT, 'Write the requests as a Postman 2.1 collection.'),
+    serverUrl: optionsOf('openapi', 'responses')(
+      one(
+        'URL',
+        textThat(`a URL such as ${DEFAULT_URL}`, (value) => URL.canParse(value)),
+      ),
+      'Base URL of the service to write into the output.',
+      { default: DEFAULT_URL },
+    ),
+    documented: optionsOf('openapi')(SWITCH, 'Leave out what is assumed.'),
+    output: ofRecorders(OUTPUT, 'Fixture to write; generate prints it by default.'),
+    force: optionsOf(
+      'check',
+      'generate',
+      'record',
+      'responses',
+    )(SWITCH, 'Overwrite an existing file.'),
+  },
+  Evidence: {
+    coverage: ofServeAndExec(
+      REPORT_FILES,
+      'Write coverage at exit, as .json, .html or .xml (JUnit).',
+    ),
+    requireCoverage: ofExec(
+      one('N%', SHARE),
+      'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
+    ),
+    failOn: ofExec(
+      words('KINDS', list(choice(FAILING_KINDS))),
+      `Exit with 3 on these: ${joinWords(FAILING_KINDS, 'or')}.`,
+    ),
+    allowNoCalls: ofRunners(SWITCH, 'Pass even if the command makes no call.'),
+    jobs: ofSweep(count(1, 1000), 'Run this many at a time; by default one for each processor.'),
+    all: ofSweep(SWITCH, 'Also run the assumptions that the command did not touch.'),
+    allow: ofSweep(ALLOWED, 'Expected failure, as ID=OPTION; does not affect the exit code.'),
+    junit: ofReporters(OUTPUT, 'Also write the result as JUnit XML.'),
+    html: ofReporters(OUTPUT, 'Also write the result as a web page.'),
+  },
+  Other: {
+    config: optionsOf(
+      'serve',
+      'exec',
+      'sweep',
+      'assumptions',
+      'generate',
+      'health',
+    )(FILE, 'JSON file with flags by name.'),
+    help: ofAll(SWITCH, 'Show this help.'),
+    version: ofAll(SWITCH, 'Show the version.'),
+  },
+};
+
+/** Every flag. The command line, the environment, config files, the help and the docs follow from it. */
 export const FLAGS = {
   ...FLAG_GROUPS.Address,
   ...FLAG_GROUPS.Store,
@@ -24,7 +240,6 @@ export const FLAGS = {
 
 export type FlagName = keyof typeof FLAGS;
 
-/** Reads the JSON values of options by name. */
 export const FLAG_VALUES = object(FLAGS);
 
 /** The flags that were given in any place, each as its shape reads it. */
@@ -35,47 +250,44 @@ export interface Flags extends ValueOf<typeof FLAG_VALUES> {
 
 export const FLAG_NAMES = namesOf(FLAGS);
 
-/** The entry of a flag, for code that treats all flags alike. */
-export function flagShape(name: FlagName): FlagShape {
+export function flagShape(name: FlagName): Option<unknown, unknown, CommandName> {
   return FLAGS[name];
 }
 
-export function isSwitch(name: FlagName): boolean {
-  return flagShape(name).type === 'switch';
-}
-
 /** Spellings that are not the name of the option in kebab case. */
-const SPELLINGS: Partial<Record<FlagName, string>> = { scenarios: 'scenario', frozen: 'freeze' };
+const SPELLINGS: Partial<Record<FlagName, string>> = {
+  scenarios: 'scenario',
+  frozen: 'freeze',
+  deploymentKey: 'key',
+};
+
+export const ALIASES: Partial<Record<FlagName, string>> = { help: 'h', version: 'v' };
 
 /** What follows `--` on the command line: the name in a config file, and in the docs. */
-export function spellingOf(name: FlagName): string {
-  return SPELLINGS[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+export function spell(name: FlagName): string {
+  return SPELLINGS[name] ?? kebab(name);
 }
 
-const BY_SPELLING = new Map(FLAG_NAMES.map((name) => [spellingOf(name), name]));
-
-/** The flag that is spelled so. */
-export function flagSpelled(spelling: string): FlagName | undefined {
-  return BY_SPELLING.get(spelling);
+function kebab(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The switch that is turned off so, as `--no-plain` does. */
-export function switchedOff(spelling: string): FlagName | undefined {
-  const name = spelling.startsWith('no-') ? flagSpelled(spelling.slice('no-'.length)) : undefined;
-  return name !== undefined && isSwitch(name) ? name : undefined;
+export function variableFor(name: FlagName): string {
+  const spelling = name === 'deploymentKey' ? kebab(name) : spell(name);
+  return `PETSTORE_MOCK_${spelling.toUpperCase().replaceAll('-', '_')}`;
 }
 
-export function flagsOf(command: CommandName): FlagName[] {
+export function listFlags(command: CommandName): FlagName[] {
   return FLAG_NAMES.filter((name) => flagShape(name).commands.includes(command));
 }
 
-/** Flags of `serve` that make sense only in one place. */
-const NOT_FROM: Record<'environment' | 'config', readonly FlagName[]> = {
-  environment: ['help', 'version'],
-  config: ['help', 'version', 'config'],
-};
+/** The flag that is spelled so, one of the command if it has it. */
+export function findFlag(spelling: string, command: CommandName): FlagName | undefined {
+  return [...listFlags(command), ...FLAG_NAMES].find((name) => spell(name) === spelling);
+}
 
 /** The flags that can also be environment variables, or members of a config file. */
-export function flagsFrom(place: 'environment' | 'config'): FlagName[] {
-  return flagsOf('serve').filter((name) => !NOT_FROM[place].includes(name));
+export function listFlagsFrom(place: 'environment' | 'config'): FlagName[] {
+  const others = ['help', 'version', ...(place === 'config' ? ['config'] : [])];
+  return listFlags('serve').filter((name) => !others.includes(name));
 }

@@ -1,27 +1,32 @@
 import type { FinishedCall } from '../control/control-options.ts';
-import type { ObservedExchange, Observer } from '../sandbox/exchange.ts';
-import { describeHold } from '../sandbox/holds.ts';
-import type { Finding, OnFinding } from '../sandbox/report-shapes.ts';
+import type { ServerOptions } from '../options.ts';
+import { describeHold, type ObservedExchange } from '../sandbox/exchange.ts';
+import type { Finding } from '../sandbox/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { decidersOf } from '../service/reply.ts';
 import { countText, cut, escapeOf, roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
-import { escapeControls, escapeLines, paint, type Style, type Terminal } from './terminal.ts';
+import {
+  escapeControls,
+  escapeLines,
+  paint,
+  type Style,
+  type Terminal,
+  writeInBackground,
+} from './terminal.ts';
 
 export type LogFormat = NonNullable<Flags['log']>;
 
-/** Characters shown of a text that clients influence. */
-const LONGEST_TEXT = 1000;
+const MAX_TEXT = 1000;
 
-/** A reason that pretty lines leave out. */
-const PLAIN_REASON = 'as the document prescribes';
+const DOCUMENTED_REASON = 'as the document prescribes';
 
 /** An exchange as a line of JSON, in ASCII, without members that have no value. */
 export function renderJson(sandbox: string, exchange: ObservedExchange): string {
   const { number, operation, traceId, status, fault, delay, hold, basis, key } = exchange;
   const by = decidersOf(basis);
   return jsonLine({
-    time: instantOf(exchange.at),
+    time: formatInstant(exchange.at),
     sandbox,
     number,
     method: brief(exchange.method),
@@ -40,7 +45,6 @@ export function renderJson(sandbox: string, exchange: ObservedExchange): string 
   });
 }
 
-/** An exchange as a line for a person. */
 export function renderPretty(sandbox: string, exchange: ObservedExchange, style: Style): string {
   const { basis, duration, fault, delay, hold, traceId } = exchange;
   const circumstances = [
@@ -52,7 +56,7 @@ export function renderPretty(sandbox: string, exchange: ObservedExchange, style:
     ...(traceId === undefined ? [] : [`trace ${traceId}`]),
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
   ].join(', ');
-  const why = exchange.why.filter((reason) => reason !== PLAIN_REASON).join('; ');
+  const why = exchange.why.filter((reason) => reason !== DOCUMENTED_REASON).join('; ');
   const reasons = why === '' ? '' : `: ${escapeControls(brief(why))}`;
   return prettyLine(exchange, `${circumstances}${reasons}`, style);
 }
@@ -65,7 +69,7 @@ function prettyLine(
   const isError = status === undefined || status >= 500;
   const colour = isError ? 'red' : status >= 400 ? 'yellow' : 'green';
   return [
-    timeOf(at, style),
+    formatTime(at, style),
     escapeControls(method).padEnd('DELETE'.length),
     escapeControls(brief(target)),
     paint(String(status ?? '---'), colour, style),
@@ -73,13 +77,12 @@ function prettyLine(
   ].join(' ');
 }
 
-/** A call of the control API. */
 export function renderControlCall(call: FinishedCall, format: LogFormat, style: Style): string {
   const { method, target, status, at, duration } = call;
   if (format === 'pretty') {
     return prettyLine(call, `control API, ${duration.toFixed(1)} ms`, style);
   }
-  const time = instantOf(at);
+  const time = formatInstant(at);
   return jsonLine({
     time,
     control: true,
@@ -97,10 +100,9 @@ export function renderFinding(finding: Finding, format: LogFormat, style: Style)
     return jsonLine({ time: at, sandbox, number: exchange, finding: code, message, advice });
   }
   const kind = paint(`finding ${code}`, 'yellow', style);
-  return `${timeOf(Date.parse(at), style)} ${kind}: ${escapeControls(message)} ${advice}\n`;
+  return `${formatTime(Date.parse(at), style)} ${kind}: ${escapeControls(message)} ${advice}\n`;
 }
 
-/** Any other message to the operator. */
 export function renderNotice(text: string, format: LogFormat): string {
   if (format === 'json') return jsonLine({ time: new Date().toISOString(), notice: text });
   return `petstore-mock: ${escapeLines(text)}\n`;
@@ -114,17 +116,16 @@ function renderDropped(count: number, format: LogFormat): string {
 }
 
 /** The time of day, cut from the end because years can have more than four digits. */
-function timeOf(at: number, style: Style): string {
-  return paint(instantOf(at).slice(-'00:00:00.000Z'.length, -1), 'grey', style);
+function formatTime(at: number, style: Style): string {
+  return paint(formatInstant(at).slice(-'00:00:00.000Z'.length, -1), 'grey', style);
 }
 
-function instantOf(at: number): string {
+function formatInstant(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** A text without what would flood the log. */
 function brief(text: string): string {
-  return text.length > LONGEST_TEXT ? `${cut(text, LONGEST_TEXT)}…` : text;
+  return text.length > MAX_TEXT ? `${cut(text, MAX_TEXT)}…` : text;
 }
 
 const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
@@ -135,18 +136,16 @@ function jsonLine(members: object): string {
 
 /** The log: one line for each exchange, finding and control call. */
 export interface Log {
-  readonly observe: Observer;
-  readonly onFinding: OnFinding;
-  readonly onControlCall: (call: FinishedCall) => void;
-  /** Prints the lines gathered so far. */
+  /** What a server calls for each line. */
+  readonly hooks: Pick<ServerOptions, 'observe' | 'onFinding' | 'onControlCall'>;
   readonly flush: () => void;
 }
 
 /** Milliseconds during which lines are gathered into one write. */
-const GATHER = 10;
+const GATHER_MS = 10;
 
 /** Characters kept for a slow reader. Further lines are dropped. */
-const MOST_WAITING = 1 << 20;
+const MAX_WAITING = 1 << 20;
 
 /** Undefined if the log is off. */
 export function openLog(
@@ -154,6 +153,7 @@ export function openLog(
   format: LogFormat,
 ): Log | undefined {
   if (format === 'off') return undefined;
+  writeInBackground(output);
   let waiting = '';
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -167,17 +167,19 @@ export function openLog(
   };
   const add = (render: () => string): void => {
     if (!output.writable) return;
-    if (output.writableLength + waiting.length >= MOST_WAITING) dropped += 1;
+    if (output.writableLength + waiting.length >= MAX_WAITING) dropped += 1;
     else {
       waiting += render();
-      timer ??= setTimeout(flush, GATHER);
+      timer ??= setTimeout(flush, GATHER_MS);
     }
   };
   const render = format === 'json' ? renderJson : renderPretty;
   return {
-    observe: (sandbox, exchange) => add(() => render(sandbox, exchange, style)),
-    onFinding: (finding) => add(() => renderFinding(finding, format, style)),
-    onControlCall: (call) => add(() => renderControlCall(call, format, style)),
+    hooks: {
+      observe: (sandbox, exchange) => add(() => render(sandbox, exchange, style)),
+      onFinding: (finding) => add(() => renderFinding(finding, format, style)),
+      onControlCall: (call) => add(() => renderControlCall(call, format, style)),
+    },
     flush,
   };
 }

@@ -7,12 +7,11 @@ if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache =
   nodeModule.enableCompileCache();
 }
 // Loaded only now, so that the cache holds it.
-const [{ run, whatWentWrong }, { terminalOf }] = await Promise.all([
+const [{ run, whatWentWrong }, { createTerminal }] = await Promise.all([
   import('./dispatch.ts'),
   import('./terminal.ts'),
 ]);
 
-/** Prints what went wrong and returns the exit code for it. */
 function explain(error: unknown): number {
   // The reader closed the pipe, as `head` does.
   if (codeOf(error) === 'EPIPE') return 0;
@@ -26,10 +25,12 @@ function explain(error: unknown): number {
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
-const terminal = terminalOf(process.stdout, process.stderr, process.env);
+const terminal = createTerminal(process.stdout, process.stderr, process.env);
 const exitCode = await run(process.argv.slice(2), process.env, terminal).catch(explain);
 // Open handles, such as a connection that a second signal gave up on, must not delay the exit.
-process.stdout.write('', () => {
-  const { errored } = process.stdout;
-  process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
+process.stderr.write('', () => {
+  process.stdout.write('', () => {
+    const { errored } = process.stdout;
+    process.exit(exitCode === 0 && errored !== null ? explain(errored) : exitCode);
+  });
 });

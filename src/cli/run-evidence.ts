@@ -7,8 +7,8 @@ import { countText } from '../words.ts';
 import type { Flags } from './flags.ts';
 import { bold, escapeControls, renderTable, type Style } from './terminal.ts';
 
-/** The question for a command that made no call. */
-export const NEVER_CALLED = 'Does the command take its base URL from PETSTORE_MOCK_URL?';
+export const NO_CALLS =
+  'the command made no call: does it take its base URL from PETSTORE_MOCK_URL? --allow-no-calls lets it pass';
 
 const LABEL_COLUMN = 15;
 
@@ -34,7 +34,6 @@ export function findingText({ count, example }: FindingSummary): string {
     : `${escapeControls(example)} (and ${count - 1} more)`;
 }
 
-/** What a command was shown of the service, and what it did wrong. */
 export function renderEvidence(
   { coverage, findings }: CoverageEvidence,
   { calls, assumptions: { length: questions } }: AssumptionTracker,
@@ -60,7 +59,7 @@ export function renderEvidence(
       replies.count > 0 && `${countText(replies.count, 'reply', 'replies')}: ${replies.reason}`,
     ],
     ['findings', summaries.length === 0 && 'none'],
-    ...summaries.map((it) => [it.code, findingText(it)] as const),
+    ...summaries.map((summary) => [summary.code, findingText(summary)] as const),
     [
       'open questions',
       questions > 0 && `${questions} touched; petstore-mock sweep tries other answers`,
@@ -68,11 +67,9 @@ export function renderEvidence(
   ] as const;
   const cells = rows.flatMap(([label, text]) => (text ? [[label, text]] : []));
   const table = renderTable(cells, { width: style.width, columns: [LABEL_COLUMN] });
-  const hint = calls === 0 ? `  ${NEVER_CALLED}\n` : '';
-  return `${bold('petstore-mock', style)}\n${table}${hint}`;
+  return `${bold('petstore-mock', style)}\n${table}`;
 }
 
-/** Why a run does not pass; empty if it does. */
 export function gateFailures(
   { requireCoverage: required = 0, failOn = [] }: Flags,
   { coverage, findings }: CoverageEvidence,
@@ -82,8 +79,8 @@ export function gateFailures(
   const gap = `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
     assumedReplies(coverage),
-    ...summarizeFindings(findings).map((it) => ({ ...it, reason: it.example })),
-  ].filter(({ code, count }) => count > 0 && failOn.some((it) => it === code));
+    ...summarizeFindings(findings).map((summary) => ({ ...summary, reason: summary.example })),
+  ].filter(({ code, count }) => count > 0 && failOn.some((kind) => kind === code));
   return [
     ...((100 * shown) / total < required ? [gap] : []),
     ...kinds.map((it) => `--fail-on ${it.code}: ${countText(it.count, 'time')}: ${it.reason}`),

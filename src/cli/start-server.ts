@@ -1,38 +1,26 @@
 import { constants } from 'node:os';
+import { checkOptions, OPTION_NAMES } from '../check-options.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
-import { codeOf } from '../node-errors.ts';
+import { asError, codeOf } from '../node-errors.ts';
+import type { ServerOptions } from '../options.ts';
 import { ContentError } from '../read-text.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
-import {
-  type LoadedFiles,
-  loadFiles,
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-} from '../server.ts';
+import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
+import { isNameOf } from '../tables.ts';
 import { describe } from '../words.ts';
 import { Failure, refusal, UsageError } from './command.ts';
-import type { Flags } from './flags.ts';
+import { FLAGS, type Flags, spell } from './flags.ts';
 
-/**
- * Starts a server.
- *
- * @param files what was loaded already
- * @throws UsageError, Failure with what to do about it
- */
+/** @throws UsageError, Failure with what to do about it */
 export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
   return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) => {
     throw explain(error, settings);
   });
 }
 
-/**
- * Loads the files that `start` starts from.
- *
- * @throws UsageError with what to do about it
- */
+/** Loads the files that `start` starts from. */
 export function load(settings: ServeSettings): Promise<LoadedFiles> {
   return loadFiles(settings).catch((error) => {
     throw explain(error, settings);
@@ -42,7 +30,6 @@ export function load(settings: ServeSettings): Promise<LoadedFiles> {
 /** Node's error codes for a path that no file can have. */
 const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
-/** An error of the start, with what to do about it. */
 function explain(cause: unknown, { host, port }: ServeSettings): unknown {
   if (cause instanceof ContentError) {
     const what = cause instanceof ScenarioError ? 'a scenario' : 'the store';
@@ -80,47 +67,27 @@ function explain(cause: unknown, { host, port }: ServeSettings): unknown {
 }
 
 /** The options of a server, with the address that messages name. */
-export interface ServeSettings extends ServerOptions {
-  readonly host: string;
-  readonly port: number;
-}
+export type ServeSettings = ServerOptions & { readonly host: string; readonly port: number };
 
-/** A store is generated or read, and kept by one server or shared by several. */
-const EXCLUSIVE = [
-  ['animals', 'fixture'],
-  ['orders', 'fixture'],
-  ['db', 'shared'],
-  ['watch', 'shared'],
-] as const;
-
-/**
- * The options of a server. A flag with the name of an option is that option.
- *
- * @throws UsageError for flags that exclude each other
- */
+/** @throws UsageError for flags that exclude each other */
 export function serveSettings(flags: Flags): ServeSettings {
-  for (const [one, other] of EXCLUSIVE) {
-    if (flags[one] === undefined || flags[other] === undefined) continue;
-    throw new UsageError(`--${one} and --${other} exclude each other: drop one of them`);
+  const { host = DEFAULTS.host, port = DEFAULTS.port } = flags;
+  const { key: valid, readOnlyKey: readOnly, invalidKey: invalid, anyKey: any } = flags;
+  const named = OPTION_NAMES.map((name) => [name, Reflect.get(flags, name)]);
+  const options: object = { ...Object.fromEntries(named), keys: { valid, readOnly, invalid, any } };
+  try {
+    checkOptions(options, (name) => `--${isNameOf(FLAGS, name) ? spell(name) : name}`);
+  } catch (cause) {
+    throw new UsageError(asError(cause).message, { cause });
   }
-  return {
-    ...flags,
-    host: flags.host ?? DEFAULTS.host,
-    port: flags.port ?? DEFAULTS.port,
-    keys: {
-      valid: flags.key,
-      readOnly: flags.readOnlyKey,
-      invalid: flags.invalidKey,
-      any: flags.anyKey,
-    },
-  };
+  return { ...options, host, port };
 }
 
 /**
  * Milliseconds in which further signals count as the same request. Ctrl-C reaches every process of
  * the terminal, and `npx` and `npm run` then forward the signal that they got.
  */
-const SAME_REQUEST = 250;
+const SAME_REQUEST_MS = 250;
 
 export type PassedSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
@@ -139,7 +106,7 @@ export class Signals {
     for (const signal of signals) {
       process.on(signal, () => {
         const now = performance.now();
-        if (now - lastAt <= SAME_REQUEST) return;
+        if (now - lastAt <= SAME_REQUEST_MS) return;
         lastAt = now;
         this.#last = signal;
         take(signal);
@@ -154,7 +121,6 @@ export class Signals {
   }
 }
 
-/** The exit status of a process that a signal ended. */
 export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

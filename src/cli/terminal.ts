@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { isObject } from '../contract/records.ts';
 import type { Report, ReportRow, Section } from '../report/report.ts';
 import { escapeOf } from '../words.ts';
 
@@ -8,23 +9,19 @@ export interface Terminal {
   readonly output: Writable;
   /** For messages that only people read. */
   readonly notices: Writable;
-  /** Whether the output is a terminal. */
   readonly interactive: boolean;
   readonly style: Style;
 }
 
-/** How text is laid out. */
 export interface Style {
-  /** Columns. */
   readonly width: number;
   readonly colour: boolean;
 }
 
-/** Bounds on the width of tables, in columns. */
-const NARROWEST = 80;
-const WIDEST = 100;
+const MIN_WIDTH = 80;
+const MAX_WIDTH = 100;
 
-export function terminalOf(
+export function createTerminal(
   output: Writable & { readonly isTTY?: boolean; readonly columns?: number },
   notices: Writable,
   { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
@@ -35,10 +32,20 @@ export function terminalOf(
     notices,
     interactive,
     style: {
-      width: Math.min(Math.max(output.columns ?? WIDEST, NARROWEST), WIDEST),
+      width: Math.min(Math.max(output.columns ?? MAX_WIDTH, MIN_WIDTH), MAX_WIDTH),
       colour: interactive && !NO_COLOR && TERM !== 'dumb',
     },
   };
+}
+
+/**
+ * Lets a terminal take what is written when it can. Node waits for it, so that one that is paused
+ * (Ctrl-S) would stop the whole program.
+ */
+export function writeInBackground(stream: Writable): void {
+  const handle: unknown = Reflect.get(stream, '_handle');
+  const setBlocking = isObject(handle) ? handle.setBlocking : undefined;
+  if (typeof setBlocking === 'function') Reflect.apply(setBlocking, handle, [false]);
 }
 
 type Format = 'bold' | 'red' | 'green' | 'yellow' | 'magenta' | 'cyan' | 'grey';
@@ -78,12 +85,10 @@ export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
 }
 
-/** A line for a person, prefixed with the program's name. */
 export function notice(text: string): string {
   return `petstore-mock: ${escapeControls(text)}\n`;
 }
 
-/** Spaces between two columns. */
 const GAP = 2;
 
 type Rows = readonly (readonly string[])[];
@@ -107,7 +112,7 @@ export function renderTable(
 
 function widestCells(rows: Rows): number[] {
   const [first = []] = rows;
-  const lengths = (column: number) => rows.map((row) => lengthOf(row[column] ?? ''));
+  const lengths = (column: number) => rows.map((row) => countColumns(row[column] ?? ''));
   return first.slice(0, -1).map((_, column) => Math.max(...lengths(column)));
 }
 
@@ -127,7 +132,7 @@ export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line !== '' && lengthOf(line) + 1 + lengthOf(word) > width) {
+    if (line !== '' && countColumns(line) + 1 + countColumns(word) > width) {
       lines.push(line);
       line = word;
     } else {
@@ -138,19 +143,18 @@ export function wrap(text: string, width: number): string[] {
 }
 
 function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - lengthOf(text)));
+  return text + ' '.repeat(Math.max(0, width - countColumns(text)));
 }
 
-/** The columns of a text, without its colours. */
-function lengthOf(text: string): number {
+function countColumns(text: string): number {
   return stripVTControlCharacters(text).length;
 }
 
 /** A report for a person: its tables, then what failed with its output, then the result. */
 export function renderReport({ sections, summary }: Report, style: Style): string {
   return [
-    ...sections.map((it) => renderSection(it, style)),
-    summary.map((it) => `${it}\n`).join(''),
+    ...sections.map((section) => renderSection(section, style)),
+    summary.map((line) => `${line}\n`).join(''),
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -162,20 +166,20 @@ function renderSection({ title, layout, rows, none = '' }: Section, style: Style
     const names = wrap(rows.map((row) => row.title).join(', '), style.width - 2);
     return `${title}:\n${indent(names)}`;
   }
-  const lines = rows.map((row) => cellsOf(row, style));
+  const lines = rows.map((row) => renderCells(row, style));
   const table = renderTable(lines, style);
   const cards = rows
     .filter(({ output }) => output !== undefined)
-    .map((row) => `${bold(row.title, style)}\n${indent(linesOf(row))}`);
+    .map((row) => `${bold(row.title, style)}\n${indent(splitOutput(row))}`);
   return [`${bold(title, style)}\n${table}`, ...cards].join('\n');
 }
 
-function linesOf({ output = [] }: ReportRow): string[] {
+function splitOutput({ output = [] }: ReportRow): string[] {
   return output.flatMap((text) => text.split('\n')).map(escapeControls);
 }
 
 /** The cells of a row. The first word of the one that says how it went has its colour. */
-function cellsOf({ cells = [], tonedCell, tone }: ReportRow, style: Style): string[] {
+function renderCells({ cells = [], tonedCell, tone }: ReportRow, style: Style): string[] {
   return cells.map((cell, index) => {
     const text = escapeControls(cell);
     if (index !== tonedCell || tone === undefined) return text;
@@ -183,7 +187,6 @@ function cellsOf({ cells = [], tonedCell, tone }: ReportRow, style: Style): stri
   });
 }
 
-/** Lines below a title. */
 export function indent(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}\n`).join('');
 }

@@ -11,12 +11,10 @@ import type { Store } from '../store/store.ts';
 import { Failure, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 
-/** A value as the commands with --json print it. */
 export function jsonText(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** Writes a report to the files of `--junit` and `--html`. */
 export function writeReports(report: Report, { junit, html }: Flags): void {
   if (junit !== undefined) writeText(junit, renderJunit(report));
   if (html !== undefined) writeText(html, renderHtml(report));
@@ -35,22 +33,16 @@ function cannotWrite(file: string, cause: unknown): Failure {
   return new Failure(`cannot write ${file}: ${asError(cause).message}`, { cause });
 }
 
-/** @throws UsageError if the file of `--output` exists */
-export function requireNew(file: string): void {
-  if (existsSync(file)) throw new UsageError(`--output: ${file} exists; --force overwrites it`);
+/** @throws UsageError if the file of a flag exists */
+export function requireNew(file: string, flag = '--output'): void {
+  if (existsSync(file)) throw new UsageError(`${flag}: ${file} exists; --force overwrites it`);
 }
 
-/**
- * Writes a store as a fixture.
- *
- * @throws Failure if the file cannot be written
- */
-export async function writeStore(store: Store, file: string): Promise<void> {
-  try {
-    await writeFixture(store, file);
-  } catch (error) {
+/** @throws Failure if the file cannot be written */
+export function writeStore(store: Store, file: string): Promise<void> {
+  return writeFixture(store, file).catch((error) => {
     throw cannotWrite(file, error);
-  }
+  });
 }
 
 /** Writes the files of `--coverage`. Returns a message for each that failed. */
@@ -64,10 +56,10 @@ export function writeCoverageFiles(
   const report = coverageReport({ coverage, findings: server.findings() }, missed);
   return files.flatMap((file) => {
     try {
-      writeFileSync(file, REPORT_FORMATS[extname(file)]?.(report) ?? '');
+      writeText(file, REPORT_FORMATS[extname(file)]?.(report) ?? '');
       return [];
     } catch (error) {
-      return [cannotWrite(file, error).message];
+      return [asError(error).message];
     }
   });
 }

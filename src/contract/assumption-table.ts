@@ -5,7 +5,6 @@ import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts'
 import { WIRE } from './assumptions/wire-assumptions.ts';
 import type { OperationId } from './operations.ts';
 
-/** The assumptions by heading. */
 const TOPICS: Readonly<Record<string, object>> = {
   Input: INPUT,
   Animals: ANIMALS,
@@ -39,12 +38,10 @@ export function topicOf(id: AssumptionId): string {
   return Object.keys(TOPICS).find((topic) => Object.hasOwn(TOPICS[topic] ?? {}, id)) ?? '';
 }
 
-/** The names of the options of an assumption, the default first. */
 export function optionNames(id: AssumptionId): string[] {
   return assumptionShape(id).options.map(({ name }) => name);
 }
 
-/** A reply that an option adds to an operation. */
 export interface OptionReply {
   readonly operation: OperationId;
   readonly status: number;
@@ -55,7 +52,6 @@ export interface OptionReply {
   readonly ground: string;
 }
 
-/** The replies that fill gaps of the document, under all options. */
 export const OPTION_REPLIES: readonly OptionReply[] = ASSUMPTION_IDS.flatMap((assumption) => {
   const { options, touches } = assumptionShape(assumption);
   return options.flatMap(({ name: option, reply }) => {
@@ -68,7 +64,6 @@ export const OPTION_REPLIES: readonly OptionReply[] = ASSUMPTION_IDS.flatMap((as
 /** A number without a leading zero, per second or minute. */
 const RATE = /^[1-9]\d{0,8}\/[sm]$/;
 
-/** The pattern of an option in a JSON Schema. */
 export function optionPattern(id: AssumptionId): string {
   const names = [...optionNames(id), ...(id === 'rate-limit' ? [RATE.source.slice(1, -1)] : [])];
   return `(?:${names.join('|')})`;

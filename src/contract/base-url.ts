@@ -2,10 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import { DEFAULTS } from '../defaults.ts';
 import { BASE_PATH } from './operations.ts';
 
-/** The base URL of a server started without flags. */
 export const DEFAULT_URL = `http://${DEFAULTS.host}:${DEFAULTS.port}${BASE_PATH}`;
 
-/** What a base URL is, in words. */
 export const BASE_URL_FORM =
   'a base URL such as https://staging.example.com/v1, without a user, a query or a fragment';
 

@@ -4,7 +4,6 @@ import { parseInt64 } from './json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
 import { type AnyRecord, type Field, isObject, RECORDS, SEEN_ANIMAL_STATUSES } from './records.ts';
 
-/** A status that an operation can answer with. */
 export interface PossibleReply {
   readonly operation: OperationId;
   readonly status: number;
@@ -13,7 +12,6 @@ export interface PossibleReply {
   readonly grounds: readonly string[];
 }
 
-/** The replies that the document prescribes. */
 export const DOCUMENTED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((operation) =>
   Object.entries(operationShape(operation).replies).map(([status, { description }]) => ({
     operation,
@@ -23,14 +21,13 @@ export const DOCUMENTED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMa
   })),
 );
 
-/** The replies that fill gaps of the document, under all options. */
 export const ASSUMED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((operation) => {
-  const added = OPTION_REPLIES.filter((it) => it.operation === operation);
+  const added = OPTION_REPLIES.filter((reply) => reply.operation === operation);
   const statuses = new Set(added.map(({ status }) => status));
   return [...statuses]
     .sort((a, b) => a - b)
     .map((status) => {
-      const here = added.filter((it) => it.status === status);
+      const here = added.filter((reply) => reply.status === status);
       const [{ description = '' } = {}] = here;
       return { operation, status, description, grounds: here.map(({ ground }) => ground) };
     });
@@ -50,7 +47,6 @@ export interface CaseReply {
 
 type CaseTest = (reply: CaseReply) => boolean;
 
-/** A case that the document distinguishes within a reply. */
 export interface DocumentedCase {
   /** Unique within the reply. */
   readonly id: string;
@@ -61,7 +57,7 @@ export interface DocumentedCase {
 }
 
 const parameterOf = ({ query }: CaseReply, name: string): string | undefined =>
-  query.find((it) => it[0] === name)?.[1];
+  query.find((pair) => pair[0] === name)?.[1];
 
 const byLimit =
   (test: (limit: number) => boolean): CaseTest =>
@@ -71,7 +67,7 @@ const byLimit =
 const hasFilter: CaseTest = (reply) => parameterOf(reply, 'status') !== undefined;
 
 /** Records read of a long list; later ones rarely show anything new. */
-const MOST_READ = 2000;
+const MAX_RECORDS_READ = 2000;
 
 function byRecord(test: (record: AnyRecord) => boolean): CaseTest {
   // A list is the same object until a record changes.
@@ -80,7 +76,7 @@ function byRecord(test: (record: AnyRecord) => boolean): CaseTest {
     if (records.length < 2) return records.some(test);
     let isShown = ofLists.get(records);
     if (isShown === undefined) {
-      isShown = records.slice(0, MOST_READ).some(test);
+      isShown = records.slice(0, MAX_RECORDS_READ).some(test);
       ofLists.set(records, isShown);
     }
     return isShown;
@@ -93,7 +89,6 @@ const byStatus = (status: string): CaseTest => byRecord((record) => record.statu
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
-/** A status that the document has not seen in records of a kind. */
 const byUnseenStatus = ({ status: { seen } }: { readonly status: Field }): CaseTest =>
   byRecord(({ status }) => typeof status === 'string' && seen?.includes(status) !== true);
 

@@ -55,7 +55,6 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 
 const CODES = namesOf(ERROR_CODES);
 
-/** A status that an Error with this code can have. */
 export type StatusOf<C extends ErrorCode> = (typeof ERROR_CODES)[C]['statuses'][number];
 
 export type CodeSpelling = 'snake_case' | 'UPPER_CASE' | 'kebab-case' | 'numeric';
@@ -83,7 +82,6 @@ export function errorShape(code: ErrorCode): ErrorShape {
   return ERROR_CODES[code];
 }
 
-/** The codes of an operation's Errors with a status. */
 export function codesOf(id: OperationId, status: number): ErrorCode[] {
   return CODES.filter((code) => {
     const { statuses, on } = errorShape(code);

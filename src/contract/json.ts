@@ -1,4 +1,5 @@
 import { isNumber, LosslessNumber, stringify as stringifyExactly } from 'lossless-json';
+import { LIMITS } from '../limits.ts';
 
 /** An object of JSON, such as a JSON Schema or a part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -6,8 +7,8 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Text in which a double could lose a digit: 16 digits, a fraction, or an exponent. */
 const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]/;
 
-/** The most characters of a number that is evaluated: a longer one would take too long. */
-const LONGEST_NUMBER = 400;
+/** In characters. Evaluating a longer number would take too long. */
+const MAX_NUMBER_LENGTH = 400;
 
 /** A double holds any number of up to this many characters without an exponent. */
 const SAFE_LENGTH = 15;
@@ -19,11 +20,35 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
  *
  * Returns numbers as `numberOf` does. Uses JSON.parse, which is many times faster, if that is exact.
  *
- * @throws SyntaxError if `text` is not JSON, RangeError if it is nested too deeply
+ * @throws SyntaxError if `text` is not JSON, RangeError if the stack overflows
  * @example parseJson('{"id":9007199254740993}') // { id: 9007199254740993n }
  */
 export function parseJson(text: string): unknown {
   return MAY_LOSE_DIGITS.test(text) ? parseExactly(text) : JSON.parse(text);
+}
+
+/**
+ * `parseJson` for what a caller sends.
+ *
+ * @throws SyntaxError if `text` is not JSON, RangeError with `TOO_DEEP` if it is nested too deeply
+ */
+export function parseInput(text: string): unknown {
+  try {
+    const value = parseJson(text);
+    // A text as short as most bodies cannot be nested too deeply.
+    if (text.length <= 2 * LIMITS.nesting.max || isWithinNesting(value)) return value;
+  } catch (error) {
+    // A RangeError is an overflow of the stack.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new RangeError(TOO_DEEP);
+}
+
+export const TOO_DEEP = `it is nested more than ${LIMITS.nesting.max} levels deep`;
+
+export function isWithinNesting(value: unknown, levels: number = LIMITS.nesting.max): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isWithinNesting(member, levels - 1));
 }
 
 /** The value of a text as `parseJson` returns it; undefined if it is not JSON. */
@@ -79,7 +104,7 @@ function mayLoseDigits(literal: string): boolean {
  */
 export function numberOf(literal: string): unknown {
   const double = Number(literal);
-  if (literal.length > LONGEST_NUMBER || !Number.isFinite(double)) {
+  if (literal.length > MAX_NUMBER_LENGTH || !Number.isFinite(double)) {
     return new LosslessNumber(literal);
   }
   if (!Number.isInteger(double)) return double;

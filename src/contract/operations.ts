@@ -11,7 +11,6 @@ interface OperationParameter {
   readonly default?: number;
 }
 
-/** A reply that the document prescribes. */
 export interface DocumentedReply {
   readonly description: string;
   readonly body?: { readonly record: RecordName; readonly list?: true };

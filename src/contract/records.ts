@@ -102,13 +102,11 @@ export const COLLECTIONS: readonly CollectionName[] = ['animals', 'inventory', '
 export type Animal = RecordOf<typeof RECORDS.Animal>;
 export type InventoryEntry = RecordOf<typeof RECORDS.InventoryEntry>;
 export type Order = RecordOf<typeof STORED_RECORDS.orders>;
-/** The type of the records of each collection. */
 export type StoredRecord = {
   readonly [Name in CollectionName]: RecordOf<(typeof STORED_RECORDS)[Name]>;
 };
 export type ErrorBody = RecordOf<typeof RECORDS.Error>;
 
-/** A record of any collection, as members by name. */
 export type AnyRecord = Readonly<Record<string, unknown>>;
 
 export type Reading<T, P extends Problem = Problem> =

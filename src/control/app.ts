@@ -5,9 +5,10 @@ import { getOrCreate } from '../http/locate-sandbox.ts';
 import type { ServiceHandler } from '../http/service-handler.ts';
 import { decodeSegment, parseTarget, ROOT } from '../http/target.ts';
 import { sendFailure, writeReply } from '../http/write.ts';
+import { NAME_PATTERN } from '../limits.ts';
 import { ContentError } from '../read-text.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX, SANDBOX_NAME } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { readBody } from './body.ts';
 import type { ControlParts } from './control-options.ts';
@@ -160,7 +161,7 @@ function sandboxFor(
 ): Sandbox | ControlReply {
   const { sandboxName: name } = mockRequest;
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
-  if (open && SANDBOX_NAME.test(name)) return sandboxes.default;
+  if (open && NAME_PATTERN.test(name)) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return unknownEndpoint(mockRequest);
   const found = getOrCreate(sandboxes, name);
   return found instanceof Sandbox ? found : ofService(found);

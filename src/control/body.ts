@@ -1,15 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { parseJson } from '../contract/json.ts';
+import { parseInput } from '../contract/json.ts';
 import { receiveBody } from '../http/receive-body.ts';
+import { LIMITS } from '../limits.ts';
 import type { RequestBody } from '../service/input.ts';
 import { type ControlReply, type Endpoint, refuse, YAML_TYPE } from './endpoint.ts';
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 const YAML = /^\s*application\/yaml\s*(?:;|$)/i;
-
-/** In bytes. Parsing a body of this size takes up to 100 ms. */
-const BODY_LIMIT = 1024 ** 2;
 
 interface BodyReading {
   readonly value?: unknown;
@@ -38,7 +36,7 @@ export async function readBody(
   }
   if (shape === undefined) return {};
   const body = await new Promise<RequestBody>((received) => {
-    receiveBody(request, BODY_LIMIT, received);
+    receiveBody(request, LIMITS.controlBody.max, received);
   });
   if (body.kind === 'too-large') {
     return bodyRefusal('body_too_large', 413, 'the body is larger than 1 MiB');
@@ -50,10 +48,9 @@ export async function readBody(
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body.bytes);
     const format = isYaml ? 'yaml' : 'json';
-    return { value: shape.asText ? { format, text } : parseJson(text) };
+    return { value: shape.asText ? { format, text } : parseInput(text) };
   } catch (error) {
-    const isDeep = error instanceof RangeError;
-    const why = isDeep ? 'it is nested too deeply' : error instanceof Error && error.message;
+    const why = error instanceof Error ? error.message : String(error);
     return bodyRefusal('invalid_input', 400, `the body cannot be read: ${why}`);
   }
 }

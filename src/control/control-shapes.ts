@@ -1,8 +1,9 @@
 import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
 import { RECORDS } from '../contract/records.ts';
 import { ASSUMPTION_VERDICT } from '../deployment/check/verdict-shapes.ts';
+import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { HOLD_ENDS } from '../sandbox/exchange.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
-import { HOLD_ENDS } from '../sandbox/holds.ts';
 import {
   BASIS_KIND,
   COUNT,
@@ -14,7 +15,6 @@ import {
   REPLY_MEMBERS,
   TEXTS,
 } from '../sandbox/report-shapes.ts';
-import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
 import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { mapOf, namedObject, object, optional, required } from '../shape/objects.ts';
 import { recordShape } from '../shape/record-shapes.ts';
@@ -33,7 +33,7 @@ import {
 } from '../shape/shapes.ts';
 
 /** The name of a sandbox or of a snapshot. */
-export const NAME = text(SANDBOX_NAME_FORM, SANDBOX_NAME, { pattern: SANDBOX_NAME.source });
+export const NAME = text(NAME_FORM, NAME_PATTERN, { pattern: NAME_PATTERN.source });
 
 export const ANY_OBJECT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 

@@ -1,12 +1,12 @@
-import { buffer } from 'node:stream/consumers';
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
 import { codeOf } from '../node-errors.ts';
-import { decodeContent } from '../raw-headers.ts';
-import { type DeploymentReply, secondsToWait } from './deployment-reply.ts';
-import { reasonOf, SAFE, Transport, type TransportOptions } from './transport.ts';
+import { decodeContent, headerOf } from '../raw-headers.ts';
+import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
+import { explainFailure, SAFE, Transport, type TransportOptions } from './transport.ts';
 
-/** How to reach a deployment. */
 export interface DeploymentOptions extends TransportOptions {
   /** The base URL, as `baseUrlOf` reads it. */
   readonly url: URL;
@@ -26,13 +26,15 @@ export interface DeploymentRequest {
   readonly body?: string | undefined;
 }
 
-/** A deployment gave no reply that can be used. */
 export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
-/** Bytes of a body that was compressed. */
-const MOST_DECODED = 64 * 1024 * 1024;
+/** Bytes of a body, also after it was decoded. */
+const MAX_BODY = 64 * 1024 * 1024;
+
+/** A whole reply may take this many times as long as its longest pause. */
+const REPLY_TIMEOUT_FACTOR = 6;
 
 /**
  * A client of a deployment: one request at a time is sent and answered. Follows no redirect, verifies
@@ -43,12 +45,17 @@ export class DeploymentClient {
   readonly #key: string | undefined;
   readonly #pace: Pace;
   readonly #transport: Transport;
+  readonly #time: Time;
+  readonly #replyTimeoutMs: number;
   #isLimited = false;
 
   constructor(options: DeploymentOptions) {
-    const { url, key, rate = DEFAULTS.deploymentRate, time } = options;
+    const { url, key, rate = DEFAULTS.deploymentRate, time = REAL_TIME } = options;
+    const { timeout = DEFAULTS.deploymentTimeout } = options;
     this.url = url;
     this.#key = key;
+    this.#time = time;
+    this.#replyTimeoutMs = timeout * REPLY_TIMEOUT_FACTOR;
     this.#pace = new Pace(rate, time);
     this.#transport = new Transport(url, options, DEFAULTS.deploymentTimeout);
   }
@@ -86,18 +93,21 @@ export class DeploymentClient {
       this.#isLimited = false;
       return undefined;
     }
-    const wait = secondsToWait(reply) ?? 1;
+    const wait = readRetryAfter(reply) ?? 1;
     // Once waiting did not help, later requests do not wait as well.
     this.#isLimited ||= tries === 3 || wait > 60;
     return this.#isLimited ? undefined : wait;
   }
 
-  /** Lets no request start for this many milliseconds. */
-  rest(milliseconds: number): void {
-    this.#pace.rest(milliseconds);
+  /** In milliseconds; only differences count. */
+  now(): number {
+    return this.#time.now();
   }
 
-  /** Closes idle connections. */
+  async rest(milliseconds: number): Promise<void> {
+    await this.#time.wait(milliseconds);
+  }
+
   close(): void {
     this.#transport.close();
   }
@@ -113,23 +123,53 @@ export class DeploymentClient {
         : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(sent)}` }),
       ...own,
     };
+    const signal = AbortSignal.timeout(this.#replyTimeoutMs);
     try {
       const message = await this.#transport.send({
         method,
         target,
         headers: Object.entries(headers).flat(),
         body: sent,
+        signal,
       });
       const { statusCode: status = 0, rawHeaders } = message;
-      const bytes = await buffer(message);
-      // Some deployments encode bodies although only `identity` is accepted.
-      const body = decodeContent(bytes, rawHeaders, MOST_DECODED) ?? bytes;
+      const body = decodeBody(await readBody(message), rawHeaders);
       return withoutKey({ status, headers: rawHeaders, body }, key);
     } catch (error) {
-      const why = `${method} ${this.url.href}${target}: ${reasonOf(error)}`;
-      return new DeploymentError(why, { cause: error });
+      const why = signal.aborted
+        ? `its reply was not complete after ${this.#replyTimeoutMs} ms (${REPLY_TIMEOUT_FACTOR} times --timeout)`
+        : explainFailure(error);
+      const cause = signal.aborted ? signal.reason : error;
+      return new DeploymentError(`${method} ${this.url.href}${target}: ${why}`, { cause });
     }
   }
+}
+
+/** @throws Error for a body that is too large to be one of the service */
+async function readBody(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of message) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // Leaving the loop ends the connection.
+    if (length > MAX_BODY) throw new Error('its body is longer than 64 MiB');
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Some deployments encode bodies although only `identity` is accepted.
+ *
+ * @throws Error for a coding that Node does not know, or that is broken
+ */
+function decodeBody(bytes: Buffer, headers: readonly string[]): Buffer {
+  const body = decodeContent(bytes, headers, MAX_BODY);
+  if (body === undefined && !isUtf8(bytes)) {
+    const coding = headerOf(headers, 'content-encoding');
+    throw new Error(`its body cannot be decoded: expected no Content-Encoding, found ${coding}`);
+  }
+  return body ?? bytes;
 }
 
 /** Whether a status tells of a failure that can pass. 501 is an answer: there is no such method. */

@@ -24,12 +24,23 @@ export interface DeploymentReply {
 type Head = Pick<DeploymentReply, 'headers'>;
 
 /** The seconds that `Retry-After` asks for, by a number or a date (RFC 9110, section 10.2.3). */
-export function secondsToWait(reply: Head): number | undefined {
+export function readRetryAfter(reply: Head): number | undefined {
   const value = headerOf(reply.headers, 'retry-after') ?? '';
   if (/^\d+$/.test(value)) return Number(value);
   const now = Date.parse(headerOf(reply.headers, 'date') ?? '') || Date.now();
   const until = Date.parse(value);
   return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
+}
+
+/** For how many seconds caches keep a reply (RFC 9111), and its age if one of them gave it. */
+export function readCaching({ headers }: Head): { age: number | undefined; maxAge: number } {
+  const control = headerOf(headers, 'cache-control') ?? '';
+  const [, age] = /^(\d+)$/.exec(headerOf(headers, 'age') ?? '') ?? [];
+  const ages = [...control.matchAll(/\b(?:s-maxage|max-age)="?(\d+)/gi)].map(([, seconds]) =>
+    Number(seconds),
+  );
+  const maxAge = /\bno-(?:store|cache)\b/i.test(control) ? 0 : Math.max(0, ...ages);
+  return { age: age === undefined ? undefined : Number(age), maxAge };
 }
 
 const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,<]*\brel="?(?:[^",;]* )?next\b/i;
@@ -50,7 +61,6 @@ export function jsonOfBody(body: Buffer): unknown {
   return isUtf8(body) ? jsonOf(body.toString()) : undefined;
 }
 
-/** What a body is that is not what was expected, for messages. */
 export function describeBody(body: Buffer): string {
   if (body.length === 0) return 'no body';
   return isUtf8(body) ? describe(body.toString()) : `${body.length} bytes that are not UTF-8`;
@@ -59,28 +69,26 @@ export function describeBody(body: Buffer): string {
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** The id in a field, also of a deployment that writes it as a string. */
-export function idIn(record: JsonRecord | undefined, field = 'id'): bigint | undefined {
+export function readId(record: JsonRecord | undefined, field = 'id'): bigint | undefined {
   const value = record?.[field];
   return toInt64(typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : value);
 }
 
-export function idsOf(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
-  return (records ?? []).flatMap((record) => idIn(record, field) ?? []);
+export function readIds(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
+  return (records ?? []).flatMap((record) => readId(record, field) ?? []);
 }
 
-/** The record of a list with this id. */
-export function withId(
+export function findById(
   records: readonly JsonRecord[] | undefined,
   id: bigint | undefined,
   field = 'id',
 ): JsonRecord | undefined {
-  return id === undefined ? undefined : records?.find((it) => idIn(it, field) === id);
+  return id === undefined ? undefined : records?.find((record) => readId(record, field) === id);
 }
 
 /** A status and a field that the document does not have: a check sends them. */
 export const UNKNOWN_WORD = 'petstore-mock-check';
 
-/** Something that differs from the document. */
 export interface Deviation {
   /** `new value`: the document neither lists nor excludes it. */
   readonly where: 'status' | 'header' | 'body' | 'field' | 'type' | 'value' | 'new value';
@@ -90,7 +98,6 @@ export interface Deviation {
   readonly found: string;
 }
 
-/** Whether a difference breaks the document. */
 export function isBreak({ where }: Deviation): boolean {
   return where !== 'new value';
 }
@@ -194,12 +201,12 @@ function recordDifferences(
   return deviations;
 }
 
-/** The first of several differences of the same kind. */
 export function distinct<D extends Deviation>(deviations: readonly D[]): D[] {
   const firsts = new Map<string, D>();
-  for (const it of deviations) {
-    const kind = `${it.where} ${it.at} ${it.expected} ${it.where === 'type' ? '' : it.found}`;
-    if (!firsts.has(kind)) firsts.set(kind, it);
+  for (const deviation of deviations) {
+    const { where, at, expected, found } = deviation;
+    const kind = `${where} ${at} ${expected} ${where === 'type' ? '' : found}`;
+    if (!firsts.has(kind)) firsts.set(kind, deviation);
   }
   return [...firsts.values()];
 }

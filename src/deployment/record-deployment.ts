@@ -17,17 +17,15 @@ import { countText, describe, firstProblems, joinWords, problemText } from '../w
 import { DeploymentError } from './deployment-client.ts';
 import {
   type DeploymentReply,
-  idIn,
-  idsOf,
   type JsonRecord,
   jsonOfBody,
   nextQuery,
+  readId,
+  readIds,
 } from './deployment-reply.ts';
 
-/** Sends a GET to a path under the base URL. */
 export type Get = (path: string) => Promise<DeploymentReply>;
 
-/** What was recorded of a deployment. */
 export interface Recording {
   readonly store: Store;
   /** What may be missing, or differ from the deployment: a line for each. */
@@ -41,20 +39,22 @@ export interface Recording {
  * @throws DeploymentError if a reply cannot be recorded
  */
 export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Promise<Recording> {
-  const inventory = listIn('/inventory', await get('/inventory'));
-  const orders = listIn('/store/orders', await get('/store/orders'));
+  const inventory = readList('/inventory', await get('/inventory'));
+  const orders = readList('/store/orders', await get('/store/orders'));
   const { animals, gaps } = await listAnimals(get);
-  const listed = new Set(idsOf(animals));
-  const named = new Set([...idsOf(inventory, 'petId'), ...idsOf(orders, 'petId')]);
+  const listed = new Set(readIds(animals));
+  const named = new Set([...readIds(inventory, 'petId'), ...readIds(orders, 'petId')]);
   const lost = [...named].filter((id) => !listed.has(id));
-  const isLost = (it: JsonRecord) => lost.includes(idIn(it, 'petId') ?? 0n);
+  const isLost = (record: JsonRecord) => lost.includes(readId(record, 'petId') ?? 0n);
   const withId = orders.filter(({ id }) => id !== undefined);
   const reading = readAs(STORE, {
-    animals: animals.map((it) => storable('animals', it)),
-    inventory: inventory.filter((it) => !isLost(it)).map((it) => storable('inventory', it)),
-    orders: withId.map((it) => ({
-      ...storable('orders', isLost(it) ? { ...it, petId: undefined } : it),
-      status: statusIn(it) ?? unknownStatus,
+    animals: animals.map((animal) => storable('animals', animal)),
+    inventory: inventory
+      .filter((entry) => !isLost(entry))
+      .map((entry) => storable('inventory', entry)),
+    orders: withId.map((order) => ({
+      ...storable('orders', isLost(order) ? { ...order, petId: undefined } : order),
+      status: findStatus(order) ?? unknownStatus,
     })),
   });
   if (!reading.ok) {
@@ -77,7 +77,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
  * @returns its records, without members that are null: some deployments write it for no value
  * @throws DeploymentError for another status than 200, and for any other body
  */
-function listIn(path: string, { status, body }: DeploymentReply): readonly JsonRecord[] {
+function readList(path: string, { status, body }: DeploymentReply): readonly JsonRecord[] {
   const value = jsonOfBody(body);
   const found = isObject(value) && value.code ? `${value.code}: ${value.message}` : undefined;
   const text = found ?? describe(value ?? body.toString());
@@ -110,7 +110,7 @@ async function listAnimals(get: Get) {
   for (;;) {
     const reply = await get(path);
     if (path !== first && REFUSALS.includes(reply.status)) break;
-    const page = listIn(path, reply);
+    const page = readList(path, reply);
     const known = animals.size;
     for (const animal of page) animals.set(String(animal.id), animal);
     total = Number(headerOf(reply.headers, 'x-total-count') || Number.NaN);
@@ -129,7 +129,6 @@ async function listAnimals(get: Get) {
   return { animals: [...animals.values()], gaps: isWhole ? [] : [gap] };
 }
 
-/** The members of a record that a fixture can hold. */
 function storable(name: CollectionName, record: JsonRecord): JsonRecord {
   const fields = STORED_RECORDS[name];
   const members = Object.entries(record).filter(
@@ -139,8 +138,10 @@ function storable(name: CollectionName, record: JsonRecord): JsonRecord {
 }
 
 /** The status that an order shows. One that was fulfilled has shipped. */
-function statusIn({ status, complete }: JsonRecord): OrderStatus | undefined {
-  return ORDER_STATUSES.find((it) => it === status) ?? (complete === true ? 'shipped' : undefined);
+function findStatus({ status, complete }: JsonRecord): OrderStatus | undefined {
+  return (
+    ORDER_STATUSES.find((known) => known === status) ?? (complete === true ? 'shipped' : undefined)
+  );
 }
 
 function lostAnimals([first, ...others]: readonly bigint[]): string[] {
@@ -159,14 +160,14 @@ function orderGaps(
   const gaps: string[] = [];
   const withoutId = all.length - recorded.length;
   if (withoutId > 0) gaps.push(`orders: ${countText(withoutId, 'order')} without an id left out`);
-  const unknown = recorded.filter((it) => statusIn(it) === undefined);
+  const unknown = recorded.filter((order) => findStatus(order) === undefined);
   if (unknown.length > 0) {
     const found = joinWords([...new Set(unknown.map(({ status }) => describe(status)))], 'or');
     gaps.push(
       `orders: ${unknown.length} of ${recorded.length} have an unknown status (found ${found}); recorded as ${unknownStatus} (--unknown-status)`,
     );
   }
-  if (recorded.every((it) => (statusIn(it) ?? unknownStatus) !== 'cancelled')) {
+  if (recorded.every((order) => (findStatus(order) ?? unknownStatus) !== 'cancelled')) {
     gaps.push(
       'orders: none shows that it was cancelled; the deployment may leave cancelled orders out',
     );
@@ -190,14 +191,13 @@ const DIGITS = 12;
  * recordings with the same secret. Without the secret, nobody can find a name by trying candidates.
  */
 export function anonymiseStore(store: Store, secret: string): Store {
-  const animals = store.animals.map((it) => {
-    const digest = createHmac('sha256', secret).update(it.name).digest('hex');
-    return { ...it, name: `Animal ${digest.slice(0, DIGITS)}` };
+  const animals = store.animals.map((animal) => {
+    const digest = createHmac('sha256', secret).update(animal.name).digest('hex');
+    return { ...animal, name: `Animal ${digest.slice(0, DIGITS)}` };
   });
   return { ...store, animals };
 }
 
-/** The members of a record by name. */
 type Members = Readonly<Record<string, unknown>>;
 
 /** A record that two stores do not have in common: added, removed, or changed if both have one. */
@@ -217,7 +217,6 @@ export function compareStores(before: Store, after: Store): RecordChange[] {
   });
 }
 
-/** The names of the fields that differ. */
 export function changedFields({ collection, before, after }: RecordChange): string[] {
   return Object.keys(STORED_RECORDS[collection]).filter((name) => before?.[name] !== after?.[name]);
 }

@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { type Duplex, Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { credentialsOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
 import { codeOf, UNTRUSTED } from '../node-errors.ts';
@@ -9,7 +9,6 @@ import type { UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** How a server is reached. */
 export interface TransportOptions {
   /** A certificate to trust besides those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
@@ -19,15 +18,14 @@ export interface TransportOptions {
   readonly timeout?: number | undefined;
 }
 
-/** A request as it is sent. */
 interface TransportRequest extends Pick<UpstreamRequest, 'method' | 'target' | 'headers'> {
-  readonly body?: Readable | Buffer | string | undefined;
+  readonly body?: Buffer | string | undefined;
   readonly whenLeft?: UpstreamRequest['onDisconnect'];
+  readonly signal?: AbortSignal;
 }
 
-/** The server was silent for too long. */
-export class SilenceError extends Error {
-  override readonly name = 'SilenceError';
+export class ReplyTimeoutError extends Error {
+  override readonly name = 'ReplyTimeoutError';
 }
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
@@ -69,7 +67,6 @@ export class Transport {
     this.#headers = ['Host', url.host, ...Object.entries(authorization).flat()];
   }
 
-  /** Closes its connections, also those in use. */
   close(): void {
     this.#agent.destroy();
   }
@@ -81,13 +78,14 @@ export class Transport {
    * @throws TypeError for a proxy that speaks neither http nor https
    */
   send(transported: TransportRequest): Promise<IncomingMessage> {
-    const { method, target, headers, body, whenLeft } = transported;
+    const { method, target, headers, body, whenLeft, signal } = transported;
     const { request } = this.#options.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       let reply: IncomingMessage | undefined;
       const outgoing = request({
         ...this.#options,
         method,
+        signal,
         path: this.#base + target,
         headers: [...this.#headers, ...headers],
       });
@@ -107,8 +105,7 @@ export class Transport {
         // The server closed an idle connection just as it was used again.
         const isStale =
           outgoing.reusedSocket && codeOf(error) === 'ECONNRESET' && reply === undefined;
-        const isRepeatable = SAFE.test(method) && !(body instanceof Readable);
-        if (isStale && isRepeatable) resolve(this.send(transported));
+        if (isStale && SAFE.test(method)) resolve(this.send(transported));
         else reject(error);
       });
       outgoing.on('timeout', () => {
@@ -116,27 +113,16 @@ export class Transport {
         if (reply && (reply.complete || reply.readableLength > 0)) {
           reply.socket.setTimeout(this.#timeout); // it fires once
         } else {
-          const silence = new SilenceError(`it sent nothing for ${this.#timeout} ms`);
-          (reply ?? outgoing).destroy(silence);
+          const timeout = new ReplyTimeoutError(`it sent nothing for ${this.#timeout} ms`);
+          (reply ?? outgoing).destroy(timeout);
         }
       });
-      if (body instanceof Readable) pump(body, outgoing);
-      else outgoing.end(body);
+      outgoing.end(body);
     });
   }
 }
 
 const LEFT = 'the client disconnected before it had the reply';
-
-/** Sends a body while it arrives. A client that leaves in the middle ends the request. */
-function pump(body: Readable, outgoing: http.ClientRequest): void {
-  outgoing.once('close', () => body.unpipe(outgoing).resume());
-  body.once('close', () => {
-    if (!body.readableEnded)
-      outgoing.destroy(new Error('the client disconnected before its request was complete'));
-  });
-  body.pipe(outgoing);
-}
 
 /** Keeps TLS connections to a server, each through a proxy (RFC 9110, section 9.3.6). */
 function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.Agent {
@@ -159,8 +145,7 @@ function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.
   return Object.assign(new https.Agent(settings), { createConnection });
 }
 
-/** Why a request failed, in words. */
-export function reasonOf(error: unknown): string {
+export function explainFailure(error: unknown): string {
   const code = codeOf(error) ?? '';
   if (UNTRUSTED.test(code))
     return `its certificate is not trusted (${code}); name one to trust with --cacert`;
@@ -192,7 +177,6 @@ function isExcepted(host: string, list: string): boolean {
   return names.some((name) => name === '*' || (name !== '' && `.${host}`.endsWith(`.${name}`)));
 }
 
-/** The value of `Proxy-Authorization` for the user in a proxy's URL. */
 function proxyAuthorization(proxy: URL): Record<string, string> {
   const { username, password } = credentialsOf(proxy);
   if (username === '') return {};

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { jsonOf } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { decodeContent, endToEndHeaders } from '../raw-headers.ts';
-import { matchCall, needsService, worldAt } from '../sandbox/answer.ts';
+import { needsService, worldAt } from '../sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import type { Preference } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -38,6 +38,11 @@ export async function forward(forwarded: ForwardRequest): Promise<Exchange> {
 async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
   const { upstream, below, body, incoming, sandbox, request } = forwarded;
   const { method } = request;
+  const grounds = new Grounds(sandbox.state.settings.choices);
+  if (body.kind === 'too-large') {
+    const message = `the body is larger than ${body.limit} bytes`;
+    return errorReply(grounds, 'body_too_large', 413, message);
+  }
   try {
     const { status, phrase, headers, content } = await upstream.send({
       method,
@@ -61,7 +66,6 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
       : { ...reply, reason, ...compare(forwarded, request.call, { status, headers, content }) };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    const grounds = new Grounds(sandbox.state.settings.choices);
     return error.late
       ? errorReply(grounds, 'gateway_timeout', 504, error.message)
       : errorReply(grounds, 'bad_gateway', 502, error.message);

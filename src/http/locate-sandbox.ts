@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX, SANDBOX_NAME, SANDBOX_NAME_FORM } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage.ts';
-import { bearerToken } from '../service/keyring.ts';
+import { bearerToken, isListedKey } from '../service/keyring.ts';
 import { refuseKey } from '../service/operation.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
@@ -46,7 +47,7 @@ export function locateSandbox(
   }
   // A wrong name is a mistake, also where another one decides.
   const given = [split?.name, inHeader, name];
-  const wrong = given.find((text) => text !== undefined && !SANDBOX_NAME.test(text));
+  const wrong = given.find((text) => text !== undefined && !NAME_PATTERN.test(text));
   if (wrong !== undefined) return refuse(nameInvalid(sandboxes, wrong));
   try {
     const admitted = sandboxes.admit(name, authorization);
@@ -65,7 +66,7 @@ export function locateSandbox(
  * @returns a refusal if the name is invalid or there are too many sandboxes
  */
 export function getOrCreate(sandboxes: Sandboxes, name: string): Sandbox | Reply {
-  if (!SANDBOX_NAME.test(name)) return nameInvalid(sandboxes, name);
+  if (!NAME_PATTERN.test(name)) return nameInvalid(sandboxes, name);
   try {
     return sandboxes.getOrCreate(name);
   } catch (error) {
@@ -85,11 +86,11 @@ function splitKey(
   authorization: string | undefined,
 ): { readonly authorization: string; readonly name: string } | undefined {
   if (!authorization?.includes('~')) return undefined;
-  const token = bearerToken(authorization);
-  if (token === undefined) return undefined;
   const sandbox = sandboxes.find(named ?? DEFAULT_SANDBOX) ?? sandboxes.default;
-  const { valid, readOnly } = sandbox.state.settings.keys;
-  if (valid.has(token) || readOnly.has(token)) return undefined;
+  const { keys } = sandbox.state.settings;
+  if (isListedKey(keys, authorization) || bearerToken(authorization) === undefined) {
+    return undefined;
+  }
   const tilde = authorization.lastIndexOf('~');
   return { authorization: authorization.slice(0, tilde), name: authorization.slice(tilde + 1) };
 }
@@ -101,7 +102,7 @@ function nameRequired(sandboxes: Sandboxes): Reply {
 
 /** The reply to a malformed sandbox name. */
 export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
-  const message = `sandbox name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
+  const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
   return errorReply(groundsOf(sandboxes), 'sandbox_name_invalid', 400, message);
 }
 

@@ -4,9 +4,11 @@ import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import { MAX_UPSTREAM_BODY } from '../sandbox/upstream.ts';
 import { BODY_LIMITS, type RequestBody } from '../service/input.ts';
 import { forward } from './forward.ts';
 import { type Location, locateSandbox } from './locate-sandbox.ts';
+import type { PendingResponses } from './pending-responses.ts';
 import { receiveBody } from './receive-body.ts';
 import {
   createServiceRequest,
@@ -15,10 +17,11 @@ import {
   readHead,
 } from './service-request.ts';
 import { belowBase, parseTarget, type Target } from './target.ts';
-import { sendFailure, sendWhenDue, type WriterOptions } from './write.ts';
+import { sendFailure, sendWhenDue } from './write.ts';
 
-export interface ServiceOptions extends WriterOptions {
+export interface ServiceOptions {
   readonly sandboxes: Sandboxes;
+  readonly pending: PendingResponses;
 }
 
 /**
@@ -33,60 +36,67 @@ export type ServiceHandler = (
 ) => void;
 
 /** Creates the handler that the listener and the Express app share. */
-export function createServiceHandler({ sandboxes, ...writer }: ServiceOptions): ServiceHandler {
+export function createServiceHandler({ sandboxes, pending }: ServiceOptions): ServiceHandler {
   return (incoming, response, target = parseTarget(incoming.url ?? '/')) => {
     const head = readHead(incoming);
     const location = locateSandbox(sandboxes, target.sandbox, head.headers);
     const { sandbox } = location;
-    const arrival = { incoming, head, target, ...location };
-    const exchange = needsBody(arrival)
-      ? receive(arrival).then((body) => answerRequest(arrival, body))
-      : answerRequest(arrival, NO_BODY);
-    if (exchange instanceof Promise) {
-      exchange.then(
-        (done) => sendWhenDue(done, response, sandbox, writer),
-        (error) => sendFailure(response, error, sandbox.state),
-      );
-    } else sendWhenDue(exchange, response, sandbox, writer);
+    const arrival = { incoming, head, target, location };
+    const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
+    const reply = (body: RequestBody): void => {
+      const exchange = answerRequest(arrival, body);
+      if (exchange instanceof Promise) {
+        exchange.then((done) => sendWhenDue(done, response, sandbox, pending)).catch(fail);
+      } else sendWhenDue(exchange, response, sandbox, pending);
+    };
+    const limit = bodyLimit(arrival);
+    if (limit === undefined) reply(NO_BODY);
+    // A callback, since a promise costs a PATCH 3 %.
+    else receiveBody(incoming, limit, (body) => attempt(() => reply(body), fail));
   };
 }
 
+function attempt(act: () => void, fail: (error: unknown) => void): void {
+  try {
+    act();
+  } catch (error) {
+    fail(error);
+  }
+}
+
 /** A request whose sandbox is known, and whose body may still arrive. */
-interface Arrival extends Location {
+interface Arrival {
   readonly incoming: IncomingMessage;
   readonly head: RequestHead;
   readonly target: Target;
+  readonly location: Location;
 }
 
 const NO_BODY: RequestBody = { kind: 'none' };
 
 /** The deployment that answers a request, and what it is asked for; undefined if the mock answers. */
-function findUpstream({ sandbox, target }: Arrival) {
-  const { upstream } = sandbox.state.settings;
+function findUpstream({ location, target }: Arrival) {
+  const { upstream } = location.sandbox.state.settings;
   const below = upstream && belowBase(target);
   return upstream === undefined || below === undefined ? undefined : { upstream, below };
 }
 
-/** Nobody reads the body of a request that reaches no operation, or one without a body. */
-function needsBody(arrival: Arrival): boolean {
-  const { target, head, refusal, keyRefusal } = arrival;
-  if (refusal !== undefined || keyRefusal !== undefined) return false;
+/** The bytes that a body may have; undefined if nobody reads it. */
+function bodyLimit(arrival: Arrival): number | undefined {
+  const { target, head, location } = arrival;
+  const { sandbox, refusal, keyRefusal } = location;
+  if (refusal !== undefined || keyRefusal !== undefined) return undefined;
+  if (findUpstream(arrival) !== undefined) return MAX_UPSTREAM_BODY;
   const operation = findOperation(target, head.method);
-  const isRead = operation !== undefined && operationShape(operation).body !== undefined;
-  return isRead || findUpstream(arrival) !== undefined;
-}
-
-/** Never resolves if the client disconnects before the body is complete. */
-function receive(arrival: Arrival): Promise<RequestBody> {
-  const { incoming, sandbox } = arrival;
-  const option = findUpstream(arrival) ? 'none' : sandbox.state.settings.choices['body-limit'];
-  return new Promise((resolve) => receiveBody(incoming, BODY_LIMITS[option], resolve));
+  if (operation === undefined || operationShape(operation).body === undefined) return undefined;
+  return BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
 }
 
 function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
-  const { incoming, head, target, sandbox, authorization } = arrival;
-  const request = createServiceRequest(head, target, authorization, body);
-  const refusal = arrival.refusal ?? (request.call && arrival.keyRefusal);
+  const { incoming, head, target, location } = arrival;
+  const { sandbox } = location;
+  const request = createServiceRequest(head, target, location.authorization, body);
+  const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined) return sandbox.handle({ ...request, given: { reply: refusal } });
   const forwarded = findUpstream(arrival);
   const { prefer } = head.headers;

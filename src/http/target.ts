@@ -9,7 +9,7 @@ import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 
 const CONTROL_PATH = '/__mock';
 
-export interface ServiceRoute {
+interface ServiceRoute {
   readonly operations: ReadonlyMap<string, OperationId>;
   /** The value of `Allow` (RFC 9110, section 10.2.1). */
   readonly allow: string;

@@ -15,17 +15,12 @@ import { applyFault } from './faults.ts';
 import { framingHeaders } from './framing.ts';
 import type { PendingResponses } from './pending-responses.ts';
 
-/** What the replies of a server share. */
-export interface WriterOptions {
-  readonly pending: PendingResponses;
-}
-
 /** Sends the reply of an exchange after its hold and its delay. */
 export function sendWhenDue(
   exchange: Exchange,
   response: ServerResponse,
   sandbox: Sandbox,
-  { pending }: WriterOptions,
+  pending: PendingResponses,
 ): void {
   const { delay } = exchange;
   if (delay === 0 && exchange.hold === undefined) {
@@ -34,7 +29,10 @@ export function sendWhenDue(
   }
   const sendNow = (): void => sendExchange(exchange, response, sandbox, pending);
   const send = (): void => (delay === 0 ? sendNow() : pending.delay(response, delay, sendNow));
-  if (!isWaiting(exchange)) return send();
+  if (!isWaiting(exchange)) {
+    send();
+    return;
+  }
   const { socket } = response.req;
   sandbox.hold(exchange, { send, onDisconnect: (act) => onDisconnect(socket, act) });
 }

@@ -2,7 +2,8 @@
 
 import type { SandboxSummary } from '../control/control-shapes.ts';
 import { parseAddress } from '../http/target.ts';
-import { SANDBOX_NAME, SANDBOX_NAME_FORM, STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
 import { ControlClient, fetchTrusting, searchOf } from './control-client.ts';
 import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
@@ -49,7 +50,7 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 export const DEMO_KEY = 'demo-key';
 
 /** The server that an address belongs to, the sandbox it names, and a client of the server's control API. */
-export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>) {
+export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>, caller?: string) {
   const { root, sandbox: name } = parseAddress(url);
   if (!/^https?:\/\/./.test(root))
     throw new TypeError(
@@ -57,7 +58,7 @@ export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>) {
     );
   checkSandboxName(name);
   const send = ca === undefined ? undefined : fetchTrusting(ca);
-  return { root, name, client: new ControlClient(`${root}/__mock`, token, send) };
+  return { root, name, client: new ControlClient(`${root}/__mock`, token, send, caller) };
 }
 
 export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
@@ -87,6 +88,6 @@ export function mockAt(options: ConnectOptions, stop: () => Promise<void>): Pets
 }
 
 function checkSandboxName(name: string): void {
-  if (SANDBOX_NAME.test(name)) return;
-  throw new TypeError(`sandbox name: expected ${SANDBOX_NAME_FORM}, found ${JSON.stringify(name)}`);
+  if (NAME_PATTERN.test(name)) return;
+  throw new TypeError(`sandbox name: expected ${NAME_FORM}, found ${JSON.stringify(name)}`);
 }

@@ -30,17 +30,27 @@ export class ControlClient {
   readonly url: string;
   readonly #token: string | undefined;
   readonly #fetch: Fetch;
+  readonly #name: string;
 
-  /** @param send the `fetch` to call it with */
-  constructor(url: string, token: string | undefined, send: Fetch = fetchNow) {
+  /**
+   * @param send the `fetch` to call it with
+   * @param name who the journal says has made a change
+   */
+  constructor(
+    url: string,
+    token: string | undefined,
+    send: Fetch = fetchNow,
+    name: string = 'a test',
+  ) {
     this.url = url;
     this.#token = token;
     this.#fetch = send;
+    this.#name = name;
   }
 
   /** The client of the control API of a sandbox of the same server. */
   at(url: string): ControlClient {
-    return new ControlClient(url, this.#token, this.#fetch);
+    return new ControlClient(url, this.#token, this.#fetch, this.#name);
   }
 
   /**
@@ -70,19 +80,18 @@ export class ControlClient {
   }
 
   /**
-   * The events of a stream, until the server ends it or the signal aborts. `T` is what the data of
-   * each is.
+   * The events of a stream, until the server ends it or the signal aborts. `E` is what they can be.
    *
    * @throws ControlError if the server answers with an Error
    */
-  async *events<T>(
+  async *events<E extends { readonly name: string; readonly data: unknown }>(
     path: string,
     signal?: AbortSignal,
-  ): AsyncGenerator<{ readonly name: string; readonly data: T }> {
+  ): AsyncGenerator<E> {
     const { body } = await this.#reply('GET', path, undefined, signal);
     if (body === null) return;
     for await (const { type, data } of eventsOf(body)) {
-      yield { name: type, data: parseJson(data) as T };
+      yield { name: type, data: parseJson(data) } as E;
     }
   }
 
@@ -93,7 +102,7 @@ export class ControlClient {
     body?: object,
     signal: AbortSignal | null = null,
   ): Promise<Response> {
-    const headers = new Headers();
+    const headers = new Headers({ 'Mock-Client': this.#name });
     if (this.#token !== undefined) headers.set('Mock-Control-Token', this.#token);
     const isBlob = body instanceof Blob;
     if (body !== undefined) headers.set('Content-Type', isBlob ? body.type : 'application/json');

@@ -1,6 +1,6 @@
 import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/control-shapes.ts';
-import type { ServerOptions } from '../server.ts';
+import type { ServerOptions } from '../options.ts';
 import { countText, cut } from '../words.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import { ControlError } from './control-client.ts';

@@ -9,6 +9,7 @@ import type {
   UpstreamState,
 } from '../control/control-shapes.ts';
 import type { HeldReply } from '../control/journal/hold-endpoints.ts';
+import type { Undone } from '../control/journal/time-travel-endpoints.ts';
 import { addressOf } from '../http/target.ts';
 import type { FindingsReport } from '../sandbox/findings.ts';
 import type { CoverageReport } from '../sandbox/report-shapes.ts';
@@ -157,6 +158,8 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
     /** What clients did in this sandbox, or in all of them, that they should not do. */
     findings: (scope: ReportScope = {}) =>
       control.call<FindingsReport>('GET', `/findings${searchOf(scope)}`),
+    /** Takes back the latest change by the control API, and the calls after it. The journal stays. */
+    undo: () => control.call<Undone>('POST', '/undo'),
     /**
      * Returns the sandbox to its start, except for what `keep` names; by default `own-scenarios`.
      * `journal` includes coverage and findings.

@@ -6,7 +6,7 @@ import {
   type PlaywrightWorkerOptions,
   type TestType,
 } from '@playwright/test';
-import type { ServerOptions } from '../server.ts';
+import type { ServerOptions } from '../options.ts';
 import type { PetstoreMock } from './connect.ts';
 import { inSandbox, mockForTests } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';

@@ -1,7 +1,14 @@
-import type { JournalPage, RecordedExchange, RequestCount } from '../control/control-shapes.ts';
+import type {
+  EditView,
+  JournalPage,
+  RecordedExchange,
+  RequestCount,
+} from '../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../control/journal/hold-endpoints.ts';
+import type { Alternative, Side } from '../control/journal/time-travel-endpoints.ts';
 import type { ExchangeFilter } from '../sandbox/exchange-filter.ts';
 import { type ControlClient, searchOf } from './control-client.ts';
+import type { StoreState } from './record-control.ts';
 import type { RuleDefinition } from './scenario-definition.ts';
 
 /** Selects exchanges. Every member given must match. */
@@ -9,6 +16,58 @@ export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
   /** RFC 3339 instants of the sandbox's clock. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+}
+
+/** What `requests/stream` sends. */
+export type StreamEvent =
+  | { readonly name: 'exchange' | 'hold'; readonly data: RecordedExchange }
+  | { readonly name: 'dropped'; readonly data: { readonly count: number } }
+  | { readonly name: 'edit'; readonly data: object };
+
+/** The journal dropped exchanges before `follow` had read them. */
+export class DroppedExchangesError extends Error {
+  override readonly name = 'DroppedExchangesError';
+  /** How many; the filter may select some of them or none. */
+  readonly count: number;
+
+  constructor(count: number) {
+    super(
+      `the journal dropped ${count} exchanges before they were read: start the server with a larger journal, or read faster`,
+    );
+    this.count = count;
+  }
+}
+
+/** A call in the journal. Nothing is asked of the server before a method is called. */
+export interface RequestHandle {
+  /** The exchange itself. */
+  read(): Promise<RecordedExchange>;
+  /** The store as the call found it (by default) or left it. */
+  state(at?: Side): Promise<StoreState>;
+  /** Puts the sandbox back to how the call found it (by default) or left it. The journal stays. */
+  rewind(to?: Side): Promise<void>;
+  /** What the call would have got under each other option of an assumption that changes its reply. */
+  alternatives(): Promise<readonly Alternative[]>;
+  /** Sends the same request again, inside the server. Returns its new exchange. */
+  replay(): Promise<RecordedExchange>;
+  /** A scenario in YAML whose rule gives this reply to such calls. */
+  rule(): Promise<string>;
+}
+
+function requestHandle(control: ControlClient, number: number): RequestHandle {
+  const path = `/requests/${number}`;
+  const read = (at: string) => control.call<RecordedExchange>('GET', at);
+  return {
+    read: () => read(path),
+    state: (at = 'before') => control.call<StoreState>('GET', `${path}/state${searchOf({ at })}`),
+    rewind: (to = 'before') => control.call<void>('POST', `${path}/rewind`, { to }),
+    alternatives: () => control.call<readonly Alternative[]>('GET', `${path}/alternatives`),
+    replay: async () => {
+      const { number: latest } = await control.call<{ number: number }>('POST', `${path}/replay`);
+      return read(`/requests/${latest}`);
+    },
+    rule: () => control.text(`${path}/rule`),
+  };
 }
 
 /** The journal of a sandbox. */
@@ -24,6 +83,13 @@ export function requestControl(control: ControlClient) {
         readonly order?: 'asc' | 'desc' | undefined;
       } = {},
     ) => list(filter),
+    /** One call, by its number in the journal. */
+    get: (number: number): RequestHandle => requestHandle(control, number),
+    /** The changes that the control API made since the last reset, the oldest first. */
+    edits: async (): Promise<readonly EditView[]> => {
+      const path = '/requests?limit=0&edits=true';
+      return (await control.call<JournalPage>('GET', path)).edits ?? [];
+    },
     /**
      * How many exchanges match.
      *
@@ -64,7 +130,8 @@ export function requestControl(control: ControlClient) {
     /**
      * The exchanges that match, from the next one on, until the sandbox is deleted.
      *
-     * @throws the reason of the signal once it aborts, Error for a caller that is more than 1 MiB behind
+     * @throws the reason of the signal once it aborts, DroppedExchangesError for a caller so slow that
+     *   the journal dropped exchanges that it had not read
      * @example for await (const { method, target, status } of mock.requests.follow()) { … }
      */
     async *follow(
@@ -72,8 +139,9 @@ export function requestControl(control: ControlClient) {
       signal?: AbortSignal,
     ): AsyncGenerator<RecordedExchange> {
       const path = `/requests/stream${searchOf(filter)}`;
-      for await (const { name, data } of control.events<RecordedExchange>(path, signal)) {
-        if (name === 'exchange') yield data;
+      for await (const event of control.events<StreamEvent>(path, signal)) {
+        if (event.name === 'exchange') yield event.data;
+        else if (event.name === 'dropped') throw new DroppedExchangesError(event.data.count);
       }
     },
     clear: () => control.call<void>('DELETE', '/requests'),

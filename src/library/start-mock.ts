@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
+import { checkOptions } from '../check-options.ts';
+import type { ServerOptions } from '../options.ts';
+import { type RunningServer, startServer } from '../server.ts';
 import { type ConnectOptions, DEMO_KEY, mockAt, type PetstoreMock } from './connect.ts';
 import { MOCK_VARIABLES, mockVariables, workingKey } from './mock-variables.ts';
 
@@ -52,6 +54,7 @@ export function serverOfRun(): ConnectOptions | undefined {
  * @example export default globalSetup({ scenarios: ['slow'] });
  */
 export function globalSetup(options: ServerOptions = {}): () => Promise<() => Promise<void>> {
+  checkOptions(options);
   return async () => {
     if (serverOfRun() !== undefined) return async () => {};
     const { server, key } = await startWithKey(options);

@@ -1,5 +1,6 @@
 import { test as base, type TestAPI } from 'vitest';
-import type { ServerOptions } from '../server.ts';
+import { checkOptions } from '../check-options.ts';
+import type { ServerOptions } from '../options.ts';
 import type { PetstoreMock } from './connect.ts';
 import { inSandbox, mockForTests } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
@@ -17,8 +18,10 @@ export interface MockFixtures {
  *
  * @param options of the server, unless PETSTORE_MOCK_URL already names one, as it does after
  *   `globalSetup` and under `petstore-mock exec`
+ * @throws RangeError for a wrong option
  */
 export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
+  checkOptions(options);
   return base.extend<MockFixtures>({
     petstoreMock: [
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from its pattern

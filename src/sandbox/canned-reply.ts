@@ -34,9 +34,7 @@ const RETRY_AFTER = '1';
 function* errorHeaders(world: World, operation: OperationId, status: number): Generator<string> {
   if (status === 401) yield* challenge(world.choices, true);
   if (status === 429 || status === 503) yield* ['Retry-After', RETRY_AFTER];
-  const isDeprecated = operationShape(operation).sunset !== undefined;
-  const reachedTheAnimal = status === 404 || status === 410;
-  if (isDeprecated && reachedTheAnimal) yield* deprecationHeaders(world.choices);
+  if (operationShape(operation).sunset !== undefined) yield* deprecationHeaders(world.choices);
 }
 
 /** The documented body of a success, made of the first record in the store. */

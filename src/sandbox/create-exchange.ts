@@ -137,9 +137,20 @@ function createSentReply(
     headers.push('Content-Length', String(size));
   }
   if (isHead || text === undefined) {
-    return { status, headers, body: undefined, size: 0, phrase: reply.phrase };
+    return { status, headers: shareEqual(headers), body: undefined, size: 0, phrase: reply.phrase };
   }
-  return { status, headers, body: text, size, phrase: reply.phrase };
+  return { status, headers: shareEqual(headers), body: text, size, phrase: reply.phrase };
+}
+
+let latestHeaders: string[] = [];
+
+/** The headers of the reply before if they are equal: they are a sixth of what a journal keeps. */
+function shareEqual(headers: string[]): string[] {
+  const latest = latestHeaders;
+  const isEqual =
+    headers.length === latest.length && headers.every((text, at) => text === latest[at]);
+  if (!isEqual) latestHeaders = headers;
+  return latestHeaders;
 }
 
 function contentType(mediaType = 'application/json', choices: Choices): string {

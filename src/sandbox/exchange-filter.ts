@@ -1,6 +1,6 @@
 import { INSTANT } from '../scenario/time-shapes.ts';
 import { object, optional } from '../shape/objects.ts';
-import { ANY_TEXT, choice, FLAG, integer, type ValueOf } from '../shape/shapes.ts';
+import { ANY_TEXT, choice, FILTER_TEXT, FLAG, integer, type ValueOf } from '../shape/shapes.ts';
 import { contains, type Exchange, hasKey, listFindings } from './exchange.ts';
 import { BASIS_KIND, COUNT, OPERATION } from './report-shapes.ts';
 import { matchesSearch, SEARCH } from './search.ts';
@@ -19,7 +19,7 @@ export const FILTER_MEMBERS = {
     'Exchanges that reached no operation; `false` for those that reached one.',
   ),
   method: optional(ANY_TEXT, 'Exchanges with this HTTP method.'),
-  key: optional(ANY_TEXT, 'Exchanges with this API key (the whole key).'),
+  key: optional(FILTER_TEXT, 'Exchanges with this API key (the whole key).'),
   from: optional(INSTANT, 'Exchanges at or after this instant.'),
   to: optional(INSTANT, 'Exchanges at or before this instant.'),
   after: optional(COUNT, 'Exchanges with a higher number.'),
@@ -27,7 +27,10 @@ export const FILTER_MEMBERS = {
   trace: optional(ANY_TEXT, 'Exchanges of this trace: the trace id of their `traceparent`.'),
   hold: optional(ANY_TEXT, 'Exchanges whose reply is or was held back under this name.'),
   held: optional(FLAG, 'Exchanges whose reply is held back now; `false` for the others.'),
-  text: optional(ANY_TEXT, 'Exchanges whose target, reasons or bodies contain this, in any case.'),
+  text: optional(
+    FILTER_TEXT,
+    'Exchanges whose target, reasons or bodies contain this, in any case.',
+  ),
   search: optional(
     SEARCH,
     'Exchanges that match every word and every `field:value` in it, such as `method:DELETE status:4xx -key:demo shipped`.',

@@ -6,9 +6,8 @@ import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
 import type { UnknownRoute } from '../service/no-operation.ts';
 import type { Basis, Reply } from '../service/reply.ts';
-import { cut } from '../words.ts';
+import { cut, roundDuration } from '../words.ts';
 import type { FindingText } from './finding-codes.ts';
-import { findHoldFindings, type Hold } from './holds.ts';
 import type { ExpectedReply } from './report-shapes.ts';
 
 /** Characters kept of a request's target, of its key and of a reason. */
@@ -18,6 +17,8 @@ export const MAX_TEXT = 2048;
 export const MAX_BODY = 256 * 1024;
 
 const SHOWN_OF_KEY = 4;
+
+const NONE: readonly never[] = [];
 
 /** A request, as far as it decides its reply and is recorded. */
 export interface ServiceRequest {
@@ -51,6 +52,27 @@ interface GivenReply {
   readonly reply: Reply | undefined;
   /** The rule that matched before a deployment was asked. */
   readonly match?: RuleMatch | undefined;
+}
+
+/** Why a reply is no longer held back. */
+export const HOLD_ENDS = ['released', 'expired', 'left', 'reset', 'deleted', 'stopped'] as const;
+
+export type HoldEnd = (typeof HOLD_ENDS)[number];
+
+/** A reply that a rule holds back. */
+export interface Hold {
+  readonly name: string;
+  /** When the request was answered, in milliseconds since 1970. */
+  readonly since: number;
+  /** Undefined while the reply waits. */
+  ended?: HoldEnd;
+  /** How long it was held, in milliseconds. */
+  lasted?: number;
+}
+
+/** What the journal and the log say of a hold. */
+export function describeHold({ name, ended, lasted }: Hold) {
+  return { name, ended, lasted: lasted && roundDuration(lasted) };
 }
 
 /** A message with its body. */
@@ -111,6 +133,23 @@ export interface Exchange {
   readonly shows: readonly string[];
   /** What the mock would have answered in place of a deployment, where it can know. */
   readonly expected: ExpectedReply | undefined;
+}
+
+/** An exchange whose reply is or was held back. */
+export interface HeldExchange extends Exchange {
+  readonly hold: Hold;
+}
+
+export function isHeld(exchange: Exchange): exchange is HeldExchange {
+  return exchange.hold !== undefined;
+}
+
+/** The finding about a reply that went out because nobody had released it. */
+export function findHoldFindings({ hold }: Exchange): readonly FindingText[] {
+  if (hold?.ended !== 'expired') return NONE;
+  const seconds = Number(((hold.lasted ?? 0) / 1000).toPrecision(2));
+  const message = `The hold "${hold.name}" was not released; its reply was sent after ${seconds} s.`;
+  return [{ code: 'unreleased-hold', message }];
 }
 
 /** What the client should not have done, with what its hold has shown since. */

@@ -1,38 +1,6 @@
-import { roundDuration } from '../words.ts';
-import type { Exchange } from './exchange.ts';
-import type { FindingText } from './finding-codes.ts';
+import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
 import type { Journal } from './journal.ts';
 import type { SandboxEvent } from './storage.ts';
-
-/** Why a reply is no longer held back. */
-export const HOLD_ENDS = ['released', 'expired', 'left', 'reset', 'deleted', 'stopped'] as const;
-
-export type HoldEnd = (typeof HOLD_ENDS)[number];
-
-/** A reply that a rule holds back. */
-export interface Hold {
-  readonly name: string;
-  /** When the request was answered, in milliseconds since 1970. */
-  readonly since: number;
-  /** Undefined while the reply waits. */
-  ended?: HoldEnd;
-  /** How long it was held, in milliseconds. */
-  lasted?: number;
-}
-
-/** What the journal and the log say of a hold. */
-export function describeHold({ name, ended, lasted }: Hold) {
-  return { name, ended, lasted: lasted && roundDuration(lasted) };
-}
-
-/** An exchange whose reply is or was held back. */
-export interface HeldExchange extends Exchange {
-  readonly hold: Hold;
-}
-
-export function isHeld(exchange: Exchange): exchange is HeldExchange {
-  return exchange.hold !== undefined;
-}
 
 /** Which of the replies that are held back to release. */
 export interface Release {
@@ -56,16 +24,6 @@ export function selectHeld(
   if (newestFirst) matching.reverse();
   return matching.slice(0, count);
 }
-
-/** The finding about a reply that went out because nobody had released it. */
-export function findHoldFindings({ hold }: Pick<Exchange, 'hold'>): readonly FindingText[] {
-  if (hold?.ended !== 'expired') return NONE;
-  const seconds = Number(((hold.lasted ?? 0) / 1000).toPrecision(2));
-  const message = `The hold "${hold.name}" was not released; its reply was sent after ${seconds} s.`;
-  return [{ code: 'unreleased-hold', message }];
-}
-
-const NONE: readonly never[] = [];
 
 /** A reply that is ready to be sent. */
 export interface ReadyReply {

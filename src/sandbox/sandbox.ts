@@ -4,16 +4,14 @@ import { currentInstant, type Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { errorReply, Grounds, type Reply } from '../service/reply.ts';
 import { type Answer, answer, type MatchedCall, matchCall } from './answer.ts';
-import type { Exchange, ServiceRequest } from './exchange.ts';
 import {
+  type Exchange,
   type HeldExchange,
   type HoldEnd,
   isHeld,
-  type ReadyReply,
-  type Release,
-  selectHeld,
-  WaitingReplies,
-} from './holds.ts';
+  type ServiceRequest,
+} from './exchange.ts';
+import { type ReadyReply, type Release, selectHeld, WaitingReplies } from './holds.ts';
 import type { EditText, Journal, JournalContext, RememberedStates } from './journal.ts';
 import type { Preference } from './preference.ts';
 import { waitingRetries } from './retries.ts';

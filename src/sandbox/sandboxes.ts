@@ -1,92 +1,17 @@
 import { DEFAULTS } from '../defaults.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
-import { LATEST } from '../service/clock.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
-import { describe } from '../words.ts';
 import { worldAt } from './answer.ts';
-import { BodyBudget, type JournalContext } from './journal.ts';
+import { BodyBudget } from './body-budget.ts';
+import type { JournalContext } from './journal.ts';
 import { Meter } from './meter.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
 import { DEFAULT_SANDBOX, PERMANENT, STAGING_SANDBOX } from './sandbox-names.ts';
-import { initialState, restart, type State } from './state.ts';
-import { Emitter, type Storage, StorageError } from './storage.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
+import { initialState, restart } from './state.ts';
+import { Emitter, type Fleet, type OpenedSandbox, type Storage, StorageError } from './storage.ts';
 import { Totals } from './totals.ts';
 import type { Upstream } from './upstream.ts';
-
-/** What all sandboxes of a server have in common, apart from what they start from. */
-export interface SandboxOptions {
-  /** How many exchanges each sandbox keeps; 1,000 by default, 0 keeps none. */
-  readonly journal?: number | undefined;
-  /** How many sandboxes there may be besides the default one and staging; 10,000 by default. */
-  readonly maxSandboxes?: number | undefined;
-  /** Whether exchanges are counted for the metrics from the start, not only once they were read. */
-  readonly metrics?: boolean | undefined;
-  /** Whether a request must name a sandbox. */
-  readonly sandboxRequired?: boolean | undefined;
-  /** Milliseconds after which a sandbox that nobody uses is removed; by default never. */
-  readonly sandboxIdle?: number | undefined;
-  /** Milliseconds after which a held reply goes out although nobody released it; 5 minutes by default. */
-  readonly maxHold?: number | undefined;
-}
-
-/** @throws RangeError if no timer can wait for a time, or no clock can show it */
-export function checkTimes({
-  maxHold,
-  sandboxIdle,
-  clock,
-}: SandboxOptions & { readonly clock?: number | undefined }): void {
-  for (const [name, value] of Object.entries({ maxHold, sandboxIdle })) {
-    if (value === undefined || (value >= 1 && value < 2 ** 31)) continue;
-    throw new RangeError(`${name}: expected milliseconds from 1 to 2^31-1, found ${value}`);
-  }
-  // Code without types can pass text.
-  if (clock === undefined || (Number.isFinite(clock) && clock >= 0 && clock <= LATEST)) return;
-  throw new RangeError(`clock: expected milliseconds since 1970, found ${describe(clock)}`);
-}
-
-/** A sandbox as a storage opens it. */
-export interface OpenedSandbox {
-  readonly name: string;
-  /** What a reset of it returns to. */
-  readonly start: Start;
-  /** The state of a new one. */
-  readonly initial: State;
-  /** Whether its first use creates it. */
-  readonly mayCreate: boolean;
-}
-
-/** The servers that share their sandboxes. */
-export interface Fleet {
-  /** Why no sandbox can be used; undefined while they can. */
-  readonly problem: string | undefined;
-  open(sandbox: OpenedSandbox): Storage;
-  /**
-   * Creates a sandbox. False if there is one of this name.
-   *
-   * @throws StorageError
-   */
-  create(sandbox: OpenedSandbox): Promise<boolean>;
-  /**
-   * Deletes a sandbox on every server. False if there is none, or if it was used too recently.
-   *
-   * @param unusedFor how long it must not have been used, in milliseconds
-   * @throws StorageError
-   */
-  delete(name: string, unusedFor: number): Promise<boolean>;
-  /**
-   * Milliseconds since any server answered a request in each sandbox or changed it, by name.
-   *
-   * @throws StorageError
-   */
-  unused(): Promise<ReadonlyMap<string, number>>;
-  /**
-   * What all sandboxes were shown, deleted ones included.
-   *
-   * @throws StorageError
-   */
-  totals(): Promise<Totals>;
-  close(): void;
-}
 
 /** What keeps sandboxes, and what answers in them. */
 export interface SandboxParts {
@@ -354,36 +279,4 @@ export function sandboxLimitReached(max: number, sandbox: string): StorageError 
     `sandbox limit (${max}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
     { code: 'too_many_sandboxes' },
   );
-}
-
-/** The longest pause between two looks for idle sandboxes: an hour. */
-const MAX_IDLE_PAUSE_MS = 3_600_000;
-
-/**
- * Removes sandboxes that were not used for some time; `remove` keeps the default one and staging.
- *
- * @param idle in milliseconds
- * @param onRemoved called with the name of each, by the server that removed it
- * @returns stops
- */
-export function removeIdle(
-  sandboxes: Sandboxes,
-  idle: number,
-  onRemoved: (name: string) => void,
-): () => void {
-  let isLooking = false;
-  const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
-    // What fails while Redis is away, the next look tries again.
-    const all = await sandboxes.unused().catch(() => new Map<string, number>());
-    for (const [name, unused] of all) {
-      if (unused < idle) continue;
-      const isRemoved = await sandboxes.remove(name, idle).catch(() => false);
-      if (isRemoved) onRemoved(name);
-    }
-    isLooking = false;
-  };
-  const timer = setInterval(() => void look(), Math.min(idle / 4, MAX_IDLE_PAUSE_MS)).unref();
-  return () => clearInterval(timer);
 }

@@ -1,6 +1,6 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { BASIS_KINDS, decidersOf } from '../service/reply.ts';
-import { convert, text } from '../shape/shapes.ts';
+import { convert, FILTER_TEXT } from '../shape/shapes.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import {
   bodyText,
@@ -11,9 +11,6 @@ import {
   maskHeaders,
 } from './exchange.ts';
 import { FINDING_CODE_NAMES } from './finding-codes.ts';
-
-/** Characters of a search. */
-const MAX_SEARCH = 200;
 
 type Test = (exchange: Readonly<Exchange>) => boolean;
 
@@ -168,17 +165,12 @@ function readTerms(search: string): readonly Test[] | (Mistake & { readonly foun
 }
 
 /** A search that makes sense, as it was written. */
-export const SEARCH = convert(
-  text(`a search of at most ${MAX_SEARCH} characters`, new RegExp(`^.{0,${MAX_SEARCH}}$`, 's'), {
-    maxLength: MAX_SEARCH,
-  }),
-  (search, at, report) => {
-    const terms = readTerms(search);
-    if (!('expected' in terms)) return search;
-    const { expected, found, hint } = terms;
-    return report({ at, expected, found, hint: () => hint });
-  },
-);
+export const SEARCH = convert(FILTER_TEXT, (search, at, report) => {
+  const terms = readTerms(search);
+  if (!('expected' in terms)) return search;
+  const { expected, found, hint } = terms;
+  return report({ at, expected, found, hint: () => hint });
+});
 
 /** A search is read for thousands of exchanges in a row. */
 let latest: { readonly search: string; readonly tests: readonly Test[] } | undefined;

@@ -73,7 +73,7 @@ export const MAX_NAMED = 100;
 
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, retries: NO_RETRIES };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
-export const NO_SCENARIOS: State['scenarios'] = new Map();
+const NO_SCENARIOS: State['scenarios'] = new Map();
 export const NO_LATCHES: State['latches'] = new Map();
 
 /** Adds layers up. */

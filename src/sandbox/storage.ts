@@ -1,7 +1,8 @@
-import type { Exchange } from './exchange.ts';
-import type { HoldEnd } from './holds.ts';
+import type { Start } from '../scenario/sandbox-start.ts';
+import type { Exchange, HoldEnd } from './exchange.ts';
 import type { EditText, Journal } from './journal.ts';
 import type { State } from './state.ts';
+import type { Totals } from './totals.ts';
 
 /** What a request or a call of the control API makes of a state. */
 export interface Update {
@@ -54,6 +55,50 @@ export interface Storage {
    * @returns cancels the callback
    */
   subscribe(listener: SandboxListener): () => void;
+}
+
+/** A sandbox as a storage opens it. */
+export interface OpenedSandbox {
+  readonly name: string;
+  /** What a reset of it returns to. */
+  readonly start: Start;
+  /** The state of a new one. */
+  readonly initial: State;
+  /** Whether its first use creates it. */
+  readonly mayCreate: boolean;
+}
+
+/** The servers that share their sandboxes. */
+export interface Fleet {
+  /** Why no sandbox can be used; undefined while they can. */
+  readonly problem: string | undefined;
+  open(sandbox: OpenedSandbox): Storage;
+  /**
+   * Creates a sandbox. False if there is one of this name.
+   *
+   * @throws StorageError
+   */
+  create(sandbox: OpenedSandbox): Promise<boolean>;
+  /**
+   * Deletes a sandbox on every server. False if there is none, or if it was used too recently.
+   *
+   * @param unusedFor how long it must not have been used, in milliseconds
+   * @throws StorageError
+   */
+  delete(name: string, unusedFor: number): Promise<boolean>;
+  /**
+   * Milliseconds since any server answered a request in each sandbox or changed it, by name.
+   *
+   * @throws StorageError
+   */
+  unused(): Promise<ReadonlyMap<string, number>>;
+  /**
+   * What all sandboxes were shown, deleted ones included.
+   *
+   * @throws StorageError
+   */
+  totals(): Promise<Totals>;
+  close(): void;
 }
 
 interface StorageErrorOptions extends ErrorOptions {

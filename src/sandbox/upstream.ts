@@ -18,7 +18,7 @@ export interface UpstreamRequest {
 }
 
 /** A deployment's reply as it was received. */
-export interface UpstreamReply {
+interface UpstreamReply {
   readonly status: number;
   /** The reason phrase of the status line. */
   readonly phrase: string;

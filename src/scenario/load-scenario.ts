@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { LIMITS } from '../limits.ts';
 import { packageRoot } from '../package.ts';
 import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { internal, object } from '../shape/objects.ts';
@@ -79,7 +80,7 @@ async function loadInOrder(
   /** @param chain those that led to this one by `extends` */
   const load = async (wanted: string, chain: readonly string[], refuse: Refuse): Promise<void> => {
     const key = keyOf(wanted);
-    const start = chain.findIndex((it) => keyOf(it) === key);
+    const start = chain.findIndex((name) => keyOf(name) === key);
     if (start !== -1) {
       const cycle = [...chain.slice(start), wanted].join(' → ');
       return refuse('no cycle of scenarios that extend each other', cycle);
@@ -95,6 +96,7 @@ async function loadInOrder(
     const misfits: ShapeProblem[] = [];
     const report = reportInto(misfits);
     for (const [index, name] of scenario.extends.entries()) {
+      if (misfits.length > LIMITS.problems.max) break;
       const extended = extendedAs(wanted, scenario, name);
       await load(extended, [...chain, wanted], (expected, found) =>
         report({ at: ['extends', index], expected, found }),
@@ -178,14 +180,18 @@ export async function loadForRequest(
     // The server's own files extend paths.
     extendedAs: (_, { file }, extended) =>
       file === undefined ? extended : basename(extended, extname(extended)),
-    check: ({ file, fixture }, report) => {
-      if (file !== undefined || fixture === undefined) return;
-      if (shippedFixtures().includes(fixture)) return;
-      report({
-        at: ['fixture'],
-        expected: 'the name of a shipped fixture',
-        found: describe(fixture),
-      });
+    check: ({ file, fixture, generate = {} }, report) => {
+      // The server's own files may do more.
+      if (file !== undefined) return;
+      if (fixture !== undefined && !shippedFixtures().includes(fixture)) {
+        const expected = 'the name of a shipped fixture';
+        report({ at: ['fixture'], expected, found: describe(fixture) });
+      }
+      for (const [name, count = 0] of Object.entries(generate)) {
+        if (count <= LIMITS.generated.max) continue;
+        const expected = `at most ${LIMITS.generated.max} in a request`;
+        report({ at: ['generate', name], expected, found: `${count}` });
+      }
     },
   });
 }
@@ -194,10 +200,18 @@ export async function loadForRequest(
 async function readFile(file: string, label: string, text: string): Promise<Scenario> {
   const extension = extname(file);
   const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
-  const name = basename(file, extension);
+  const name = headerName(basename(file, extension));
   const scenario = await readScenarioText(label, { name, format, text });
   const { fixture } = scenario;
   return { ...scenario, file, fixture: fixture && fixtureOf(fixture, file) };
+}
+
+/** The name of a file as `Mock-Basis` can show it (RFC 9651): other characters are percent-encoded. */
+function headerName(name: string): string {
+  // A lone surrogate cannot be encoded.
+  return Buffer.from(name)
+    .toString()
+    .replace(/[^ !#-[\]-~]+/g, encodeURIComponent);
 }
 
 /** A name means a shipped fixture. A path is relative to the scenario file. */

@@ -1,4 +1,5 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import { LIMITS } from '../limits.ts';
 import { type Member, object, optional, required } from '../shape/objects.ts';
 import {
   choice,
@@ -31,7 +32,6 @@ const ON: Shape<readonly OperationId[]> = either(
 /** A scalar in a scenario. Integers that a double cannot represent are bigints. */
 type WhereValue = string | number | bigint | boolean | null;
 
-/** One condition of a rule on a call. */
 export interface Condition {
   /** An input is a path or query parameter, or a field of the body. */
   readonly of: 'input' | 'header' | 'key';
@@ -77,7 +77,6 @@ function inputMember(name: string): ConditionsMember {
 
 const INPUTS = [...new Set(OPERATION_IDS.flatMap(inputsOf))].sort();
 
-/** The conditions of a rule on a call. All must match. */
 const WHERE: Shape<readonly Condition[]> = convert(
   object<Readonly<Record<string, ConditionsMember>>>(
     {
@@ -102,23 +101,26 @@ const WHERE: Shape<readonly Condition[]> = convert(
   (members) => Object.values(members).flatMap((conditions) => conditions ?? []),
 );
 
-const RANGES = /^[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?(?: *, *[1-9]\d{0,8}(?:-(?:[1-9]\d{0,8})?)?)*$/;
+const RANGE = '[1-9]\\d{0,8}(?:-(?:[1-9]\\d{0,8})?)?';
+
+const RANGES = new RegExp(`^${RANGE}(?: *, *${RANGE}){0,${LIMITS.calls.max - 1}}$`);
+
+const EXPECTED_CALLS = `at most ${LIMITS.calls.max} calls such as 1, "1-2", "3-" or "2,4"`;
 
 const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
 
 /** Ranges of calls, counted from 1. They include `to`, which is Infinity for an open range. */
 const CALLS: Shape<readonly ReturnType<typeof readRange>[]> = either(
-  convert(
-    text('calls such as 1, "1-2", "3-" or "2,4"', RANGES, { pattern: RANGES.source }),
-    (ranges, at, report) => {
-      const calls = ranges.split(',').map(readRange);
-      const backward = calls.find(({ from, to }) => to < from);
-      if (backward === undefined) return calls;
-      return report({ at, expected: 'the lower number first', found: describe(ranges) });
-    },
+  convert(text(EXPECTED_CALLS, RANGES, { pattern: RANGES.source }), (ranges, at, report) => {
+    const calls = ranges.split(',').map(readRange);
+    const backward = calls.find(({ from, to }) => to < from);
+    if (backward === undefined) return calls;
+    return report({ at, expected: 'the lower number first', found: describe(ranges) });
+  }),
+  convert(oneOrMore(CALL_NUMBER, LIMITS.calls.max), (calls) =>
+    calls.map((call) => ({ from: call, to: call })),
   ),
-  convert(oneOrMore(CALL_NUMBER), (calls) => calls.map((call) => ({ from: call, to: call }))),
-  'calls such as 1, "1-2", "3-" or "2,4"',
+  EXPECTED_CALLS,
 );
 
 function readRange(range: string): { readonly from: number; readonly to: number } {

@@ -6,6 +6,7 @@ import {
   type RecordOf,
   STORED_RECORDS,
 } from '../contract/records.ts';
+import { LIMITS } from '../limits.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { mapOf, object, optional } from '../shape/objects.ts';
 import { eachShape, ID, membersShape } from '../shape/record-shapes.ts';
@@ -91,7 +92,7 @@ function changesShape<const F extends Fields>(
         ),
         remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
         each: optional(
-          oneOrMore(eachShape(fields, id)),
+          oneOrMore(eachShape(fields, id), LIMITS.each.max),
           'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
         ),
       }),
@@ -101,14 +102,12 @@ function changesShape<const F extends Fields>(
   );
 }
 
-/** No changes to the store. */
 const UNCHANGED: StoreChanges = {
   animals: NO_CHANGES,
   inventory: NO_CHANGES,
   orders: NO_CHANGES,
 };
 
-/** Changes to the store. */
 export const CHANGES: Shape<StoreChanges> = convert(
   object({
     animals: optional(
@@ -130,7 +129,6 @@ export const CHANGES: Shape<StoreChanges> = convert(
 
 const COUNT = integer(0, MOST_RECORDS);
 
-/** The whole of a scenario file. */
 export const SCENARIO = convert(
   object(
     {
@@ -168,7 +166,7 @@ export const SCENARIO = convert(
         'The clock of the sandbox.',
       ),
       rules: optional(
-        list(RULE_SHAPE),
+        list(RULE_SHAPE, { max: LIMITS.rules.max }),
         'Tried from top to bottom. The first rule that matches a call decides the reply.',
       ),
     },
@@ -210,10 +208,11 @@ export function scenarioShape(name: string): Shape<Scenario> {
 
 /** Problems of a scenario that came as an object in the body of a request. */
 function linesInBody(problems: readonly ShapeProblem[]): readonly string[] {
-  return problems.map((it) => problemText({ ...it, path: pathText(['scenario', ...it.at]) }));
+  return problems.map((problem) =>
+    problemText({ ...problem, path: pathText(['scenario', ...problem.at]) }),
+  );
 }
 
-/** Reads a parsed JSON or YAML value as a scenario with a name. */
 export function readScenario(value: unknown, name: string): Reading<Scenario, ShapeProblem> {
   return readAs(scenarioShape(name), value);
 }
@@ -238,7 +237,6 @@ function scenarioOf(
   return { name, description, extends: extended, fixture, generate, ...settings };
 }
 
-/** The JSON Schema of scenario files, from the shape that reads them. */
 export function scenarioSchema(): Json {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.ts';
 import { readJson } from '../shape/source-text.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
@@ -32,10 +33,9 @@ export async function readScenarioText(
   return { ...reading.value, linesOf };
 }
 
-/** Characters of a text that is read while clients wait: YAML takes about 2 ms a KiB at worst. */
-const MOST_CHARACTERS: Readonly<Record<ScenarioFormat, number>> = {
-  yaml: 16 * 1024,
-  json: 128 * 1024,
+const MAX_LENGTH: Readonly<Record<ScenarioFormat, number>> = {
+  yaml: LIMITS.yamlText.max,
+  json: LIMITS.jsonText.max,
 };
 
 /**
@@ -48,10 +48,10 @@ export async function scenarioFromText(
   text: string,
   format: ScenarioFormat = 'yaml',
 ): Promise<Scenario> {
-  const most = MOST_CHARACTERS[format];
-  if (text.length <= most) return readScenarioText(name, { name, format, text });
+  const max = MAX_LENGTH[format];
+  if (text.length <= max) return readScenarioText(name, { name, format, text });
   const others = format === 'json' ? '' : 'send the scenario as JSON, or ';
-  const message = `expected at most ${most} characters, found more: ${others}start the server with its file`;
+  const message = `expected at most ${max} characters, found more: ${others}start the server with its file`;
   throw new ScenarioError([`${name}:1:1: ${message}`]);
 }
 

@@ -1,12 +1,11 @@
 import { LATEST } from '../service/clock.ts';
 import type { Expiry } from '../service/keyring.ts';
-import { FIELD_SHAPES, isDateTime } from '../shape/record-shapes.ts';
+import { DATE_TIME, isDateTime } from '../shape/record-shapes.ts';
 import { scalar } from '../shape/shapes.ts';
 
 /** In milliseconds: five minutes. */
 export const LONGEST_DELAY = 300_000;
 
-/** Milliseconds of a week, a day, an hour, a minute and a second. */
 const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000] as const;
 
 /** Weeks, days, hours, minutes and seconds. Years and months have no fixed length. */
@@ -32,8 +31,7 @@ function readInstant(value: unknown): number | undefined {
   return instant >= 0 && instant <= LATEST ? instant : undefined;
 }
 
-/** An instant as text. */
-export const INSTANT_TEXT = FIELD_SHAPES.dateTime;
+export const INSTANT_TEXT = DATE_TIME;
 
 /** An instant that a clock can show, in milliseconds since 1970. */
 export const INSTANT = scalar(
@@ -56,7 +54,6 @@ export const SHIFT = scalar(
   },
 );
 
-/** A duration within bounds, in milliseconds. */
 function duration(expected: string, least: number, most: number) {
   return scalar(expected, { type: 'string', pattern: DURATION.source }, (value) => {
     const milliseconds = parseDuration(String(value)) ?? Number.NaN;
@@ -64,20 +61,16 @@ function duration(expected: string, least: number, most: number) {
   });
 }
 
-/** How long a sandbox may be unused. */
 export const IDLE_TIME = duration(
   'an ISO 8601 duration from "PT1S" on, such as "PT12H"',
   1_000,
   Number.POSITIVE_INFINITY,
 );
 
-/** The longest wait for requests. */
 export const PATIENCE = duration('an ISO 8601 duration up to "PT60S"', 0, 60_000);
 
-/** How long a reply may be held. */
 export const HOLD_TIME = duration('an ISO 8601 duration up to "P1D", such as "PT5M"', 1, UNITS[1]);
 
-/** When a key expires. */
 export const EXPIRY = scalar<Expiry>(
   'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',
   { type: 'string', anyOf: [{ pattern: DURATION.source }, INSTANT_TEXT.schema] },

@@ -7,8 +7,9 @@ import {
   isSeq,
   parseDocument,
   type ScalarTag,
+  type YAMLError,
 } from 'yaml';
-import { numberOf } from '../contract/json.ts';
+import { isWithinNesting, numberOf, TOO_DEEP } from '../contract/json.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
 import { type ParsedText, placedLines } from '../shape/source-text.ts';
 import { problemText } from '../words.ts';
@@ -43,20 +44,28 @@ export function readYaml(file: string, content: string): ParsedText {
     const [error] = [...document.errors, ...document.warnings];
     if (error === undefined) {
       const linesOf = (problems: readonly ShapeProblem[]) => {
-        const placed = problems.map((it) => [offsetOf(document, it), problemText(it)] as const);
+        const placed = problems.map(
+          (problem) => [offsetOf(document, problem), problemText(problem)] as const,
+        );
         return placedLines(file, text, placed);
       };
-      return { ok: true, value: document.toJS(), linesOf };
+      const value: unknown = document.toJS();
+      return isWithinNesting(value) ? { ok: true, value, linesOf } : refused(0, TOO_DEEP);
     }
-    const message = error.code === 'MULTIPLE_DOCS' ? 'One document in a file' : error.message;
-    return refused(error.pos[0], message);
+    return refused(error.pos[0], messageOf(error));
   } catch (error) {
-    // An alias that has no anchor, or too many of them; or the text is nested too deeply.
+    // An alias that has no anchor, or too many of them.
     if (error instanceof ReferenceError || error instanceof RangeError) {
       return refused(0, error.message);
     }
     throw error;
   }
+}
+
+function messageOf({ code, message }: YAMLError): string {
+  if (code === 'MULTIPLE_DOCS') return 'One document in a file';
+  // The parser reports an overflow of the stack as it is.
+  return message.startsWith('Maximum call stack') ? TOO_DEEP : message;
 }
 
 /** Where a value or its name begins. A value that is missing has the place of its parent. */

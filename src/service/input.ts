@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { AssumptionId, Option } from '../contract/assumption-table.ts';
-import { isIntegerText, parseInt64, parseJson } from '../contract/json.ts';
+import { isIntegerText, parseInput, parseInt64 } from '../contract/json.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { type Fields, isObject, type RecordOf, unknownMembers } from '../contract/records.ts';
+import { LIMITS } from '../limits.ts';
 import { FIELD_SHAPES, openRecord } from '../shape/record-shapes.ts';
 import { readAs } from '../shape/shapes.ts';
 import { describe, firstProblems } from '../words.ts';
@@ -45,10 +46,10 @@ function read(bytes: Buffer): BodyJson {
     };
   }
   try {
-    return { ok: true, value: parseJson(text) };
+    return { ok: true, value: parseInput(text) };
   } catch (error) {
-    const why = error instanceof RangeError ? 'it is nested too deeply' : String(error);
-    return { ok: false, problem: `body: expected JSON: ${why.replace(/^SyntaxError: /, '')}` };
+    const why = error instanceof Error ? error.message : String(error);
+    return { ok: false, problem: `body: expected JSON: ${why}` };
   }
 }
 
@@ -75,7 +76,7 @@ type RequestHeaders = Readonly<Record<string, string | readonly string[] | undef
 export const BODY_LIMITS = {
   '1mb': 1024 * 1024,
   '10kb': 10 * 1024,
-  none: 64 * 1024 * 1024,
+  none: LIMITS.serviceBody.max,
 } as const;
 
 type Query = Readonly<Record<string, string | undefined>>;
@@ -250,8 +251,9 @@ export class InputReader {
 function isJsonMediaType(contentType = ''): boolean {
   if (contentType === 'application/json') return true;
   const [type, ...parameters] = contentType.toLowerCase().split(';');
-  const charsets = parameters.filter((it) => /^\s*charset\s*=/.test(it));
+  const charsets = parameters.filter((parameter) => /^\s*charset\s*=/.test(parameter));
   return (
-    type?.trim() === 'application/json' && charsets.every((it) => /=\s*"?utf-8"?\s*$/.test(it))
+    type?.trim() === 'application/json' &&
+    charsets.every((charset) => /=\s*"?utf-8"?\s*$/.test(charset))
   );
 }

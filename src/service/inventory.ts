@@ -1,6 +1,7 @@
 import { OPERATIONS } from '../contract/operations.ts';
 import type { InventoryEntry } from '../contract/records.ts';
 import type { Store } from '../store/store.ts';
+import { writeList } from '../store/store-text.ts';
 import type { InputReader } from './input.ts';
 import { operation, type ReplyWithStore, type World } from './operation.ts';
 import { unknownPet } from './pets.ts';
@@ -9,8 +10,11 @@ import { errorReply, type Grounds, listReply, type Reply, recordReply } from './
 export const listInventory = operation(
   'listInventory',
   (reader) => reader.query(),
-  ({ store, represent }, _query, grounds) =>
-    listReply(grounds, store.inventory.list(represent.inventoryEntry)),
+  ({ choices, store: { inventory }, represent }, _query, grounds) =>
+    listReply(
+      grounds,
+      inventory.list(choices, '', () => writeList(inventory.ascending(), represent.inventoryEntry)),
+    ),
 );
 
 interface StockUpdate {
@@ -61,8 +65,10 @@ function updateStock(
 export function withQuantity(
   { choices, store }: Pick<World, 'choices' | 'store'>,
   before: InventoryEntry,
-  quantity: number,
+  wanted: number,
 ): { readonly entry: InventoryEntry; readonly store: Store } {
+  // A sum can exceed what the reader of a record accepts.
+  const quantity = Math.min(Math.max(wanted, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
   const follows = choices['inventory-status'] === 'follows-quantity';
   const status = follows ? stockStatus(quantity) : before.status;
   const entry = { petId: before.petId, quantity, status };

@@ -5,19 +5,15 @@ const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 /** The only key of the document's second deployment. */
 export const STAGING_KEY = 'staging-key';
 
-/** The API keys that a sandbox accepts. */
 export interface Keyring {
   readonly valid: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
   readonly invalid: ReadonlySet<string> | 'all';
-  /** Whether every accepted key is read-only. */
   readonly allReadOnly: boolean;
   /** Whether every key is accepted that is not listed as invalid. */
   readonly any: boolean;
   /** When keys expire. `all` applies to keys without their own entry. */
   readonly expires: ReadonlyMap<string, Expiry>;
-  /** Results for the exact headers of keys that never expire, so that most requests parse nothing. */
-  readonly checkOfHeader: ReadonlyMap<string, KeyCheck>;
 }
 
 /** When a key expires: some milliseconds after the start, or at an instant. */
@@ -46,7 +42,7 @@ export interface KeyLists {
  */
 export function keyring(lists: KeyLists): Keyring {
   const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;
-  const keys = {
+  return {
     valid: new Set(valid ?? DEFAULT_KEYS),
     readOnly: new Set(readOnly ?? (valid === undefined ? DEFAULT_READ_ONLY_KEYS : [])),
     allReadOnly,
@@ -54,18 +50,9 @@ export function keyring(lists: KeyLists): Keyring {
     any,
     expires,
   };
-  const checkOfHeader = new Map<string, KeyCheck>();
-  for (const key of [...keys.valid, ...keys.readOnly]) {
-    if (expiryOf(keys, key) !== undefined) continue;
-    const authorization = `Bearer ${key}`;
-    const check = checkKey(keys, authorization, TIMELESS);
-    if (check.ok) checkOfHeader.set(authorization, check);
-  }
-  return { ...keys, checkOfHeader };
 }
 
 const NEVER: ReadonlyMap<string, Expiry> = new Map();
-const TIMELESS: KeyTime = { now: 0, startedAt: 0 };
 
 export type KeyCheck =
   | { readonly ok: true; readonly key: string; readonly readOnly: boolean }
@@ -78,9 +65,9 @@ export interface KeyRefusal {
   readonly tokenGiven: boolean;
 }
 
-/** Checks an `Authorization` header (RFC 6750, section 2.1) that is not in `checkOfHeader`. */
+/** Checks an `Authorization` header (RFC 6750, section 2.1) */
 export function checkKey(
-  keys: Omit<Keyring, 'checkOfHeader'>,
+  keys: Keyring,
   authorization: string | undefined,
   time: KeyTime,
 ): KeyCheck {
@@ -116,6 +103,14 @@ function refusal(reason: string, tokenGiven = false): KeyCheck {
   return { ok: false, reason, tokenGiven };
 }
 
+/** Whether the token of an `Authorization` header is a listed key as a whole, `~` included. */
+export function isListedKey(keys: Keyring, authorization: string | undefined): boolean {
+  const key = bearerToken(authorization) ?? '';
+  const { valid, readOnly, invalid, expires } = keys;
+  const isInvalid = invalid !== 'all' && invalid.has(key);
+  return valid.has(key) || readOnly.has(key) || expires.has(key) || isInvalid;
+}
+
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
 /** Returns the token of an `Authorization` header: empty if missing, undefined for another scheme. */
@@ -126,9 +121,8 @@ export function bearerToken(authorization: string | undefined): string | undefin
 }
 
 /** The most keys that are remembered: with `--any-key`, clients can invent any number. */
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 
-/** The requests of a key since an instant. */
 export interface RateWindow {
   /** By the clock of the sandbox, in milliseconds since 1970. */
   readonly startedAt: number;
@@ -159,7 +153,7 @@ export function countRequest(before: RateWindows, key: string, rate: Rate, now: 
   if (window === undefined || now - window.startedAt >= length || now < window.startedAt) {
     rates.set(key, { startedAt: now, count: 1 });
     const [oldest = key] = rates.keys();
-    if (rates.size > MOST_KEYS) rates.delete(oldest);
+    if (rates.size > MAX_KEYS) rates.delete(oldest);
     return { rates, wait: undefined };
   }
   const { startedAt, count } = window;

@@ -14,24 +14,20 @@ import {
 import { type Basis, errorReply, Grounds, type Reply } from './reply.ts';
 import type { Representation } from './representation.ts';
 
-/** Everything that an operation sees. */
 export interface World {
   readonly store: Store;
   readonly choices: Choices;
   /** How `choices` writes records. */
   readonly represent: Representation;
   readonly keys: Keyring;
-  /** The requests of each key, for the rate limit. */
   readonly rates: RateWindows;
   /** All random draws depend on the seed, a record and a field, never on the order of calls. */
   readonly seed: number;
   /** By the clock of the sandbox, in milliseconds since 1970. */
   readonly now: number;
-  /** When the sandbox started, by its clock. */
   readonly startedAt: number;
 }
 
-/** What an operation answers, and what it leaves. */
 interface OperationResult {
   readonly reply: Reply;
   readonly store: Store;
@@ -47,14 +43,19 @@ export interface ReplyWithStore {
   readonly store: Store;
 }
 
+const NO_HEADERS: readonly string[] = [];
+
 /**
  * Makes an operation: `read` reads the input of a call, `run` answers it. Adds the checks that all
  * operations share, in the order of `check-order`.
+ *
+ * @param headersOf the headers that every reply has
  */
 export function operation<Input>(
   id: OperationId,
   read: (reader: InputReader, world: World) => Input | undefined,
   run: (world: World, input: Input, grounds: Grounds, call: Call) => Reply | ReplyWithStore,
+  headersOf: (choices: Choices) => readonly string[] = () => NO_HEADERS,
 ): Operation {
   const { method } = OPERATIONS[id];
   const writes = method !== 'GET';
@@ -88,15 +89,16 @@ export function operation<Input>(
 
   return (world, call) => {
     const { choices, store, rates, now } = world;
-    const known = world.keys.checkOfHeader.get(call.authorization ?? '');
-    const check = known ?? checkKey(world.keys, call.authorization, world);
+    const check = checkKey(world.keys, call.authorization, world);
     const rate = choices['rate-limit'];
     const isCounted = check.ok && rate !== 'none';
     const count = isCounted ? countRequest(rates, check.key, rate, now) : undefined;
     const result = answer(world, call, check, count);
-    const after = count?.rates ?? rates;
-    if ('reply' in result) return { reply: result.reply, store: result.store, rates: after };
-    return { reply: result, store, rates: after };
+    const { reply, store: after } = 'reply' in result ? result : { reply: result, store };
+    const shared = headersOf(choices);
+    const whole =
+      shared.length === 0 ? reply : { ...reply, headers: [...reply.headers, ...shared] };
+    return { reply: whole, store: after, rates: count?.rates ?? rates };
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Order, OrderStatus } from '../contract/records.ts';
-import { writeList } from '../store/sorted-records.ts';
 import type { Store } from '../store/store.ts';
+import { writeList } from '../store/store-text.ts';
 import { withQuantity } from './inventory.ts';
 import { operation, type World } from './operation.ts';
 import {
@@ -17,17 +17,23 @@ export const listOrders = operation(
   'listOrders',
   (reader) => reader.query(),
   (world, _query, grounds) => {
-    const { choices, represent, store } = world;
-    const isCancelledListed = choices['cancelled-orders'] === 'listed';
-    const write = isCancelledListed ? represent.order : represent.uncancelledOrder;
+    const { choices, store } = world;
     const isDueShown =
       choices['order-status-field'] === 'shown' && choices['order-shipping'] === 'at-ship-date';
-    if (!isDueShown) return listReply(grounds, store.orders.list(write));
-    // The list changes with the time.
-    const writeNow = (order: Order) => write({ ...order, status: statusOf(world, order) });
-    return listReply(grounds, writeList(store.orders.ascending(), writeNow));
+    // A list that depends on the clock is not kept.
+    const list = isDueShown
+      ? writeOrders(world, (order) => ({ ...order, status: statusOf(world, order) }))
+      : store.orders.list(choices, '', () => writeOrders(world));
+    return listReply(grounds, list);
   },
 );
+
+function writeOrders({ choices, represent, store }: World, show = (order: Order): Order => order) {
+  const isListed = ({ status }: Order): boolean =>
+    status !== 'cancelled' || choices['cancelled-orders'] === 'listed';
+  const orders = [...store.orders.ascending()].filter(isListed);
+  return writeList(orders, (order) => represent.order(show(order)));
+}
 
 /** The status of an order. With `order-shipping: at-ship-date`, it depends on the clock. */
 function statusOf(world: World, order: Order): OrderStatus {
@@ -37,7 +43,6 @@ function statusOf(world: World, order: Order): OrderStatus {
     : status;
 }
 
-/** Whether an order is pending and its ship date has passed. */
 function isDue(world: World, { status = 'pending', shipDate }: Order): boolean {
   if (status !== 'pending' || shipDate === undefined) return false;
   return Date.parse(shipDate) <= world.now;
@@ -73,8 +78,7 @@ function cancel({ choices, store: before }: World, order: Order): Store {
   if (order.petId === undefined || order.quantity === undefined) return store;
   const entry = store.inventory.get(order.petId);
   if (entry === undefined) return store;
-  const quantity = Math.min(entry.quantity + order.quantity, Number.MAX_SAFE_INTEGER);
-  return withQuantity({ choices, store }, entry, quantity).store;
+  return withQuantity({ choices, store }, entry, entry.quantity + order.quantity).store;
 }
 
 function cancelAgain(world: World, orderId: bigint, grounds: Grounds): Reply {

@@ -1,47 +1,47 @@
 import { parseInt64 } from '../contract/json.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import type { Animal } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';
-import { type RecordList, type Records, writeList } from '../store/sorted-records.ts';
+import type { RecordList, Records } from '../store/sorted-records.ts';
+import { writeList } from '../store/store-text.ts';
 import type { Call, InputReader } from './input.ts';
 import type { World } from './operation.ts';
 import { type Grounds, type Reply, reply } from './reply.ts';
 
-/** The animals that a call of `GET /pets` asks for. */
+export type AnimalFilter = (animal: Animal) => boolean;
+
 export interface PetsQuery {
   readonly limit: number;
-  /** Those that the filter lets through; undefined for all. */
-  readonly statuses: readonly string[] | undefined;
+  readonly filters: readonly AnimalFilter[];
   /** With `pets-paging: cursor`, the id of the last animal on the previous page. */
   readonly after: bigint | undefined;
   /** With `pets-paging: offset`, the number of animals to skip. */
   readonly offset: number;
 }
 
-/** A reply with a page of animals, and the headers for the next page. */
 export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, call: Call): Reply {
-  const { represent, store } = world;
-  const write = (): RecordList<Animal> => writePage(world, page);
-  const { text, records, next, total } = store.animals.page(represent, keyOf(world, page), write);
+  const { choices, seed, store } = world;
+  // All that a client can ask for, so that no parameter can be forgotten.
+  const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
+  const { text, records, next, total } = store.animals.list(choices, key, () =>
+    writePage(world, page),
+  );
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
   return reply(grounds, 200, { kind: 'json', text }, headers, records);
 }
 
-/** The cache key of a page: the limit alone for most requests. */
-function keyOf({ choices, seed }: World, page: PetsQuery): number | string {
-  const { limit, offset, after, statuses } = page;
-  const order = choices['pets-order'];
-  const paging = choices['pets-paging'];
-  if (statuses === undefined && order === 'id' && paging === 'none') return limit;
-  const shuffle = order === 'shuffled' ? seed : '';
-  return `${limit} ${offset} ${after} ${order}${shuffle} ${paging} ${JSON.stringify(statuses)}`;
-}
-
-function linkTo(next: bigint | undefined, page: PetsQuery, { path }: Call): readonly string[] {
+function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly string[] {
   if (next === undefined) return NO_HEADERS;
   const query = new URLSearchParams({ limit: String(page.limit) });
-  for (const status of page.statuses ?? []) query.set('status', status);
+  for (const [name, value] of call.query) if (isFilterName(name)) query.set(name, value);
   query.set('cursor', Buffer.from(next.toString()).toString('base64url'));
-  return ['Link', `<${path}?${query}>; rel="next"`];
+  return ['Link', `<${call.path}?${query}>; rel="next"`];
+}
+
+function isFilterName(name: string): boolean {
+  return (
+    name !== 'limit' && OPERATIONS.listPets.parameters.some((parameter) => parameter.name === name)
+  );
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -49,21 +49,20 @@ const NO_HEADERS: readonly string[] = [];
 function writePage(world: World, page: PetsQuery): RecordList<Animal> {
   const paging = world.choices['pets-paging'];
   const matches = take(matching(world, page), page.offset, page.limit + 1);
-  const animals = matches.slice(0, page.limit);
-  const more = matches.length > page.limit;
+  const list = writeList(matches.slice(0, page.limit), world.represent.animal);
+  const isLast = matches.length <= page.limit;
   return {
-    text: writeList(animals, world.represent.animal).text,
-    records: animals,
-    next: paging === 'cursor' && more ? animals.at(-1)?.id : undefined,
+    ...list,
+    next: paging === 'cursor' && !isLast ? list.records.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(world, page) : undefined,
   };
 }
 
-export function readCursor(reader: InputReader, world: World, cursor: string): bigint | undefined {
+/** The id to continue after. Its animal may be gone by then. */
+export function readCursor(reader: InputReader, cursor: string): bigint | undefined {
   const id = parseInt64(Buffer.from(cursor, 'base64url').toString());
-  if (id === undefined || !world.store.animals.has(id)) {
-    reader.problem('cursor is unknown: use the one in the Link header of the previous page');
-    return undefined;
+  if (id === undefined) {
+    reader.problem('cursor is malformed: use the one in the Link header of the previous page');
   }
   return id;
 }
@@ -80,12 +79,12 @@ function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] 
   return page;
 }
 
-function* matching(world: World, { statuses, after }: PetsQuery): Generator<Animal> {
-  for (const animal of inOrder(world, after)) if (isIn(statuses, animal)) yield animal;
+function* matching(world: World, { filters, after }: PetsQuery): Generator<Animal> {
+  for (const animal of inOrder(world, after)) if (passes(filters, animal)) yield animal;
 }
 
-function isIn(statuses: PetsQuery['statuses'], { status }: Animal): boolean {
-  return statuses === undefined || (status !== undefined && statuses.includes(status));
+function passes(filters: PetsQuery['filters'], animal: Animal): boolean {
+  return filters.every((filter) => filter(animal));
 }
 
 function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): Iterable<Animal> {
@@ -99,27 +98,33 @@ function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): 
   }
 }
 
-function countMatches({ store: { animals } }: World, { statuses }: PetsQuery): number {
-  if (statuses === undefined) return animals.size;
+function countMatches({ store: { animals } }: World, { filters }: PetsQuery): number {
+  if (filters.length === 0) return animals.size;
   let count = 0;
-  for (const animal of animals.ascending()) if (isIn(statuses, animal)) count += 1;
+  for (const animal of animals.ascending()) if (passes(filters, animal)) count += 1;
   return count;
 }
 
 const SHUFFLE_FIELD = 0x5f;
 
 /**
- * The animals after the one with the id `after`, by a number drawn for each id, so that a new animal
- * does not move others.
+ * The animals by a random number for each id, so that a new animal does not move others; from the
+ * place of the id `after`.
  */
 function shuffle(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
-  const ranked = Array.from(records.ascending(), (animal) => ({
-    animal,
-    rank: drawForId(seed, animal.id, SHUFFLE_FIELD),
-  }));
-  ranked.sort((a, b) => a.rank - b.rank || (a.animal.id < b.animal.id ? -1 : 1));
-  const animals = ranked.map(({ animal }) => animal);
-  return after === undefined
-    ? animals
-    : animals.slice(animals.findIndex(({ id }) => id === after) + 1);
+  const rankOf = (id: bigint): Rank => ({ id, rank: drawForId(seed, id, SHUFFLE_FIELD) });
+  const start = after === undefined ? undefined : rankOf(after);
+  return Array.from(records.ascending(), (animal) => ({ animal, ...rankOf(animal.id) }))
+    .filter((ranked) => start === undefined || compareRanks(ranked, start) > 0)
+    .sort(compareRanks)
+    .map(({ animal }) => animal);
+}
+
+interface Rank {
+  readonly id: bigint;
+  readonly rank: number;
+}
+
+function compareRanks(a: Rank, b: Rank): number {
+  return a.rank - b.rank || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

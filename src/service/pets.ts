@@ -5,11 +5,11 @@ import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { drawForId } from '../store/draw.ts';
 import type { InputReader } from './input.ts';
 import { operation, type World } from './operation.ts';
-import { type PetsQuery, petsPageReply, readCursor } from './pets-page.ts';
+import { type AnimalFilter, type PetsQuery, petsPageReply, readCursor } from './pets-page.ts';
 import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
-const NAME_MOST_CHARACTERS = 255;
+const MAX_NAME_LENGTH = 255;
 
 export const listPets = operation('listPets', readListPets, (world, page, grounds, call) =>
   petsPageReply(grounds, world, page, call),
@@ -17,22 +17,36 @@ export const listPets = operation('listPets', readListPets, (world, page, ground
 
 function readListPets(reader: InputReader, world: World): PetsQuery {
   const paging = world.choices['pets-paging'];
-  const query = reader.query(PARAMETERS[paging]);
+  const query = reader.query(QUERY_NAMES[paging]);
   const { cursor, offset } = query;
   const limit = readLimit(reader, query.limit);
   return {
     limit,
-    statuses: readStatusFilter(reader, query.status),
-    after: cursor === undefined ? undefined : readCursor(reader, world, cursor),
+    filters: Object.entries(FILTERS).flatMap(([name, readFilter]) => {
+      const { [name]: text } = query;
+      return text === undefined ? [] : (readFilter(reader, text) ?? []);
+    }),
+    after: cursor === undefined ? undefined : readCursor(reader, cursor),
     offset: offset === undefined ? 0 : readOffset(reader, offset),
   };
 }
 
-/** The query parameters of each option of `pets-paging`. */
-const PARAMETERS: Readonly<Record<Choices['pets-paging'], readonly string[]>> = {
-  none: ['limit', 'status'],
-  cursor: ['limit', 'status', 'cursor'],
-  offset: ['limit', 'status', 'offset'],
+/** The query parameters that filter: all that the document names, but for the size of the page. */
+type FilterName = Exclude<(typeof OPERATIONS.listPets.parameters)[number]['name'], 'limit'>;
+
+type ReadFilter = (reader: InputReader, text: string) => AnimalFilter | undefined;
+
+/** How each parameter that filters is read; undefined for no filter. */
+const FILTERS: Readonly<Record<FilterName, ReadFilter>> = {
+  status: readStatusFilter,
+};
+
+const DOCUMENTED_NAMES = ['limit', ...Object.keys(FILTERS)];
+
+const QUERY_NAMES: Readonly<Record<Choices['pets-paging'], readonly string[]>> = {
+  none: DOCUMENTED_NAMES,
+  cursor: [...DOCUMENTED_NAMES, 'cursor'],
+  offset: [...DOCUMENTED_NAMES, 'offset'],
 };
 
 function readLimit(reader: InputReader, text: string | undefined): number {
@@ -65,14 +79,14 @@ function isSeenStatus(status: string): boolean {
   return SEEN_ANIMAL_STATUSES.some((seen) => seen === status);
 }
 
-function readStatusFilter(reader: InputReader, status: string | undefined): PetsQuery['statuses'] {
-  if (status === undefined) return undefined;
-  if (isSeenStatus(status)) return [status];
+function readStatusFilter(reader: InputReader, status: string): AnimalFilter | undefined {
+  const hasStatus: AnimalFilter = (animal) => animal.status === status;
+  if (isSeenStatus(status)) return hasStatus;
   const { choices } = reader.grounds;
   const choice = choices['status-filter'];
   if (choices['animal-status-values'] === 'any') {
     if (choice === 'reject') reader.accept('animal-status-values');
-    return [status];
+    return hasStatus;
   }
   if (choice === 'reject') {
     reader.problem(
@@ -81,7 +95,7 @@ function readStatusFilter(reader: InputReader, status: string | undefined): Pets
       'animal-status-values',
     );
   } else reader.accept('status-filter');
-  return choice === 'ignore' ? undefined : [];
+  return choice === 'ignore' ? undefined : () => false;
 }
 
 export const createPet = operation('createPet', readNewAnimal, (world, fields, grounds) => {
@@ -95,11 +109,8 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
     );
   }
   const { choices, store, represent } = world;
-  const status =
-    fields.status ?? (choices['created-status'] === 'available' ? 'available' : undefined);
-  const { name, categoryId } = fields;
-  const animal: Animal =
-    status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
+  const isAvailable = fields.status === undefined && choices['created-status'] === 'available';
+  const animal: Animal = { id, ...fields, ...(isAvailable && { status: 'available' }) };
   const animals = store.animals.with(animal);
   const inventory =
     choices['inventory-on-create'] === 'entry'
@@ -128,28 +139,27 @@ function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
 
 function readNameLength(reader: InputReader, name: string): void {
   // Code points, as JSON Schema counts characters.
-  const length = name.length > NAME_MOST_CHARACTERS ? [...name].length : name.length;
+  const length = name.length > MAX_NAME_LENGTH ? [...name].length : name.length;
   const choice = reader.grounds.choices['name-limits'];
-  if (length > 0 && length <= NAME_MOST_CHARACTERS) return;
+  if (length > 0 && length <= MAX_NAME_LENGTH) return;
   if (choice === '255' || (choice === 'non-empty' && length === 0)) {
     const expected =
-      choice === '255' ? `1 to ${NAME_MOST_CHARACTERS} characters` : 'at least one character';
+      choice === '255' ? `1 to ${MAX_NAME_LENGTH} characters` : 'at least one character';
     reader.problem(`body.name: expected ${expected}, found ${length}`, 'name-limits');
   } else reader.accept('name-limits');
 }
 
-/** The end of the day on which `getPet` is sunset. */
 const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
 /**
- * When `getPet` was deprecated, in seconds since 1970 (RFC 9745): 2025-12-05, five years before its
- * sunset. The document does not say.
+ * In seconds since 1970 (RFC 9745): 2025-12-05, five years before the sunset. Invented, as the address
+ * of the successor is: the document has neither.
  */
-const DEPRECATED_SINCE = 1_764_892_800;
+const DEPRECATED_AT = 1_764_892_800;
 
 const DEPRECATION_HEADERS: readonly string[] = [
   'Deprecation',
-  `@${DEPRECATED_SINCE}`,
+  `@${DEPRECATED_AT}`,
   'Sunset',
   new Date(OPERATIONS.getPet.sunset).toUTCString(),
   'Link',
@@ -163,16 +173,15 @@ export const getPet = operation(
     return reader.pathId('petId');
   },
   (world, petId, grounds) => {
-    const headers = deprecationHeaders(world.choices);
     const gone = afterSunset(world, grounds);
-    if (gone !== undefined) return { ...gone, headers };
+    if (gone !== undefined) return gone;
     const animal = world.store.animals.get(petId);
-    if (animal === undefined) return { ...unknownPet(world, petId, grounds), headers };
-    return recordReply(grounds, 200, world.represent.animal(animal), animal, headers);
+    if (animal === undefined) return unknownPet(world, petId, grounds);
+    return recordReply(grounds, 200, world.represent.animal(animal), animal);
   },
+  deprecationHeaders,
 );
 
-/** The headers of every reply of `getPet`. */
 export function deprecationHeaders(choices: Choices): readonly string[] {
   return choices['deprecation-headers'] === 'absent' ? [] : DEPRECATION_HEADERS;
 }

@@ -9,18 +9,15 @@ import {
   STORED_RECORDS,
 } from '../contract/records.ts';
 
-/** Writes records as JSON for clients. One instance for each combination of options: caches use it as a key. */
+/** Writes records as JSON for clients. There is one for each combination of options. */
 export interface Representation {
   readonly animal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
   readonly order: (order: Order) => string;
-  /** The same without cancelled orders, for lists. */
-  readonly uncancelledOrder: (order: Order) => string | undefined;
 }
 
 type FormChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
 
-/** By the options of `FormChoice`. */
 const representations = new Map<string, Representation>();
 
 export function representationFor(choices: Pick<Choices, FormChoice>): Representation {
@@ -34,7 +31,6 @@ export function representationFor(choices: Pick<Choices, FormChoice>): Represent
       animal: writer(RECORDS.Animal, choices),
       inventoryEntry: writer(RECORDS.InventoryEntry, choices),
       order,
-      uncancelledOrder: (it: Order) => (it.status === 'cancelled' ? undefined : order(it)),
     };
     representations.set(form, representation);
   }
@@ -71,7 +67,12 @@ function quote(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
+/** A date as `utc-seconds` writes it, and as fixtures and generated stores have it. */
+const UTC_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
 function formatDate(instant: string, choices: Pick<Choices, 'date-format'>): string {
+  // Formatting takes 3 µs, and 300 ms for 100,000 orders.
+  if (choices['date-format'] === 'utc-seconds' && UTC_SECONDS.test(instant)) return instant;
   const milliseconds = Date.parse(instant);
   const utc = new Date(milliseconds).toISOString();
   switch (choices['date-format']) {

@@ -50,13 +50,11 @@ interface ObjectOptions {
   readonly expected?: string;
   /** What is expected of a name, if a list of all names would be too long. */
   readonly expectedName?: string;
-  /** At least one member is required. */
   readonly some?: true;
   /** Other members are left out, rather than reported. */
   readonly open?: true;
 }
 
-/** An object with these members and no others. */
 export function object<const M extends ObjectMembers>(
   members: M,
   { expected = 'an object', expectedName, some, open }: ObjectOptions = {},
@@ -124,7 +122,6 @@ function objectSchema(members: ObjectMembers): Json {
   };
 }
 
-/** Reports unknown names. Returns whether there were none. */
 function reportUnknown(
   value: Readonly<Record<string, unknown>>,
   members: ObjectMembers,
@@ -154,7 +151,7 @@ function hintAt(name: string, members: ObjectMembers, value: object): string {
   const hint = nearWord(name, Object.keys(members));
   if (hint !== '') return hint;
   const missing = Object.entries(members).filter(
-    ([it, { required }]) => required && !Object.hasOwn(value, it),
+    ([member, { required }]) => required && !Object.hasOwn(value, member),
   );
   return missing.length === 1 ? ` (did you mean ${missing[0]?.[0]}?)` : '';
 }

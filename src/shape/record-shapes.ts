@@ -23,7 +23,6 @@ import {
   scalar,
 } from './shapes.ts';
 
-/** A change of every record of a collection that matches. */
 export interface BulkChange {
   /**
    * The values to match, by member. A record must have one of them; null matches an absent member.
@@ -34,28 +33,47 @@ export interface BulkChange {
 }
 
 /** A full date, `T`, a time, and `Z` or an offset. */
-const DATE_TIME =
+const DATE_TIME_FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 export function isDateTime(value: unknown): value is string {
-  if (typeof value !== 'string' || !DATE_TIME.test(value)) return false;
+  if (typeof value !== 'string' || !DATE_TIME_FORM.test(value)) return false;
   // Date.parse reads February 30 as March 2.
   const day = value.slice(0, 'yyyy-mm-dd'.length);
   return new Date(day).getUTCDate() === Number(day.slice(-2)) && !Number.isNaN(Date.parse(value));
 }
 
-/** How fields are read, by their types. */
+const EXPECTED_DATE_TIME = 'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"';
+
+export const DATE_TIME = scalar(
+  EXPECTED_DATE_TIME,
+  { type: 'string', format: 'date-time' },
+  (value) => (isDateTime(value) ? value : undefined),
+);
+
+/** Outside of these, `date-format` would have to write years of six digits with a sign. */
+const MIN_STORED_DATE = Date.parse('0000-01-01T00:00:00Z');
+const MAX_STORED_DATE = Date.parse('9999-12-31T23:59:59.999+02:00');
+
+function isStoredDate(value: unknown): value is string {
+  if (!isDateTime(value)) return false;
+  const instant = Date.parse(value);
+  return instant >= MIN_STORED_DATE && instant <= MAX_STORED_DATE;
+}
+
 export const FIELD_SHAPES: { readonly [Type in keyof FieldValues]: Shape<FieldValues[Type]> } = {
   int64: scalar('an integer from -2^63 to 2^63-1', { type: 'integer', format: 'int64' }, toInt64),
-  integer: scalar('an integer from -(2^53-1) to 2^53-1', { type: 'integer' }, (value) =>
-    typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined,
+  integer: scalar(
+    'an integer from -(2^53-1) to 2^53-1, the limit of the mock',
+    { type: 'integer' },
+    (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined),
   ),
   string: ANY_TEXT,
   boolean: FLAG,
   dateTime: scalar(
-    'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"',
-    { type: 'string', format: 'date-time' },
-    (value) => (isDateTime(value) ? value : undefined),
+    `${EXPECTED_DATE_TIME}, in a year from 0 to 9999 in UTC and in +02:00`,
+    DATE_TIME.schema,
+    (value) => (isStoredDate(value) ? value : undefined),
   ),
   orderStatus: choice(ORDER_STATUSES),
 };
@@ -97,7 +115,6 @@ export const RECORD_SHAPES: { readonly [Name in CollectionName]: Shape<StoredRec
   orders: recordShape(STORED_RECORDS.orders),
 };
 
-/** Members of a record. Only those in `required` are required. */
 export function membersShape<const F extends Fields>(
   fields: F,
   required: readonly (keyof F)[],
@@ -151,7 +168,6 @@ export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
   return isTrusted<R>(members) ? members : record;
 }
 
-/** The value of a field, or null for none. */
 function nullableShape(field: Field): Shape<unknown> {
   const shape = fieldShape(field);
   return field.required ? shape : either(shape, NULL, shape.expected);

@@ -2,7 +2,8 @@ import { isLosslessNumber } from 'lossless-json';
 import { BASE_URL_FORM, baseUrlOf } from '../contract/base-url.ts';
 import type { Json } from '../contract/json.ts';
 import { isObject, type Reading } from '../contract/records.ts';
-import { describe, joinWords, MOST_LISTED, type Problem, suggest } from '../words.ts';
+import { LIMITS } from '../limits.ts';
+import { describe, joinWords, type Problem, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];
@@ -23,7 +24,6 @@ interface Misfit {
   readonly ofName?: boolean;
   readonly expected: string;
   readonly found: string;
-  /** Completes `found`. Only the first misfits get one: for thousands, the search would block other clients. */
   readonly hint?: () => string;
 }
 
@@ -49,23 +49,40 @@ export interface Shape<T> {
   readonly read: (value: unknown, at: (string | number)[], report: ReportMisfit) => T | undefined;
 }
 
-/**
- * Reads a parsed JSON or YAML value, and reports every misfit.
- *
- * @param root what paths in problems start with
- */
-export function readAs<T>(shape: Shape<T>, value: unknown, root = '$'): Reading<T, ShapeProblem> {
-  const problems: ShapeProblem[] = [];
-  const read = shape.read(value, [], reportInto(problems, root));
-  return read === undefined || problems.length > 0
-    ? { ok: false, problems }
-    : { ok: true, value: read };
+/** Reads a parsed JSON or YAML value. Paths in problems start with `root`. */
+export function readAs<T>(
+  shape: Shape<T>,
+  value: unknown,
+  root?: string,
+): Reading<T, ShapeProblem> {
+  return readWith((report) => shape.read(value, [], report), root);
 }
+
+/** What a reader returns, unless it reports a problem. At one more than a message lists, it stops. */
+export function readWith<T>(
+  read: (report: ReportMisfit) => T | undefined,
+  root?: string,
+): Reading<T, ShapeProblem> {
+  const problems: ShapeProblem[] = [];
+  const collect = reportInto(problems, root);
+  const report: ReportMisfit = (misfit) => {
+    collect(misfit);
+    if (problems.length > LIMITS.problems.max) throw ENOUGH_PROBLEMS;
+  };
+  try {
+    const value = read(report);
+    if (value !== undefined && problems.length === 0) return { ok: true, value };
+  } catch (error) {
+    if (error !== ENOUGH_PROBLEMS) throw error;
+  }
+  return { ok: false, problems };
+}
+
+const ENOUGH_PROBLEMS = new Error('Enough problems were reported.');
 
 export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfit {
   return ({ at, hint, ...misfit }) => {
-    const more = hint && problems.length < MOST_LISTED ? hint() : '';
-    const found = misfit.found + more;
+    const found = misfit.found + (hint?.() ?? '');
     problems.push({ ...misfit, found, at: at.slice(), path: pathText(at, root) });
   };
 }
@@ -126,8 +143,13 @@ export function text(
 
 export const ANY_TEXT = text('a string', /^/, {});
 
-export const ANY_NUMBER = scalar('a number', { type: 'number' }, (value) =>
-  typeof value === 'number' ? value : undefined,
+const { max: MAX_FILTER_TEXT } = LIMITS.filterText;
+
+/** A text that records or exchanges are compared with. */
+export const FILTER_TEXT = text(
+  `a string of at most ${MAX_FILTER_TEXT} characters`,
+  new RegExp(`^.{0,${MAX_FILTER_TEXT}}$`, 'su'),
+  { maxLength: MAX_FILTER_TEXT },
 );
 
 export const ANY: Shape<unknown> = {
@@ -137,20 +159,17 @@ export const ANY: Shape<unknown> = {
   read: (value) => value,
 };
 
-/** One of some words. */
 export function choice<const Word extends string>(words: readonly Word[]): Shape<Word> {
-  const schema = { type: 'string', enum: words };
-  return scalar(joinWords(words, 'or'), schema, (value) => words.find((it) => it === value), words);
+  const find = (value: unknown) => words.find((word) => word === value);
+  return scalar(joinWords(words, 'or'), { type: 'string', enum: words }, find, words);
 }
 
-/** A number within bounds, both included. */
 export function number(min: number, max: number, expected: string): Shape<number> {
   return scalar(expected, { type: 'number', minimum: min, maximum: max }, (value) =>
     typeof value === 'number' && value >= min && value <= max ? value : undefined,
   );
 }
 
-/** An integer within bounds, both included. */
 export function integer(
   min: number,
   max: number,
@@ -177,19 +196,28 @@ export const NULL: Shape<null> = scalar('null', { type: 'null' }, (value) =>
 
 interface ArrayOptions {
   readonly min?: number;
+  readonly max?: number;
   readonly expected?: string;
 }
 
 export function list<T>(of: Shape<T>, options: ArrayOptions = {}): Shape<readonly T[]> {
-  const { min = 0, expected = min > 0 ? 'a non-empty array' : 'an array' } = options;
+  const { min = 0, max, expected = min > 0 ? 'a non-empty array' : 'an array' } = options;
   return {
-    schema: { type: 'array', items: of.schema, ...(min > 0 && { minItems: min }) },
+    schema: {
+      type: 'array',
+      items: of.schema,
+      ...(min > 0 && { minItems: min }),
+      ...(max && { maxItems: max }),
+    },
     expected,
     likeness: (value) => (Array.isArray(value) ? 1 : 0),
     read(value, at, report) {
       if (!Array.isArray(value) || value.length < min) {
         const found = Array.isArray(value) ? 'an empty array' : describe(value);
         return report({ at, expected, found });
+      }
+      if (max !== undefined && value.length > max) {
+        return report({ at, expected: `at most ${max} elements`, found: `${value.length}` });
       }
       const items: T[] = [];
       for (const [index, element] of value.entries()) {
@@ -203,10 +231,14 @@ export function list<T>(of: Shape<T>, options: ArrayOptions = {}): Shape<readonl
   };
 }
 
-/** A value alone, or several in an array: by default at least one. */
-export function oneOrMore<T>(of: Shape<T>, min = 1): Shape<readonly T[]> {
+/** A value alone, or at least one in an array. */
+export function oneOrMore<T>(of: Shape<T>, max?: number): Shape<readonly T[]> {
   const alone = convert(of, (value) => [value]);
-  return either(alone, list(of, { min }), `${of.expected}, or an array of those`);
+  return either(
+    alone,
+    list(of, { min: 1, ...(max && { max }) }),
+    `${of.expected}, or an array of those`,
+  );
 }
 
 /** A value of one of two shapes. Read as the one that it looks most like, which reports misfits. */

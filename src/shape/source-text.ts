@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
-import { parseJson } from '../contract/json.ts';
+import { parseInput } from '../contract/json.ts';
 import { problemText } from '../words.ts';
-import { pathText, type ShapeProblem } from './shapes.ts';
+import type { ShapeProblem } from './shapes.ts';
 
 /** A text of JSON or YAML that was parsed, or why it could not be. */
 export type ParsedText =
@@ -13,7 +13,6 @@ export type ParsedText =
     }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** A message, and the offset in a text that it is about. */
 export type PlacedMessage = readonly [offset: number, message: string];
 
 /** Messages as `FILE:LINE:COLUMN: MESSAGE`. Lines and columns count from 1. */
@@ -43,8 +42,12 @@ export function readJson(file: string, content: string): ParsedText {
   // Some editors start a file with a byte order mark.
   const text = content.replace(/^\uFEFF/, '');
   try {
-    const value = parseJson(text);
-    return { ok: true, value, linesOf: (it) => placedLines(file, text, placesOf(it, text)) };
+    const value = parseInput(text);
+    return {
+      ok: true,
+      value,
+      linesOf: (problems) => placedLines(file, text, placesOf(problems, text)),
+    };
   } catch (error) {
     return { ok: false, problems: placedLines(file, text, [whyNotJson(text, error)]) };
   }
@@ -52,9 +55,7 @@ export function readJson(file: string, content: string): ParsedText {
 
 /** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
 function whyNotJson(text: string, error: unknown): PlacedMessage {
-  if (error instanceof RangeError) {
-    return [0, 'expected JSON, found JSON that is nested too deeply'];
-  }
+  if (error instanceof RangeError) return [0, `expected JSON: ${error.message}`];
   try {
     parse(text);
     return [0, `expected JSON: ${error}`];
@@ -67,49 +68,63 @@ function whyNotJson(text: string, error: unknown): PlacedMessage {
 
 /** Finds all places in one pass. A value that is missing has the place of its parent. */
 function placesOf(problems: readonly ShapeProblem[], text: string): readonly PlacedMessage[] {
-  // Each place before those around it.
-  const chains = problems.map(({ at }) =>
-    [...at.keys(), at.length].map((length) => pathText(at.slice(0, length))).reverse(),
-  );
-  const wanted = new Set(chains.flat());
-  const found = new Map<string, FoundValue>();
-  for (const value of valuesIn(text)) if (wanted.has(value.path)) found.set(value.path, value);
-  return problems.map((problem, index) => {
-    const [whole, ...around] = chains[index] ?? [];
-    const value = found.get(whole ?? '');
-    const nearest = value ?? found.get(around.find((path) => found.has(path)) ?? '');
-    const { start = 0, name = start } = nearest ?? {};
-    return [problem.ofName && value ? name : start, problemText(problem)];
-  });
+  const root: WantedValue = { members: new Map() };
+  for (const { at } of problems) {
+    let wanted = root;
+    for (const step of at) {
+      const member = wanted.members.get(step) ?? { members: new Map() };
+      wanted.members.set(step, member);
+      wanted = member;
+    }
+  }
+  findValues(root, text);
+  return problems.map((problem) => [offsetOf(problem, root), problemText(problem)]);
 }
 
-/** A value in a text of JSON: its path, and where it and its name begin. */
-interface FoundValue {
-  readonly path: string;
-  readonly start: number;
+function offsetOf({ at, ofName }: ShapeProblem, root: WantedValue): number {
+  let nearest = root;
+  for (const step of at) {
+    const member = nearest.members.get(step);
+    if (member?.start === undefined) return nearest.start ?? 0;
+    nearest = member;
+  }
+  return (ofName ? nearest.name : undefined) ?? nearest.start ?? 0;
+}
+
+/** A value whose place is wanted, or that of one within it; and where it and its name begin. */
+interface WantedValue {
+  readonly members: Map<string | number, WantedValue>;
+  start?: number;
   /** Undefined for an element of an array. */
-  readonly name: number | undefined;
+  name?: number | undefined;
+}
+
+interface OpenValue {
+  /** Undefined if no place within it is wanted. */
+  readonly wanted: WantedValue | undefined;
+  /** The current element or member; null where a name is to come. */
+  step: string | number | null;
+  name?: number;
 }
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** The values of a text of JSON in the order in which they begin. */
-function* valuesIn(text: string): Generator<FoundValue> {
-  /** The step to the current part of each open array and object; null where a name is to come. */
-  const steps: (string | number | null)[] = [];
-  let name: number | undefined;
+/** Notes where the wanted values in a text of JSON begin. */
+function findValues(root: WantedValue, text: string): void {
+  const open: OpenValue[] = [];
   for (const { 0: token, index: start } of text.matchAll(TOKEN)) {
-    const step = steps.at(-1);
-    if (token === '}' || token === ']') steps.pop();
-    else if (token === ',') steps[steps.length - 1] = typeof step === 'number' ? step + 1 : null;
-    else if (step === null) {
-      steps[steps.length - 1] = JSON.parse(token);
-      name = start;
+    const parent = open.at(-1);
+    if (token === '}' || token === ']') open.pop();
+    else if (token === ',' && parent !== undefined) {
+      parent.step = typeof parent.step === 'number' ? parent.step + 1 : null;
+    } else if (parent?.step === null) {
+      parent.step = parent.wanted === undefined ? '' : String(JSON.parse(token));
+      parent.name = start;
     } else if (token !== ':') {
-      const at = steps.filter((it) => it !== null);
-      yield { path: pathText(at), start, name: typeof step === 'string' ? name : undefined };
-      if (token === '{') steps.push(null);
-      else if (token === '[') steps.push(0);
+      const wanted = parent === undefined ? root : parent.wanted?.members.get(parent.step ?? '');
+      if (wanted !== undefined) Object.assign(wanted, { start, name: parent?.name });
+      if (token === '{') open.push({ wanted, step: null });
+      else if (token === '[') open.push({ wanted, step: 0 });
     }
   }
 }

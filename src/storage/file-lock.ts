@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonOf } from '../contract/json.ts';
@@ -19,7 +19,8 @@ const own = new Set<string>();
 export async function lockFile(path: string): Promise<(() => void) | string> {
   for (;;) {
     try {
-      const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
+      const since = new Date().toISOString();
+      const holder = { pid: process.pid, host: hostname(), namespace: pidNamespace(), since };
       writeFileSync(path, JSON.stringify(holder), { flag: 'wx' });
       return holdLock(path);
     } catch (error) {
@@ -54,10 +55,11 @@ function holdLock(path: string): () => void {
 async function findHolder(path: string): Promise<string | undefined> {
   const { text, beat } = readLock(path);
   const holder: unknown = jsonOf(text);
-  const { pid, host, since } = isObject(holder) ? holder : {};
+  const { pid, host, namespace, since } = isObject(holder) ? holder : {};
   const words = `process ${pid} on ${host}, since ${since}`;
   if (own.has(path)) return words;
-  if (host === hostname() && pid !== process.pid) {
+  const isHere = host === hostname() && namespace === pidNamespace();
+  if (isHere && pid !== process.pid) {
     return isRunning(Number(pid)) ? words : undefined;
   }
   // A container that was killed is a machine of another name when it starts again.
@@ -67,6 +69,15 @@ async function findHolder(path: string): Promise<string | undefined> {
     if (readLock(path).beat !== beat) return words;
   }
   return undefined;
+}
+
+/** Containers on one machine do not see each other's processes. Empty where there are none. */
+function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
 }
 
 function readLock(path: string): { readonly text: string; readonly beat: number } {

@@ -1,14 +1,15 @@
-import { type JournalContext, MemoryJournal } from '../sandbox/journal.ts';
-import type { OpenedSandbox } from '../sandbox/sandboxes.ts';
+import type { JournalContext } from '../sandbox/journal.ts';
 import type { State } from '../sandbox/state.ts';
 import {
   Emitter,
+  type OpenedSandbox,
   type SandboxEvent,
   type SandboxListener,
   type Storage,
   type Update,
 } from '../sandbox/storage.ts';
 import { timeOf } from '../service/clock.ts';
+import { MemoryJournal } from './memory-journal.ts';
 
 /** Keeps the state of a sandbox in memory. */
 export class MemoryStorage implements Storage {

@@ -9,7 +9,7 @@ import {
 import { applyRecordChanges, type BulkChange, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import {
   type ReportMisfit,
-  reportInto,
+  readWith,
   type Shape,
   type ShapeProblem,
   type ValuePath,
@@ -20,7 +20,6 @@ import { ID_NAME, type Store } from './store.ts';
 /** Changes to one collection, in the order in which they are applied. */
 export interface CollectionChanges<R> {
   readonly remove: readonly bigint[] | 'all';
-  /** Changes to every existing record. */
   readonly each: readonly BulkChange[];
   /** A record with a new id must be complete. */
   readonly set: readonly Partial<R>[];
@@ -41,9 +40,15 @@ export function merge(
   changes: StoreChanges,
   at: ValuePath = [],
 ): Reading<Store, ShapeProblem> {
-  const problems: ShapeProblem[] = [];
-  const report = reportInto(problems);
-  const { animals, inventory, orders } = changes;
+  return readWith((report) => mergeInto(before, changes, at, report));
+}
+
+function mergeInto(
+  before: Store,
+  { animals, inventory, orders }: StoreChanges,
+  at: ValuePath,
+  report: ReportMisfit,
+): Store {
   let store =
     animals.remove === 'all' ? withoutRecords(before) : withoutAnimals(before, animals.remove);
 
@@ -67,7 +72,7 @@ export function merge(
       if (record !== undefined) changed.set(records.idOf(record), record);
       reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
     }
-    return changed.size === 0 ? records : records.apply({ set: [...changed.values()] });
+    return changed.size === 0 ? records : records.withAll(changed.values());
   };
 
   // The others may have a petId of a new animal.
@@ -80,14 +85,13 @@ export function merge(
     inventory: mergeCollection('inventory', store.inventory, RECORD_SHAPES.inventory, inventory),
     orders: mergeCollection('orders', store.orders, RECORD_SHAPES.orders, orders),
   };
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, value: store };
+  return store;
 }
 
 function withoutRecords({ animals, inventory, orders }: Store): Store {
   return { animals: animals.cleared(), inventory: inventory.cleared(), orders: orders.cleared() };
 }
 
-/** The store without some animals, their inventory entries and their orders. */
 export function withoutAnimals(store: Store, ids: readonly bigint[]): Store {
   const gone = new Set(ids.filter((id) => store.animals.has(id)));
   if (gone.size === 0) return store;
@@ -110,7 +114,6 @@ function removeRecords<R extends object>(
   return ids.length === 0 ? records : records.without(ids);
 }
 
-/** Changes every existing record that matches. */
 function changeEach<R extends AnyRecord>(
   records: Records<R>,
   fields: Fields,
@@ -131,7 +134,6 @@ function matches(record: AnyRecord, where: BulkChange['where']): boolean {
   return true;
 }
 
-/** Reports a petId that no animal has. */
 export function reportMissingAnimal(
   animals: { has(id: bigint): boolean },
   petId: unknown,

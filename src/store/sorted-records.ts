@@ -4,9 +4,6 @@ import difference from 'sorted-btree/extended/diffAgainst.js';
 const BTree = btree.default;
 const diffAgainst = difference.default;
 
-/** Writes a record as JSON; undefined leaves it out of a list. */
-type Writer<R> = (record: R) => string | undefined;
-
 /** A JSON array, and the records in it. */
 export interface RecordList<R> {
   readonly text: string | Buffer;
@@ -17,19 +14,14 @@ export interface RecordList<R> {
   readonly total?: number | undefined;
 }
 
-/** The difference between two sets of records. */
-export interface RecordsChange<R> {
-  readonly remove?: readonly bigint[] | undefined;
-  readonly set?: readonly R[] | undefined;
-  /** The highest id ever used, if it changed; null if there never was a record. */
-  readonly highestId?: bigint | null | undefined;
-}
-
 /** Children of a node. Smaller nodes make a changed copy cheaper and a larger tree slower. */
 const NODE_SIZE = 16;
 
-/** The most records that wait to be added to the tree. */
-const MOST_NEWEST = 32;
+/**
+ * Records that wait to be added to the tree. Copying a path of it for each create makes so much garbage
+ * that a create takes half as long again.
+ */
+const MAX_TAIL = 32;
 
 function compareIds(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
@@ -46,131 +38,94 @@ export class Records<R extends object> {
   /** The highest id ever used, removed records included; undefined if there never was a record. */
   readonly highestId: bigint | undefined;
   readonly #tree: Tree<R>;
-  /** Records not yet in the tree. Later values share this list: the first `#added` are of this one. */
-  readonly #growing: R[];
-  readonly #added: number;
-  #lists: Map<number | string, RecordList<R>> | undefined;
-  /** The form of the lists that are kept: a server has one at a time, or few. */
-  #form: object | undefined;
+  /** The newest records, with higher ids than all in the tree. */
+  readonly #tail: readonly R[];
+  readonly #lists: ListCache<R>;
 
   private constructor(
     tree: Tree<R>,
     idOf: (record: R) => bigint,
     highestId: bigint | undefined,
-    newest: R[] = [],
-    added = newest.length,
+    lists: ListCache<R>,
+    tail: readonly R[] = NO_TAIL,
   ) {
     this.#tree = tree;
+    this.#tail = tail;
     this.idOf = idOf;
     this.highestId = highestId;
-    this.#growing = newest;
-    this.#added = added;
+    this.#lists = lists;
   }
 
   /** The records of a list in any order. Of records with the same id, the last one counts. */
   static of<R extends object>(records: Iterable<R>, idOf: (record: R) => bigint): Records<R> {
     const tree = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
     for (const record of records) tree.set(idOf(record), record);
-    return new Records(tree, idOf, tree.maxKey());
+    return new Records(tree, idOf, tree.maxKey(), new ListCache());
   }
 
   get size(): number {
-    return this.#tree.size + this.#added;
+    return this.#tree.size + this.#tail.length;
   }
 
   get(id: bigint): R | undefined {
-    return this.#tree.get(id) ?? this.#newest.find((it) => this.idOf(it) === id);
+    return this.#tree.get(id) ?? this.#tail.find((record) => this.idOf(record) === id);
   }
 
   has(id: bigint): boolean {
     return this.get(id) !== undefined;
   }
 
-  /**
-   * The records after one is added, or replaces the one with its id. The newest ones wait in a list,
-   * to be added to the tree together: copying a path of it for each costs a create 7 %.
-   */
   with(record: R): Records<R> {
     const id = this.idOf(record);
     const isNewest = this.highestId === undefined || id > this.highestId;
-    if (!isNewest || this.#added === MOST_NEWEST) return this.apply({ set: [record] });
-    const newest = this.#growing.length === this.#added ? this.#growing : [...this.#newest];
-    newest.push(record);
-    return new Records(this.#tree, this.idOf, id, newest);
-  }
-
-  /** The records that are not in the tree, which have the highest ids. */
-  get #newest(): readonly R[] {
-    return this.#growing.slice(0, this.#added);
+    if (!isNewest || this.#tail.length === MAX_TAIL) return this.withAll([record]);
+    return new Records(this.#tree, this.idOf, id, this.#lists, [...this.#tail, record]);
   }
 
   /** A tree of all records, which may be changed. */
   #copy(): Tree<R> {
     const tree = this.#tree.clone();
-    for (const record of this.#newest) tree.set(this.idOf(record), record);
+    for (const record of this.#tail) tree.set(this.idOf(record), record);
     return tree;
   }
 
-  /** The records without those of some ids. */
+  /** The records after some are added, or replace those with their ids. */
+  withAll(records: Iterable<R>): Records<R> {
+    const tree = this.#copy();
+    let highest = this.highestId;
+    for (const record of records) {
+      const id = this.idOf(record);
+      tree.set(id, record);
+      if (highest === undefined || id > highest) highest = id;
+    }
+    return new Records(tree, this.idOf, highest, this.#lists);
+  }
+
   without(ids: Iterable<bigint>): Records<R> {
-    return this.apply({ remove: [...ids] });
+    const tree = this.#copy();
+    for (const id of ids) tree.delete(id);
+    return new Records(tree, this.idOf, this.highestId, this.#lists);
+  }
+
+  /** The same records where an id was used that none of them has any more. */
+  withHighestId(highestId: bigint | undefined): Records<R> {
+    return new Records(this.#copy(), this.idOf, highestId, this.#lists);
   }
 
   /** No records; the highest id ever used stays. */
   cleared(): Records<R> {
     const none = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
-    return new Records(none, this.idOf, this.highestId);
+    return new Records(none, this.idOf, this.highestId, this.#lists);
   }
 
   /** The records after each was changed. `change` keeps ids, and returns what it leaves as it is. */
   map(change: (record: R) => R): Records<R> {
-    const tree = this.#copy();
+    const changed: R[] = [];
     for (const record of this.ascending()) {
-      const changed = change(record);
-      if (changed !== record) tree.set(this.idOf(record), changed);
+      const after = change(record);
+      if (after !== record) changed.push(after);
     }
-    return new Records(tree, this.idOf, this.highestId);
-  }
-
-  /** The records after a change, which `changeTo` gives. */
-  apply({ remove = [], set = [], highestId }: RecordsChange<R>): Records<R> {
-    const tree = this.#copy();
-    for (const id of remove) tree.delete(id);
-    let highest = this.highestId;
-    for (const record of set) {
-      const id = this.idOf(record);
-      tree.set(id, record);
-      if (highest === undefined || id > highest) highest = id;
-    }
-    if (highestId !== undefined) highest = highestId ?? undefined;
-    return new Records(tree, this.idOf, highest);
-  }
-
-  /** The difference to other records; undefined if there is none. Visits only what differs. */
-  changeTo(other: Records<R>): RecordsChange<R> | undefined {
-    if (other === this) return undefined;
-    const remove: bigint[] = [];
-    const set: R[] = [];
-    const isGrown = this.#newest.every((record, at) => record === other.#newest[at]);
-    if (isGrown && this.#tree === other.#tree) {
-      set.push(...other.#newest.slice(this.#newest.length));
-    } else {
-      diffAgainst<bigint, R, never>(
-        this.#copy(),
-        other.#copy(),
-        (id) => void remove.push(id),
-        (_id, record) => void set.push(record),
-        (_id, _before, record) => void set.push(record),
-      );
-    }
-    const { highestId } = other;
-    const isSame = highestId === this.highestId;
-    if (isSame && remove.length + set.length === 0) return undefined;
-    return {
-      ...(remove.length > 0 && { remove }),
-      ...(set.length > 0 && { set }),
-      ...(!isSame && { highestId: highestId ?? null }),
-    };
+    return changed.length === 0 ? this : this.withAll(changed);
   }
 
   /** How many records differ from those of `other`, added and removed ones included. */
@@ -188,7 +143,7 @@ export class Records<R extends object> {
   *ascending(after?: bigint): Generator<R> {
     const from = after === undefined ? undefined : after + 1n;
     for (const [, record] of this.#tree.entries(from, [])) yield record;
-    for (const record of this.#newest) {
+    for (const record of this.#tail) {
       if (from === undefined || this.idOf(record) >= from) yield record;
     }
   }
@@ -196,51 +151,39 @@ export class Records<R extends object> {
   /** The records with ids below `before`, by descending id. */
   *descending(before?: bigint): Generator<R> {
     const from = before === undefined ? undefined : before - 1n;
-    for (const record of this.#newest.toReversed()) {
+    for (const record of this.#tail.toReversed()) {
       if (from === undefined || this.idOf(record) <= from) yield record;
     }
     for (const [, record] of this.#tree.entriesReversed(from, [])) yield record;
   }
 
-  /** All records as a JSON array, written at the first use. */
-  list(write: Writer<R>): RecordList<R> {
-    return this.page(write, 'all', () => writeList(this.ascending(), write));
-  }
-
   /**
-   * A page of the records, written at its first use.
+   * A list of records, or the one that was written last if that is the same.
    *
-   * @param form what writes it, the same value for the same text, such as a module's own function
-   * @param key which page it is
+   * @param form what else than the records and `key` decides the list, compared by identity
    */
-  page(form: object, key: number | string, write: () => RecordList<R>): RecordList<R> {
-    const known = form === this.#form ? this.#lists?.get(key) : undefined;
-    if (known !== undefined) return known;
-    const list = write();
-    const isFull = this.#lists === undefined || this.#lists.size >= MOST_PAGES;
-    if (isFull || form !== this.#form) this.#lists = new Map();
-    this.#form = form;
-    this.#lists?.set(key, list);
-    return list;
+  list(form: object, key: string, write: () => RecordList<R>): RecordList<R> {
+    return this.#lists.get(this, form, key, write);
   }
 }
 
-/** Clients ask for few different pages; `limit` alone allows a hundred. */
-const MOST_PAGES = 32;
+const NO_TAIL: readonly never[] = [];
 
-/** In characters. A longer text is written to a socket faster as bytes. */
-const LONGEST_STRING = 8192;
+/** In characters or bytes. A longer list is written anew for each request. */
+const MAX_KEPT_TEXT = 8 * 1024 ** 2;
 
-/** Writes records as a JSON array. */
-export function writeList<R>(source: Iterable<R>, write: Writer<R>): RecordList<R> {
-  const records: R[] = [];
-  let text = '[';
-  for (const record of source) {
-    const written = write(record);
-    if (written === undefined) continue;
-    text += records.length === 0 ? written : `,${written}`;
-    records.push(record);
+/**
+ * The list that was written last. All versions of a collection share one: a version that is only
+ * remembered, such as the state before an exchange, holds no text.
+ */
+class ListCache<R extends object> {
+  #last: { of: Records<R>; form: object; key: string; list: RecordList<R> } | undefined;
+
+  get(of: Records<R>, form: object, key: string, write: () => RecordList<R>): RecordList<R> {
+    const last = this.#last;
+    if (last?.of === of && last.form === form && last.key === key) return last.list;
+    const list = write();
+    this.#last = list.text.length > MAX_KEPT_TEXT ? undefined : { of, form, key, list };
+    return list;
   }
-  text += ']';
-  return { text: text.length > LONGEST_STRING ? Buffer.from(text) : text, records };
 }

@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
-import { serverFor } from '../helpers/deployment.ts';
+import { OK, rawDeployment, serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 
@@ -51,6 +51,23 @@ test('check prints its verdicts, saves what it found, and exits with 3 if someth
   expect(JSON.parse(chosen.stdout)).toContainEqual(
     expect.objectContaining({ id: 'pets-order', chosen: 'newest' }),
   );
+});
+
+test('check overwrites a file only with --force, and saves nothing that says nothing', async () => {
+  const server = await serverFor();
+  const file = join(folder, 'kept.json');
+  writeFileSync(file, 'kept');
+  const words = ['check', server.url, '--key', 'demo-key', '--rate', '10000', '--save'];
+  const refused = await runInProcess([...words, file]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--force overwrites') });
+  expect(readFileSync(file, 'utf8')).toBe('kept');
+  expect((await runInProcess([...words, file, '--force'])).code).toBe(0);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ assume: { cors: 'allowed' } });
+  const silent = await rawDeployment(OK);
+  const fresh = join(folder, 'fresh.json');
+  const told = await runInProcess(['check', silent.url, ...words.slice(2), fresh]);
+  expect(told).toMatchObject({ code: 3, stderr: expect.stringContaining('too few') });
+  expect(existsSync(fresh)).toBe(false);
 });
 
 test('check fails if it leaves open what was settled, unless --allow-unsettled is given', async () => {

@@ -11,6 +11,7 @@ import { MAIN, runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
+import { runProgram } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
 
@@ -26,6 +27,15 @@ test('--version prints the version of the package', async () => {
   expect(await runCommand(['-v'])).toMatchObject(expected);
   expect(await runCommand(['exec', '--version'])).toMatchObject(expected);
 });
+
+test.each(['--version', 'completion bash'])(
+  'a working directory that is gone does not matter to %s',
+  async (words) => {
+    const script = `mkdir gone; cd gone; rmdir ../gone; exec "$0" "$1" ${words}`;
+    const program = ['-c', script, process.execPath, MAIN];
+    expect((await runProgram('sh', program, { cwd: folder })).code).toBe(0);
+  },
+);
 
 describe('--help', () => {
   test('names the page for scripts and agents, which has at most 80 lines', async () => {
@@ -141,6 +151,22 @@ describe('a file to write', () => {
       expect(stderr).toContain(why);
     }
   });
+
+  test.each(['--http', '--postman'])(
+    'is not overwritten by responses %s without --force',
+    async (flag) => {
+      const file = join(folder, `kept${flag}`);
+      writeFileSync(file, 'kept');
+      const { code, stderr } = await runInProcess(['responses', flag, file]);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: `petstore-mock: ${flag}: ${file} exists; --force overwrites it\n`,
+      });
+      expect(readFileSync(file, 'utf8')).toBe('kept');
+      expect((await runInProcess(['responses', flag, file, '--force'])).code).toBe(0);
+      expect(readFileSync(file, 'utf8')).not.toBe('kept');
+    },
+  );
 
   test('gets the folders that it lacks', async () => {
     const file = join(folder, 'new', 'folder', 'replies.http');

@@ -20,12 +20,12 @@ function exec(
   env: Environment = {},
 ): Promise<CommandResult> {
   const command = [process.execPath, '--input-type=module', '-e', script];
-  return runCommand(['exec', ...flags, '--', ...command], env);
+  return runCommand(['exec', '--allow-no-calls', ...flags, '--', ...command], env);
 }
 
 /** Runs a script of the shell under `exec`; it starts faster than Node. */
 function execShell(flags: readonly string[], script: string): Promise<CommandResult> {
-  return runCommand(['exec', ...flags, '--', 'sh', '-c', script]);
+  return runCommand(['exec', '--allow-no-calls', ...flags, '--', 'sh', '-c', script]);
 }
 
 function client(name: string, ...flags: readonly string[]): Promise<CommandResult> {
@@ -55,12 +55,20 @@ describe.concurrent('the command', () => {
 
   test('gets the best available key, and no control API if it is off', async () => {
     const outer = { PETSTORE_MOCK_CONTROL_URL: 'http://127.0.0.1:1/__mock' };
-    const flags = ['--no-control', '--invalid-key', 'demo-key'];
+    const flags = ['--no-control', '--invalid-key', 'demo-key', '--allow-no-calls'];
     const told = toldIn(await runCommand(['exec', ...flags, '--', 'env'], outer));
     expect(Object.keys(told).sort()).toEqual(['PETSTORE_MOCK_KEY', 'PETSTORE_MOCK_URL']);
     expect(told.PETSTORE_MOCK_KEY).toBe('demo-read-only-key');
     const refused = toldIn(await execShell(['--scenario', 'invalid-keys'], 'env'));
     expect(refused.PETSTORE_MOCK_KEY).toBe('demo-key');
+  });
+
+  test('reaches the server past a proxy, if one is set', async () => {
+    const proxy = { HTTP_PROXY: 'http://127.0.0.1:9', no_proxy: 'a.test' };
+    const both = /^(?:NO_PROXY|no_proxy)=a\.test,localhost,127\.0\.0\.1,::1$/gm;
+    const args = ['exec', '--allow-no-calls', '--', 'env'];
+    expect((await runCommand(args, proxy)).stdout.match(both)).toHaveLength(2);
+    expect((await runCommand(args, { HTTP_PROXY: '' })).stdout).not.toMatch(/no_proxy/i);
   });
 
   test('receives the token of the control API off loopback', async () => {
@@ -74,8 +82,9 @@ describe.concurrent('the command', () => {
 
   test('can start another petstore-mock, which ignores these variables', async () => {
     const main = join(packageRoot, 'dist/cli/main.js');
-    const inner = [process.execPath, main, 'exec', '--', 'env'];
-    const finished = await runCommand(['exec', '--key', 'outer', '--', ...inner]);
+    const inner = [process.execPath, main, 'exec', '--allow-no-calls', '--', 'env'];
+    const outer = ['exec', '--key', 'outer', '--allow-no-calls'];
+    const finished = await runCommand([...outer, '--', ...inner]);
     expect(finished.code).toBe(0);
     expect(toldIn(finished).PETSTORE_MOCK_KEY).toBe('demo-key');
   });
@@ -83,7 +92,7 @@ describe.concurrent('the command', () => {
   test('gets its arguments unchanged, and our input and output', async () => {
     const words = ['--no-control', '--port', 'x', '--', '', 'a b', '--help'];
     const script = 'cat; printf "<%s>" "$@"; echo own >&2';
-    const args = ['exec', '--', 'sh', '-c', script, 'sh', ...words];
+    const args = ['exec', '--allow-no-calls', '--', 'sh', '-c', script, 'sh', ...words];
     const { child, printed, exited } = spawnCommand(args);
     child.stdin.end('input');
     expect((await exited).code).toBe(0);
@@ -198,10 +207,15 @@ describe.concurrent('the report', () => {
     expect(Object.keys(findings.counts).sort()).toEqual(['deprecated', 'experimental']);
   });
 
-  test('asks about the base URL if the command made no call', async () => {
-    const { stderr } = await execShell([], ':');
+  test.each([
+    [[], 'exit 0', 1, true],
+    [[], 'exit 7', 7, true],
+    [['--allow-no-calls'], 'exit 0', 0, false],
+  ])('fails a command that made no call: %j %s', async (flags, script, status, isTold) => {
+    const { code, stderr } = await runCommand(['exec', ...flags, '--', 'sh', '-c', script]);
+    expect(code).toBe(status);
     expect(stderr).toContain('in 0 calls');
-    expect(stderr).toContain('PETSTORE_MOCK_URL');
+    expect(stderr.includes('made no call: does it take its base URL from')).toBe(isTold);
     expect(stderr).not.toContain('open questions');
   });
 

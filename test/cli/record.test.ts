@@ -160,7 +160,7 @@ test.each([
   ['http://127.0.0.1/v1 --key a --output /dev/null', {}, 'exists; --force'],
   [
     'https://staging.example/v1 --output no.json',
-    { PETSTORE_MOCK_KEY: 'secret' },
+    { PETSTORE_MOCK_DEPLOYMENT_KEY: 'secret' },
     '--yes is required to send requests to staging.example',
   ],
 ])('record %s %j is refused before the first request', async (words, env, message) => {
@@ -169,4 +169,21 @@ test.each([
   expect(code).toBe(2);
   expect(stderr).toContain(message);
   expect(stderr).not.toContain('secret');
+});
+
+test('the key of the deployment has a variable of its own; that of the mock works with a notice', async () => {
+  const { url } = await serve({ keys: { valid: ['theirs'] } });
+  const [old, own] = [{ PETSTORE_MOCK_KEY: 'theirs' }, { PETSTORE_MOCK_DEPLOYMENT_KEY: 'theirs' }];
+  const told =
+    /PETSTORE_MOCK_KEY is used as the key of the deployment: set PETSTORE_MOCK_DEPLOYMENT_KEY/;
+  for (const [env, flags, notice] of [
+    [old, [], true],
+    [own, [], false],
+    [{ PETSTORE_MOCK_KEY: 'ours', ...own }, [], false],
+    [{ PETSTORE_MOCK_KEY: 'ours' }, ['--key', 'theirs'], false],
+  ] as const) {
+    const args = ['record', url, '--output', join(folder, 'keyed.json'), '--force', ...flags];
+    const { code, stderr } = await runInProcess(args, env);
+    expect({ code, notice: told.test(stderr) }).toEqual({ code: 0, notice });
+  }
 });

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { responses } from '../../src/cli/commands/responses.ts';
 import type { Flags } from '../../src/cli/flags.ts';
-import { terminalOf } from '../../src/cli/terminal.ts';
+import { createTerminal } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { checkReplies } from '../../src/responses/check-replies.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function print(flags: Flags, operation?: string) {
-  const terminal = terminalOf(new PassThrough(), new PassThrough(), {});
+  const terminal = createTerminal(new PassThrough(), new PassThrough(), {});
   const positionals = operation === undefined ? [] : [operation];
   return responses({ flags, positionals, terminal });
 }

@@ -142,7 +142,7 @@ describe('the token of the control API', () => {
   test('is printed if generated, and gives access', async () => {
     const server = await startCommand(withToken);
     await expect.poll(server.stderr).toMatch(/ requires the token \S+ /);
-    const [, token = ''] = / the token (\S+) /.exec(server.stderr()) ?? [];
+    const [, token = ''] = / the token ([\da-f]{32}) /.exec(server.stderr()) ?? [];
     const url = new URL('/__mock/assumptions', server.url);
     const headers = { Authorization: `Bearer ${token}` };
     expect((await fetch(url)).status).toBe(401);

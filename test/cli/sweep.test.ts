@@ -104,16 +104,16 @@ describe('a sweep', () => {
   });
 
   test('with --all runs every assumption', async () => {
-    const { code, stdout, ...finished } = await sweepShell(['--all', '--json', '--jobs', '8'], ':');
-    expect(code).toBe(0);
+    const flags = ['--all', '--json', '--jobs', '8', '--allow-no-calls'];
+    const { code, stdout, stderr } = await sweepShell(flags, ':');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { runs, untouched } = readSwept({ stdout });
     const others = ASSUMPTION_IDS.flatMap((id) => assumptionShape(id).options.slice(1));
     expect([runs.length, untouched]).toEqual([others.length, []]);
-    expect(finished.stderr).toContain('the command made no call');
   });
 });
 
-test('a run that fails only beside another run passes', async () => {
+test('a run that fails once and passes when it runs again, alone, is flaky', async () => {
   const options = assumptionShape('conflict-body').options.slice(1);
   const { 'conflict-body': _open, ...decided } = chooseOptions();
   const scenario = deciding(decided);
@@ -124,16 +124,40 @@ test('a run that fails only beside another run passes', async () => {
     if mkdir taken 2> /dev/null; then while [ ! -e failed ]; do sleep 0.01; done; exit; fi
     if [ ! -e failed ]; then : > failed; exit 1; fi
   `;
-  const flags = ['--all', '--json', '--jobs', '2', '--scenario', scenario];
+  const flags = ['--all', '--json', '--jobs', '2', '--allow-no-calls', '--scenario', scenario];
   const finished = await sweepShell(flags, script);
   const { runs } = readSwept(finished);
   expect(runs.map(({ option }) => option)).toEqual(options.map(({ name }) => name));
-  expect(runs.map(({ verdict }) => verdict)).toEqual(['passed', 'passed']);
-  expect(runs.map(({ passedAlone }) => passedAlone).sort()).toEqual([false, true]);
+  expect(runs.map(({ verdict }) => verdict).sort()).toEqual(['flaky', 'passed']);
   expect(finished.code).toBe(0);
 });
 
+test('a run that fails is repeated once, also if no other runs beside it', async () => {
+  const { 'conflict-body': _open, ...decided } = chooseOptions();
+  // The first run is the baseline. The second fails, and the last repeats it.
+  const script = `
+    cd ${folder}
+    echo >> repeated
+    [ $(wc -l < repeated) != 2 ] || { echo by chance; exit 1; }
+  `;
+  const flags = ['--all', '--jobs', '1', '--allow-no-calls', '--scenario', deciding(decided)];
+  const { code, stdout } = await sweepShell(flags, script);
+  expect(readFileSync(join(folder, 'repeated'), 'utf8')).toBe('\n'.repeat(4));
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /conflict-body +empty +flaky: the command exited with status 1, and passed/,
+  );
+  expect(stdout).toMatch(/\n {2}by chance\n/);
+  expect(stdout).toMatch(/: 1 passed, 0 failed, 1 flaky\n$/);
+});
+
 describe.concurrent('the sweep stops', () => {
+  test('if the command makes no call', async () => {
+    const { code, stdout, stderr } = await sweepShell([], ':');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^petstore-mock: the command made no call: .*PETSTORE_MOCK_URL/);
+  });
+
   test('if the command already fails', async () => {
     const { code, stdout, stderr } = await sweepShell([], 'echo first; exit 6');
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
@@ -162,7 +186,18 @@ test('an interruption ends every run and still prints the report', async () => {
     if [ -e ${marker} ]; then echo $$ >> ${started}; exec sleep 1000; fi
     : > ${marker}
   `;
-  const args = ['sweep', '--all', '--json', '--jobs', '2', '--', 'sh', '-c', script];
+  const args = [
+    'sweep',
+    '--all',
+    '--json',
+    '--jobs',
+    '2',
+    '--allow-no-calls',
+    '--',
+    'sh',
+    '-c',
+    script,
+  ];
   const { child, printed, exited } = spawnCommand(args);
   const pids = () => (existsSync(started) ? readFileSync(started, 'utf8').trim().split('\n') : []);
   await expect.poll(() => pids().length, { interval: 20 }).toBe(2);

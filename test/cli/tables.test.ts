@@ -1,28 +1,31 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
-import { readCommandLine } from '../../src/cli/command-line.ts';
-import { COMMAND_NAMES } from '../../src/cli/command-table.ts';
+import { parseCommandLine } from '../../src/cli/command-parser.ts';
+import { COMMAND_NAMES, type CommandName } from '../../src/cli/command-table.ts';
 import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import { renderAssumption, renderAssumptions } from '../../src/cli/commands/list-assumptions.ts';
 import { renderBanner } from '../../src/cli/commands/serve.ts';
-import { flagsOf, spellingOf } from '../../src/cli/flags.ts';
-import { completionsOf, helpOf } from '../../src/cli/help.ts';
-import { renderTable, terminalOf } from '../../src/cli/terminal.ts';
+import { listFlags, spell } from '../../src/cli/flags.ts';
+import { createTerminal, renderTable } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
 import type { ServerOptions } from '../../src/server.ts';
 
 const PLAIN = { width: 80, colour: false };
 
+async function helpFor(command: CommandName): Promise<string> {
+  return String(await parseCommandLine([command, '--help'], PLAIN.width));
+}
+
 describe('the help', () => {
   test.each(COMMAND_NAMES)('of %s names its flags and has an example', async (command) => {
-    const text = await helpOf(command, PLAIN.width);
-    for (const flag of flagsOf(command)) expect(text).toMatch(`--${spellingOf(flag)} `);
+    const text = await helpFor(command);
+    for (const flag of listFlags(command)) expect(text).toMatch(`--${spell(flag)} `);
     expect(text).toMatch(/^Examples:\n {2}# .*\n {2}petstore-mock /m);
     expectToFit(text);
   });
 
   test('names every command and every action of ctl', async () => {
-    const [program, ctl] = [await helpOf('serve', 80), await helpOf('ctl', 80)];
+    const [program, ctl] = [await helpFor('serve'), await helpFor('ctl')];
     for (const name of COMMAND_NAMES) expect(program).toMatch(`  petstore-mock ${name}`);
     for (const name of ACTION_NAMES) expect(ctl).toMatch(new RegExp(`^- ${name}\\b.*: `, 'm'));
   });
@@ -33,8 +36,8 @@ describe('the help', () => {
     ['help ctl', 'ctl'],
     ['run --bogus -h', 'serve'],
     ['sweep --help -- npm test', 'sweep'],
-  ])('is what "%s" asks for', (line, command) => {
-    expect(readCommandLine(line.split(' '))).toMatchObject({ command, shows: 'help' });
+  ] as const)('is what "%s" asks for', async (line, command) => {
+    expect(await parseCommandLine(line.split(' '), PLAIN.width)).toBe(await helpFor(command));
   });
 });
 
@@ -117,14 +120,14 @@ test.each<[what: string, output: object, env: Record<string, string>, style: obj
   ['a dumb terminal', { isTTY: true }, { TERM: 'dumb' }, { colour: false }],
 ])('%s has its own style', (_what, members, env, style) => {
   const output = Object.assign(new PassThrough(), members);
-  const terminal = terminalOf(output, new PassThrough(), env);
+  const terminal = createTerminal(output, new PassThrough(), env);
   expect(terminal.style).toMatchObject(style);
   expect(terminal.interactive).toBe('isTTY' in members);
 });
 
 describe('completion offers', () => {
   const options = ['cancel-again=409', 'cancel-again=404', 'cancel-again=204'];
-  const flags = flagsOf('serve').map((name) => `--${spellingOf(name)}`);
+  const flags = listFlags('serve').map((name) => `--${spell(name)}`);
 
   test.each([
     ['each option of each assumption', ['--assume', 'cancel-a'], options],
@@ -139,7 +142,8 @@ describe('completion offers', () => {
     ['the flags of serve before any command', ['--'], flags],
   ])('%s', async (_what, typed, offered) => {
     vi.stubEnv('SHELL', '/bin/bash').stubEnv('ZSH_NAME', '');
-    const words = await completionsOf(['--get-yargs-completions', 'petstore-mock', ...typed]);
-    expect(words.trimEnd().split('\n').sort()).toEqual(offered.toSorted());
+    const words = ['--get-yargs-completions', 'petstore-mock', ...typed];
+    const text = String(await parseCommandLine(words, 80));
+    expect(text.trimEnd().split('\n').sort()).toEqual(offered.toSorted());
   });
 });

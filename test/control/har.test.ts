@@ -127,12 +127,7 @@ test.each([
     const { headers } = await send(method, path, sent);
     const { json } = await control('GET requests?limit=1');
     const { date, ...others } = Object(json).exchanges[0].reply.headers;
-    const {
-      date: sentAt,
-      connection: _,
-      'keep-alive': __,
-      ...rest
-    } = headers;
+    const { date: sentAt, connection: _, 'keep-alive': __, ...rest } = headers;
     expect(others).toEqual(rest);
     expect(Math.abs(Date.parse(date) - Date.parse(String(sentAt)))).toBeLessThanOrEqual(1000);
   }

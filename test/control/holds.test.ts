@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Hold } from '../../src/sandbox/holds.ts';
+import type { Hold } from '../../src/sandbox/exchange.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

@@ -1,10 +1,5 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { serverFor } from '../helpers/deployment.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
-import { type Client, clientAt, describeServer } from '../helpers/wire.ts';
-
-const folder = temporaryFolder();
+import { type Client, describeServer } from '../helpers/wire.ts';
 
 /** The text format of Prometheus, version 0.0.4. */
 const SAMPLE = /^petstore_mock_(\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})?) ([\d.e+-]+)$/;

@@ -39,7 +39,11 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
     ['null', 'found null'],
   ],
   'POST reset': [[{ keep: ['scenarios'] }, 'did you mean scenario?']],
-  'POST snapshots': [[{ name: 'a b' }, '1 to 64 of']],
+  'POST snapshots': [
+    [{ name: 'a b' }, '1 to 64 of'],
+    [{ name: '.' }, 'other than . and ..'],
+    [{ name: '..' }, 'other than . and ..'],
+  ],
   'POST snapshots/none/restore': [[undefined, 'there is no snapshot "none"', 404]],
   'DELETE snapshots/__proto__': [[undefined, 'there is no snapshot "__proto__"', 404]],
   'PUT scenario': [
@@ -52,6 +56,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
     [{ scenario: { rules: [{ on: 'getPets' }] } }, '$.scenario.rules[0].on'],
     [{ scenario: { state: { orders: { set: [{ id: 1, petId: 9999 }] } } } }, 'no animal has'],
     [{ text: 'fixture: /etc/passwd' }, 'the name of a shipped fixture'],
+    [{ scenario: { generate: { orders: 100_001 } } }, 'at most 100000 in a request'],
   ],
   'PATCH assumptions': [
     [{ 'cancel-again': '404', 'cancel-agian': '404' }, 'did you mean cancel-again?'],

@@ -10,14 +10,18 @@ import {
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { isObject } from '../../src/contract/records.ts';
-import { savedConfig } from '../../src/deployment/check/saved-check.ts';
+import {
+  createConfig,
+  listChanges,
+  readEarlierCheck,
+} from '../../src/deployment/check/saved-check.ts';
 import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { without } from '../../src/raw-headers.ts';
 import {
   type Change,
   checked,
-  checkedWithLag,
+  checkedUnder,
   DEPLOYED_AT,
   deploy,
 } from '../helpers/checked-deployment.ts';
@@ -85,13 +89,16 @@ test('no verdict is wrong about 100 deployments with lag, and with failures, quo
     const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
     const [lag, trouble] = [draw(2500), draw(5)];
     let left = draw(80);
-    const seen = await checkedWithLag(truth, lag, ({ method }) => {
-      left -= 1;
-      const isWrite = /POST|PATCH|DELETE/.test(method);
-      if (trouble === 1 && left > 0 && draw(5) === 0) return failure(502 + draw(3));
-      if (trouble === 2 && left < 0) return failure(429);
-      if (trouble === 3 && isWrite) return failure(draw(2) === 0 ? 403 : 405);
-      return undefined;
+    const seen = await checkedUnder(truth, {
+      lag,
+      instead: ({ method }) => {
+        left -= 1;
+        const isWrite = /POST|PATCH|DELETE/.test(method);
+        if (trouble === 1 && left > 0 && draw(5) === 0) return failure(502 + draw(3));
+        if (trouble === 2 && left < 0) return failure(429);
+        if (trouble === 3 && isWrite) return failure(draw(2) === 0 ? 403 : 405);
+        return undefined;
+      },
     }).catch((error: Error) => error);
     if (seen instanceof Error) {
       expect(seen.message).toMatch(/no request got an answer/);
@@ -99,6 +106,24 @@ test('no verdict is wrong about 100 deployments with lag, and with failures, quo
     }
     const report = checkReport(seen);
     expect(wrongIn(report, truth), JSON.stringify({ lag, trouble, truth })).toEqual([]);
+  }
+});
+
+test('no verdict is wrong about 90 deployments with drawn options that others write to, that lag or that a cache hides', async () => {
+  const draw = drawing(19);
+  for (let count = 0; count < 90; count += 1) {
+    const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
+    const slow = 7000 + draw(7001);
+    const circumstances = [
+      { writes: [0.1, 0.5, 1, 2, 4][draw(5)] ?? 1, draw },
+      { lag: slow },
+      { cache: slow, isCacheTold: draw(2) === 0 },
+    ][count % 3]!;
+    const report = checkReport(await checkedUnder(truth, circumstances));
+    expect(wrongIn(report, truth), JSON.stringify({ circumstances, truth })).toEqual([]);
+    const calm = checkReport(await checkedUnder(truth, {}));
+    const changes = listChanges(readEarlierCheck({ ...calm })!, report, false);
+    expect(changes.filter(({ fails }) => fails)).toEqual([]);
   }
 });
 
@@ -119,7 +144,7 @@ test('20 deployments and the mocks that start from what was saved of them give 5
     const plain = draw(2) === 0;
     const seen = await checked(truth, { now, plain });
     const report = checkReport(seen);
-    const saved = savedConfig(report, seen, 'http://staging.example/v1');
+    const saved = createConfig(report, seen, 'http://staging.example/v1');
     const open = report.assumptions.filter(({ verdict }) => verdict === 'open');
     const unknown = Object.fromEntries(open.map(({ id }) => [id, truth[id]]));
     settled += ASSUMPTION_IDS.length - open.length;

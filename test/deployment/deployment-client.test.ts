@@ -115,6 +115,36 @@ test.each([
   expect(body.toString()).toBe(text);
 });
 
+test('a body in a coding that Node cannot decode is an error that names the coding', async () => {
+  const bytes = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x02, 0xff]);
+  const url = await answering((_request, response) => {
+    response.writeHead(200, ['Content-Encoding', 'zstd']).end(bytes);
+  });
+  await expect(listPets(url)).rejects.toThrow('expected no Content-Encoding, found zstd');
+});
+
+test('a body without an end is an error: it is too long, or takes too long', async () => {
+  const url = await answering((request, response) => {
+    response.writeHead(200);
+    const chunk = Buffer.alloc(request.url === '/v1/fast' ? 1024 * 1024 : 1);
+    const more = () => {
+      if (response.destroyed) return;
+      if (request.url === '/v1/slow') setTimeout(more, 20);
+      else response.once('drain', more);
+      response.write(chunk);
+    };
+    more();
+  });
+  const failure = (path: string, timeout?: number) =>
+    clientOf(url, { timeout })
+      .send({ method: 'GET', path })
+      .then(String, (error: Error) => error.message);
+  expect(await failure('/fast')).toBe(`GET ${url}/fast: its body is longer than 64 MiB`);
+  expect(await failure('/slow', 250)).toBe(
+    `GET ${url}/slow: its reply was not complete after 1500 ms (6 times --timeout)`,
+  );
+});
+
 test('a reply that is incomplete or late is an error without the key', async () => {
   const url = await answering((request, response) => {
     if (request.url === '/v1/half') {

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { flagsFrom } from '../../src/cli/flags.ts';
-import { variableOf } from '../../src/cli/read-flags.ts';
+import { listFlagsFrom, variableFor } from '../../src/cli/flags.ts';
 import { runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { blocks, readPage } from '../helpers/page.ts';
@@ -53,7 +52,7 @@ test.each([
   const named = readPage(page).match(/PETSTORE_MOCK_\w+/g) ?? [];
   // `exec` sets the first two, and examples name their image by the third.
   const others = ['URL', 'KEY', 'IMAGE'].map((name) => `PETSTORE_MOCK_${name}`);
-  expect([...flagsFrom('environment').map(variableOf), ...others]).toEqual(
+  expect([...listFlagsFrom('environment').map(variableFor), ...others]).toEqual(
     expect.arrayContaining(named),
   );
   expect(named).not.toEqual([]);

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageRoot, packageVersion } from '../../src/package.ts';
 
@@ -68,11 +68,6 @@ test('the changelog has this version', () => {
 });
 
 describe('a file of src/', () => {
-  test('has a unique name', () => {
-    const names = SOURCES.map((file) => basename(file));
-    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-  });
-
   test('has at most 300 lines', () => {
     expect(SOURCES.filter((file) => read(`src/${file}`).split('\n').length > 301)).toEqual([]);
   });

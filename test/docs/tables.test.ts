@@ -2,21 +2,23 @@ import { expect, test } from 'vitest';
 import { commandEnvironment, describeEnding } from '../../src/cli/child.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command-table.ts';
 import {
+  ALIASES,
   FLAG_NAMES,
   type FlagName,
   flagShape,
-  flagsFrom,
-  flagsOf,
-  spellingOf,
+  listFlags,
+  listFlagsFrom,
+  spell,
+  variableFor,
 } from '../../src/cli/flags.ts';
 import { renderJson } from '../../src/cli/log.ts';
-import { variableOf } from '../../src/cli/read-flags.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
 import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import * as library from '../../src/index.ts';
+import { LIMITS } from '../../src/limits.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
 import { observedExchange } from '../../src/sandbox/exchange.ts';
@@ -61,9 +63,9 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
     ],
     'Flags of the server': [
       ['flag', 'environment variable', 'meaning'],
-      flagsOf('serve').map((name) => {
-        const isVariable = flagsFrom('environment').includes(name);
-        return [flagCell(name), isVariable ? code(variableOf(name)) : 'none', meaningCell(name)];
+      listFlags('serve').map((name) => {
+        const isVariable = listFlagsFrom('environment').includes(name);
+        return [flagCell(name), isVariable ? code(variableFor(name)) : 'none', meaningCell(name)];
       }),
     ],
     'Flags of other commands': [
@@ -105,6 +107,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
         code(name),
         statuses.join(', ') || 'any',
       ]),
+    ],
+    Limits: [
+      ['what', 'limit', 'reason'],
+      Object.values(LIMITS).map(({ max, of, reason }) => [of, max.toLocaleString('en'), reason]),
     ],
     'Exit codes': list('code', [
       ...[0, 1, 2, 3],
@@ -148,8 +154,9 @@ function usageOf(name: CommandName): string {
 }
 
 function flagCell(name: FlagName): string {
-  const { placeholder, alias } = flagShape(name);
-  const spelled = `--${spellingOf(name)}`;
+  const { placeholder } = flagShape(name);
+  const alias = ALIASES[name];
+  const spelled = `--${spell(name)}`;
   const flag = code(placeholder === undefined ? spelled : `${spelled} ${placeholder}`);
   return alias === undefined ? flag : `${flag}, ${code(`-${alias}`)}`;
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
 import { baseUrlOf } from '../../src/contract/base-url.ts';
 import type { CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
-import type { CheckOptions } from '../../src/deployment/check/question.ts';
+import type { CheckOptions } from '../../src/deployment/check/questions/question.ts';
 import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
 import {
   DeploymentClient,
@@ -96,6 +96,7 @@ export async function checked(
   const { client } = deployment;
   const { change = (reply) => reply } = more;
   const sender: Sender = {
+    now: () => client.now(),
     rest: (milliseconds) => client.rest(milliseconds),
     send: async (request, patient) => change(await client.send(request, patient), request),
   };
@@ -106,42 +107,92 @@ export async function checked(
   }
 }
 
-/**
- * Checks a deployment whose reads are behind its writes, at five requests in a second.
- *
- * @param instead answers in place of the deployment, unless it returns undefined
- */
-export async function checkedWithLag(
+/** What a deployment behind others is like. */
+export interface Circumstances {
+  /** Milliseconds by which reads are behind writes. */
+  readonly lag?: number;
+  /** Milliseconds for which a cache keeps a reply, and whether it says so. */
+  readonly cache?: number;
+  readonly isCacheTold?: boolean;
+  /** Writes of another client in a second, and what draws them. */
+  readonly writes?: number;
+  readonly draw?: (bound: number) => number;
+  readonly options?: Partial<CheckOptions>;
+  /** Answers in place of the deployment, unless it returns undefined. */
+  readonly instead?: (request: DeploymentRequest) => DeploymentReply | undefined;
+}
+
+/** A request takes so many milliseconds. */
+const LATENCY_MS = 10;
+
+/** Checks a deployment under these circumstances, at five requests in a second of a clock of its own. */
+export async function checkedUnder(
   assume: Partial<Choices>,
-  lag: number,
-  instead: (request: DeploymentRequest) => DeploymentReply | undefined = () => undefined,
+  circumstances: Circumstances,
 ): Promise<CheckTranscript> {
+  const { lag = 0, cache = 0, isCacheTold, writes = 0, draw = () => 0, instead } = circumstances;
   const [primary, replica] = [await deploy(assume), await deploy(assume)];
   const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];
-  let now = 0;
-  const wait = async (milliseconds: number) => (now += milliseconds);
+  const kept = new Map<string, { readonly at: number; readonly reply: DeploymentReply }>();
+  const pause = () => (-1000 * Math.log((draw(1000) + 1) / 1001)) / writes;
+  let [now, nextWrite] = [0, writes === 0 ? Number.POSITIVE_INFINITY : pause()];
+  const wait = async (milliseconds: number) => {
+    now += milliseconds;
+  };
   const pace = new Pace(5, { now: () => now, wait });
+  const write = (at: number, request: DeploymentRequest) => {
+    late.push({ at: at + lag, request });
+    return primary.client.send(request);
+  };
+  /** Lets happen what happened until now. */
+  const catchUp = async () => {
+    for (; nextWrite <= now; nextWrite += pause()) await write(nextWrite, drawWrite(draw));
+    for (; late[0] !== undefined && late[0].at <= now; late.shift()) {
+      await replica.client.send(late[0].request);
+    }
+  };
+  const read = async (request: DeploymentRequest): Promise<DeploymentReply> => {
+    const name = JSON.stringify(request);
+    const { at = now, reply = await replica.client.send(request) } = kept.get(name) ?? {};
+    if (now - at < cache) kept.set(name, { at, reply });
+    const isOver = now - at >= cache;
+    if (isOver) kept.delete(name);
+    if (isOver && at < now) return read(request);
+    if (!isCacheTold) return reply;
+    const caching = ['Cache-Control', `max-age=${cache / 1000}`];
+    const age = at < now ? ['Age', `${Math.floor((now - at) / 1000)}`] : [];
+    return { ...reply, headers: [...reply.headers, ...caching, ...age] };
+  };
   const sender: Sender = {
-    rest: (milliseconds) => pace.rest(milliseconds),
-    send: async (request, patient) => {
+    now: () => now,
+    rest: wait,
+    send: async (request) => {
       await pace.turn();
-      const reply = instead(request);
-      if (reply !== undefined) return reply;
-      if (!SAFE.test(request.method)) {
-        late.push({ at: now + lag, request });
-        return primary.client.send(request, patient);
-      }
-      while (late[0] !== undefined && late[0].at <= now) {
-        const { request: written } = late[0];
-        late.shift();
-        await replica.client.send(written);
-      }
-      return replica.client.send(request, patient);
+      now += LATENCY_MS / 2;
+      await catchUp();
+      const { method } = request;
+      const reply =
+        instead?.(request) ?? (await (SAFE.test(method) ? read(request) : write(now, request)));
+      now += LATENCY_MS / 2;
+      return reply;
     },
   };
   try {
-    return await runCheck(sender, { ...WHOLE_CHECK, rate: 5 });
+    return await runCheck(sender, { ...WHOLE_CHECK, rate: 5, ...circumstances.options });
   } finally {
-    for (const it of [primary, replica]) it.close();
+    for (const deployment of [primary, replica]) deployment.close();
   }
+}
+
+/** What another client writes: new animals, stock of old and new ones, cancellations. */
+function drawWrite(draw: (bound: number) => number): DeploymentRequest {
+  const kind = draw(3);
+  if (kind === 0) {
+    const status = ['', ',"status":"sold"', ',"status":"available"'][draw(3)];
+    const body = `{"name":"Other ${draw(1000)}","categoryId":2${status}}`;
+    return { method: 'POST', path: '/pets', body };
+  }
+  if (kind === 1) return { method: 'DELETE', path: `/store/orders/${1 + draw(20)}` };
+  const body = `{"quantity":${draw(3) * draw(10)}}`;
+  return { method: 'PATCH', path: `/inventory/${1 + draw(75)}`, body };
 }

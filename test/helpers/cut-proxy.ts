@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from './host.ts';
 
 /**
@@ -20,10 +21,16 @@ export class CutProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #port = 0;
+  /** What each socket waits for. */
+  readonly #passing = new WeakMap<Socket, Promise<void>>();
   #mode: Mode = 'pass';
   #command = '';
   /** The port that new connections lead to. */
   target: number;
+  /** Milliseconds that bytes take to either side. */
+  delay = 0;
+  /** How fast replies arrive. */
+  bytesPerSecond = Number.POSITIVE_INFINITY;
 
   private constructor(target: number) {
     this.target = target;
@@ -42,14 +49,37 @@ export class CutProxy {
       client.on('data', (data) => {
         if (this.#mode === 'lose all') return;
         isAsked = data.includes(this.#command);
-        if (this.#mode !== 'cut in request') upstream.write(data);
-        else upstream.write(data.subarray(0, data.length / 2), () => this.cut());
+        if (this.#mode === 'cut in request' && isAsked) {
+          upstream.write(data.subarray(0, data.length / 2), () => this.cut());
+        } else this.#pass(data, upstream);
       });
+      let arrivesAt = 0;
       upstream.on('data', (data) => {
         if (this.#mode === 'cut at reply' && isAsked) this.cut();
-        else if (this.#mode === 'pass' || this.#mode === 'cut at reply') client.write(data);
+        else if (!this.#mode.startsWith('lose')) {
+          const now = performance.now();
+          arrivesAt = Math.max(arrivesAt, now) + (data.length / this.bytesPerSecond) * 1000;
+          this.#pass(data, client, arrivesAt - now);
+        }
       });
     });
+  }
+
+  /** Passes bytes on in their order, when they are due. */
+  #pass(data: Buffer, to: Socket, wait = 0): void {
+    const before = this.#passing.get(to);
+    if (before === undefined && this.delay + wait === 0) {
+      to.write(data);
+      return;
+    }
+    const due = performance.now() + this.delay + wait;
+    const passed = (async () => {
+      await before;
+      const left = due - performance.now();
+      if (left > 0) await sleep(left);
+      if (!to.destroyed) to.write(data);
+    })();
+    this.#passing.set(to, passed);
   }
 
   static async start(target: number): Promise<CutProxy> {
@@ -71,7 +101,7 @@ export class CutProxy {
   /**
    * Does this from now on, until the next cut.
    *
-   * @param command cuts only at the reply to this command
+   * @param command cuts only this command, or at the reply to it
    */
   become(mode: Mode, command = ''): void {
     this.#mode = mode;

@@ -50,7 +50,7 @@ export class FleetProcesses {
       const answer = await asker(port, '')(method, path, body && { body });
       if (answer.status !== 503) return answer;
       expect(answer.json).toMatchObject({ code: 'not_saved' });
-      return answer.text.includes('it is not known') ? 'unknown' : 'not done';
+      return answer.text.includes('the change may have been made') ? 'unknown' : 'not done';
     } catch (error) {
       return Object(error).code === 'ECONNREFUSED' ? 'not done' : 'unknown';
     }

@@ -147,7 +147,7 @@ const anEdit: fc.Arbitrary<Event> = fc.oneof(
 export const anEvent = fc.oneof({ weight: 2, arbitrary: aCall }, { weight: 1, arbitrary: anEdit });
 
 /** The records of a store and the highest ids, exactly. */
-export function stateText(store: Store): string {
+function stateText(store: Store): string {
   return COLLECTIONS.map((name) => {
     const { highestId } = store[name];
     return `${name} to ${highestId}: ${writeJson([...store[name].ascending()])}`;

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { run, whatWentWrong } from '../../src/cli/dispatch.ts';
-import { terminalOf } from '../../src/cli/terminal.ts';
+import { createTerminal } from '../../src/cli/terminal.ts';
 import type { CommandResult } from './command.ts';
 import type { Environment } from './program.ts';
 
@@ -11,7 +11,7 @@ export async function runInProcess(
 ): Promise<Omit<CommandResult, 'signal'>> {
   const [output, notices] = [new PassThrough(), new PassThrough()];
   const printed = [output, notices].map(textOf);
-  const ended = await run(words, env, terminalOf(output, notices, {})).then(
+  const ended = await run(words, env, createTerminal(output, notices, {})).then(
     (code) => ({ code, text: '' }),
     whatWentWrong,
   );

@@ -4,7 +4,6 @@ interface Swept {
     readonly option: string;
     readonly verdict: string;
     readonly findings: readonly object[];
-    readonly passedAlone: boolean;
   }[];
   readonly untouched: readonly string[];
   readonly decidedByScenario: readonly string[];

@@ -61,15 +61,19 @@ const BODIES: Readonly<Record<string, object>> = {
 /** Starts a server with scenarios. Says what its store would be without them. */
 async function start(scenarios: string[], setup: Setup) {
   const { fixture, options, sandbox = '', keys } = setup;
-  const file = fixture === undefined ? {} : { fixture: fixtureFile(fixture) };
-  const store = await loadStore({ ...options, ...file }, options?.seed);
+  const generated = { animals: undefined, orders: undefined };
+  const from: ServerOptions =
+    fixture === undefined
+      ? { ...options }
+      : { ...options, ...generated, fixture: fixtureFile(fixture) };
+  const store = await loadStore(from, options?.seed);
   const [animals, inventory, orders] = [
     [...store.animals.ascending()],
     [...store.inventory.ascending()],
     [...store.orders.ascending()],
   ];
   // Only the test moves the clock, however long its requests take.
-  const { port } = await serverFor({ ...options, ...file, scenarios, frozen: true });
+  const { port } = await serverFor({ ...from, scenarios, frozen: true });
   const service = asker(port, `${sandbox}/v1`);
   const controlApi = asker(port, `${sandbox}/__mock`);
   const pet = `/pets/${animals[0]?.id ?? 1n}`;

@@ -80,21 +80,6 @@ describe('a rule', () => {
     ]);
   });
 
-  test.each(['GET', 'HEAD'])(
-    'whose head cannot be sent gets %s an Error, and closes',
-    async (method) => {
-      const reply = '{"status":204,"headers":{"Trailer":"X-Sum"}}';
-      const { port } = await serverFor(withRules(`{"on":"getPet","reply":${reply}}`));
-      const connection = await openRaw(port);
-      connection.send(rawRequest('GET', '/v1/inventory') + rawRequest(method, '/v1/pets/1'));
-      expect((await connection.reply()).status).toBe(200);
-      const { status, headers, body } = await connection.reply(method);
-      expect([status, headers.connection]).toEqual([500, 'close']);
-      if (method === 'GET') expect(JSON.parse(body)).toMatchObject({ code: 'internal_error' });
-      expect(await connection.rest()).toBe('');
-    },
-  );
-
   test.each<[string, () => ServerOptions]>([
     ['that only delays', () => withRules('{"on":"listInventory","delay":30}')],
     ['of --delay', () => ({ delay: 30 })],

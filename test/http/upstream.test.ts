@@ -13,6 +13,16 @@ const SWITCH = 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: x\r\n\
 const CUT = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1';
 
 describe('a request', () => {
+  test('with a body of more than 64 MiB gets 413, and the deployment none', async () => {
+    const { deployment, server } = await inFrontOf(OK);
+    const client = await openRaw(server.port);
+    client.send(
+      `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${2 ** 26 + 1}\r\n\r\n`,
+    );
+    expect((await client.reply()).status).toBe(413);
+    expect(deployment.received()).toBe('');
+  });
+
   test('arrives as the client wrote it, without what belongs to its connection or to the mock', async () => {
     const { deployment, server } = await inFrontOf(OK);
     const client = await openRaw(server.port);

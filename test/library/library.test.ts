@@ -11,6 +11,7 @@ import {
   startServer,
 } from '../../src/index.ts';
 import { exchangeReport, inSandbox } from '../../src/library/for-tests.ts';
+import { createTest } from '../../src/library/vitest.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen, TOKEN_HOST } from '../helpers/host.ts';
 
@@ -333,13 +334,42 @@ describe('a server', () => {
   });
 
   test.each([
-    ['{"maxHold":-1}', 'maxHold: expected milliseconds from 1 to 2^31-1, found -1'],
-    ['{"sandboxIdle":0}', 'sandboxIdle: expected milliseconds from 1 to 2^31-1, found 0'],
+    ['{"maxHold":-1}', 'maxHold: expected milliseconds from 1 to a day, found -1'],
+    ['{"sandboxIdle":0}', 'sandboxIdle: expected milliseconds, at least 1, found 0'],
+    [
+      '{"assume":{"cancel-agin":"404"}}',
+      'assume: expected an assumption that "petstore-mock assumptions" lists, found "cancel-agin" (did you mean cancel-again?)',
+    ],
+    ['{"seed":"x"}', 'seed: expected an integer from -2147483648 to 2147483647, found "x"'],
+    ['{"delay":-5}', 'delay: expected an integer from 0 to 300000, found -5'],
+    ['{"keys":"ab"}', 'keys: expected an object, found "ab"'],
+    ['{"keys":{"valid":"ab"}}', 'keys valid: expected an array, found "ab"'],
+    ['{"sed":1}', 'options: expected the name of an option, found "sed" (did you mean seed?)'],
+    ['{"observe":1}', 'observe: expected a function, found 1'],
     ['{"clock":"2030-12-06"}', 'clock: expected milliseconds since 1970, found "2030-12-06"'],
   ])('does not start with %s', async (json, message) => {
     const options = JSON.parse(json);
-    await expect(startPetstoreMock(options)).rejects.toThrow(new RangeError(message));
-    expect(() => createApp(options)).toThrow(RangeError);
+    const error = new RangeError(message);
+    await expect(startPetstoreMock(options)).rejects.toThrow(error);
+    expect(() => createApp(options)).toThrow(error);
+    expect(() => createTest(options)).toThrow(error);
+    expect(() => globalSetup(options)).toThrow(error);
+  });
+
+  test.each([
+    [{ db: 'x', shared: 'redis://127.0.0.1' }, 'db and shared'],
+    [{ shared: 'redis://127.0.0.1', watch: true }, 'watch and shared'],
+    [{ fixture: 'default', animals: 5 }, 'animals and fixture'],
+  ])('does not start with %j, which exclude each other', async (options, both) => {
+    const error = new RangeError(`${both} exclude each other: drop one of them`);
+    // @ts-expect-error: the types exclude it, too
+    await expect(startServer(options)).rejects.toThrow(error);
+  });
+
+  test('takes no option that an app has no use for', () => {
+    const options = { scenarios: ['slow'] };
+    // @ts-expect-error: the types exclude it, too
+    expect(() => createApp(options)).toThrow('expected the name of an option, found "scenarios"');
   });
 
   test('is controlled even if a test replaces fetch', async () => {

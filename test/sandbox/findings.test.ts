@@ -33,10 +33,10 @@ async function findingsAfter(
   return server.findings();
 }
 
-interface Setup extends ServerOptions {
+type Setup = ServerOptions & {
   /** A deployment that the server stands in front of. */
   readonly deployment?: ServerOptions;
-}
+};
 
 /** What a client does, the last line of which is found, and the message about it. */
 type Case = readonly [does: string, lines: readonly RequestLine[], message: RegExp, setup?: Setup];

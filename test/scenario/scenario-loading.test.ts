@@ -51,6 +51,11 @@ describe('scenarios are loaded in ascending precedence', () => {
     expect(await names(one, relative('', two))).toEqual(['slow', 'one', 'two']);
   });
 
+  test('under the name of their file, as a header can show it', async () => {
+    const files = ['日本.yaml', 'a "b".yaml', 'büro-1.yaml'].map((name) => write(name, '{}'));
+    expect(await names(...files)).toEqual(['%E6%97%A5%E6%9C%AC', 'a %22b%22', 'b%C3%BCro-1']);
+  });
+
   test('with their file, and the path of their fixture resolved from it', async () => {
     const file = write('with-fixture.yaml', 'fixture: store.json');
     const [scenario] = await loadScenarios([file]);

@@ -44,6 +44,46 @@ describeBothWays('the service', (open) => {
     }
   });
 
+  test.each(['id', 'newest', 'shuffled'] as const)(
+    'continues after an animal that is gone, with the filter, in the order "%s"',
+    async (order) => {
+      const client = await open({ assume: { 'pets-paging': 'cursor', 'pets-order': order } });
+      const all = await client.send('GET', '/v1/pets?limit=100&status=available');
+      const ids = Object(all.json).map(({ id }: { id: number }) => id);
+      const first = await client.send('GET', '/v1/pets?limit=5&status=available');
+      await client.control(`DELETE animals/${ids[4]}`);
+      const [, next = ''] = /^<([^>]*)>; rel="next"$/.exec(String(first.headers.link)) ?? [];
+      expect(next).toContain('status=available');
+      const second = await client.send('GET', next);
+      expect(Object(second.json).map(({ id }: { id: number }) => id)).toEqual(ids.slice(5, 10));
+    },
+  );
+
+  test('takes a listed key with a tilde as a whole, in any spelling of its header', async () => {
+    const client = await open({ keys: { valid: ['team~1'], invalid: ['old~1'] } });
+    const ask = async (authorization: string) =>
+      (await client.send('GET', '/v1/pets/1', { key: null, headers: { authorization } })).text;
+    const right = await ask('Bearer team~1');
+    expect(right).toContain('"id":1,');
+    for (const header of ['bearer team~1', 'Bearer  team~1', 'BEARER team~1 ']) {
+      expect(await ask(header)).toBe(right);
+    }
+    expect(await ask('bearer old~1')).toContain('this key is listed as invalid');
+  });
+
+  test('announces the deprecation of getPet on every reply', async () => {
+    const client = await open();
+    for (const [status, path, sent] of [
+      [200, '/v1/pets/1', {}],
+      [400, '/v1/pets/one', {}],
+      [401, '/v1/pets/1', { key: null }],
+      [404, '/v1/pets/99', {}],
+    ] as const) {
+      const { headers, ...reply } = await client.send('GET', path, sent);
+      expect([reply.status, headers.sunset]).toEqual([status, 'Thu, 05 Dec 2030 00:00:00 GMT']);
+    }
+  });
+
   test.each([
     ['a pending order', 1, 204, 'documented'],
     ['an order without a state', 9, 204, 'documented'],

@@ -27,7 +27,8 @@ function placeless(text: string): string {
 
 const REX = '{"id":1,"name":"Rex","categoryId":2}';
 const INT64 = 'an integer from -2^63 to 2^63-1';
-const DATE_TIME = 'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"';
+const DATE_TIME =
+  'an ISO 8601 date-time such as "2026-11-21T09:30:00Z", in a year from 0 to 9999 in UTC and in +02:00';
 
 describe('a file that is not JSON is refused with line and column', () => {
   test.each([
@@ -49,15 +50,13 @@ describe('a file that is not JSON is refused with line and column', () => {
 
   test('deeply nested arrays with an exact number', () => {
     const text = `${'['.repeat(100_000)}9007199254740993${']'.repeat(100_000)}`;
-    expect(refusal(text)).toBe('FILE:1:1: expected JSON, found JSON that is nested too deeply');
+    expect(refusal(text)).toBe('FILE:1:1: expected JSON: it is nested more than 100 levels deep');
   });
 });
 
 test('of thousands of wrong records on one line the first 20 problems are reported, in one pass', () => {
   const records = Array.from({ length: 100_000 }, (_, id) => ({ id, nmae: 'Rex', categoryId: 1 }));
-  expect(refusal(JSON.stringify({ animals: records }))).toMatch(
-    /^(?:FILE:.*\n){20}and 199980 more$/,
-  );
+  expect(refusal(JSON.stringify({ animals: records }))).toMatch(/^(?:FILE:.*\n){20}and more$/);
 }, 30_000);
 
 test.each(['x', '\\n', '\\"'])(
@@ -71,6 +70,16 @@ test.each(['x', '\\n', '\\"'])(
 
 describe('a broken record is reported with its path, the expectation and what was found', () => {
   test.each([
+    [
+      'a date that +02:00 moves beyond the year 9999',
+      '{"orders":[{"id":1,"shipDate":"9999-12-31T22:30:00Z"}]}',
+      `$.orders[0].shipDate: expected ${DATE_TIME}, found "9999-12-31T22:30:00Z"`,
+    ],
+    [
+      'a date before the year 0',
+      '{"orders":[{"id":1,"shipDate":"0000-01-01T00:30:00+01:00"}]}',
+      `$.orders[0].shipDate: expected ${DATE_TIME}, found "0000-01-01T00:30:00+01:00"`,
+    ],
     [
       'a day that no month has',
       '{"orders":[{"id":1,"shipDate":"2026-02-30T09:00:00Z"}]}',

@@ -17,6 +17,14 @@ describe('a generated store', () => {
     expect(all(other.animals)).not.toEqual(all(few.animals));
   });
 
+  test('is shared by all that generate it with the same seed and size', async () => {
+    const make = (animals: number) => generateStore({ animals, orders: 1, seed: 99 });
+    const [first, second] = await Promise.all([make(10), make(10)]);
+    expect(second).toBe(first);
+    expect(await make(10)).toBe(first);
+    expect(await make(11)).not.toBe(first);
+  });
+
   test('is the same in every version', async () => {
     const { animals, orders } = await generateStore({ animals: 100, orders: 10, seed: 1 });
     const louie = { id: 1n, name: 'Louie', categoryId: 2n, status: 'pending' };

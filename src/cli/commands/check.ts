@@ -3,10 +3,10 @@ import { type PlannedRequest, planCheck } from '../../deployment/check/check-pla
 import { runCheck } from '../../deployment/check/run-check.ts';
 import {
   type CheckChange,
-  changesSince,
+  createConfig,
   type EarlierCheck,
-  earlierCheck,
-  savedConfig,
+  listChanges,
+  readEarlierCheck,
 } from '../../deployment/check/saved-check.ts';
 import {
   VERDICT_TONES,
@@ -18,6 +18,7 @@ import {
   type CheckReport,
   checkReport,
   type Difference,
+  findShortfall,
   isBroken,
   type ReplyVerdict,
 } from '../../deployment/check/verdicts.ts';
@@ -28,7 +29,7 @@ import { countText, cut } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, refusal, textIn, UsageError } from '../command.ts';
 import { askConsent, connect, workWith } from '../connection.ts';
 import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
-import { jsonText, writeReports, writeText } from '../write-files.ts';
+import { jsonText, requireNew, writeReports, writeText } from '../write-files.ts';
 
 /** Checks a deployment: what the document leaves open, and what it prescribes. */
 export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
@@ -36,35 +37,42 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const client = await connect(url, flags);
   const plan = planCheck(flags);
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
-  const earlier = flags.against === undefined ? undefined : await earlierIn(flags.against);
-  const requests = plan.reduce((sum, { times }) => sum + times, 0);
-  const writing = plan.filter(({ method }) => !SAFE.test(method)).length;
+  const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);
+  if (flags.save !== undefined && !flags.force) requireNew(flags.save, '--save');
+  const requests = plan.reduce((sum, { most }) => sum + most, 0);
+  const writing = plan.reduce((sum, { method, most }) => sum + (SAFE.test(method) ? 0 : most), 0);
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
-  const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail or show no effect`;
+  const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail, disagree or show no effect`;
   await askConsent(client.url, planned, flags.yes, terminal);
   const transcript = await workWith(client, 'check', terminal, (progress) =>
     runCheck(client, flags, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
   const report = checkReport(transcript);
-  const changes = earlier && changesSince(earlier, report, flags.allowUnsettled ?? false);
+  const changes = earlier && listChanges(earlier, report, flags.allowUnsettled ?? false);
   const { href } = client.url;
-  const result = reportOfCheck(href, report, changes);
+  const result = createReport(href, report, changes);
   writeReports(result, flags);
-  if (flags.json) for (const it of changes ?? []) terminal.notices.write(notice(changeText(it)));
-  if (flags.save !== undefined) {
-    writeText(flags.save, jsonText(savedConfig(report, transcript, href)));
+  if (flags.json)
+    for (const change of changes ?? []) terminal.notices.write(notice(formatChange(change)));
+  const wanted = flags.allowUnsettled ? undefined : findShortfall(report);
+  if (wanted !== undefined) {
+    const why = `fewer than ${wanted} assumptions are settled, too few to tell deployments apart`;
+    terminal.notices.write(notice(`${why}; --allow-unsettled passes and saves them`));
+  } else if (flags.save !== undefined) {
+    writeText(flags.save, jsonText(createConfig(report, transcript, href)));
   }
-  const failed = isBroken(report) || changes?.some(({ fails }) => fails) === true;
+  const isChanged = changes?.some(({ fails }) => fails) === true;
+  const failed = isBroken(report) || isChanged || wanted !== undefined;
   const exitCode = failed ? EXIT_GATE_FAILED : 0;
   return { text: renderReport(result, style), json: result.document, exitCode };
 };
 
 /** Reads the verdicts of an earlier check. */
-async function earlierIn(file: string): Promise<EarlierCheck> {
+async function readEarlier(file: string): Promise<EarlierCheck> {
   const text = await textIn(file, '--against', 'a JSON file');
   const parsed = readJson(`--against: ${file}`, text);
   if (!parsed.ok) throw new UsageError(parsed.problems.join('\n'));
-  const earlier = earlierCheck(parsed.value);
+  const earlier = readEarlierCheck(parsed.value);
   if (earlier !== undefined) return earlier;
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }
@@ -74,7 +82,7 @@ async function earlierIn(file: string): Promise<EarlierCheck> {
  *
  * @param changes undefined without `--against`
  */
-function reportOfCheck(
+function createReport(
   url: string,
   document: CheckReport,
   changes: readonly CheckChange[] | undefined,
@@ -87,6 +95,7 @@ function reportOfCheck(
   const summary = [
     `${countText(assumptions.length, 'assumption')}: ${settled} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
     `${countText(replies.length, 'reply', 'replies')}: ${asDocumented} as documented, ${count(replies, 'different')} different, ${notTried} not tried`,
+    ...describeDoubts(document),
   ];
   const sections: Section[] = topics.map((topic) => ({
     title: topic,
@@ -119,6 +128,17 @@ function reportOfCheck(
   };
 }
 
+/** What else a reader of the verdicts has to know of the deployment. */
+function describeDoubts({ lag, holdsForLag, unlike }: CheckReport): string[] {
+  const lines: string[] = [];
+  if (lag !== undefined) lines.push(`Reads were up to ${lag} s behind writes`);
+  if (holdsForLag !== undefined) {
+    lines.push(`That writes had no effect holds for reads up to ${holdsForLag} s behind writes`);
+  }
+  if (unlike !== undefined) lines.push(`Two servers seem to answer: ${unlike}`);
+  return lines;
+}
+
 function count<V extends VerdictName>(list: readonly { verdict: V }[], wanted: V): number {
   return list.filter(({ verdict }) => verdict === wanted).length;
 }
@@ -139,7 +159,7 @@ function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): Re
 }
 
 function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): ReportRow {
-  const output = differences.map(differenceText);
+  const output = differences.map(formatDifference);
   const reasons = [...output, ...(why === undefined ? [] : [why])];
   const title = `${operation} ${status}`;
   const outcome = {
@@ -158,17 +178,17 @@ function replyRow({ operation, status, verdict, differences = [], why }: ReplyVe
 
 function changeRow(change: CheckChange): ReportRow {
   const { subject: title, fails } = change;
-  const message = changeText(change);
+  const message = formatChange(change);
   const verdict = fails ? 'failure' : 'skipped';
   return { title, cells: [message], test: { group: 'changes', name: title, verdict, message } };
 }
 
-function changeText({ subject, before, after, why }: CheckChange): string {
+function formatChange({ subject, before, after, why }: CheckChange): string {
   const reason = why === undefined ? '' : `: ${why}`;
   return `${subject}: ${before} before, ${after} now${reason}`;
 }
 
-function differenceText({ where, at, expected, found, exchange }: Difference): string {
+function formatDifference({ where, at, expected, found, exchange }: Difference): string {
   const place = at === undefined ? where : `${where} ${at}`;
   return `${exchange}: ${place}: expected ${expected}, found ${found}`;
 }

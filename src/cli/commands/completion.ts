@@ -1,10 +1,9 @@
 import yargs from 'yargs';
+import { packageRoot } from '../../package.ts';
 import { type Command, oneOf } from '../command.ts';
 
-/** The shells that yargs has a script for. */
 const SHELLS = ['bash', 'zsh', 'fish'];
 
-/** Prints the script with which a shell completes commands and flags. */
 export const completion: Command = async ({ positionals: [shell] }) => {
   if (shell !== undefined) {
     // yargs reads these variables. This process does nothing else.
@@ -12,7 +11,7 @@ export const completion: Command = async ({ positionals: [shell] }) => {
     process.env.ZSH_NAME = '';
   }
   let text = '';
-  const parser = yargs().scriptName('petstore-mock').completion('completion');
+  const parser = yargs([], packageRoot).scriptName('petstore-mock').completion('completion');
   await parser.parse(['completion'], {}, (_error, _argv, output) => {
     text = output;
   });

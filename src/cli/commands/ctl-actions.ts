@@ -1,12 +1,5 @@
 import { extname } from 'node:path';
-import { parseInt64 } from '../../contract/json.ts';
-import {
-  type AnyRecord,
-  COLLECTIONS,
-  type CollectionName,
-  type Field,
-  STORED_RECORDS,
-} from '../../contract/records.ts';
+import { type AnyRecord, type Field, STORED_RECORDS } from '../../contract/records.ts';
 import type {
   AssumptionState,
   ClockState,
@@ -18,14 +11,15 @@ import type {
   Snapshot,
 } from '../../control/control-shapes.ts';
 import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
+import type { Alternative, Undone } from '../../control/journal/time-travel-endpoints.ts';
 import { type ControlClient, searchOf } from '../../library/control-client.ts';
-import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { namesOf } from '../../tables.ts';
-import { describe, joinWords } from '../../words.ts';
+import { countText, describe } from '../../words.ts';
 import { oneOf, refusal, textIn, UsageError } from '../command.ts';
 import { ANY, NOTHING, type Words } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
-import { assignmentsIn, exchangeRow, listOf, type Result } from './ctl-tables.ts';
+import { changeRecord, fieldValue, readCollection, recordPath } from './ctl-records.ts';
+import { createTable, exchangeRow, parseAssignments, type Result } from './ctl-tables.ts';
 
 /** Something that `ctl` does with a server. */
 interface Action {
@@ -41,12 +35,11 @@ interface Action {
 }
 
 /** Exchanges that `requests` prints unless `limit` says otherwise. */
-const LATEST = 20;
+const MAX_EXCHANGES = 20;
 
 /** Records that `get` prints unless `_limit` says otherwise: a store can have a million. */
-const SHOWN = 100;
+const MAX_RECORDS = 100;
 
-/** The actions in the order of the help. */
 const ACTIONS = {
   use: {
     takes: ['[SCENARIO…]', 0, ANY],
@@ -58,7 +51,7 @@ const ACTIONS = {
       if (changes) await client.call('PUT', '/scenario', { scenarios });
       const all = await client.call<readonly ScenarioSummary[]>('GET', '/scenarios');
       const listed = changes ? all.filter((it) => it.active !== undefined) : all;
-      return listOf(listed, 'active', 'name', 'description');
+      return createTable(listed, 'active', 'name', 'description');
     },
   },
   save: {
@@ -95,13 +88,13 @@ const ACTIONS = {
     takes: ['animals|inventory|orders [ID | FIELD=VALUE…]', 1, ANY],
     summary: 'Print records: all, one, or those that match the filters of the control API.',
     async run(client, [name, ...words]) {
-      const collection = collectionOf('ctl get', name);
+      const collection = readCollection('ctl get', name);
       const [id] = words;
       if (words.length === 1 && id !== undefined && !id.includes('=')) {
         const record = await client.call<AnyRecord>('GET', recordPath(collection, id));
         return { rows: [record], json: record };
       }
-      const query = { _limit: SHOWN, ...assignmentsIn(words) };
+      const query = { _limit: MAX_RECORDS, ...parseAssignments(words) };
       const path = `/${collection}`;
       const records = await client.call<readonly AnyRecord[]>('GET', path + searchOf(query));
       const total = await client.count(path + searchOf({ ...query, _limit: 0 }));
@@ -114,9 +107,9 @@ const ACTIONS = {
     takes: ['animals|inventory|orders ID FIELD=VALUE…', 3, ANY],
     summary: 'Change fields of a record; null removes an optional one.',
     run(client, [name, id, ...words]) {
-      const collection = collectionOf('ctl set', name);
+      const collection = readCollection('ctl set', name);
       const fields: Readonly<Record<string, Field>> = STORED_RECORDS[collection];
-      const changes = Object.entries(assignmentsIn(words)).map(([field, text]) => {
+      const changes = Object.entries(parseAssignments(words)).map(([field, text]) => {
         return [field, fieldValue(fields[field], text)];
       });
       return changeRecord(client, collection, id, Object.fromEntries(changes));
@@ -126,11 +119,11 @@ const ACTIONS = {
     takes: ['[ID=OPTION…]', 0, ANY],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
-      const options = assignmentsIn(words);
+      const options = parseAssignments(words);
       if (words.length > 0) await client.call('PATCH', '/assumptions', options);
       const all = await client.call<readonly AssumptionState[]>('GET', '/assumptions');
       const changed = all.filter((it) => it.chosen !== it.default);
-      return listOf(changed, 'id', 'chosen', 'default', 'question');
+      return createTable(changed, 'id', 'chosen', 'default', 'question');
     },
   },
   clock: {
@@ -159,29 +152,60 @@ const ACTIONS = {
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
-      const path = `/requests${searchOf({ limit: LATEST, ...assignmentsIn(words) })}`;
+      const path = `/requests${searchOf({ limit: MAX_EXCHANGES, ...parseAssignments(words) })}`;
       const { exchanges } = await client.call<JournalPage>('GET', path);
       return { rows: exchanges.map(exchangeRow), json: exchanges };
+    },
+  },
+  whatif: {
+    takes: ['EXCHANGE', 1, 1],
+    summary: 'List what the real service might have answered instead.',
+    async run(client, [number = '']) {
+      const list = await client.call<readonly Alternative[]>(
+        'GET',
+        exchangePath(number, 'alternatives'),
+      );
+      return createTable(list, 'assumption', 'option', 'status', 'meaning');
+    },
+  },
+  rewind: {
+    takes: ['EXCHANGE [before|after]', 1, 2],
+    summary: 'Put the sandbox back to how a call found or left it.',
+    async run(client, [number = '', to = 'before']) {
+      const side = oneOf(['before', 'after'], to, 'ctl rewind');
+      await client.call('POST', exchangePath(number, 'rewind'), { to: side });
+      return { text: `rewound to ${side} call ${number}\n` };
+    },
+  },
+  undo: {
+    takes: NOTHING,
+    summary: 'Take back the latest change by ctl, the page or a test.',
+    async run(client) {
+      const json = await client.call<Undone>('POST', '/undo');
+      const { what, laterCalls } = json;
+      const calls = countText(laterCalls, 'later call');
+      const also = laterCalls === 0 ? '' : `, and with it what ${calls} had changed`;
+      return { text: `took back: ${what}${also}\n`, json };
     },
   },
   holds: {
     takes: NOTHING,
     summary: 'List the replies that rules hold back.',
-    run: async (client) => heldReplies(await client.call('GET', '/holds')),
+    run: async (client) => createHoldTable(await client.call('GET', '/holds')),
   },
   release: {
     takes: ['[NAME] [WHICH=VALUE…]', 0, ANY],
     summary: 'Release replies: all, those of a hold, count=N, newestFirst=true, exchanges=N,N.',
     async run(client, words) {
       const [name] = words.filter((word) => !word.includes('='));
-      const which = Object.entries(assignmentsIn(words.filter((word) => word !== name)));
+      const which = Object.entries(parseAssignments(words.filter((word) => word !== name)));
       const options = which.map(([member, text]) => {
         if (member === 'exchanges') return [member, text.split(',').map(Number)];
         return [member, /^(?:\d+|true|false)$/.test(text) ? JSON.parse(text) : text];
       });
       const body = { name, ...Object.fromEntries(options) };
       const released = await client.call<ReleaseResult>('POST', '/holds/release', body);
-      return { ...heldReplies(released.released), json: released };
+      return { ...createHoldTable(released.released), json: released };
     },
   },
   coverage: {
@@ -191,7 +215,7 @@ const ACTIONS = {
       const json = await client.call<Coverage>('GET', '/coverage');
       const { shown, total, percent } = json.totals.documented;
       const text = `${shown} of ${total} documented replies (${percent}%)\n`;
-      const table = listOf(json.documented, 'count', 'operation', 'status', 'description');
+      const table = createTable(json.documented, 'count', 'operation', 'status', 'description');
       return { ...table, text, json };
     },
   },
@@ -200,7 +224,7 @@ const ACTIONS = {
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
       const json = await client.call<Findings>('GET', '/findings');
-      return { ...listOf(json.findings, 'exchange', 'code', 'message'), json };
+      return { ...createTable(json.findings, 'exchange', 'code', 'message'), json };
     },
   },
   sandboxes: {
@@ -208,10 +232,10 @@ const ACTIONS = {
     ofServer: true,
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
-      const path = `/sandboxes${searchOf(assignmentsIn(words))}`;
+      const path = `/sandboxes${searchOf(parseAssignments(words))}`;
       const list = await client.call<readonly SandboxSummary[]>('GET', path);
       const sizes = ['animals', 'inventory', 'orders'] as const;
-      return listOf(list, 'name', 'lastUsed', ...sizes, 'requests', 'findings', 'service');
+      return createTable(list, 'name', 'lastUsed', ...sizes, 'requests', 'findings', 'service');
     },
   },
   snapshot: {
@@ -221,7 +245,7 @@ const ACTIONS = {
       if (name !== undefined) await client.call('POST', '/snapshots', { name });
       const all = await client.call<readonly Snapshot[]>('GET', '/snapshots');
       const listed = name === undefined ? all : all.filter((it) => it.name === name);
-      return listOf(listed, 'name', 'animals', 'inventory', 'orders');
+      return createTable(listed, 'name', 'animals', 'inventory', 'orders');
     },
   },
   restore: {
@@ -234,12 +258,6 @@ const ACTIONS = {
   },
 } as const satisfies Record<string, Action>;
 
-/** The collection that a word names. */
-function collectionOf(action: string, word: string | undefined): CollectionName {
-  if (word !== 'pets') return oneOf(COLLECTIONS, word, action);
-  throw refusal(action, joinWords(COLLECTIONS, 'or'), '"pets" (did you mean animals?)');
-}
-
 /** A hint for a duration as people write it, such as 90m or 2d. */
 function durationHint(text: string): string {
   const [, count, unit = ''] = /^\+?(\d+)([smhdw])$/i.exec(text) ?? [];
@@ -247,37 +265,26 @@ function durationHint(text: string): string {
   return ` (did you mean +P${/[dw]/i.test(unit) ? '' : 'T'}${count}${unit.toUpperCase()}?)`;
 }
 
-function heldReplies(held: readonly HeldReply[]): Result {
-  return listOf(held, 'exchange', 'name', 'method', 'target', 'since');
+function createHoldTable(held: readonly HeldReply[]): Result {
+  return createTable(held, 'exchange', 'name', 'method', 'target', 'since');
 }
 
-function recordPath(collection: CollectionName, id = ''): string {
-  return `/${collection}/${encodeURIComponent(id)}`;
-}
-
-/** Changes one record, and prints it. */
-async function changeRecord(
-  client: ControlClient,
-  collection: CollectionName,
-  id: string | undefined,
-  changes: object,
-): Promise<Result> {
-  const record = await client.call<AnyRecord>('PATCH', recordPath(collection, id), changes);
-  return { rows: [record], json: record };
-}
-
-/** A field's value from its text. The server refuses what the field cannot have. */
-function fieldValue(field: Field | undefined, text: string): unknown {
-  if (text === 'null' && !field?.required) return null;
-  if (field === undefined || FIELD_SHAPES[field.type].schema.type === 'string') return text;
-  return /^(?:true|false)$/.test(text) ? text === 'true' : (parseInt64(text) ?? text);
+function exchangePath(number: string, what: string): string {
+  return `/requests/${encodeURIComponent(number)}/${what}`;
 }
 
 export type ActionName = keyof typeof ACTIONS;
 
 export const ACTION_NAMES = namesOf(ACTIONS);
 
-/** A row of the table in its general shape. */
 export function actionShape(name: ActionName): Action {
   return ACTIONS[name];
+}
+
+export function actionLines(): string {
+  const rows = ACTION_NAMES.map((name) => {
+    const { takes, summary } = actionShape(name);
+    return `- ${`${name} ${takes[0]}`.trimEnd()}: ${summary}`;
+  });
+  return ['Actions:', ...rows].join('\n');
 }

@@ -8,14 +8,13 @@ import { bold, escapeControls, renderTable, type Style } from '../terminal.ts';
 export interface Result {
   /** The rows of a table; its headings are the names of their members. */
   readonly rows?: readonly object[];
-  /** The text below the table. */
   readonly text?: string;
   /** What `--json` prints in place of both. */
   readonly json?: object;
 }
 
 /** A list as a table with some members of its elements. */
-export function listOf<Row extends object>(
+export function createTable<Row extends object>(
   list: readonly Row[],
   ...members: readonly (keyof Row & string)[]
 ): Result {
@@ -30,18 +29,17 @@ export function renderResult({ rows, text = '' }: Result, style: Style): string 
   const names = [...new Set(rows.flatMap(Object.keys))];
   const cells = rows.map((row) => {
     const members = new Map<string, unknown>(Object.entries(row));
-    return names.map((name) => escapeControls(cellOf(members.get(name))));
+    return names.map((name) => escapeControls(formatCell(members.get(name))));
   });
   const headings = names.map((name) => bold(name, style));
   return renderTable([headings, ...cells], { width: style.width, indent: 0 }) + text;
 }
 
-function cellOf(value: unknown): string {
+function formatCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'object' ? writeJson(value) : String(value);
 }
 
-/** What a table shows of an exchange. */
 export function exchangeRow({ number, method, target, ...reply }: RecordedExchange) {
   const { status, fault, basis, by } = reply;
   return {
@@ -53,12 +51,8 @@ export function exchangeRow({ number, method, target, ...reply }: RecordedExchan
   };
 }
 
-/**
- * The values in words such as `status=shipped`, by name.
- *
- * @throws UsageError for a word of another form
- */
-export function assignmentsIn(words: readonly string[]): Record<string, string> {
+/** The values in words such as `status=shipped`, by name. */
+export function parseAssignments(words: readonly string[]): Record<string, string> {
   const assignments = words.map((word) => {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (name !== undefined && text !== undefined) return [name, text] as const;

@@ -1,9 +1,9 @@
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
-import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { addressOf } from '../../http/target.ts';
 import { clientOf } from '../../library/connect.ts';
 import { type ControlClient, ControlError, searchOf } from '../../library/control-client.ts';
+import type { StreamEvent } from '../../library/request-control.ts';
 import {
   type Command,
   Failure,
@@ -12,35 +12,34 @@ import {
   requireWords,
   UsageError,
 } from '../command.ts';
-import { type FlagName, type Flags, spellingOf } from '../flags.ts';
+import { type FlagName, type Flags, spell } from '../flags.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
-import { assignmentsIn, exchangeRow, renderResult } from './ctl-tables.ts';
+import { exchangeRow, parseAssignments, renderResult } from './ctl-tables.ts';
 
-/** Controls a server that is already running. */
 export const ctl: Command = async ({ flags, positionals, terminal }) => {
   const [first, ...words] = positionals;
   const listed = 'an action that "petstore-mock ctl --help" lists';
   const name = oneOf(ACTION_NAMES, first, 'ctl', listed);
   const { takes, run, flags: own = [], ofServer } = actionShape(name);
   requireWords(`ctl ${name}`, takes, words);
-  const ofOthers = ACTION_NAMES.flatMap<FlagName>((it) => actionShape(it).flags ?? []);
+  const ofOthers = ACTION_NAMES.flatMap<FlagName>((action) => actionShape(action).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
-  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spellingOf(foreign)}`);
+  if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spell(foreign)}`);
   const client = await clientFor(flags, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const result = await run(client, words, flags);
     return { text: renderResult(result, terminal.style), json: result.json, exitCode: 0 };
   } catch (error) {
-    throw error instanceof Error && !(error instanceof UsageError) ? failureOf(error) : error;
+    throw error instanceof Error && !(error instanceof UsageError) ? explainError(error) : error;
   }
 };
 
 async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = flags;
   const ca = await readCertificate('ca', flags);
-  const { root, name, client } = clientOf({ url, token, ca });
+  const { root, name, client } = clientOf({ url, token, ca }, 'ctl');
   return ofServer ? client : client.at(`${addressOf({ root, sandbox: sandbox ?? name })}/__mock`);
 }
 
@@ -48,11 +47,14 @@ async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient>
 async function follow(
   client: ControlClient,
   words: readonly string[],
-  { output }: Terminal,
+  { output, notices }: Terminal,
   json = false,
 ): Promise<never> {
-  const path = `/requests/stream${searchOf(assignmentsIn(words))}`;
-  for await (const { name, data } of client.events<RecordedExchange>(path)) {
+  const path = `/requests/stream${searchOf(parseAssignments(words))}`;
+  for await (const { name, data } of client.events<StreamEvent>(path)) {
+    if (name === 'dropped')
+      notices.write(`the journal dropped ${data.count} exchanges
+`);
     if (name !== 'exchange') continue;
     const line = json
       ? writeJson(data)
@@ -62,8 +64,7 @@ async function follow(
   throw new Failure('the server ended the stream');
 }
 
-/** The reason in words for a shell. */
-function failureOf(error: Error): Failure {
+function explainError(error: Error): Failure {
   const refused = error instanceof ControlError && error.code === 'unauthorized';
   const why = refused
     ? 'the control API requires its token: give it with --token or PETSTORE_MOCK_TOKEN'

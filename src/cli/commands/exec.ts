@@ -2,12 +2,11 @@ import type { ObservedExchange } from '../../sandbox/exchange.ts';
 import { describeEnding, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { openLog, renderNotice } from '../log.ts';
-import { AssumptionTracker, gateFailures, renderEvidence } from '../run-evidence.ts';
+import { AssumptionTracker, gateFailures, NO_CALLS, renderEvidence } from '../run-evidence.ts';
 import { notice } from '../terminal.ts';
 import { writeCoverageFiles } from '../write-files.ts';
 import { askToForward, reloadNotice } from './serve.ts';
 
-/** Runs a command beside a server of its own and reports what the command was shown. */
 export const exec: Command = async ({ flags, positionals: words, terminal }) => {
   const runner = new Runner(words, flags, (signal, command) => {
     if (signal === 'SIGTERM') command.stop();
@@ -25,10 +24,15 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   };
   const observe = (sandbox: string, exchange: ObservedExchange) => {
     tracker.observe(sandbox, exchange);
-    log?.observe(sandbox, exchange);
+    log?.hooks.observe?.(sandbox, exchange);
   };
   const run = await runner.run(
-    { ...log, observe, onNotice: notify, onReload: (problem) => notify(reloadNotice(problem)) },
+    {
+      ...log?.hooks,
+      observe,
+      onNotice: notify,
+      onReload: (problem) => notify(reloadNotice(problem)),
+    },
     { ownGroup: !onTerminal(), timeout: flags.timeout },
   );
   log?.flush();
@@ -39,6 +43,8 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverageFiles(flags, server);
   const { exitCode } = ending;
+  const wasSilent = tracker.calls === 0 && ending.kind !== 'not-started';
+  if (wasSilent && !flags.allowNoCalls) problems.push(NO_CALLS);
   const reasons = exitCode === 0 ? gateFailures(flags, report) : [];
   notices.write([...problems, ...reasons].map(notice).join(''));
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };

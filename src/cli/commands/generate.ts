@@ -5,7 +5,6 @@ import { storeText } from '../../store/store-text.ts';
 import type { Command } from '../command.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 
-/** Generates a store and writes it as a fixture. */
 export const generate: Command = async ({ flags, terminal }) => {
   const { output: file, animals, orders, seed = DEFAULTS.seed } = flags;
   if (file !== undefined && !flags.force) requireNew(file);

@@ -4,11 +4,10 @@ import { describe } from '../../words.ts';
 import { type Command, Failure, refusal } from '../command.ts';
 import type { Flags } from '../flags.ts';
 
-/** Checks whether a server is up, for the health check of a container. */
 export const health: Command = async ({ flags }) => {
-  const url = new URL('/__mock/health', serverOf(flags));
+  const url = new URL('/__mock/health', findServer(flags));
   const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;
-  const status = await statusOf(url, timeout, !tls);
+  const status = await requestStatus(url, timeout, !tls);
   if (status !== 200) {
     const hint = status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
     throw new Failure(`${url} answered ${status}${hint}`);
@@ -19,7 +18,7 @@ export const health: Command = async ({ flags }) => {
 /** Callable addresses for those that mean every interface. */
 const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-function serverOf(flags: Flags): string {
+function findServer(flags: Flags): string {
   const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
   if (url !== undefined) return url;
   if (port === 0) {
@@ -33,7 +32,7 @@ function serverOf(flags: Flags): string {
 }
 
 /** @param verified whether to verify the certificate; the request carries no secret */
-async function statusOf(url: URL, milliseconds: number, verified: boolean) {
+async function requestStatus(url: URL, milliseconds: number, verified: boolean) {
   const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   const signal = AbortSignal.timeout(milliseconds);
   return new Promise<number | undefined>((resolve, reject) => {

@@ -11,31 +11,29 @@ import {
 import { type Command, oneOf } from '../command.ts';
 import { bold, renderTable, type Style, wrap } from '../terminal.ts';
 
-/** Lists the assumptions and the chosen options, or explains one. */
 export const assumptions: Command = ({ flags, positionals: [name], terminal: { style } }) => {
   const { assume = {} } = flags;
   const choices = chooseOptions(assume);
-  const stateOf = (it: AssumptionId) => {
+  const describeState = (it: AssumptionId) => {
     const { operations: touches, ...state } = assumptionState(it, choices);
     return { ...state, touches };
   };
   if (name === undefined) {
     return {
       text: renderAssumptions(assume, style),
-      json: ASSUMPTION_IDS.map(stateOf),
+      json: ASSUMPTION_IDS.map(describeState),
       exitCode: 0,
     };
   }
   const expected = 'the id of one, as "petstore-mock assumptions" lists them';
   const id = oneOf(ASSUMPTION_IDS, name, 'assumptions', expected);
-  return { text: renderAssumption(id, assume, style), json: stateOf(id), exitCode: 0 };
+  return { text: renderAssumption(id, assume, style), json: describeState(id), exitCode: 0 };
 };
 
 const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
 const OPTIONS_COLUMN = 24;
 const OPTION_COLUMN = 18;
 
-/** A row for each assumption, by topic. */
 export function renderAssumptions(assume: Partial<Choices>, style: Style): string {
   const layout = { width: style.width, columns: [ID_COLUMN, OPTIONS_COLUMN] };
   const tables = [...new Set(ASSUMPTION_IDS.map(topicOf))].map((topic) => {
@@ -50,7 +48,6 @@ export function renderAssumptions(assume: Partial<Choices>, style: Style): strin
   return `${tables.join('\n')}\n${legend(assume)}${more}`;
 }
 
-/** One assumption: what each option means, and which operations it touches. */
 export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, style: Style): string {
   const { question, touches } = ASSUMPTIONS[id];
   const layout = { width: style.width, columns: [OPTION_COLUMN] };

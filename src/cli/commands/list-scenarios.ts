@@ -3,7 +3,6 @@ import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
 import { type Command, oneOf } from '../command.ts';
 import { renderTable } from '../terminal.ts';
 
-/** Lists the scenarios that the package ships, or prints one. */
 export const scenarios: Command = ({ positionals: [name], terminal: { style } }) => {
   if (name !== undefined) {
     const expected = 'a name that "petstore-mock scenarios" lists';

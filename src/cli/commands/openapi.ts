@@ -5,7 +5,6 @@ import { packageVersion } from '../../package.ts';
 import type { Command } from '../command.ts';
 import { jsonText } from '../write-files.ts';
 
-/** Prints the OpenAPI document of the service. */
 export const openapi: Command = ({ flags }) => {
   const document = serviceOpenApi({
     serverUrl: flags.serverUrl ?? DEFAULT_URL,

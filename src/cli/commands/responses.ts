@@ -15,13 +15,14 @@ import { curlLines, httpFile, postmanCollection } from '../../responses/request-
 import { describe } from '../../words.ts';
 import { type Command, oneOf, refusal } from '../command.ts';
 import { bold, renderTable, type Style } from '../terminal.ts';
-import { jsonText, writeText } from '../write-files.ts';
+import { jsonText, requireNew, writeText } from '../write-files.ts';
 
-/** Lists every reply and how to get it; writes the requests to files, or checks them. */
 export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
-  const replies = repliesOf(operation);
-  const origin = originOf(flags.serverUrl);
-  const { http, postman } = flags;
+  const replies = selectReplies(operation);
+  const origin = readOrigin(flags.serverUrl);
+  const { http, postman, force } = flags;
+  if (http !== undefined && !force) requireNew(http, '--http');
+  if (postman !== undefined && !force) requireNew(postman, '--postman');
   if (http !== undefined) writeText(http, httpFile(replies, origin));
   if (postman !== undefined) {
     writeText(postman, jsonText(postmanCollection(replies, origin)));
@@ -29,7 +30,11 @@ export const responses: Command = async ({ flags, positionals: [operation], term
   if (flags.check) {
     const checks = await checkReplies(replies);
     const failed = checks.some(({ problem }) => problem !== undefined);
-    return { text: renderChecks(checks), json: checks.map(verdictOf), exitCode: failed ? 1 : 0 };
+    return {
+      text: renderChecks(checks),
+      json: checks.map(describeCheck),
+      exitCode: failed ? 1 : 0,
+    };
   }
   const isWritten = http !== undefined || postman !== undefined;
   const table = isWritten ? '' : renderReplies(replies, terminal.style);
@@ -37,7 +42,7 @@ export const responses: Command = async ({ flags, positionals: [operation], term
   return { text, json: replies.map(entry), exitCode: 0 };
 };
 
-function repliesOf(operation: string | undefined): ReplyRecipe[] {
+function selectReplies(operation: string | undefined): ReplyRecipe[] {
   const replies = listReplies();
   if (operation === undefined) return replies;
   const expected = 'an operation, as "petstore-mock responses" lists them';
@@ -46,12 +51,11 @@ function repliesOf(operation: string | undefined): ReplyRecipe[] {
 }
 
 /** The base URL of the service without its last segment. */
-function originOf(url = DEFAULT_URL): string {
+function readOrigin(url = DEFAULT_URL): string {
   if (url.endsWith(BASE_PATH)) return url.slice(0, -BASE_PATH.length);
   throw refusal('--server-url', `a URL that ends in ${BASE_PATH}`, describe(url));
 }
 
-/** A reply for `--json`. */
 function entry(recipe: ReplyRecipe): object {
   const { operation, status, ground } = recipe;
   const words = waysInWords(recipe);
@@ -66,7 +70,7 @@ function request({ body, ...step }: RecipeStep): object {
   return { ...step, ...(typeof body === 'number' ? { bodyBytes: body } : { body }) };
 }
 
-function verdictOf({ recipe, way, problem }: RecipeCheck): object {
+function describeCheck({ recipe, way, problem }: RecipeCheck): object {
   const { operation, status, ground } = recipe;
   return { operation, status, ground, way, ok: problem === undefined, problem };
 }
@@ -83,7 +87,6 @@ function renderChecks(checks: readonly RecipeCheck[]): string {
 const STATUS_COLUMN = 6;
 const WAY_COLUMN = 8;
 
-/** Every reply and the ways to get it, grouped by operation. */
 function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
   const layout = { width: style.width, columns: [STATUS_COLUMN, WAY_COLUMN] };
   const tables = OPERATION_IDS.flatMap((id) => {
@@ -101,7 +104,6 @@ function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
   return `${tables.join('\n')}\n--curl prints commands to copy, --check requests every reply.\n`;
 }
 
-/** The ways to get a reply, one line each. */
 function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
   const { operation, status, way, assume } = recipe;
   const flags = Object.entries(assume).map(([id, option]) => `--assume ${id}=${option}`);

@@ -2,14 +2,13 @@ import { isLoopbackName } from '../../contract/base-url.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
 import { parseAddress } from '../../http/target.ts';
 import { type ServerAccess, workingKey } from '../../library/mock-variables.ts';
-import type { ServerOptions } from '../../server.ts';
+import type { ServerOptions } from '../../options.ts';
 import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
-import { bold, escapeControls, type Style, type Terminal } from '../terminal.ts';
+import { bold, escapeControls, type Style, type Terminal, writeInBackground } from '../terminal.ts';
 
-/** Next steps for a person who has just started a server. */
 export function renderBanner(
   { url, certificate, controlToken }: ServerAccess,
   { keys = {}, scenarios = [], tlsWrite, noControl, controlToken: given }: ServerOptions,
@@ -35,7 +34,6 @@ export function renderBanner(
   return `\n${rows.map(([what, , how]) => `  ${bold(what, style)}: ${escapeControls(how)}\n`).join('')}\n`;
 }
 
-/** Runs a server until a signal stops it. */
 export const serve: Command = async ({ flags, terminal }) => {
   const settings = serveSettings(flags);
   refuseItself(flags, settings.port);
@@ -45,11 +43,12 @@ export const serve: Command = async ({ flags, terminal }) => {
   const signals = new Signals(['SIGTERM', 'SIGINT']);
   const format = flags.log ?? (terminal.interactive ? 'pretty' : 'json');
   const log = openLog(terminal, format);
+  writeInBackground(terminal.notices);
   const notify = (text: string) => {
     terminal.notices.write(renderNotice(text, format));
   };
   const onReload = (problem: Error | undefined) => notify(reloadNotice(problem));
-  const starting = start({ ...settings, ...log, onReload, onNotice: notify });
+  const starting = start({ ...settings, ...log?.hooks, onReload, onNotice: notify });
   const server = await Promise.race([starting, signals.first]);
   // The start may still be waiting for a pipe or a lock.
   if (server === undefined) return { exitCode: 0 };
@@ -78,14 +77,12 @@ function refuseItself({ upstream }: Flags, port: number): void {
   throw new UsageError(`--upstream points at this server: ${upstream}`);
 }
 
-/** Asks before clients' requests go to another machine. */
 export async function askToForward({ upstream, yes }: Flags, terminal: Terminal): Promise<void> {
   if (upstream === undefined) return;
   const { askConsent } = await import('../connection.ts');
   await askConsent(upstream, "every request of this server's clients", yes, terminal);
 }
 
-/** The notice after a watched file changed. */
 export function reloadNotice(problem: Error | undefined): string {
   return problem === undefined
     ? 'a file changed; all sandboxes were restarted'

@@ -6,25 +6,20 @@ import { describeEnding, type FinishedRun } from '../child.ts';
 import { type FindingSummary, findingText } from '../run-evidence.ts';
 import { withoutControls } from '../terminal.ts';
 
-/** An assumption with one of its options. */
 export interface Variant {
   readonly assumption: AssumptionId;
   readonly option: string;
 }
 
-/** A run of the command under a variant. */
 export interface VariantRun extends Variant, Pick<FinishedRun, 'ending' | 'seconds'> {
-  /** `allowed`: an expected failure. */
-  readonly verdict: 'passed' | 'failed' | 'allowed';
+  /** `allowed`: an expected failure. `flaky`: failed, and passed when it ran again, alone. */
+  readonly verdict: 'passed' | 'failed' | 'allowed' | 'flaky';
   /** The last lines that the command printed; none if it passed. */
   readonly lastLines: readonly string[];
   /** The kinds of findings that the baseline did not have. */
   readonly findings: readonly FindingSummary[];
-  /** Whether it failed in parallel and passed alone. */
-  readonly passedAlone: boolean;
 }
 
-/** The result of a sweep. */
 export interface SweepResult {
   readonly command: readonly string[];
   readonly baselineSeconds: number;
@@ -37,23 +32,24 @@ export interface SweepResult {
   readonly notRun: readonly Variant[];
 }
 
-export function countOf(verdict: VariantRun['verdict'], { runs }: SweepResult): number {
+export function countRuns(verdict: VariantRun['verdict'], { runs }: SweepResult): number {
   return runs.filter((run) => run.verdict === verdict).length;
 }
 
-export function nameOf({ assumption, option }: Variant): string {
+export function formatVariant({ assumption, option }: Variant): string {
   return `${assumption}=${option}`;
 }
 
-/** The result in one sentence. */
-function summaryOf(result: SweepResult): string {
+function formatSummary(result: SweepResult): string {
   const { runs, notRun } = result;
-  const [failed, allowed] = [countOf('failed', result), countOf('allowed', result)];
+  const [failed, allowed] = [countRuns('failed', result), countRuns('allowed', result)];
+  const flaky = countRuns('flaky', result);
   const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
   return [
-    `tried ${countText(runs.length, 'alternative')} to ${countText(assumptions, 'assumption')}: ${countOf('passed', result)} passed`,
+    `tried ${countText(runs.length, 'alternative')} to ${countText(assumptions, 'assumption')}: ${countRuns('passed', result)} passed`,
     ...(failed || !allowed ? [`${failed} failed`] : []),
     ...(allowed ? [`${allowed} failed as allowed`] : []),
+    ...(flaky ? [`${flaky} flaky`] : []),
     ...(notRun.length > 0 ? [`${notRun.length} not run`] : []),
   ].join(', ');
 }
@@ -61,8 +57,8 @@ function summaryOf(result: SweepResult): string {
 /** The result of a sweep as a report. Failures have the last lines that the command printed. */
 export function sweepReport(result: SweepResult): Report {
   const { command, runs, untouched, decidedByScenario, notRun } = result;
-  const summary = summaryOf(result);
-  const [passed, failed] = [countOf('passed', result), countOf('failed', result)];
+  const summary = formatSummary(result);
+  const [passed, failed] = [countRuns('passed', result), countRuns('failed', result)];
   return {
     title: 'What the command depends on',
     document: { passed: failed === 0 && notRun.length === 0, ...result },
@@ -96,7 +92,7 @@ function notRunSection(message: string, list: readonly (AssumptionId | Variant)[
     const group = isVariant ? it.assumption : it;
     const name = isVariant ? it.option : 'every other option';
     return {
-      title: isVariant ? nameOf(it) : it,
+      title: isVariant ? formatVariant(it) : it,
       test: { group, name, verdict: 'skipped', message },
     };
   });
@@ -104,25 +100,24 @@ function notRunSection(message: string, list: readonly (AssumptionId | Variant)[
   return [{ title, layout: 'names', rows, suite: 'petstore-mock sweep' }];
 }
 
-const TONES = { passed: 'green', failed: 'red', allowed: 'yellow' } as const;
+const TONES = { passed: 'green', failed: 'red', allowed: 'yellow', flaky: 'yellow' } as const;
 
 function runRow(run: VariantRun): ReportRow {
   const { assumption, option, verdict, ending, seconds, lastLines, findings } = run;
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
   const notes = findings.map((found) => `found ${found.code}: ${findingText(found)}`);
-  if (run.passedAlone) {
-    notes.push('failed in parallel, passed alone (--jobs 1 runs one at a time)');
-  }
-  const why = `the command ${describeEnding(ending).text}`;
+  const ended = `the command ${describeEnding(ending).text}`;
+  const why = verdict === 'flaky' ? `${ended}, and passed when it ran again` : ended;
   const printed = [...notes, ...lastLines];
   const outcome = {
     passed: { verdict: 'passed' },
     failed: { verdict: 'failure', message: why },
     allowed: { verdict: 'skipped', message: `${why}, as allowed` },
+    flaky: { verdict: 'skipped', message: why },
   } as const;
   return {
-    title: nameOf(run),
+    title: formatVariant(run),
     cells: [
       assumption,
       option,
@@ -138,22 +133,21 @@ function runRow(run: VariantRun): ReportRow {
   };
 }
 
-/** Characters kept of a command's output. The last lines say why it failed. */
-const KEPT = 64 * 1024;
+/** Characters of a command's output: the last lines say why it failed. */
+const MAX_OUTPUT = 64 * 1024;
 
-/** The end of a command's output. */
 export class Tail {
   #text = '';
 
   add(text: string): void {
     this.#text += text;
-    if (this.#text.length > 2 * KEPT) this.#text = this.#text.slice(-KEPT);
+    if (this.#text.length > 2 * MAX_OUTPUT) this.#text = this.#text.slice(-MAX_OUTPUT);
   }
 
   /** The last lines that are not blank, without colours and other terminal controls. */
-  lines(most: number): string[] {
-    const lines = stripVTControlCharacters(this.#text.slice(-KEPT)).split(/\r?\n|\r/);
+  lines(max: number): string[] {
+    const lines = stripVTControlCharacters(this.#text.slice(-MAX_OUTPUT)).split(/\r?\n|\r/);
     const shown = lines.map((line) => withoutControls(line).trimEnd());
-    return shown.filter((line) => line !== '').slice(-most);
+    return shown.filter((line) => line !== '').slice(-max);
   }
 }

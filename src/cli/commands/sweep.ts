@@ -5,40 +5,37 @@ import {
   chooseOptions,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import type { ServerOptions } from '../../server.ts';
-import { describeEnding, type FinishedRun, Runner } from '../child.ts';
+import { describeEnding, type FinishedRun, Runner, type RunSettings } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { renderNotice } from '../log.ts';
-import { AssumptionTracker, NEVER_CALLED, summarizeFindings } from '../run-evidence.ts';
+import { AssumptionTracker, NO_CALLS, summarizeFindings } from '../run-evidence.ts';
 import { indent, notice, progressOn, renderReport } from '../terminal.ts';
 import { writeReports } from '../write-files.ts';
 import {
-  countOf,
-  nameOf,
+  countRuns,
+  formatVariant,
   sweepReport,
   Tail,
   type Variant,
   type VariantRun,
 } from './sweep-report.ts';
 
-/** Lines of output shown of a failed run. */
 const LAST_LINES = 20;
 
-/** Default timeout of a run: this multiple of the baseline, but at least this many milliseconds. */
-const PATIENCE = { times: 10, atLeast: 60_000 };
+/** The default timeout of a run: this multiple of the baseline's time, but at least a minute. */
+const TIMEOUT_FACTOR = 10;
+const MIN_TIMEOUT_MS = 60_000;
 
-/** A run that no signal interrupted. */
 interface SweepRun extends Omit<FinishedRun, 'server'> {
   readonly output: Tail;
   readonly findings: VariantRun['findings'];
 }
 
-/** Runs a command once for each other option of each assumption that it touches. */
 export const sweep: Command = async ({ flags, positionals: command, terminal }) => {
   const { notices } = terminal;
   const runner = new Runner(command, flags, (_, child) => child.stop());
   const progress = progressOn(notices, 'sweep');
-  const run = running(runner, flags.timeout, (message) => {
+  const run = createRun(runner, flags.timeout, (message) => {
     progress('');
     notices.write(renderNotice(message, 'pretty'));
   });
@@ -50,6 +47,10 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
   if (baseline.ending.exitCode !== 0) {
     notices.write(baselineFailure(baseline));
     return { exitCode: baseline.ending.exitCode };
+  }
+  if (tracker.calls === 0 && !flags.allowNoCalls) {
+    notices.write(notice(NO_CALLS));
+    return { exitCode: 1 };
   }
   const { assume } = runner.settings;
   const byScenarios: Partial<Choices> = Object.assign(
@@ -63,7 +64,7 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
   const variants = touched
     .flatMap((assumption) => optionNames(assumption).map((option) => ({ assumption, option })))
     .filter(({ assumption, option }) => option !== chosen[assumption]);
-  const timeout = Math.max(PATIENCE.atLeast, Math.ceil(baseline.seconds * PATIENCE.times) * 1000);
+  const timeout = Math.max(MIN_TIMEOUT_MS, Math.ceil(baseline.seconds * TIMEOUT_FACTOR) * 1000);
   const runVariant = async (variant: Variant): Promise<VariantRun | undefined> => {
     const options = { assume: { ...assume, [variant.assumption]: variant.option } };
     const finishedRun = await run(options, timeout);
@@ -73,28 +74,27 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
   const result = {
     command,
     baselineSeconds: baseline.seconds,
-    runs: results.filter((it) => it !== undefined),
+    runs: results.filter((run) => run !== undefined),
     untouched: free.filter((id) => !touched.includes(id)),
     decidedByScenario: ASSUMPTION_IDS.filter((id) => id in byScenarios),
     notRun: variants.filter((_, index) => results[index] === undefined),
   };
   const report = sweepReport(result);
   writeReports(report, flags);
-  if (tracker.calls === 0) notices.write(notice(`the command made no call. ${NEVER_CALLED}`));
-  const failed = countOf('failed', result) > 0;
+  const failed = countRuns('failed', result) > 0;
   const exitCode = runner.signals.exitCode ?? (failed ? EXIT_GATE_FAILED : 0);
   return { text: renderReport(report, terminal.style), json: report.document, exitCode };
 };
 
-/** Runs the command under other options. Returns undefined if a signal came. */
-function running(runner: Runner, limit: number | undefined, notify: (message: string) => void) {
+/** Returns what runs the command under other options, or returns undefined if a signal came. */
+function createRun(runner: Runner, limit: number | undefined, notify: (message: string) => void) {
   const printed = new Set<string>();
   const onNotice = (message: string) => {
     // Every run has the same notices.
     if (!printed.has(message)) notify(message);
     printed.add(message);
   };
-  return async (options: ServerOptions, timeout?: number): Promise<SweepRun | undefined> => {
+  return async (options: RunSettings, timeout?: number): Promise<SweepRun | undefined> => {
     const output = new Tail();
     const onOutput = (text: string) => output.add(text);
     const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
@@ -117,19 +117,19 @@ async function runAll(
   const worker = async (): Promise<void> => {
     // All workers share one iterator: each takes the next variant.
     for (const [index, variant] of entries) {
-      progress(`${done} of ${variants.length} options, now ${nameOf(variant)}`);
+      progress(`${done} of ${variants.length} options, now ${formatVariant(variant)}`);
       results[index] = await run(variant);
       done += 1;
     }
   };
   const workers = Math.min(jobs, variants.length);
   await Promise.all(Array.from({ length: workers }, worker));
-  // Concurrent commands can disturb each other: a failure counts only if it also fails alone.
+  // A command can fail by chance, or because others run beside it.
   for (const [index, result] of results.entries()) {
-    if (workers < 2 || result?.verdict !== 'failed') continue;
-    progress(`again, alone: ${nameOf(result)}`);
+    if (result?.verdict !== 'failed') continue;
+    progress(`again, alone: ${formatVariant(result)}`);
     const alone = await run(result);
-    if (alone?.verdict === 'passed') results[index] = { ...alone, passedAlone: true };
+    if (alone?.verdict === 'passed') results[index] = { ...result, verdict: 'flaky' };
   }
   progress('');
   return results;
@@ -148,12 +148,11 @@ function variantRun(
   const isPassed = ending.exitCode === 0;
   return {
     ...variant,
-    verdict: isPassed ? 'passed' : allowed.includes(nameOf(variant)) ? 'allowed' : 'failed',
+    verdict: isPassed ? 'passed' : allowed.includes(formatVariant(variant)) ? 'allowed' : 'failed',
     ending,
     seconds,
     lastLines: isPassed ? [] : output.lines(LAST_LINES),
     findings: findings.filter(({ code }) => !known.includes(code)),
-    passedAlone: false,
   };
 }
 

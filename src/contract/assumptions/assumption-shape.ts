@@ -3,7 +3,6 @@ import type { OperationId } from '../operations.ts';
 /** What an option adds to the document, for the operations that its assumption touches. */
 interface Additions {
   readonly reply?: { readonly status: number; readonly description: string };
-  /** Headers of replies with these statuses, with their descriptions. */
   readonly headers?: {
     readonly statuses: readonly number[];
     readonly describe: Readonly<Record<string, string>>;
@@ -14,7 +13,6 @@ export interface AssumptionShape {
   readonly question: string;
   /** The first option is the default. */
   readonly options: readonly ({ readonly name: string; readonly meaning: string } & Additions)[];
-  /** The operations whose replies it can change. */
   readonly touches: readonly OperationId[];
 }
 
@@ -33,7 +31,6 @@ export function addsReply(status: number, description: string) {
   return { reply: { status, description } } satisfies Additions;
 }
 
-/** Headers of replies with these statuses, with their descriptions. */
 export function addsHeaders(
   statuses: readonly number[],
   describe: Readonly<Record<string, string>>,

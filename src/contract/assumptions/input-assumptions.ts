@@ -84,7 +84,7 @@ export const INPUT = {
       option('10kb', '10 KiB; a larger one gets 413', addsReply(413, 'The body is too large.')),
       option(
         'none',
-        'no limit; the mock itself has one of 64 MiB, with 413',
+        'no limit; the mock itself has one of 8 MiB, with 413',
         addsReply(413, 'The body is too large.'),
       ),
     ],

@@ -55,9 +55,9 @@ export const ANIMALS = {
     options: [
       option(
         'sent',
-        '`Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to its successor',
-        // Every status of getPet's own replies under any options.
-        addsHeaders([200, 400, 404, 410], {
+        '`Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to its successor on every reply; the date of `Deprecation` and the address are invented',
+        // Every status that getPet has under any options.
+        addsHeaders([200, 400, 401, 404, 410, 422, 429], {
           Deprecation: 'When the operation was deprecated (RFC 9745).',
           Sunset: 'When the operation may be removed (RFC 8594).',
           Link: 'The documentation of its successor.',

@@ -5,6 +5,7 @@ import { packageVersion } from '../../package.ts';
 import { headerOf } from '../../raw-headers.ts';
 import {
   bodyText,
+  describeHold,
   type Exchange,
   isDropped,
   listFindings,
@@ -12,7 +13,6 @@ import {
   maskHeaders,
 } from '../../sandbox/exchange.ts';
 import { FINDING_CODES } from '../../sandbox/finding-codes.ts';
-import { describeHold } from '../../sandbox/holds.ts';
 import { decidersOf } from '../../service/reply.ts';
 import { roundDuration } from '../../words.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
@@ -148,7 +148,7 @@ function headOf(headers: readonly string[]): object {
 }
 
 /** @param headers alternating names and values */
-function pairsOf(headers: readonly string[]) {
+export function pairsOf(headers: readonly string[]) {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
   );

@@ -1,4 +1,5 @@
 import { isIntegerText } from '../../contract/json.ts';
+import { LIMITS } from '../../limits.ts';
 import { coverageOf, howToGet } from '../../sandbox/coverage.ts';
 import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../sandbox/exchange-filter.ts';
 import { findingsOf } from '../../sandbox/findings.ts';
@@ -98,6 +99,10 @@ export const JOURNAL_ENDPOINTS = [
       const isAwaited = atLeast !== undefined || within !== undefined;
       const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
       const count = await countWhen(call, filter, wait);
+      if (count === undefined) {
+        const { max, of } = LIMITS.waitingCounts;
+        return refuse('invalid_input', 400, `at most ${max} ${of.toLowerCase()}`);
+      }
       const { isComplete } = await call.sandbox.journal.select({ filter, limit: 0 });
       return json({ count, complete: isComplete });
     },

@@ -1,22 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   ASSUMPTION_IDS,
+  ASSUMPTIONS,
   type AssumptionId,
-  assumptionState,
-  type Choices,
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { jsonOf, writeJson } from '../../contract/json.ts';
-import { OPERATIONS, operationShape } from '../../contract/operations.ts';
+import { jsonOf } from '../../contract/json.ts';
 import { recreateRequest } from '../../http/service-request.ts';
-import { parseTarget, queryOf } from '../../http/target.ts';
 import { headerOf } from '../../raw-headers.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, type ServiceRequest } from '../../sandbox/exchange.ts';
+import type { ReadyReply } from '../../sandbox/holds.ts';
 import type { RememberedStates } from '../../sandbox/journal.ts';
+import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { isWaiting } from '../../sandbox/sandbox.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
 import { decidersOf } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
@@ -34,8 +33,10 @@ import {
   YAML_TYPE,
 } from '../endpoint.ts';
 import { findExchange } from './find-exchange.ts';
+import { ruleText } from './rule-text.ts';
 
 const SIDES = ['before', 'after'] as const;
+export type Side = (typeof SIDES)[number];
 
 const SIDE = object({
   at: optional(choice(SIDES), 'As the call found it (`before`, by default) or left it (`after`).'),
@@ -50,6 +51,9 @@ const UNDONE = object({
   laterCalls: required(COUNT, 'How many later calls had changed the store, and went with it.'),
 });
 
+/** A change that was taken back. */
+export type Undone = ValueOf<typeof UNDONE>;
+
 const ALTERNATIVE = object({
   assumption: required(choice(ASSUMPTION_IDS), 'The assumption.'),
   option: required(ANY_TEXT, 'Its other option.'),
@@ -60,9 +64,19 @@ const ALTERNATIVE = object({
   body: optional(ANY, 'The JSON value of its body, or else its text.'),
 });
 
-type Alternative = ValueOf<typeof ALTERNATIVE>;
+/** What a call would have got under another option of an assumption. */
+export type Alternative = ValueOf<typeof ALTERNATIVE>;
 
 const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
+
+/** Whoever waits for the reply to a replay. */
+const NOBODY: ReadyReply = {
+  send() {},
+  onDisconnect(act) {
+    act();
+    return () => {};
+  },
+};
 
 const MISSING = 'The journal does not have it, or its states are forgotten.';
 
@@ -102,7 +116,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     handle: async ({ sandbox }) => {
       if (sandbox.isShared) return refuseInFleet();
       const undone = await sandbox.undo();
-      if (undone !== undefined) return json<ValueOf<typeof UNDONE>>(undone);
+      if (undone !== undefined) return json<Undone>(undone);
       return refuse(
         'nothing_to_undo',
         409,
@@ -139,8 +153,10 @@ export const TIME_TRAVEL_ENDPOINTS = [
       if (refusal !== undefined) return refusal;
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
-      const { number } = await call.sandbox.handle(request);
-      return json<ValueOf<typeof REPLAYED>>({ number });
+      const preference = await readPreference(request, await call.sandbox.read());
+      const replayed = await call.sandbox.handle(request, preference);
+      if (isWaiting(replayed)) call.sandbox.hold(replayed, NOBODY);
+      return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
     },
   }),
   endpoint('getRuleOfRequest', 'get /requests/{number}/rule', {
@@ -185,6 +201,13 @@ function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
 }
 
+/** What a request asks of the mock. */
+async function readPreference({ headers }: ServiceRequest, state: State) {
+  const prefer = headerOf(headers, 'prefer');
+  const isRead = prefer !== undefined && !state.settings.start.plain;
+  return isRead ? readPrefer(prefer, { read: () => state }) : undefined;
+}
+
 /** What the same call would have got in the same state, under each option that changes its reply. */
 async function listAlternatives(
   exchange: Exchange,
@@ -194,14 +217,15 @@ async function listAlternatives(
   const { clock, settings } = before;
   // The instant at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
+  const preference = await readPreference(request, before);
   const alternatives: Alternative[] = [];
   for (const id of ASSUMPTION_IDS) {
     for (const option of optionNames(id)) {
       if (option === settings.choices[id] || !isOption(id, option)) continue;
       const byHand = { ...settings.byHand, [id]: option };
-      const other = answer(changeLayers(before, { byHand }), request, now).exchange;
+      const other = answer(changeLayers(before, { byHand }), request, now, preference).exchange;
       if (!isSameReply(exchange, other)) {
-        alternatives.push(describeAlternative(id, option, settings.choices, other));
+        alternatives.push(describeAlternative(id, option, other));
       }
       // The list of a large store takes a while to write: other requests go on between two.
       await setImmediate();
@@ -227,13 +251,8 @@ function comparable(headers: readonly string[]): string {
     .join('\n');
 }
 
-function describeAlternative(
-  id: AssumptionId,
-  option: string,
-  choices: Choices,
-  other: Exchange,
-): Alternative {
-  const { options } = assumptionState(id, choices);
+function describeAlternative(id: AssumptionId, option: string, other: Exchange): Alternative {
+  const { options } = ASSUMPTIONS[id];
   const text = other.reply && bodyText(other.reply);
   return {
     assumption: id,
@@ -244,47 +263,4 @@ function describeAlternative(
     by: decidersOf(other.basis),
     body: text === undefined ? undefined : (jsonOf(text) ?? text),
   };
-}
-
-/** Characters of a body that a rule repeats. */
-const MAX_RULE_BODY = 8192;
-
-/** A scenario with a rule for calls like this one; undefined if it reached no operation. */
-function ruleText(exchange: Exchange): string | undefined {
-  const { operation, method, target, fault, delay, status, reply, basis } = exchange;
-  if (operation === undefined) return undefined;
-  const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
-  const { pathId } = parsed;
-  const [parameter] = operationShape(operation).parameters.filter((known) => known.in === 'path');
-  const where = {
-    ...(parameter && pathId !== undefined && { [parameter.name]: jsonOf(pathId) ?? pathId }),
-    ...Object.fromEntries(queryOf(parsed).filter(([name]) => isParameter(exchange, name))),
-  };
-  const text = reply && bodyText(reply);
-  const body = text === undefined || text.length > MAX_RULE_BODY ? undefined : jsonOf(text);
-  const retryAfter = reply && headerOf(reply.headers, 'retry-after');
-  const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';
-  const lines = [
-    `description: ${operation} gets ${status ?? fault?.kind}, as in call ${exchange.number}.`,
-    'rules:',
-    `  - on: ${operation}`,
-    ...(Object.keys(where).length > 0 ? [`    where: ${writeJson(where)}`] : []),
-    ...(delay > 0 ? [`    delay: ${delay}`] : []),
-    ...(fault === undefined ? [] : [`    fault: ${writeJson(fault)}`]),
-    ...(status === undefined || fault !== undefined || reply === undefined
-      ? []
-      : [
-          `    reply: ${writeJson({
-            status: reply.status,
-            ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }),
-            ...(body !== undefined && (isMade || method !== 'GET' || status >= 400) && { body }),
-          })}`,
-        ]),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function isParameter({ operation }: Exchange, name: string): boolean {
-  if (operation === undefined) return false;
-  return OPERATIONS[operation].parameters.some((parameter) => parameter.name === name);
 }

@@ -1,5 +1,6 @@
 import { isIntegerText, parseInt64 } from '../../contract/json.ts';
 import type { AnyRecord, Field, Fields } from '../../contract/records.ts';
+import { LIMITS } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { type Member, object, optional } from '../../shape/objects.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
@@ -8,6 +9,7 @@ import {
   ANY_TEXT,
   choice,
   convert,
+  FILTER_TEXT,
   integer,
   list,
   readAs,
@@ -24,7 +26,6 @@ import type { ControlReply } from '../endpoint.ts';
 
 type Filter = (record: AnyRecord) => boolean;
 
-/** What a query of a list selects. */
 export interface ListQuery {
   /** What it filters and sorts by, without what `q` searches. */
   readonly fields: readonly string[];
@@ -35,14 +36,11 @@ export interface ListQuery {
   readonly end: number;
 }
 
-/** A list of records, such as `Records`. */
 export interface RecordList<R> {
   readonly size: number;
-  /** The records in their default order. */
   ascending(): Iterable<R>;
 }
 
-/** The records on a page, and how many there are on all pages. */
 export interface Page<R> {
   readonly records: readonly R[];
   readonly total: number;
@@ -50,14 +48,42 @@ export interface Page<R> {
 
 const DEFAULT_PAGE_SIZE = 10;
 
-/** How a value compares with a text, by what follows the name of the field. */
-const COMPARISONS: Readonly<Record<string, (value: unknown, text: string) => boolean>> = {
-  '': (value, text) => String(value) === text,
-  _ne: (value, text) => String(value) !== text,
-  _gte: (value, text) => compareText(value, text) >= 0,
-  _lte: (value, text) => compareText(value, text) <= 0,
-  _like: contains,
+type Test = (value: unknown) => boolean;
+
+/**
+ * How values compare with texts, by what follows the name of the field. Prepared once, since each
+ * record is compared.
+ */
+const COMPARISONS: Readonly<Record<string, (texts: readonly string[], field: Field) => Test>> = {
+  '': isOneOf,
+  _ne: (texts) => {
+    const isEqual = isOneOf(texts);
+    return (value) => !isEqual(value);
+  },
+  _gte: (texts, field) => isBeside(texts, field, (order) => order >= 0),
+  _lte: (texts, field) => isBeside(texts, field, (order) => order <= 0),
+  _like: (texts) => {
+    const tests = texts.map(contains);
+    return (value) => tests.some((test) => test(value));
+  },
 };
+
+function isOneOf(texts: readonly string[]): Test {
+  const wanted = new Set(texts);
+  return (value) => wanted.has(String(value));
+}
+
+/** Like json-server, compares dates as text, so that 2031 is before 2031-01-01. */
+function isBeside(
+  texts: readonly string[],
+  { type }: Field,
+  isRight: (order: number) => boolean,
+): Test {
+  const isNumber = type === 'int64' || type === 'integer';
+  const bounds = texts.map((text) => (isNumber ? BigInt(text) : text));
+  return (value) =>
+    bounds.some((bound) => isRight(compare(isNumber ? value : String(value), bound)));
+}
 
 const OPERATORS = Object.keys(COMPARISONS).slice(1);
 
@@ -69,15 +95,15 @@ const OPERATORS = Object.keys(COMPARISONS).slice(1);
 export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape<ListQuery> {
   const names = Object.keys(fields);
   const byField = Object.entries(fields).flatMap(([name, field]) =>
-    Object.keys(COMPARISONS).map((operator): [string, Member<Filter, false>] => {
-      const others = OPERATORS.map((it) => `\`${name}${it}\``);
+    Object.entries(COMPARISONS).map(([operator, prepare]): [string, Member<FieldFilter, false>] => {
+      const others = OPERATORS.map((other) => `\`${name}${other}\``);
       const description = `Records with this value. ${joinWords(others, 'and')} compare in other ways.`;
-      const shape = filterShape(name, field, operator);
+      const shape = filterShape(name, field, operator, prepare);
       return [name + operator, optional(shape, operator === '' ? description : '')];
     }),
   );
   const settings = {
-    q: optional(ANY_TEXT, `Those with this text in ${joinWords(searched, 'or')}, in any case.`),
+    q: optional(FILTER_TEXT, `Those with this text in ${joinWords(searched, 'or')}, in any case.`),
     _sort: optional(words(choice(names)), 'Fields to sort by, separated by commas.'),
     _order: optional(
       words(choice(['asc', 'desc', 'ASC', 'DESC']), 'asc'),
@@ -88,43 +114,63 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
   };
   const all = { ...Object.fromEntries(byField), ...settings };
   const expectedName = `${names.join(', ')}, one of these followed by ${joinWords(OPERATORS, 'or')}, or ${joinWords(Object.keys(settings), 'or')}`;
-  return convert(
-    object(all, { expectedName }),
-    ({ q, _sort: sort = [], _order: orders = [], _page: page, _limit: limit, ...given }) => {
-      const size = limit ?? (page === undefined ? Number.POSITIVE_INFINITY : DEFAULT_PAGE_SIZE);
-      const start = page === undefined ? 0 : (page - 1) * size;
-      const search: Filter = (record) =>
-        searched.some((name) => Boolean(record[name]) && contains(record[name], q ?? ''));
-      const filters = Object.values(given).filter(isFilter);
-      return {
-        fields: [...Object.keys(given).map((it) => it.replace(/_[a-z]+$/, '')), ...sort],
-        filters: q === undefined ? filters : [...filters, search],
-        order: sort.length === 0 ? undefined : orderOf(sort, orders),
-        start,
-        end: start + size,
-      };
-    },
-  );
+  return convert(object(all, { expectedName }), (query, at, report) => {
+    const { q, _sort: sort = [], _order: orders = [], ...others } = query;
+    const { _page: page, _limit: limit, ...given } = others;
+    const size = limit ?? (page === undefined ? Number.POSITIVE_INFINITY : DEFAULT_PAGE_SIZE);
+    const start = page === undefined ? 0 : (page - 1) * size;
+    const fieldFilters = Object.values(given).filter(isFieldFilter);
+    const count = fieldFilters.reduce((sum, filter) => sum + filter.count, 0);
+    if (count > LIMITS.filters.max) {
+      return report({ at, expected: `at most ${LIMITS.filters.max} filters`, found: `${count}` });
+    }
+    const filters = fieldFilters.map(({ passes }) => passes);
+    if (q !== undefined) filters.push(searchFor(q, searched));
+    return {
+      fields: [...Object.keys(given).map((member) => member.replace(/_[a-z]+$/, '')), ...sort],
+      filters,
+      order: sort.length === 0 ? undefined : orderOf(sort, orders),
+      start,
+      end: start + size,
+    };
+  });
 }
 
-function isFilter(value: unknown): value is Filter {
-  return typeof value === 'function';
+interface FieldFilter {
+  readonly passes: Filter;
+  readonly count: number;
+}
+
+function isFieldFilter(value: unknown): value is FieldFilter {
+  return typeof value === 'object' && value !== null && 'passes' in value;
+}
+
+function searchFor(text: string, names: readonly string[]): Filter {
+  const isFound = contains(text);
+  return (record) => names.some((name) => Boolean(record[name]) && isFound(record[name]));
 }
 
 /** Reads a text, or several, as a filter. An absent field never matches. */
-function filterShape(name: string, { type }: Field, operator: string): Shape<Filter> {
-  const compares = COMPARISONS[operator] ?? (() => false);
+function filterShape(
+  name: string,
+  field: Field,
+  operator: string,
+  prepare: (typeof COMPARISONS)[string],
+): Shape<FieldFilter> {
+  const { type } = field;
   return convert({ ...ANY, schema: { type: 'string' } }, (given, at, report) => {
     const texts = [given].flat().map(String);
     const wrong = texts.find((text) => !canCompare(type, operator, text));
     if (wrong !== undefined) {
       return report({ at, expected: FIELD_SHAPES[type].expected, found: describe(wrong) });
     }
-    return ({ [name]: value }) => {
-      if (value === undefined) return false;
-      const matches = (text: string) => compares(value, text);
-      return operator === '_ne' ? texts.every(matches) : texts.some(matches);
-    };
+    const long = texts.find((text) => !readAs(FILTER_TEXT, text).ok);
+    if (long !== undefined) {
+      return report({ at, expected: FILTER_TEXT.expected, found: `${long.length}` });
+    }
+    const test = prepare(texts, field);
+    const passes: Filter = ({ [name]: value }) => value !== undefined && test(value);
+    return { passes, count: texts.length };
   });
 }
 
@@ -140,13 +186,14 @@ function canCompare(type: Field['type'], operator: string, text: string): boolea
 /** Comma-separated words. An empty word becomes `empty`, or is left out. */
 function words<Word extends string>(word: Shape<Word>, empty?: Word): Shape<readonly Word[]> {
   return convert(ANY_TEXT, (text, at, report) => {
-    const parts = text.split(',').flatMap((it) => it || (empty ?? []));
-    return list(word).read(parts, [...at], report);
+    const parts = text.split(',').flatMap((part) => part || (empty ?? []));
+    return list(word, { max: LIMITS.sortFields.max }).read(parts, [...at], report);
   });
 }
 
-function contains(value: unknown, text: string): boolean {
-  return String(value).toLowerCase().includes(text.toLowerCase());
+function contains(text: string): Test {
+  const wanted = text.toLowerCase();
+  return (value) => String(value).toLowerCase().includes(wanted);
 }
 
 function orderOf(names: readonly string[], orders: readonly string[]): ListQuery['order'] {
@@ -175,13 +222,6 @@ function isPresent(value: unknown): value is Scalar {
   return value !== undefined;
 }
 
-/** Like json-server, compares dates as text, so that 2031 is before 2031-01-01. */
-function compareText(value: unknown, text: string): number {
-  const isNumber = typeof value === 'number' || typeof value === 'bigint';
-  return compare(isNumber ? value : String(value), isNumber ? BigInt(text) : text);
-}
-
-/** The page of a list that a query selects. */
 export function pageOf<R extends AnyRecord>(
   source: RecordList<R>,
   { filters, order, start, end }: ListQuery,
@@ -204,7 +244,6 @@ export const LIST_HEADERS = {
   'X-Total-Count': 'The number of all that match, regardless of page and limit.',
 };
 
-/** A page of a list. */
 export function listReply({ records, total }: Page<object>): ControlReply {
   return {
     status: 200,

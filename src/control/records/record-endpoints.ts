@@ -12,14 +12,7 @@ import {
   membersShape,
   RECORD_SHAPES,
 } from '../../shape/record-shapes.ts';
-import {
-  list,
-  named,
-  readAs,
-  reportInto,
-  type Shape,
-  type ShapeProblem,
-} from '../../shape/shapes.ts';
+import { list, named, readWith, type Shape } from '../../shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
 import { ID_NAME } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
@@ -37,12 +30,10 @@ import {
 } from '../endpoint.ts';
 import { LIST_HEADERS, listQuery, listReply, pageOf } from './query.ts';
 
-/** What differs between the three collections. */
 interface Kind {
   readonly name: CollectionName;
   /** The name of the record's schema, also used in operation ids. */
   readonly record: string;
-  /** For example "an order". */
   readonly noun: string;
   readonly notFound: 'pet_not_found' | 'inventory_entry_not_found' | 'order_not_found';
   /** A record of the default fixture, another record, and a change. */
@@ -88,7 +79,9 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   const stored: Shape<AnyRecord> = RECORD_SHAPES[name];
   const shape = named(record, stored);
   // The path has the id, or the store assigns one.
-  const required = Object.keys(fields).filter((it) => fields[it]?.required && it !== idName);
+  const required = Object.keys(fields).filter(
+    (member) => fields[member]?.required && member !== idName,
+  );
   const unaddressed = named(`New${record}`, membersShape(fields, required));
   const assignsId = name !== 'inventory';
   const missing = 'The record does not exist.';
@@ -196,23 +189,22 @@ function write<Name extends CollectionName>(
   value: AnyRecord,
   reply: ControlReply = { status: 200 },
 ): StateEdit | ControlReply {
-  const reading = readAs(RECORD_SHAPES[name], value);
+  const reading = readWith((report) => {
+    const record = RECORD_SHAPES[name].read(value, [], report);
+    const { [ID_NAME[name]]: given, petId }: AnyRecord = record ?? {};
+    if (record !== undefined && given !== id) {
+      report({ at: [ID_NAME[name]], expected: `${id}, as in the path`, found: String(given) });
+    }
+    reportMissingAnimal(store.animals, petId, ['petId'], report);
+    return record;
+  });
   if (!reading.ok) return refuseInput(reading.problems);
-  const problems: ShapeProblem[] = [];
-  const report = reportInto(problems);
-  const { [ID_NAME[name]]: given, petId }: AnyRecord = reading.value;
-  if (given !== id) {
-    report({ at: [ID_NAME[name]], expected: `${id}, as in the path`, found: String(given) });
-  }
-  reportMissingAnimal(store.animals, petId, ['petId'], report);
-  if (problems.length > 0) return refuseInput(problems);
   return {
     store: { ...store, [name]: store[name].with(reading.value) },
     reply: { ...reply, content: recordText(reading.value) },
   };
 }
 
-/** Refuses an id without a record. */
 function recordNotFound(kind: Kind, id: bigint): ControlReply {
   const { name, notFound: code } = kind;
   const message = `there is no ${nounOf(kind)} with the ${ID_NAME[name]} ${id}`;
@@ -223,7 +215,6 @@ function nounOf({ noun }: Kind): string {
   return noun.replace(/^an? /, '');
 }
 
-/** A handler of calls that have the id of a record in their path. */
 function withId<Body>(
   handle: (call: ControlCall<Body>, id: bigint) => ControlReply | Promise<ControlReply>,
 ): (call: ControlCall<Body>) => ControlReply | Promise<ControlReply> {

@@ -2,10 +2,11 @@ import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields } from '../../contract/records.ts';
 import { nameInvalid } from '../../http/locate-sandbox.ts';
 import { addressOf } from '../../http/target.ts';
+import { NAME_PATTERN } from '../../limits.ts';
 import { findingsOf } from '../../sandbox/findings.ts';
 import { TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { PERMANENT, SANDBOX_NAME } from '../../sandbox/sandbox-names.ts';
+import { PERMANENT } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
@@ -118,7 +119,7 @@ export const SANDBOX_ENDPOINTS = [
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
       if (await sandboxes.remove(name)) return DONE;
-      if (!SANDBOX_NAME.test(name)) return ofService(nameInvalid(sandboxes, name));
+      if (!NAME_PATTERN.test(name)) return ofService(nameInvalid(sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },
   }),

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { SANDBOX_NAME, SANDBOX_NAME_FORM } from '../../sandbox/sandbox-names.ts';
 import { activate, MAX_NAMED, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { countCalls, dropCounters } from '../../scenario/rules.ts';
@@ -98,7 +98,7 @@ export const SCENARIO_ENDPOINTS = [
   }),
   endpoint('saveScenario', 'put /scenarios/{name}', {
     summary: 'Save a scenario of your own in the sandbox',
-    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${SANDBOX_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${MAX_NAMED}.`,
+    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${MAX_NAMED}.`,
     body: { shape: SCENARIO_TEXT, asText: true },
     example: {
       path: 'no-cat',
@@ -177,8 +177,8 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   const { sandbox } = call;
   const { name = '' } = call.params;
   const { format, text } = call.body;
-  if (!SANDBOX_NAME.test(name)) {
-    const message = `scenario name: expected ${SANDBOX_NAME_FORM}, found ${describe(name)}`;
+  if (!NAME_PATTERN.test(name)) {
+    const message = `scenario name: expected ${NAME_FORM}, found ${describe(name)}`;
     return refuse('invalid_input', 400, message);
   }
   const isTaken =

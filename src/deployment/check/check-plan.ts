@@ -1,11 +1,16 @@
 import { ASSUMPTION_IDS } from '../../contract/assumption-table.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { SAFE } from '../transport.ts';
-import { QUESTIONS, questionsOf, replyName, ruledReply, settlementOf } from './all-questions.ts';
-import type { CheckOptions } from './question.ts';
-import { QUESTION_NAMES, type QuestionName } from './question-names.ts';
+import {
+  findSettlement,
+  listQuestions,
+  QUESTIONS,
+  replyName,
+  ruledReply,
+} from './questions/index.ts';
+import type { CheckOptions } from './questions/question.ts';
+import { QUESTION_NAMES, type QuestionName } from './questions/question-names.ts';
 
-/** A request that a check sends, before what it depends on is known. */
 export type PlannedRequest = ReturnType<typeof planCheck>[number];
 
 /** The requests that a check sends, in order. Requests whose needs stay unknown are left out. */
@@ -22,18 +27,30 @@ export function planCheck(options: CheckOptions) {
       key,
       times,
       why,
-      purposes: purposesOf(name),
+      most: isRepeatable(name, false) ? 2 : times,
+      purposes: listPurposes(name),
     }));
   });
 }
 
-/** What a question is for. */
-function purposesOf(name: QuestionName): string[] {
+function listPurposes(name: QuestionName): string[] {
   const question = QUESTIONS[name];
-  const prescribed = question.status && replyName(question);
-  const replies = [prescribed, ruledReply(question)].flatMap((it) => it || []);
-  const assumptions = ASSUMPTION_IDS.filter((id) => questionsOf(settlementOf(id)).includes(name));
+  const prescribed = question.status === undefined ? undefined : replyName(question);
+  const replies = [prescribed, ruledReply(question)].filter((reply) => reply !== undefined);
+  const assumptions = ASSUMPTION_IDS.filter((id) =>
+    listQuestions(findSettlement(id)).includes(name),
+  );
   return [...new Set([...replies, ...assumptions])];
+}
+
+/**
+ * Whether a request is sent twice in a row, as a deployment of unlike servers answers it in two ways.
+ * No write is repeated that was accepted or that is meant to be.
+ */
+export function isRepeatable(name: QuestionName, accepted: boolean): boolean {
+  const { method, each, times, isShown, isAffected } = QUESTIONS[name];
+  if (times !== undefined || each !== undefined || (isShown ?? isAffected)) return false;
+  return SAFE.test(method) || !accepted;
 }
 
 /** What the user would have to give before a request can be sent. */

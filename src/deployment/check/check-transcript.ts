@@ -7,14 +7,15 @@ import type { DeploymentRequest } from '../deployment-client.ts';
 import {
   type DeploymentReply,
   describeBody,
-  idIn,
+  findById,
   type JsonRecord,
   jsonOfBody,
-  withId,
+  readId,
 } from '../deployment-reply.ts';
-import type { QuestionName } from './question-names.ts';
+import { SAFE } from '../transport.ts';
+import type { QuestionName } from './questions/question-names.ts';
+import { OTHER_CLIENT } from './verdict-shapes.ts';
 
-/** A request of a check. */
 export interface CheckRequest {
   /** The operation that it calls; undefined if the document has none. */
   readonly operation: OperationId | undefined;
@@ -28,24 +29,24 @@ export interface CheckRequest {
   readonly body?: string;
   /** Sent once for each order that this flag names. */
   readonly each?: 'cancel' | 'shipped' | 'cancelled';
-  /** Sent this many times at once. */
   readonly times?: number;
-  /** The status that the document prescribes. */
   readonly status?: number;
 }
 
-/** A question as it was sent. */
 interface Sending {
   readonly name: QuestionName;
   readonly question: CheckRequest;
   readonly request: DeploymentRequest;
-  /** The order that the request names. */
   readonly order: bigint | undefined;
-  /** Seconds after which it was sent once more, since no effect of earlier writes was seen. */
+  /** Seconds after which it was sent once more, since it did not show what was expected. */
   readonly waited: number;
+  /** The list that the reply is compared with, as it was read last. */
+  readonly beside: readonly JsonRecord[] | undefined;
+  /** When it was sent and when the reply was there, in milliseconds; only differences count. */
+  readonly sentAt: number;
+  readonly receivedAt: number;
 }
 
-/** A question with its reply. */
 export type ProbeReply = ReturnType<typeof probeReply>;
 
 export function probeReply(sending: Sending, reply: DeploymentReply) {
@@ -58,19 +59,16 @@ export function probeReply(sending: Sending, reply: DeploymentReply) {
     ...sending,
     ...reply,
     operation: sending.question.operation,
-    /** In milliseconds; only differences count. */
-    receivedAt: performance.now(),
     json,
     accepted,
-    /** Whether the input was refused as invalid. */
+    isWrite: accepted && !SAFE.test(sending.question.method),
     refused: status === 400 || status === 422,
     /** The records of a list with status 200. */
     records: status === 200 && Array.isArray(json) ? json.filter(isObject) : undefined,
-    /** The record of a reply that has one. */
     record,
+    code: status >= 400 && isObject(json) && typeof json.code === 'string' ? json.code : undefined,
     /** The id of its record, or of the animal that it is about. */
-    id: idIn(record) ?? idIn(record, 'petId'),
-    /** The members of the body that was sent. */
+    id: readId(record) ?? readId(record, 'petId'),
     sent: isObject(sent) ? sent : {},
     /** A header by its name in lower case. */
     header: (name: string) => headerOf(headers, name),
@@ -88,7 +86,9 @@ const KEYS = {
 
 function exchangeText({ request, question, waited }: Sending, status: number): string {
   const { key, headers, body, why } = question;
-  const words = [`${request.method} ${request.path}`];
+  // The requests of a burst differ only in what stands for the braces.
+  const path = question.times === undefined ? request.path : question.path.replace('{}', '…');
+  const words = [`${request.method} ${path}`];
   if (body !== undefined) words.push(`with ${why}`);
   else if (key !== undefined) words.push(KEYS[key]);
   if (headers?.Origin !== undefined) words.push('from another origin');
@@ -96,38 +96,70 @@ function exchangeText({ request, question, waited }: Sending, status: number): s
   return `${words.join(' ')}: ${status}${again}`;
 }
 
-/** What a check has sent and received so far. */
+/** Headers by which two replies to the same request tell that they are from unlike servers. */
+const TELLING = ['content-type', 'allow', 'www-authenticate', 'deprecation', 'sunset'];
+
 export class CheckTranscript {
-  readonly #replies = new Map<QuestionName, readonly ProbeReply[]>();
+  readonly #attempts = new Map<QuestionName, (readonly ProbeReply[])[]>();
   /** What would have to be given or known to ask a question, such as `--writes`. */
   readonly needs = new Map<QuestionName, readonly string[]>();
-  /** Why there was no reply that answers a question. */
   readonly failures = new Map<QuestionName, string>();
-  /** The reads that showed no effect of earlier writes, however often they were repeated. */
-  readonly unaffected = new Set<QuestionName>();
-  /** The reply that does not show what the document says a write did. */
-  stale: ProbeReply | undefined;
+  /** Why a read may not show what there is. */
+  readonly doubts = new Map<QuestionName, string>();
+  /** The reads whose reply may be older than what it has to show, by what it says of caches. */
+  readonly cached = new Set<QuestionName>();
+  /** The second replies, where a request was sent twice in a row. */
+  readonly seconds = new Map<QuestionName, ProbeReply>();
+  /** The longest time in seconds after a write at which a read did not show it. */
+  lag = 0;
+  /** The shortest time in seconds between a write and the read that proves that it had no effect. */
+  waited = Number.POSITIVE_INFINITY;
 
-  /** Puts replies to a question in place of earlier ones. */
   set(name: QuestionName, replies: readonly ProbeReply[]): void {
-    this.#replies.set(name, replies);
+    this.#attempts.set(name, [...(this.#attempts.get(name) ?? []), replies]);
+  }
+
+  attempts(name: QuestionName): readonly ProbeReply[] {
+    return (this.#attempts.get(name) ?? []).flatMap(([first]) => first ?? []);
+  }
+
+  /** The same check with the second replies in place of the first. */
+  withSeconds(): CheckTranscript {
+    const other = new CheckTranscript();
+    for (const [name, attempts] of this.#attempts) other.#attempts.set(name, attempts);
+    for (const [name, reply] of this.seconds) other.set(name, [reply]);
+    for (const [name, needs] of this.needs) other.needs.set(name, needs);
+    for (const [name, doubt] of this.doubts) other.doubts.set(name, doubt);
+    return other;
+  }
+
+  /** A request that got two replies which cannot be from one server. */
+  get unlike(): string | undefined {
+    for (const [name, second] of this.seconds) {
+      const [first] = this.attempts(name);
+      if (first === undefined) continue;
+      if (first.status !== second.status) return `${first}, and then ${second.status}`;
+      if (first.code !== second.code) return `${first} with ${first.code}, and then ${second.code}`;
+      const header = TELLING.find((header) => first.header(header) !== second.header(header));
+      if (header !== undefined) return `${first}, and then with another ${header}`;
+    }
+    return undefined;
   }
 
   all(...names: readonly QuestionName[]): readonly ProbeReply[] {
-    return names.flatMap((name) => this.#replies.get(name) ?? []);
+    return names.flatMap((name) => this.#attempts.get(name)?.at(-1) ?? []);
   }
 
   get everything(): readonly ProbeReply[] {
-    return [...this.#replies.values()].flat();
+    return this.all(...this.#attempts.keys());
   }
 
-  /** The first reply to a question. */
   get(name: QuestionName): ProbeReply | undefined {
-    return this.#replies.get(name)?.[0];
+    return this.all(name)[0];
   }
 
   /** Why questions got no reply that answers them, each reason once. */
-  failuresOf(names: readonly QuestionName[]): string[] {
+  listFailures(names: readonly QuestionName[]): string[] {
     return [...new Set(names.flatMap((name) => this.failures.get(name) ?? []))];
   }
 
@@ -138,16 +170,22 @@ export class CheckTranscript {
     if (first === undefined) {
       return this.failures.get(name) ?? `it needs ${joinWords(this.needs.get(name) ?? [], 'and')}`;
     }
+    if (!first.accepted && name === 'cancel' && this.rival) return this.rival;
     if (!first.accepted) return [...new Set(replies.map(String))].join('; ');
     const { json, body } = first;
     return `${first} with ${json === undefined ? describeBody(body) : describe(json)}`;
   }
 
-  /** The orders that the check has cancelled. */
   get cancelled(): readonly bigint[] {
     return this.all('cancel').flatMap(({ accepted, order }) =>
       accepted && order !== undefined ? [order] : [],
     );
+  }
+
+  /** That an order which the check should cancel was not there to be cancelled, if so. */
+  get rival(): string | undefined {
+    const late = this.all('cancel').find(({ accepted, order }) => !accepted || !this.order(order));
+    return late && `${late}: ${OTHER_CLIENT} may have cancelled the order before`;
   }
 
   /** The time of a deployment by its `Date` headers, in milliseconds since 1970. */
@@ -155,17 +193,20 @@ export class CheckTranscript {
     return Date.parse(this.get('pets100')?.header('date') ?? '') || undefined;
   }
 
-  /** Whether the deployment's clock is past the sunset of `GET /pets/{petId}`. */
   get hasPassedSunset(): boolean {
     return (this.clock ?? Date.now()) >= SUNSET_ENDS;
   }
 
   /** An order as it was listed before anything was cancelled. */
   order(id: bigint | undefined): JsonRecord | undefined {
-    return withId(this.get('orders')?.records, id);
+    return findById(this.get('orders')?.records, id);
   }
 
-  /** Whether the ship date of an order has passed by the deployment's clock. */
+  isShipped(id: bigint): boolean {
+    const { status, complete } = this.order(id) ?? {};
+    return status == null ? complete === true || this.isDue(id) : status === 'shipped';
+  }
+
   isDue(order: bigint | undefined): boolean {
     const shipDate = this.order(order)?.shipDate;
     return typeof shipDate === 'string' && Date.parse(shipDate) <= (this.clock ?? Date.now());

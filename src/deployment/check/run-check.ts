@@ -1,21 +1,22 @@
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
 import { SAFE } from '../transport.ts';
-import { QUESTIONS } from './all-questions.ts';
-import { missing } from './check-plan.ts';
+import { isRepeatable, missing } from './check-plan.ts';
 import { CheckTranscript, type ProbeReply, probeReply } from './check-transcript.ts';
-import type { CheckOptions } from './question.ts';
-import { QUESTION_NAMES, type QuestionName } from './question-names.ts';
+import { QUESTIONS } from './questions/index.ts';
+import { FIRST_BURST_LIMIT } from './questions/protocol-questions.ts';
+import type { CheckOptions } from './questions/question.ts';
+import { QUESTION_NAMES, type QuestionName } from './questions/question-names.ts';
+import { isDisputed } from './verdicts.ts';
+import { WatchedReads } from './watched-reads.ts';
 
-/** What sends the requests of a check. */
-export type Sender = Pick<DeploymentClient, 'send' | 'rest'>;
+export type Sender = Pick<DeploymentClient, 'send' | 'rest' | 'now'>;
 
 /** Consecutive requests without an answer after which a check makes sure that the deployment is there. */
-const FAILURES_IN_A_ROW = 3;
+const MAX_FAILURES = 3;
 
-/** Seconds before each repetition of a read that does not show the effect of writes. */
-const WAITS = [2, 4, 8];
+/** Seconds before each repetition of reads that do not show what was expected. */
+const WAITS_S = [2, 4, 9, 15];
 
-/** A key that no deployment has given out. */
 const UNKNOWN_KEY = 'petstore-mock-check-unknown-key';
 
 /**
@@ -30,17 +31,10 @@ export async function runCheck(
   progress: (text: string, share: number) => void = () => {},
 ): Promise<CheckTranscript> {
   const run = new CheckRun(client, options);
-  /** Reads since the last write whose effect is not known to be shown. */
-  let reads: QuestionName[] = [];
   for (const [at, name] of QUESTION_NAMES.entries()) {
-    const report = (text: string) => progress(text, at / QUESTION_NAMES.length);
-    await run.ask(name, report);
-    if (QUESTIONS[name].isShown !== undefined) reads.push(name);
-    const next = QUESTION_NAMES[at + 1];
-    if (next !== undefined && QUESTIONS[next].isShown !== undefined) continue;
-    await run.repeat(reads, report);
-    reads = [];
+    await run.ask(name, (text) => progress(text, at / QUESTION_NAMES.length));
   }
+  await run.repeat((text) => progress(text, 1));
   const { transcript } = run;
   const isAnswered = transcript.everything.some(({ request }) => request.key === undefined);
   if (isAnswered) return transcript;
@@ -56,15 +50,13 @@ class CheckRun {
   #failures = 0;
   /** Why no more requests are sent. */
   #end: string | undefined;
-  /** How many of the waits an effect is worth that the document does not prescribe. */
-  #waits = 2;
+  readonly #reads = new WatchedReads(this.transcript);
 
   constructor(client: Sender, options: CheckOptions) {
     this.#client = client;
     this.#options = options;
   }
 
-  /** Sends a request, if what it needs is given and known. */
   async ask(name: QuestionName, progress: (text: string) => void): Promise<void> {
     const { transcript } = this;
     const needed = missing(name, this.#options);
@@ -82,59 +74,75 @@ class CheckRun {
     await this.#send(name);
     const reply = transcript.get(name);
     if (name === QUESTION_NAMES[0]) requireAccess(reply);
+    if (reply !== undefined) {
+      this.#reads.watch(name);
+      if (isRepeatable(name, reply.accepted)) {
+        const second = await this.#exchange(name);
+        if (typeof second !== 'string') transcript.seconds.set(name, second);
+      }
+      if (isDisputed(name, transcript)) await this.#sendAgain(name);
+    }
     this.#failures = reply === undefined ? this.#failures + 1 : 0;
-    if (this.#failures > 0 && this.#failures % FAILURES_IN_A_ROW === 0) {
+    if (this.#failures > 0 && this.#failures % MAX_FAILURES === 0) {
       // Whether only some operations fail, or the deployment answers no more; throws if it is gone.
       const found = await this.#exchange(QUESTION_NAMES[0]);
       if (typeof found === 'string') this.#end = found;
     }
   }
 
-  /** Sends reads again that do not show the effect of writes, until they do or waited long enough. */
-  async repeat(reads: readonly QuestionName[], progress: (text: string) => void): Promise<void> {
-    const { transcript } = this;
-    const isPromised = (name: QuestionName) => QUESTIONS[name].isPromised;
-    const lacking = () => reads.filter((name) => isBehind(transcript, name));
+  /**
+   * Sends reads again that do not show the effect of writes, or that disagree with another: until they
+   * do, or it is certain that they never will.
+   */
+  async repeat(progress: (text: string) => void): Promise<void> {
     let waited = 0;
-    for (const [at, wait] of WAITS.entries()) {
-      const again = lacking().filter((name) => isPromised(name) || at < this.#waits);
-      if (again.length === 0) break;
-      progress(`waiting ${wait} s for the effect of writes`);
-      this.#client.rest(wait * 1000);
-      waited += wait;
-      for (const name of again) await this.#send(name, waited);
-      const isLate = again.some((name) => isPromised(name) && !isBehind(transcript, name));
-      if (isLate) this.#waits = Math.max(this.#waits, at + 1);
+    for (const wait of WAITS_S) {
+      const open = this.#reads.listOpen();
+      if (open.length === 0) break;
+      const seconds = Math.max(wait, ...open.map((name) => this.#reads.cachedFor(name)));
+      progress(`waiting ${Math.ceil(seconds)} s for the effect of writes`);
+      await this.#client.rest(seconds * 1000);
+      waited += Math.ceil(seconds);
+      for (const name of open) await this.#sendAgain(name, waited);
     }
-    for (const name of lacking()) {
-      transcript.unaffected.add(name);
-      if (isPromised(name)) transcript.stale ??= transcript.get(name);
-    }
+    this.#reads.conclude();
+  }
+
+  /** Sends a read again, after what it is compared with or what it has to show. */
+  async #sendAgain(name: QuestionName, waited = 0): Promise<void> {
+    const { compares, repeats } = QUESTIONS[name];
+    if (repeats !== undefined && !this.#reads.isShown(name)) await this.#send(repeats);
+    if (compares !== undefined) await this.#send(compares, waited);
+    await this.#send(name, waited);
   }
 
   /** Sends a request as often as its definition says, and keeps the replies that answer it. */
   async #send(name: QuestionName, waited = 0): Promise<void> {
-    const { each, times } = QUESTIONS[name];
+    const { transcript } = this;
+    const { each, times, spares } = QUESTIONS[name];
     const found: (ProbeReply | string)[] = [];
     if (times !== undefined) {
-      this.#client.rest(1100); // no earlier request counts in the second of the burst
-      found.push(...(await Promise.all(Array.from({ length: times }, () => this.#exchange(name)))));
+      await this.#client.rest(1100); // no earlier request counts in the second of the burst
+      const limits = Array.from({ length: times }, (_, at) => BigInt(FIRST_BURST_LIMIT + at));
+      found.push(...(await Promise.all(limits.map((limit) => this.#exchange(name, limit)))));
     } else {
       for (const order of each === undefined ? [undefined] : (this.#options[each] ?? [])) {
-        found.push(await this.#exchange(name, order, waited));
+        const spared = order === undefined ? undefined : spares?.(transcript, order);
+        found.push(spared ?? (await this.#exchange(name, order, waited)));
       }
     }
-    const replies = found.filter((it) => typeof it !== 'string');
-    const reasons = new Set(found.filter((it) => typeof it === 'string'));
+    const replies = found.filter((reply) => typeof reply !== 'string');
+    const reasons = new Set(found.filter((reply) => typeof reply === 'string'));
     // A burst counts only as a whole.
-    this.transcript.set(name, times !== undefined && reasons.size > 0 ? [] : replies);
-    if (reasons.size > 0) this.transcript.failures.set(name, [...reasons].join('; '));
+    transcript.set(name, times !== undefined && reasons.size > 0 ? [] : replies);
+    if (reasons.size > 0) transcript.failures.set(name, [...reasons].join('; '));
+    this.#reads.note(name);
   }
 
   /** @returns the reply, or why there was none that says how the service answers the request */
-  async #exchange(name: QuestionName, order?: bigint, waited = 0): Promise<ProbeReply | string> {
+  async #exchange(name: QuestionName, value?: bigint, waited = 0): Promise<ProbeReply | string> {
     const question = QUESTIONS[name];
-    const { method, path, body, headers, key, times } = question;
+    const { method, path, body, headers, key, times, compares } = question;
     const { invalidKey = [], readOnlyKey = [] } = this.#options;
     const keys = {
       none: null,
@@ -144,14 +152,18 @@ class CheckRun {
     };
     const request = {
       method,
-      path: path.replace('{}', String(order ?? this.#valueFor(name))),
+      path: path.replace('{}', String(value ?? this.#valueFor(name))),
       body,
       headers,
       key: key && keys[key],
     };
+    const beside = compares && this.transcript.get(compares)?.records;
+    const sentAt = this.#client.now();
     try {
       const reply = await this.#client.send(request, times === undefined);
-      const found = probeReply({ name, question, request, order, waited }, reply);
+      const receivedAt = this.#client.now();
+      const sending = { name, question, request, order: value, waited, beside, sentAt, receivedAt };
+      const found = probeReply(sending, reply);
       return whyNoAnswer(found) ?? found;
     } catch (error) {
       if (!(error instanceof DeploymentError) || name === QUESTION_NAMES[0]) throw error;
@@ -166,24 +178,22 @@ class CheckRun {
 
 /** Why a reply says nothing about how the service answers the request. */
 function whyNoAnswer(reply: ProbeReply): string | undefined {
-  const { status } = reply;
+  const { status, accepted } = reply;
   const { method, times, key } = reply.question;
   if (status === 429 && times === undefined) {
     return `${reply}, Retry-After ${reply.header('retry-after') ?? 'absent'}`;
   }
   if (isServerFailure(reply)) return String(reply);
+  const isHtml = /^text\/html\b/i.test(reply.header('content-type') ?? '');
+  if (isHtml && (accepted || (status === 404 && !SAFE.test(method)))) {
+    return `${reply} with an HTML page, which is not of the service`;
+  }
   const isRefused =
     status === 405 ||
+    (status === 404 && method === 'POST') ||
     (status === 403 && key !== 'read-only') ||
     (status === 401 && key === undefined);
   return isRefused && !SAFE.test(method) ? `the key may not write: ${reply}` : undefined;
-}
-
-/** Whether a reply may be older than the writes before it. One that cannot be read shows nothing. */
-function isBehind(check: CheckTranscript, name: QuestionName): boolean {
-  const reply = check.get(name);
-  if (reply === undefined || QUESTIONS[name].isShown?.(check)) return false;
-  return !reply.accepted || (reply.records ?? reply.record) !== undefined;
 }
 
 /** @throws DeploymentError if the first reply shows that the rest makes no sense */

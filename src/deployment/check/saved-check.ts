@@ -1,14 +1,14 @@
 import type { Choices } from '../../contract/assumption-table.ts';
 import { isObject } from '../../contract/records.ts';
 import type { CheckTranscript } from './check-transcript.ts';
-import { isUnsettled, verdictText } from './verdict-shapes.ts';
+import { isUnsettled, OTHER_CLIENT, verdictText } from './verdict-shapes.ts';
 import type { CheckReport } from './verdicts.ts';
 
-/** Clocks that differ by less than this, in milliseconds, count as equal. */
-const SAME_TIME = 10 * 60 * 1000;
+/** Clocks that differ by less than this count as equal. */
+const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1000;
 
 /** The config file with which a mock answers as the deployment does, as far as that was settled. */
-export function savedConfig(
+export function createConfig(
   { assumptions }: CheckReport,
   check: CheckTranscript,
   deployment: string,
@@ -21,18 +21,18 @@ export function savedConfig(
   return {
     assume,
     ...(isMock ? {} : { plain: true }),
-    ...(Math.abs(clock - now) < SAME_TIME ? {} : { clock: new Date(clock).toISOString() }),
+    ...(Math.abs(clock - now) < MAX_CLOCK_DIFFERENCE_MS
+      ? {}
+      : { clock: new Date(clock).toISOString() }),
     checked: { deployment, at: new Date(now).toISOString(), assumptions },
   };
 }
 
 /** What changed in a deployment since an earlier check, or could not be settled again. */
 export interface CheckChange {
-  /** An assumption, or an operation with a status. */
   readonly subject: string;
   readonly before: string;
   readonly after: string;
-  /** Why it could not be settled. */
   readonly why?: string;
   /** Whether the check fails by it. */
   readonly fails: boolean;
@@ -43,17 +43,18 @@ export interface CheckChange {
  *
  * @param allowUnsettled whether this one may leave open what the earlier one settled
  */
-export function changesSince(
+export function listChanges(
   earlier: EarlierCheck,
   report: CheckReport,
   allowUnsettled: boolean,
 ): CheckChange[] {
-  const verdicts = verdictsIn({ ...report }) ?? [];
+  const verdicts = readVerdicts({ ...report }) ?? [];
   return verdicts.flatMap(({ subject, verdict: after, isSettled, why }) => {
     const before = earlier.get(subject);
     if (before === undefined || before === after) return [];
     const reason = isSettled || why === undefined ? {} : { why };
-    return [{ subject, before, after, ...reason, fails: isSettled || !allowUnsettled }];
+    const isExcused = allowUnsettled || why?.includes(OTHER_CLIENT) === true;
+    return [{ subject, before, after, ...reason, fails: isSettled || !isExcused }];
   });
 }
 
@@ -65,17 +66,17 @@ export type EarlierCheck = ReadonlyMap<string, string>;
  *
  * @returns undefined if a value is neither
  */
-export function earlierCheck(saved: unknown): EarlierCheck | undefined {
+export function readEarlierCheck(saved: unknown): EarlierCheck | undefined {
   if (!isObject(saved)) return undefined;
   if (isObject(saved.assume)) {
     return new Map(Object.entries(saved.assume).map(([id, option]) => [id, String(option)]));
   }
-  const settled = verdictsIn(saved)?.filter(({ isSettled }) => isSettled);
+  const settled = readVerdicts(saved)?.filter(({ isSettled }) => isSettled);
   return settled && new Map(settled.map(({ subject, verdict }) => [subject, verdict]));
 }
 
 /** The verdicts in a report, which may have been read from a file. */
-function verdictsIn({ assumptions, replies }: Readonly<Record<string, unknown>>) {
+function readVerdicts({ assumptions, replies }: Readonly<Record<string, unknown>>) {
   if (!Array.isArray(assumptions) || !Array.isArray(replies)) return undefined;
   return [...assumptions, ...replies]
     .filter(isObject)

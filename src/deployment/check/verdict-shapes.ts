@@ -8,10 +8,8 @@ const OF_DEPLOYMENT = {
   at: required(INSTANT_TEXT, 'When it was checked.'),
 };
 
-/** The verdicts of a check about an assumption. */
 const ASSUMPTION_VERDICTS = ['settled', 'none-of-the-options', 'open'] as const;
 
-/** Its verdicts about a documented reply. */
 const REPLY_VERDICTS = ['as-documented', 'different', 'not-tried'] as const;
 
 export type ReplyVerdictName = (typeof REPLY_VERDICTS)[number];
@@ -27,12 +25,14 @@ export const VERDICT_TONES = {
   different: 'red',
 } as const satisfies Record<VerdictName, string | undefined>;
 
+/** Who stands in the reason of an open verdict if not the deployment kept the check from it. */
+export const OTHER_CLIENT = 'another client';
+
 /** Whether a verdict, also one that was read from a file, says that nothing was found out. */
 export function isUnsettled(verdict: unknown): boolean {
   return verdict === 'open' || verdict === 'not-tried';
 }
 
-/** A verdict in words. */
 export function verdictText(verdict: string): string {
   return verdict.replaceAll('-', ' ');
 }
@@ -46,7 +46,6 @@ const VERDICT = {
   ),
 };
 
-/** What `check --save` keeps of a check of a deployment. */
 export const SAVED_VERDICTS = object({
   ...OF_DEPLOYMENT,
   assumptions: required(
@@ -55,18 +54,15 @@ export const SAVED_VERDICTS = object({
   ),
 });
 
-/** What a check of a deployment found out about its assumptions. */
 export type SavedVerdicts = ValueOf<typeof SAVED_VERDICTS>;
 
-/** The verdict of a check about one assumption. */
 export const ASSUMPTION_VERDICT = object({ ...OF_DEPLOYMENT, ...VERDICT });
 
-/** What a check found out about an assumption; undefined if it says nothing. */
 export function verdictOn(
   id: string,
   checked: SavedVerdicts | undefined,
 ): ValueOf<typeof ASSUMPTION_VERDICT> | undefined {
-  const found = checked?.assumptions.find((it) => it.id === id);
+  const found = checked?.assumptions.find((verdict) => verdict.id === id);
   if (checked === undefined || found === undefined) return undefined;
   const { deployment, at } = checked;
   const { id: _, ...verdict } = found;

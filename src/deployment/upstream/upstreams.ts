@@ -19,13 +19,15 @@ export class Upstreams {
   }
 
   readonly open: OpenUpstream = async (base, key) => {
-    const { reasonOf, SilenceError, Transport } = await import('../transport.ts');
+    const { explainFailure, ReplyTimeoutError, Transport } = await import('../transport.ts');
     const { compareReply: compare } = await import('./drift.ts');
     const name = JSON.stringify([base, key]);
     const known = this.#upstreams.get(name);
     if (known !== undefined) return known;
     const url = base.href.replace(/\/$/, '');
     const transport = new Transport(base, this.#settings, DEFAULTS.upstreamTimeout);
+    const isTimeout = (error: unknown): boolean =>
+      error instanceof ReplyTimeoutError || asError(error).cause instanceof ReplyTimeoutError;
     const send: Upstream['send'] = async (request) => {
       try {
         const { onDisconnect, ...rest } = request;
@@ -37,11 +39,8 @@ export class Upstreams {
         const content = await collect(message).finally(cancel);
         return { status, phrase, headers, content };
       } catch (error) {
-        const why = `the upstream ${url} failed: ${reasonOf(error)}`;
-        throw new UpstreamError(
-          why,
-          asError(error).cause instanceof SilenceError || error instanceof SilenceError,
-        );
+        const why = `the upstream ${url} failed: ${explainFailure(error)}`;
+        throw new UpstreamError(why, isTimeout(error));
       }
     };
     const upstream = { url, key, compare, send, close: () => transport.close() };

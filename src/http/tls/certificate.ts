@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { codeOf } from '../../node-errors.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { stateOf } from '../../store/file/files.ts';
+import { stateOf } from '../../store/files.ts';
 
 export interface CertificateOptions {
   readonly tls?: boolean | undefined;

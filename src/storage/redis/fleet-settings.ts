@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { chooseOptions } from '../../contract/assumption-table.ts';
+import { writeJson } from '../../contract/json.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
-import type { SandboxOptions } from '../../sandbox/sandboxes.ts';
+import type { SandboxOptions } from '../../sandbox/sandbox-options.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 
@@ -19,21 +20,22 @@ interface ServerSettings extends SandboxOptions {
 
 /** The settings of a server that its fleet must share. Long ones and secrets are hashed. */
 export function fleetSettings(
-  { store, choices, keyLists, clock, seed, scenarios, rules }: Start,
+  { store, assume, keys, clock, delay, seed, scenarios }: Start,
   { journal, maxSandboxes, maxHold, sandboxIdle, sandboxRequired, ...server }: ServerSettings,
 ): FleetSettings {
   const { upstream = 'none', upstreamKey, plain = false } = server;
   const defaults = chooseOptions();
-  const chosen = Object.entries(choices)
+  const assumed = Object.assign({}, assume, ...scenarios.map((scenario) => scenario.assume));
+  const chosen = Object.entries(chooseOptions(assumed))
     .filter(([id, option]) => Reflect.get(defaults, id) !== option)
     .map(([id, option]) => `${id}=${option}`);
   return {
     version: packageVersion(),
     scenarios: scenarios.map(({ name }) => name).join(', ') || 'none',
     records: hashOf(storeText(store)),
-    rules: hashOf([inspect(rules, IN_DETAIL)]),
+    rules: hashOf([writeJson(scenarios.map(({ definition }) => definition)), String(delay)]),
     assumptions: chosen.join(', ') || 'none',
-    keys: hashOf([inspect(keyLists, IN_DETAIL)]),
+    keys: hashOf([inspect(keys, IN_DETAIL)]),
     clock: JSON.stringify(clock),
     seed: String(seed),
     journal: String(journal ?? DEFAULTS.journal),
@@ -56,7 +58,7 @@ export function settingDifferences(fleet: FleetSettings, own: FleetSettings): re
 
 const IN_DETAIL = { depth: null, maxArrayLength: null, maxStringLength: null };
 
-function hashOf(pieces: Iterable<Buffer | string>): string {
+export function hashOf(pieces: Iterable<Buffer | string>): string {
   const hash = createHash('sha256');
   for (const piece of pieces) hash.update(piece);
   return hash.digest('hex').slice(0, 12);

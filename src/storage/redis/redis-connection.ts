@@ -1,30 +1,48 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { StorageError } from '../../sandbox/storage.ts';
 import type { RedisAddress } from './address.ts';
-import { failureOf, isRefusal, openClient, type RedisClient } from './client.ts';
+import {
+  failureOf,
+  isRefusal,
+  isUnsent,
+  type OnMessage,
+  openClient,
+  type RedisClient,
+} from './client.ts';
 
-/** How long a command waits for a Redis that does not answer, in milliseconds. */
-const PATIENCE = 5000;
+/** How long a command waits for a Redis that is away. */
+const MAX_WAIT_MS = 5000;
 
-/** Milliseconds without a reply after which the connection counts as lost. */
-const SILENCE = 2000;
+/** How long Redis may be silent. */
+const REPLY_TIMEOUT_MS = 1500;
 
-/** Pauses between attempts to connect, in milliseconds; the last one repeats. */
-const PAUSES = [0, 50, 100, 200, 400];
+/** Pauses between attempts to connect; the last one repeats. */
+const PAUSES_MS = [0, 50, 100, 200, 400];
 
 /** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
-const PASSING = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b/;
+const PASSING = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b|-READONLY\b/;
 
 /** The hashes of scripts. */
 const HASHES = new Map<string, string>();
 
-/** One connection to Redis, made again whenever it is lost. All commands share it. */
+/** Whether a command can be repeated if its connection breaks, so that nobody knows whether it was run. */
+export type Effect = 'reads' | 'writes';
+
+/** What somebody follows. */
+export interface Channel {
+  readonly name: string;
+  readonly onMessage: OnMessage;
+  /** Called once the channel is followed, and again whenever messages may have been missed. */
+  readonly onReady: () => void;
+}
+
+/** One connection to Redis, made again whenever it is lost. All commands and channels share it. */
 export class RedisConnection {
   readonly address: RedisAddress;
-  /** How often a connection was lost. Each time, commands may have run twice. */
-  losses = 0;
+  readonly #onNotice: ((message: string) => void) | undefined;
+  readonly #channels = new Set<Channel>();
   #client: RedisClient | undefined;
   #isClosed = false;
   #problem = 'not connected yet';
@@ -32,56 +50,80 @@ export class RedisConnection {
   /** Emits `news` when there is a connection, or no hope of one. */
   readonly #events = new EventEmitter().setMaxListeners(0);
 
-  constructor(address: RedisAddress) {
+  constructor(address: RedisAddress, onNotice?: (message: string) => void) {
     this.address = address;
+    this.#onNotice = onNotice;
     void this.#stayConnected();
   }
 
   /** Why Redis cannot be reached; undefined while it can. */
   get problem(): string | undefined {
-    return this.#client === undefined ? this.#unreachable(false).message : undefined;
+    return this.#client === undefined ? this.#unreachable().message : undefined;
   }
 
   /**
-   * Runs a command. Repeats it on a new connection if the old one is lost, so it must be safe to
-   * repeat.
+   * Runs a command.
    *
    * @param script what an EVALSHA runs, in case Redis does not know it yet
-   * @throws StorageError if Redis refuses it, or cannot be reached for some seconds
+   * @throws StorageError if Redis refuses it, cannot be reached for some seconds, or goes away while it
+   *   may run a command that writes
    */
-  async run(args: readonly string[], script?: string): Promise<unknown> {
+  async run(args: readonly string[], effect: Effect, script?: string): Promise<unknown> {
     // Commands that come long after Redis was lost do not wait for it again.
-    const until = (this.#client === undefined ? this.#downSince : performance.now()) + PATIENCE;
+    const until = (this.#client === undefined ? this.#downSince : performance.now()) + MAX_WAIT_MS;
     let command = args;
-    for (let isOutcomeUnknown = false; ; ) {
+    for (;;) {
       const client = this.#client ?? (await this.#connected(until));
-      if (client === undefined) throw this.#unreachable(isOutcomeUnknown);
+      if (client === undefined) throw this.#unreachable();
       try {
         return await client.sendCommand(command);
       } catch (error) {
-        const isLate = performance.now() > until;
         if (!isRefusal(error)) {
-          isOutcomeUnknown = true;
-          if (isLate) throw this.#unreachable(isOutcomeUnknown);
-        } else if (script !== undefined && error.message.startsWith('NOSCRIPT')) {
-          command = ['EVAL', script, ...args.slice(2)];
-        } else {
-          const { message } = error;
-          if (isLate || !PASSING.test(message))
-            throw this.#error(`answers ${message}`, isOutcomeUnknown);
-          // After a failover, the address leads to another one.
-          if (message.startsWith('READONLY')) client.destroy();
-          await delay(PAUSES.at(-1));
+          const canRepeat = effect === 'reads' || isUnsent(error);
+          if (canRepeat && performance.now() < until) {
+            await setImmediate();
+            continue;
+          }
+          const { reason } = failureOf(error);
+          const why = `lost the connection to ${this.address.shown} (${reason})`;
+          throw new StorageError(why, { isOutcomeUnknown: !canRepeat });
         }
+        if (script !== undefined && error.message.startsWith('NOSCRIPT')) {
+          command = ['EVAL', script, ...args.slice(2)];
+          continue;
+        }
+        const message = error.message.replace(/\.? script: .*$/s, '');
+        if (performance.now() > until || !PASSING.test(message)) {
+          throw new StorageError(`${this.address.shown} answers ${message}`);
+        }
+        // After a failover, the address leads to another one.
+        if (message.includes('READONLY')) client.destroy();
+        await delay(PAUSES_MS.at(-1));
       }
     }
   }
 
   /** Runs a script, as `run` does. Redis knows it by its hash. */
-  eval(script: string, keys: readonly string[], args: readonly string[] = []): Promise<unknown> {
+  eval(
+    script: string,
+    effect: Effect,
+    keys: readonly string[],
+    args: readonly string[] = [],
+  ): Promise<unknown> {
     const hash = HASHES.get(script) ?? createHash('sha1').update(script).digest('hex');
     HASHES.set(script, hash);
-    return this.run(['EVALSHA', hash, String(keys.length), ...keys, ...args], script);
+    return this.run(['EVALSHA', hash, String(keys.length), ...keys, ...args], effect, script);
+  }
+
+  /** Follows a channel, through losses of the connection. Never rejects. */
+  follow(channel: Channel): Promise<void> {
+    this.#channels.add(channel);
+    return this.#subscribe(channel);
+  }
+
+  unfollow(channel: Channel): void {
+    this.#channels.delete(channel);
+    this.#client?.unsubscribe(channel.name, channel.onMessage).catch(() => {});
   }
 
   close(): void {
@@ -89,6 +131,16 @@ export class RedisConnection {
     this.#client?.destroy();
     this.#client = undefined;
     this.#events.emit('news');
+  }
+
+  async #subscribe(channel: Channel): Promise<void> {
+    try {
+      if (this.#client === undefined) return;
+      await this.#client.subscribe(channel.name, channel.onMessage);
+      channel.onReady();
+    } catch {
+      // The next connection tries again.
+    }
   }
 
   /** Waits for a connection; undefined if there is none in time. */
@@ -101,17 +153,21 @@ export class RedisConnection {
   }
 
   async #stayConnected(): Promise<void> {
+    let isFirst = true;
     for (let failures = 0; !this.#isClosed; failures += 1) {
-      await delay(PAUSES[failures] ?? PAUSES.at(-1));
+      await delay(PAUSES_MS[failures] ?? PAUSES_MS.at(-1));
       try {
-        const client = await openClient(this.address, SILENCE);
+        const client = await openClient(this.address, REPLY_TIMEOUT_MS);
         if (this.#isClosed) return client.destroy();
         this.#client = client;
         failures = 0;
+        if (!isFirst) this.#onNotice?.(`${this.address.shown} can be reached again`);
+        isFirst = false;
         this.#events.emit('news');
+        for (const channel of this.#channels) void this.#subscribe(channel);
         this.#problem = (await client.lost).message;
-        this.losses += 1;
         this.#downSince = performance.now();
+        if (!this.#isClosed) this.#onNotice?.(this.#unreachable().message);
       } catch (error) {
         const { reason, isFinal } = failureOf(error);
         this.#problem = reason;
@@ -121,12 +177,7 @@ export class RedisConnection {
     }
   }
 
-  #unreachable(isOutcomeUnknown: boolean): StorageError {
-    return this.#error(`cannot be reached (${this.#problem})`, isOutcomeUnknown);
-  }
-
-  #error(problem: string, isOutcomeUnknown: boolean): StorageError {
-    const unknown = isOutcomeUnknown ? '; it is not known whether it has the change' : '';
-    return new StorageError(`${this.address.shown} ${problem}${unknown}`, { isOutcomeUnknown });
+  #unreachable(): StorageError {
+    return new StorageError(`${this.address.shown} cannot be reached (${this.#problem})`);
   }
 }

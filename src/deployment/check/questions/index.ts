@@ -1,5 +1,5 @@
-import type { AssumptionId } from '../../contract/assumption-table.ts';
-import { operationShape } from '../../contract/operations.ts';
+import type { AssumptionId } from '../../../contract/assumption-table.ts';
+import { operationShape } from '../../../contract/operations.ts';
 import { ANIMAL_QUESTIONS } from './animal-questions.ts';
 import { CREATION_QUESTIONS } from './creation-questions.ts';
 import { ORDER_QUESTIONS } from './order-questions.ts';
@@ -8,7 +8,6 @@ import type { Question, Settlement } from './question.ts';
 import { QUESTION_NAMES, type QuestionName } from './question-names.ts';
 import { STOCK_QUESTIONS } from './stock-questions.ts';
 
-/** Every question of a check. */
 export const QUESTIONS: Readonly<Record<QuestionName, Question>> = {
   ...ANIMAL_QUESTIONS,
   ...CREATION_QUESTIONS,
@@ -27,14 +26,13 @@ const SETTLEMENTS: readonly Settlement[] = [
 ];
 
 /** @throws Error for an assumption that no question settles */
-export function settlementOf(id: AssumptionId): Settlement {
+export function findSettlement(id: AssumptionId): Settlement {
   const settlement = SETTLEMENTS.find(({ settles }) => settles === id);
   if (settlement === undefined) throw new Error(`No question settles ${id}.`);
   return settlement;
 }
 
-/** The questions that an assumption is judged by. */
-export function questionsOf({
+export function listQuestions({
   by = [],
   from = [],
   also = [],
@@ -42,12 +40,10 @@ export function questionsOf({
   return [...from, ...by, ...also];
 }
 
-/** What a reply of an operation is called. */
 export function replyName(reply: Pick<Question, 'operation' | 'status'>): string {
   return `${reply.operation} ${reply.status}`;
 }
 
-/** The documented reply that a question has rules for. */
 export function ruledReply({ operation, rules }: Question): string | undefined {
   if (operation === undefined || rules === undefined) return undefined;
   return `${operation} ${Object.keys(operationShape(operation).replies)[0]}`;

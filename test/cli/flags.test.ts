@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/command.ts';
-import { readCommandLine } from '../../src/cli/command-line.ts';
-import { flagsFrom, spellingOf } from '../../src/cli/flags.ts';
-import { readFlags } from '../../src/cli/read-flags.ts';
+import { parseCommandLine } from '../../src/cli/command-parser.ts';
+import { readFlags } from '../../src/cli/flag-sources.ts';
+import { listFlagsFrom, spell } from '../../src/cli/flags.ts';
 import { serveSettings } from '../../src/cli/start-server.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -26,7 +26,10 @@ async function settingsOf({ args = [], env = {}, config }: Places) {
   }
   const words = config === undefined ? args : [...args, '--config', file];
   const variables = Object.entries(env).map(([name, text]) => [`PETSTORE_MOCK_${name}`, text]);
-  return serveSettings(await readFlags(readCommandLine(words), Object.fromEntries(variables)));
+  const parsed = await parseCommandLine(words, 80);
+  if (typeof parsed === 'string') throw new Error(`It prints ${parsed}`);
+  const { command, flags } = parsed;
+  return serveSettings(await readFlags(command, flags, Object.fromEntries(variables), () => {}));
 }
 
 /** The message of the error, with FILE for the config file's path. */
@@ -77,6 +80,7 @@ describe('every flag of serve can come from the command line, the environment or
       { env: { RATE_LIMIT: '5/s' } },
       { config: { 'rate-limit': '5/s' } },
     ],
+    [{ sandboxIdle: 30 * 86_400_000 }, { args: ['--sandbox-idle', 'P30D'] }],
     [
       { clock: Date.UTC(2030, 11, 6), frozen: true },
       { args: ['--clock', '2030-12-06T01:00:00+01:00', '--freeze'] },
@@ -153,7 +157,7 @@ test('a config file can say what a check of a deployment found out', async () =>
 
 describe('each error names the place, the expected value and the nearest valid word', () => {
   const port = 'an integer from 0 to 65535';
-  const fileFlags = `${flagsFrom('config').map(spellingOf).join(', ')} or checked`;
+  const fileFlags = `${listFlagsFrom('config').map(spell).join(', ')} or checked`;
   const onCommandLine: [words: string, message: string][] = [
     [
       '--prot 80',
@@ -179,6 +183,10 @@ describe('each error names the place, the expected value and the nearest valid w
       '--scenario: expected one scenario, found "slow,flaky" (repeat the flag for several: --scenario slow --scenario flaky)',
     ],
     ['--port', '--port needs a value (N)'],
+    [
+      '--constructor',
+      'serve has no flag --constructor (did you mean --control-token?); petstore-mock --help lists its flags',
+    ],
     ['--port 65536', `--port: expected ${port}, found 65536`],
     ['--plain=yes', '--plain: expected true or false, found "yes"'],
     [

@@ -1,9 +1,8 @@
-import { OPERATIONS } from '../../contract/operations.ts';
-import { describe } from '../../words.ts';
-import { idsOf, nextQuery, UNKNOWN_WORD, withId } from '../deployment-reply.ts';
-import type { CheckTranscript } from './check-transcript.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
+import { describe } from '../../../words.ts';
+import { findById, nextQuery, readIds, UNKNOWN_WORD } from '../../deployment-reply.ts';
+import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { DocumentRule, Need, Question, QuestionTable } from './question.ts';
-import type { QuestionName } from './question-names.ts';
 import {
   call,
   listPets,
@@ -15,37 +14,47 @@ import {
   unless,
   unlike,
   unusedId,
-} from './question-rows.ts';
+} from './question.ts';
 
 const [{ default: USUAL_PAGE }] = OPERATIONS.listPets.parameters;
 
-/** A list has as many animals as the limit lets through. */
-const pageLength: DocumentRule = ({ request, records = [] }, check) => {
-  const known = check.get('pets100')?.records ?? records;
+/** A list has as many animals as the limit lets through. A page may have fewer if it leads to a next one. */
+const pageLength: DocumentRule = (reply) => {
+  const { request, records = [], beside = records } = reply;
+  const { length } = records;
   const limit = Number(/limit=(\d+)/.exec(request.path)?.[1] ?? USUAL_PAGE);
-  const wanted = Math.min(limit, Math.max(known.length, records.length));
-  const expected = `${wanted} animals with limit ${limit}`;
-  return unless(records.length === wanted, '$', expected, `${records.length}`);
+  const wanted = Math.min(limit, Math.max(beside.length, length));
+  const holds = length === wanted || (length < wanted && isPart(reply));
+  return unless(holds, '$', `${wanted} animals with limit ${limit}`, `${length}`);
 };
 
-const PAGE = { status: 200, rules: [pageLength, uniqueIds('id')] };
+/** Whether a reply says that there are more animals than it lists. */
+export function isPart(reply: ProbeReply | undefined): boolean {
+  if (reply?.records === undefined) return false;
+  const total = Number(reply.header('x-total-count') ?? 0);
+  return nextQuery(reply) !== undefined || total > reply.records.length;
+}
 
-/** A filter by status lists the animals that have it, and no others. */
+const PAGE = { status: 200, rules: [pageLength, uniqueIds('id')] };
+const COMPARED = { compares: 'pets100' } as const;
+const COMPARED_PAGE = { ...PAGE, ...COMPARED };
+
 function filterBy(status: string): Question {
-  const rule: DocumentRule = ({ records = [] }, check) => {
+  const rule: DocumentRule = (reply) => {
+    const { records = [], beside } = reply;
     const other = records.find((animal) => animal.status !== status);
-    const ids = idsOf(records);
-    const all = check.get('pets100')?.records?.filter((it) => it.status === status);
-    const missing = idsOf(all).find((id) => !ids.includes(id));
+    const ids = readIds(records);
+    const all = beside?.filter((animal) => animal.status === status);
+    const missing = isPart(reply) ? undefined : readIds(all).find((id) => !ids.includes(id));
     return [
       ...unless(other === undefined, '$[].status', `only ${status}`, describe(other?.status)),
       ...unless(missing === undefined, '$', `animal ${missing}, which is ${status}`, 'nothing'),
     ];
   };
-  return listPets(`?limit=100&status=${status}`, 'the filter', { status: 200, rules: [rule] });
+  const more = { status: 200, rules: [rule], ...COMPARED };
+  return listPets(`?limit=100&status=${status}`, 'the filter', more);
 }
 
-/** The sunset is on the day of the document. */
 export const sunsetDay: DocumentRule = (reply) => {
   const day = OPERATIONS.getPet.sunset;
   const found = reply.header('sunset');
@@ -62,7 +71,7 @@ const LISTED_PET: Need = {
   after: 'pets100',
   // Rather one with an id that a double cannot hold.
   find: (check) => {
-    const ids = idsOf(check.get('pets100')?.records);
+    const ids = readIds(check.get('pets100')?.records);
     return ids.find((id) => id > LARGEST_DOUBLE || id < -LARGEST_DOUBLE) ?? ids[0];
   },
 };
@@ -71,17 +80,16 @@ const UNKNOWN_PET: Need = {
   description: 'an id that no animal has',
   find: (check) =>
     unusedId([
-      ...idsOf(check.get('pets100')?.records),
-      ...idsOf(check.get('inventory')?.records, 'petId'),
+      ...readIds(check.get('pets100')?.records),
+      ...readIds(check.get('inventory')?.records, 'petId'),
     ]),
 };
 
-/** What a check asks about reading animals. */
 export const ANIMAL_QUESTIONS = {
   pets100: listPets('?limit=100', 'the animals', PAGE),
-  pets: listPets('', 'the default limit', PAGE),
+  pets: listPets('', 'the default limit', COMPARED_PAGE),
   pets1: listPets('?limit=1', 'the shortest page', {
-    ...PAGE,
+    ...COMPARED_PAGE,
     settles: 'pets-paging',
     also: ['nextPage', 'pets100'],
     obstacle: (check) => {
@@ -89,25 +97,27 @@ export const ANIMAL_QUESTIONS = {
       if (list === undefined) return check.whyUnknown('pets100');
       return list.length < 2 && !hasTotal(check) && 'it needs at least 2 animals';
     },
-    values: (check) => [pagingIn(check)],
+    values: (check) => [describePaging(check)],
   }),
-  pets2: listPets('?limit=2', 'a page of two animals', PAGE),
+  pets2: listPets('?limit=2', 'a page of two animals', COMPARED_PAGE),
   nextPage: listPets('{}', 'the next page', {
+    compares: 'pets1',
     needs: {
       description: 'a way to the next page',
-      find: (check) => linkIn(check) ?? (hasTotal(check) ? '?limit=1&offset=1' : undefined),
+      find: (check) => findLink(check) ?? (hasTotal(check) ? '?limit=1&offset=1' : undefined),
     },
   }),
   available: filterBy('available'),
   pending: filterBy('pending'),
   sold: filterBy('sold'),
   pet: readPet(LISTED_PET, 'an animal of the list', {
+    ...COMPARED,
     status: 200,
     rules: [
       sunsetDay,
-      ({ request, record }, check) => {
+      ({ request, record, beside }) => {
         const id = BigInt(/-?\d+$/.exec(request.path)?.[0] ?? 0);
-        const listed = withId(check.get('pets100')?.records, id);
+        const listed = findById(beside, id);
         return unlike(record, listed, Object.keys({ ...listed, status: undefined }));
       },
     ],
@@ -127,21 +137,23 @@ export const ANIMAL_QUESTIONS = {
   limitText: listPets('?limit=abc', 'a limit that is not an integer', {
     settles: 'invalid-input',
     also: ['petText', 'createNoCategory', 'stockText', 'stockNothing'],
-    values: (check) => refusals(check).map((it) => String(it.status)),
+    values: (check) => refusals(check).map(({ status }) => `${status}`),
   }),
   petText: call('getPet', '', 'an id that is not an integer', { path: '/pets/abc' }),
-  limit0: listPets('?limit=0', 'a limit below 1'),
+  limit0: listPets('?limit=0', 'a limit below 1', COMPARED),
   limit101: listPets('?limit=101', 'a limit above 100', {
+    ...COMPARED,
     settles: 'limit-out-of-range',
     from: ['pets100'],
     by: ['limit0', 'limit101'],
     options: {
       reject: refused,
-      clamp: (_, check) => lists(check, 'limit0', 1) && lists(check, 'limit101', 100),
-      default: (_, check) => lists(check, 'limit0', 20) && lists(check, 'limit101', 20),
+      clamp: (reply) => lists(reply, reply.name === 'limit0' ? 1 : 100),
+      default: (reply) => lists(reply, USUAL_PAGE),
     },
   }),
   unseenFilter: listPets(`?limit=100&status=${UNKNOWN_WORD}`, 'a filter for a status never seen', {
+    ...COMPARED,
     settles: 'status-filter',
     also: ['createUnseenStatus', 'pets100'],
     obstacle: (check) => {
@@ -154,18 +166,18 @@ export const ANIMAL_QUESTIONS = {
     options: {
       reject: refused,
       empty: ({ records }) => records?.length === 0,
-      ignore: (_, check) => lists(check, 'unseenFilter', 100),
+      ignore: (reply) => lists(reply, 100),
     },
   }),
   petNoKey: readPet(UNKNOWN_PET, 'a missing key', NO_KEY),
 } as const satisfies QuestionTable;
 
 /** How a client asks for the page after that of one animal: an option, or in words. */
-function pagingIn(check: CheckTranscript): string {
-  const query = linkIn(check);
+function describePaging(check: CheckTranscript): string {
+  const query = findLink(check);
   if (query === undefined && !hasTotal(check)) return 'none';
   const [first, next] = (['pets1', 'nextPage'] as const).map(
-    (name) => idsOf(check.get(name)?.records)[0],
+    (name) => readIds(check.get(name)?.records)[0],
   );
   const isOnly = (check.get('pets100')?.records?.length ?? 0) < 2;
   const isFurther = next === undefined ? isOnly : next !== first;
@@ -175,7 +187,7 @@ function pagingIn(check: CheckTranscript): string {
   return /[?&]cursor=/.test(query) ? 'cursor' : `a Link to ${query}`;
 }
 
-function linkIn(check: CheckTranscript): string | undefined {
+function findLink(check: CheckTranscript): string | undefined {
   return nextQuery(check.get('pets1') ?? { headers: [] });
 }
 
@@ -185,13 +197,13 @@ function hasTotal(check: CheckTranscript): boolean {
 
 /** The refusals of input. Ignores input that was accepted, and an operation past its sunset. */
 function refusals(check: CheckTranscript) {
-  const pet = check.all('petText').filter((it) => it.refused || !check.hasPassedSunset);
+  const pet = check.all('petText').filter((reply) => reply.refused || !check.hasPassedSunset);
   const others = check.all('createNoCategory', 'stockText', 'stockNothing');
-  return [...check.all('limitText'), ...[...pet, ...others].filter((it) => it.status >= 400)];
+  return [...check.all('limitText'), ...[...pet, ...others].filter(({ status }) => status >= 400)];
 }
 
-/** Whether a list has as many animals as this limit lets through. */
-function lists(check: CheckTranscript, name: QuestionName, limit: number): boolean {
-  const known = check.get('pets100')?.records?.length ?? 0;
-  return check.get(name)?.records?.length === Math.min(limit, known);
+/** Whether a list has as many animals as this limit lets through. Some may be new. */
+function lists({ records, beside }: ProbeReply, limit: number): boolean {
+  if (records === undefined || beside === undefined) return false;
+  return records.length === Math.min(limit, Math.max(beside.length, records.length));
 }

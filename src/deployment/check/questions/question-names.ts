@@ -6,13 +6,12 @@ export const QUESTION_NAMES = [
   'limitText', 'petText', 'limit0', 'limit101', 'unseenFilter', 'unknownQuery', 'ordersPage', 'getOrder',
   'petsNoKey', 'petNoKey', 'inventoryNoKey', 'ordersNoKey', 'petsUnknownKey', 'petsInvalidKey', 'limitTextNoKey',
   'otherOrigin', 'preflight', 'petsReadOnly',
-  'create', 'createPending', 'created', 'inventoryCreated',
-  'stock5', 'cancel', 'petAt5', 'ordersCancelled', 'inventoryCancelled', 'cancelAgain',
-  'stock0', 'petAt0', 'stock3', 'inventoryKept', 'stockNegative', 'stockText', 'stockNothing', 'stockNoKey',
+  'inventoryBefore', 'cancel', 'create', 'createPending', 'stock5', 'stockNegative', 'stock0', 'stock3', 'inventoryAfter',
+  'cancelAgain', 'created', 'stockText', 'stockNothing', 'stockNoKey',
   'createLongName', 'createNoKey', 'createWithId', 'createUnknownField', 'createUnseenStatus',
   'createNoCategory', 'createAsText', 'createOver10kb', 'createOver1mb', 'createReadOnly',
   'cancelUnknown', 'cancelNoKey', 'cancelShipped', 'cancelCancelled',
-  'petsAgain', 'burst',
+  'petsAgain', 'petStocked', 'ordersAfter', 'burst',
 ] as const;
 
 export type QuestionName = (typeof QUESTION_NAMES)[number];

@@ -1,7 +1,8 @@
-import { OPERATIONS } from '../../contract/operations.ts';
-import { idsOf, UNKNOWN_WORD, withId } from '../deployment-reply.ts';
-import { sunsetDay } from './animal-questions.ts';
-import type { CheckTranscript } from './check-transcript.ts';
+import { OPERATIONS } from '../../../contract/operations.ts';
+import { findById, readIds, UNKNOWN_WORD } from '../../deployment-reply.ts';
+import type { CheckTranscript } from '../check-transcript.ts';
+import { OTHER_CLIENT } from '../verdict-shapes.ts';
+import { isPart, sunsetDay } from './animal-questions.ts';
 import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
@@ -16,11 +17,11 @@ import {
   status,
   unless,
   unlike,
-} from './question-rows.ts';
+} from './question.ts';
+import type { QuestionName } from './question-names.ts';
 
-const [{ maximum: LONGEST_PAGE }] = OPERATIONS.listPets.parameters;
+const [{ maximum: MAX_PAGE }] = OPERATIONS.listPets.parameters;
 
-/** Every animal that a check creates has a name that starts with this. */
 const ORIGIN = 'petstore-mock check';
 
 const animal = (name: string, more = '') => `{"name":"${ORIGIN}: ${name}","categoryId":1${more}}`;
@@ -31,7 +32,6 @@ const LARGEST = 2n ** 53n;
 /** One character more than `name-limits: 255` allows. */
 const LONG_NAME = `${ORIGIN}: `.padEnd(256, 'x');
 
-/** The reply to a creation has what was sent. */
 const asSent: DocumentRule = ({ record, sent }) =>
   unlike(
     record,
@@ -45,13 +45,22 @@ const createPet = (body: string, why: string, more?: More) =>
 const createOver = (kib: number, more?: More) =>
   createPet('{}'.padEnd((kib + 1) * 1024), `a body of ${kib + 1} KiB, wrong at any size`, more);
 
-export const CREATED_PET: Need = {
+const CREATED_PET: Need = {
   description: 'a created animal',
   after: 'create',
   find: (check) => check.get('create')?.id,
 };
 
-/** What a check asks about creating animals. */
+const FIRST = ['create', 'createPending'] as const;
+
+/** The creations that a deployment may accept, in order. */
+export const CREATIONS = [
+  ...FIRST,
+  'createLongName',
+  'createWithId',
+  'createUnknownField',
+] as const;
+
 export const CREATION_QUESTIONS = {
   create: createPet(
     `{"name":"${ORIGIN}: no status","categoryId":${LARGEST + 1n}}`,
@@ -68,26 +77,27 @@ export const CREATION_QUESTIONS = {
     settles: 'assigned-ids',
     from: ['create', 'createPending'],
     also: ['created'],
-    obstacle: (check) =>
-      check.get('created')?.id !== createdIds(check)[0] &&
-      !check.hasPassedSunset &&
-      `the created animal cannot be read under its id: ${check.whyUnknown('created')}`,
+    obstacle: (check) => {
+      const ids = createdIds(check, CREATIONS);
+      if (check.get('created')?.id !== ids[0] && !check.hasPassedSunset) {
+        return `the created animal cannot be read under its id: ${check.whyUnknown('created')}`;
+      }
+      const hasGaps = isAscending(ids) && ids.every((id) => id <= LARGEST) && !hasNeighbours(ids);
+      return hasGaps && `the new ids have gaps, as if ${OTHER_CLIENT} had created animals as well`;
+    },
     values: (check) => {
-      const [first = 0n, second = 0n] = createdIds(check);
-      if (second - first === 1n) return ['next'];
-      return createdIds(check).map((id) => (id > LARGEST ? 'int64' : String(id)));
+      const ids = createdIds(check, CREATIONS);
+      return hasNeighbours(ids) ? ['next'] : ids.map((id) => (id > LARGEST ? 'int64' : `${id}`));
     },
   }),
   created: readPet(CREATED_PET, 'the first created animal', {
     status: 200,
-    isPromised: true,
     isShown: (check) => check.get('created')?.status === 200 || check.hasPassedSunset,
     rules: [
       sunsetDay,
       ({ record }, check) => {
-        const created = check.get('create');
-        const { id, status } = created?.record ?? {};
-        return unlike(record, { id, status, ...created?.sent });
+        const { id, sent } = check.get('create') ?? {};
+        return unlike(record, { id, ...sent });
       },
     ],
   }),
@@ -128,7 +138,7 @@ export const CREATION_QUESTIONS = {
     values: (check) => [
       check
         .all('createOver10kb', 'createOver1mb')
-        .map((it) => (it.refused ? 'refused' : it.status))
+        .map(({ refused, status }) => (refused ? 'refused' : status))
         .join(', '),
     ],
     options: { '1mb': /^refused, 413$/, '10kb': /^413, 413$/, none: /^refused, refused$/ },
@@ -143,8 +153,7 @@ export const CREATION_QUESTIONS = {
   }),
   petsAgain: listPets('?limit=100', 'the order of the animals', {
     status: 200,
-    isPromised: true,
-    isShown: (check) => createdIds(check).every((id) => isOnPage(check, id)),
+    isShown: (check) => createdIds(check, FIRST).every((id) => isOnPage(check, id)),
     rules: [
       (_, check) => {
         const id = check.get('created')?.id;
@@ -155,32 +164,35 @@ export const CREATION_QUESTIONS = {
     settles: 'pets-order',
     from: ['petsAgain', 'pets100'],
     obstacle: (check) => {
-      const { length } = idsIn(check, 'petsAgain');
-      const isSorted = orderOf(check) !== 'shuffled';
+      const { length } = listIds(check, 'petsAgain');
+      const isSorted = describeOrder(check) !== 'shuffled';
       return isSorted && length < 8 && `it needs 8 animals: ${length} can be in order by chance`;
     },
-    values: (check) => [isSameAgain(check) ? orderOf(check) : 'another order at each call'],
+    values: (check) => [isSameAgain(check) ? describeOrder(check) : 'another order at each call'],
   }),
 } as const satisfies QuestionTable;
 
-/** The ids of the animals that the check has created first. */
-function createdIds(check: CheckTranscript): bigint[] {
-  return check.all('create', 'createPending').flatMap(({ id }) => id ?? []);
+function createdIds(check: CheckTranscript, names: readonly QuestionName[]): bigint[] {
+  return check.all(...names).flatMap(({ id }) => id ?? []);
+}
+
+function hasNeighbours(ids: readonly bigint[]): boolean {
+  return ids.some((id, at) => id - (ids[at - 1] ?? id) === 1n);
 }
 
 /** Whether a created animal is listed, or may be on another page. */
 function isOnPage(check: CheckTranscript, id: bigint): boolean {
-  const list = check.get('petsAgain')?.records;
-  return (list?.length ?? 0) >= LONGEST_PAGE || withId(list, id) !== undefined;
+  const reply = check.get('petsAgain');
+  const isCut = (reply?.records?.length ?? 0) >= MAX_PAGE || isPart(reply);
+  return isCut || findById(reply?.records, id) !== undefined;
 }
 
-/** The ids of a list, each once. */
-function idsIn(check: CheckTranscript, name: 'pets100' | 'petsAgain'): bigint[] {
-  return [...new Set(idsOf(check.get(name)?.records))];
+function listIds(check: CheckTranscript, name: 'pets100' | 'petsAgain'): bigint[] {
+  return [...new Set(readIds(check.get(name)?.records))];
 }
 
-function orderOf(check: CheckTranscript): 'id' | 'newest' | 'shuffled' {
-  const ids = idsIn(check, 'petsAgain');
+function describeOrder(check: CheckTranscript): 'id' | 'newest' | 'shuffled' {
+  const ids = listIds(check, 'petsAgain');
   if (isAscending(ids)) return 'id';
   return isAscending(ids.toReversed()) ? 'newest' : 'shuffled';
 }
@@ -191,7 +203,7 @@ function isAscending(ids: readonly bigint[]): boolean {
 
 /** Whether both lists have the same order. An animal that only one of them has may be new. */
 function isSameAgain(check: CheckTranscript): boolean {
-  const [ids, again] = [idsIn(check, 'petsAgain'), idsIn(check, 'pets100')];
+  const [ids, again] = [listIds(check, 'petsAgain'), listIds(check, 'pets100')];
   const common = ids.filter((id) => again.includes(id));
   return String(common) === String(again.filter((id) => ids.includes(id)));
 }

@@ -1,0 +1,63 @@
+import { jsonOf, writeJson } from '../../contract/json.ts';
+import { operationShape } from '../../contract/operations.ts';
+import { parseTarget, queryOf } from '../../http/target.ts';
+import { bodyText, type Exchange, isDropped } from '../../sandbox/exchange.ts';
+import { pairsOf } from './exchange-text.ts';
+
+/** Characters of a body that a rule repeats. */
+const MAX_RULE_BODY = 8192;
+
+/** A scenario with a rule for calls like this one; undefined if it reached no operation. */
+export function ruleText(exchange: Exchange): string | undefined {
+  const { number, operation, target, fault, delay, status } = exchange;
+  if (operation === undefined) return undefined;
+  const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
+  const { pathId } = parsed;
+  const { parameters } = operationShape(operation);
+  const parameter = parameters.find((known) => known.in === 'path');
+  const names = parameters.map(({ name }) => name);
+  const where = {
+    ...(parameter && pathId !== undefined && { [parameter.name]: jsonOf(pathId) ?? pathId }),
+    ...Object.fromEntries(queryOf(parsed).filter(([name]) => names.includes(name))),
+  };
+  const rule = {
+    on: operation,
+    where: Object.keys(where).length > 0 ? where : undefined,
+    delay: delay > 0 ? delay : undefined,
+    fault: fault?.kind === 'slow-body' ? fault : fault?.kind,
+    reply: ruleReply(exchange),
+  };
+  const lines = Object.entries(rule).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return [`${name}: ${typeof value === 'string' ? value : writeJson(value)}`];
+  });
+  const description = `${operation} gets ${status ?? fault?.kind}, as in call ${number}.`;
+  return `description: ${description}\nrules:\n  - ${lines.join('\n    ')}\n`;
+}
+
+/** Headers that a reply with a body of its own does not have by itself. */
+const OWN_HEADERS =
+  /^(?:content-type|deprecation|link|retry-after|sunset|www-authenticate|x-total-count)$/i;
+
+/** The reply of a rule; undefined if the service is to give it. */
+function ruleReply({ method, status, reply, fault, basis }: Exchange) {
+  if (status === undefined || reply === undefined) return undefined;
+  const text = bodyText(reply);
+  const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';
+  const isShort = text !== undefined && text.length <= MAX_RULE_BODY;
+  const hasBody = isShort && (isMade || method !== 'GET' || status >= 400);
+  if (fault !== undefined && (status < 400 || !hasBody)) return undefined;
+  const names = hasBody ? OWN_HEADERS : /^retry-after$/i;
+  const headers = pairsOf(reply.headers).filter(({ name, value }) => {
+    return names.test(name) && value !== 'application/json';
+  });
+  const isEmpty = isMade && text === undefined && !isDropped(reply) && method !== 'HEAD';
+  return {
+    status,
+    ...(headers.length > 0 && {
+      headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    }),
+    ...(hasBody && { body: jsonOf(text) ?? text }),
+    ...(isEmpty && status >= 400 && { empty: true }),
+  };
+}

@@ -1,0 +1,202 @@
+import { isObject } from '../../../contract/records.ts';
+import {
+  findById,
+  type JsonRecord,
+  readId,
+  readIds,
+  UNKNOWN_WORD,
+} from '../../deployment-reply.ts';
+import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
+import type { Need, QuestionTable } from './question.ts';
+import {
+  accepted,
+  call,
+  listOrders,
+  type More,
+  NO_KEY,
+  refused,
+  status,
+  uniqueIds,
+  unless,
+  unusedId,
+} from './question.ts';
+
+const cancel = (why: string, more?: More) => call('cancelOrder', '', why, more);
+
+const UNKNOWN_ORDER: Need = {
+  description: 'an id that no order has',
+  find: (check, { cancel = [], shipped = [], cancelled = [] }) =>
+    unusedId([...readIds(check.get('orders')?.records), ...cancel, ...shipped, ...cancelled]),
+};
+
+const CANCELLED_ORDER: Need = {
+  description: 'an order that was cancelled',
+  after: 'cancel',
+  find: (check) => check.cancelled[0],
+};
+
+const CANCELLATIONS = ['cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel'] as const;
+
+export const ORDER_QUESTIONS = {
+  orders: listOrders('', 'the orders', {
+    status: 200,
+    rules: [uniqueIds('id')],
+    settles: 'order-status-field',
+    from: ['orders'],
+    obstacle: (check) =>
+      readIds(listedOrders(check)).length === 0 && 'GET /store/orders lists no order with an id',
+    values: (check) => [
+      typeof listedOrders(check).find(({ status }) => status !== undefined)?.status,
+    ],
+    options: { hidden: /^undefined$/, shown: /^string$/ },
+  }),
+  unknownQuery: listOrders(`?${UNKNOWN_WORD}=1`, 'an unknown query parameter', {
+    settles: 'unknown-query',
+    options: { ignore: status(200), reject: refused },
+  }),
+  ordersPage: listOrders('?limit=1', 'that orders have no pages', {
+    compares: 'orders',
+    rules: [
+      ({ records, beside = records }) => {
+        const count = beside?.length;
+        const holds = records === undefined || records.length === count;
+        return unless(holds, '$', `all ${count} orders`, `${records?.length}`);
+      },
+    ],
+  }),
+  getOrder: {
+    operation: undefined,
+    method: 'GET',
+    path: '/store/orders/{}',
+    needs: UNKNOWN_ORDER,
+    why: 'a method that the path does not have',
+    settles: 'unknown-method',
+    options: {
+      405: ({ status, header }) => status === 405 && header('allow') !== undefined,
+      404: status(404),
+    },
+  },
+  ordersNoKey: listOrders('', 'a missing key', NO_KEY),
+  cancel: cancel('a pending order', {
+    each: 'cancel',
+    status: 204,
+    // Another client may have cancelled it, unless the deployment says that it is still pending.
+    excuse: ({ status, order }, check) => {
+      const after = findById(check.get('ordersAfter')?.records, order);
+      const isPending = after?.status === 'pending' && !check.isDue(order);
+      return status === 404 || (status === 409 && !isPending);
+    },
+    settles: 'order-shipping',
+    from: ['orders'],
+    also: ['cancel'],
+    obstacle: (check) => listShippings(check).length === 0 && check.rival,
+    values: listShippings,
+    nothing: 'no pending order is past its shipDate',
+    options: { manual: /^accepted$/, 'at-ship-date': /^409$/ },
+  }),
+  ordersAfter: listOrders('', 'what became of cancelled orders', {
+    needs: {
+      description: 'an order that the check tried to cancel',
+      after: 'cancel',
+      find: (check) => check.get('cancel')?.order,
+    },
+    status: 200,
+    isAffected: (check) =>
+      check.all('cancel').every(({ accepted, order }) => {
+        const after = findById(check.get('ordersAfter')?.records, order);
+        const isSame = after?.status === check.order(order)?.status;
+        return after === undefined || !(accepted ? isSame : after.status === 'pending');
+      }),
+    settles: 'cancelled-orders',
+    from: ['orders'],
+    also: ['ordersAfter', 'cancel'],
+    obstacle: (check) => {
+      if (listsCancelled(check)) return undefined;
+      if (!isListed(check, 'orders')) {
+        return check.rival ?? 'no order that was cancelled was listed before';
+      }
+      return !check.get('ordersAfter')?.records && check.whyUnknown('ordersAfter');
+    },
+    values: (check) => [
+      listsCancelled(check) || isListed(check, 'ordersAfter') ? 'listed' : 'removed',
+    ],
+  }),
+  cancelAgain: cancel('an order that was cancelled just now', { needs: CANCELLED_ORDER }),
+  cancelUnknown: cancel('an order that does not exist', { needs: UNKNOWN_ORDER, status: 404 }),
+  cancelNoKey: cancel('a missing key', { needs: UNKNOWN_ORDER, ...NO_KEY }),
+  cancelShipped: cancel('a shipped order', {
+    each: 'shipped',
+    spares: (check, order) =>
+      check.isShipped(order)
+        ? undefined
+        : `GET /store/orders does not show that order ${order} has shipped, so it is not cancelled`,
+    status: 409,
+    settles: 'conflict-body',
+    by: CANCELLATIONS,
+    any: true,
+    values: (check) =>
+      check
+        .all(...CANCELLATIONS)
+        .filter(status(409))
+        .map(conflictBody),
+    nothing: 'no 409 was seen; --shipped ID names an order for it',
+  }),
+  cancelCancelled: cancel('a cancelled order', {
+    each: 'cancelled',
+    settles: 'cancel-again',
+    by: ['cancelAgain', 'cancelCancelled'],
+    any: true,
+    obstacle: (check) => listSecondCancellations(check).length === 0 && check.rival,
+    values: listSecondCancellations,
+    nothing: 'the order is not listed, so it may not exist',
+  }),
+} as const satisfies QuestionTable;
+
+function listedOrders(check: CheckTranscript): readonly JsonRecord[] {
+  return check.get('orders')?.records ?? [];
+}
+
+function hasDuePending(check: CheckTranscript): boolean {
+  return listedOrders(check).some(
+    (order) => order.status === 'pending' && check.isDue(readId(order)),
+  );
+}
+
+function listsCancelled(check: CheckTranscript): boolean {
+  return listedOrders(check).some((order) => order.status === 'cancelled');
+}
+
+function isListed(check: CheckTranscript, name: 'orders' | 'ordersAfter'): boolean {
+  return check.cancelled.some((id) => findById(check.get(name)?.records, id) !== undefined);
+}
+
+/** What cancelling an order again led to. One that is not listed may never have existed. */
+function listSecondCancellations(check: CheckTranscript): string[] {
+  return check
+    .all('cancelAgain', 'cancelCancelled')
+    .filter(({ status, order }) => status !== 404 || !order || check.order(order))
+    .map(({ status }) => `${status}`);
+}
+
+/** What cancelling orders that are past their ship date led to, or that one is listed as pending. */
+function listShippings(check: CheckTranscript): string[] {
+  const due = check.all('cancel').filter(({ order }) => check.isDue(order));
+  if (hasDuePending(check) || due.some(accepted)) return ['accepted'];
+  return due.filter((reply) => !isAsCancelled(reply, check)).map(({ status }) => `${status}`);
+}
+
+function isAsCancelled(reply: ProbeReply, check: CheckTranscript): boolean {
+  return check
+    .all('cancelAgain', 'cancelCancelled')
+    .some(({ status, code }) => !reply.accepted && status === reply.status && code === reply.code);
+}
+
+/** The form of a conflict's body, or what it is instead. */
+function conflictBody(conflict: ProbeReply): string {
+  const { json, body } = conflict;
+  if (body.length === 0) return 'empty';
+  const type = conflict.header('content-type')?.toLowerCase() ?? 'no Content-Type';
+  if (type.startsWith('application/problem+json')) return 'problem';
+  const isError = type.startsWith('application/json') && isObject(json) && 'code' in json;
+  return isError ? 'error' : type;
+}

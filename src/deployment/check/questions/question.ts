@@ -1,0 +1,168 @@
+import type { ASSUMPTIONS, AssumptionId } from '../../../contract/assumption-table.ts';
+import { type OperationId, operationShape } from '../../../contract/operations.ts';
+import { describe } from '../../../words.ts';
+import { type Deviation, type JsonRecord, readIds } from '../../deployment-reply.ts';
+import type { CheckRequest, CheckTranscript, ProbeReply } from '../check-transcript.ts';
+import type { QuestionName } from './question-names.ts';
+
+/** What a check may do, and what the user says about the deployment, by the names of the flags. */
+export interface CheckOptions {
+  readonly writes?: boolean | undefined;
+  readonly cancel?: readonly bigint[] | undefined;
+  readonly shipped?: readonly bigint[] | undefined;
+  readonly cancelled?: readonly bigint[] | undefined;
+  /** The first of each is used. */
+  readonly readOnlyKey?: readonly string[] | undefined;
+  readonly invalidKey?: readonly string[] | undefined;
+  readonly rate?: number | undefined;
+}
+
+type Look<T> = (check: CheckTranscript) => T;
+
+/** A question to a deployment: what it sends, what it needs, what it judges and what it settles. */
+export type Question = CheckRequest & QuestionDetails;
+
+type QuestionDetails = Expectation & (Settlement | { readonly settles?: undefined });
+
+export type QuestionTable = Readonly<Partial<Record<QuestionName, Question>>>;
+
+interface Expectation {
+  /** Something that only the deployment can provide, such as an id. */
+  readonly needs?: Need;
+  /** Why one of the orders of `each` is left out, if so. */
+  readonly spares?: (check: CheckTranscript, order: bigint) => string | undefined;
+  /** Whether an assumption explains another status than the one that the document prescribes. */
+  readonly excuse?: (reply: ProbeReply, check: CheckTranscript) => boolean;
+  /** A rule that compares with the list of `compares` finds it in `reply.beside`. */
+  readonly rules?: readonly DocumentRule[];
+  /** The list that its reply is compared with. If they disagree, both are read again. */
+  readonly compares?: QuestionName;
+  /** Whether its reply shows the effects of earlier writes that the document prescribes. */
+  readonly isShown?: Look<boolean>;
+  /** Whether it shows the effects that only an option has. */
+  readonly isAffected?: Look<boolean>;
+  /** A write to repeat if its effect is not shown: another client may have written since. */
+  readonly repeats?: QuestionName;
+}
+
+export interface Need {
+  /** Stands in a path until it is known. */
+  readonly description: string;
+  /** The question whose reply it follows from. */
+  readonly after?: QuestionName;
+  readonly find: (check: CheckTranscript, options: CheckOptions) => bigint | string | undefined;
+}
+
+type OptionOf<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
+
+export type Settlement = { readonly [Id in AssumptionId]: SettlementOf<Id> }[AssumptionId];
+
+interface SettlementOf<Id extends AssumptionId> {
+  readonly settles: Id;
+  /** The questions whose status or headers settle it; by default the one that has this row. */
+  readonly by?: readonly QuestionName[];
+  /** Whether a reply to one of them is enough. */
+  readonly any?: true;
+  /** The questions whose records settle it. */
+  readonly from?: readonly QuestionName[];
+  /** Questions that make the verdict more certain, if they can be asked. */
+  readonly also?: readonly QuestionName[];
+  /** Why the replies cannot settle it, if so. */
+  readonly obstacle?: Look<string | false | undefined>;
+  /** What the replies show: options, or something else in words. By default their statuses. */
+  readonly values?: Look<readonly string[]>;
+  /** Why there is no value although the questions were answered. */
+  readonly nothing?: string;
+  /** What every value or every reply is like under an option; by default a value names its option. */
+  readonly options?: Readonly<Record<OptionOf<Id>, Form>>;
+}
+
+export type Form = RegExp | ((reply: ProbeReply, check: CheckTranscript) => boolean);
+
+/** How a reply breaks a rule of the document that is not about the shape of its records. */
+export type DocumentRule = (reply: ProbeReply, check: CheckTranscript) => readonly Deviation[];
+
+/** The id that a body must not have. */
+export const SENT_ID = 7_777_777_777_777_777n;
+
+export type More = Partial<CheckRequest> & QuestionDetails;
+
+/** @param query appended to the operation's path, in which braces stand for an id */
+export function call(
+  operation: OperationId,
+  query: string,
+  why: string,
+  more: More = {},
+): Question {
+  const { method, path } = operationShape(operation);
+  return { operation, method, path: path.replace(/\{\w+\}/, '{}') + query, why, ...more };
+}
+
+export const listPets = (query: string, why: string, more?: More) =>
+  call('listPets', query, why, more);
+export const readPet = (needs: Need, why: string, more?: More) =>
+  call('getPet', '', why, {
+    needs,
+    excuse: ({ status }, check) => (status === 410 || status === 404) && check.hasPassedSunset,
+    ...more,
+  });
+export const listInventory = (why: string, more?: More) => call('listInventory', '', why, more);
+export const listOrders = (query: string, why: string, more?: More) =>
+  call('listOrders', query, why, more);
+
+export const NO_KEY = { key: 'none', status: 401 } as const;
+
+export function unusedId(used: readonly bigint[]): bigint {
+  let id = SENT_ID + 1n;
+  while (used.includes(id)) id += 1n;
+  return id;
+}
+
+export const accepted = (reply: ProbeReply): boolean => reply.accepted;
+
+export const refused = (reply: ProbeReply): boolean => reply.refused;
+
+export function status(expected: number) {
+  return (reply: ProbeReply): boolean => reply.status === expected;
+}
+
+/** How a value deviates from what the document prescribes, unless it does not. */
+export function unless(
+  holds: boolean,
+  at: string,
+  expected: string,
+  found: string,
+  where: Deviation['where'] = 'value',
+): readonly Deviation[] {
+  return holds ? [] : [{ where, at, expected, found }];
+}
+
+export function unlike(
+  found: JsonRecord | undefined,
+  expected: JsonRecord | undefined,
+  fields = Object.keys(expected ?? {}),
+): readonly Deviation[] {
+  return fields.flatMap((field) => {
+    const [is, wanted] = [found?.[field], expected?.[field]];
+    const holds = found === undefined || String(is ?? '') === String(wanted ?? '');
+    return unless(holds, `$.${field}`, describe(wanted), describe(is));
+  });
+}
+
+export function uniqueIds(field: string): DocumentRule {
+  return ({ records }) => {
+    const ids = readIds(records, field);
+    const twice = ids.find((id, at) => ids.indexOf(id) !== at);
+    return unless(twice === undefined, `$[].${field}`, 'each once', `${twice} twice`);
+  };
+}
+
+/** A body without a required field, or with one of another type, is not accepted. */
+export function refuses(field: string): readonly [DocumentRule] {
+  return [
+    ({ accepted, status, question }) => {
+      const found = `${status} for ${question.why}`;
+      return unless(!accepted, `$.${field}`, 'a refusal', found, 'field');
+    },
+  ];
+}

@@ -1,0 +1,248 @@
+import { describe } from '../../../words.ts';
+import { findById, type JsonRecord, readId, readIds } from '../../deployment-reply.ts';
+import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
+import { OTHER_CLIENT } from '../verdict-shapes.ts';
+import { CREATIONS } from './creation-questions.ts';
+import type { DocumentRule, Need, QuestionTable, Settlement } from './question.ts';
+import {
+  accepted,
+  call,
+  listInventory,
+  type More,
+  NO_KEY,
+  readPet,
+  refused,
+  refuses,
+  status,
+  uniqueIds,
+  unless,
+  unlike,
+} from './question.ts';
+
+const LAST_STOCK = 3;
+
+/** For how long after a cancellation the stock tells what it did, where other clients change stock. */
+const MAX_BUSY_MS = 5000;
+
+const NEW_ENTRY = 'quantity 0 and status sold';
+
+const STOCKED_PET: Need = {
+  description: 'a created animal',
+  after: 'createPending',
+  find: (check) => check.get('createPending')?.id,
+};
+
+const asStocked: DocumentRule = ({ record, sent }, check) =>
+  unlike(record, { petId: check.get('createPending')?.id, ...sent });
+
+const setStock = (body: string, why: string, more?: More) =>
+  call('updateInventory', '', why, {
+    body,
+    needs: STOCKED_PET,
+    excuse: ({ status }, check) => status === 404 && !hasCreatedEntries(check),
+    ...more,
+  });
+const STOCKED = { status: 200, rules: [asStocked] };
+
+export const STOCK_QUESTIONS = {
+  inventory: listInventory('the stock', { status: 200, rules: [uniqueIds('petId')] }),
+  inventoryBefore: listInventory('the stock before an order is cancelled', {
+    needs: {
+      description: 'an order to cancel',
+      after: 'cancel',
+      find: (_, { cancel }) => cancel?.[0],
+    },
+    status: 200,
+  }),
+  inventoryNoKey: listInventory('a missing key', NO_KEY),
+  stock5: setStock('{"quantity":5}', 'quantity 5', {
+    ...STOCKED,
+    settles: 'inventory-missing-entry',
+    from: ['inventoryAfter'],
+    by: ['stock5'],
+    obstacle: (check) =>
+      findListFault(check) ||
+      (hasCreatedEntries(check) &&
+        'every animal that the check creates gets an inventory entry, and it changes no other'),
+    options: { 404: status(404), create: accepted },
+  }),
+  stock0: setStock('{"quantity":0}', 'quantity 0', STOCKED),
+  stock3: setStock(`{"quantity":${LAST_STOCK}}`, `quantity ${LAST_STOCK}`, {
+    ...STOCKED,
+    settles: 'inventory-status',
+    from: ['stock5', 'stock0', 'stock3'],
+    values: (check) => [
+      check
+        .all('stock5', 'stock0', 'stock3')
+        .map(({ record }) => record?.status)
+        .join(', '),
+    ],
+    options: {
+      unchanged: /^(.+), \1, \1$/,
+      'follows-quantity': /^available, sold, available$/,
+    },
+  }),
+  inventoryAfter: listInventory('what became of the stock', {
+    needs: {
+      description: 'a created animal or a cancelled order',
+      after: 'create',
+      find: (check) => check.get('create')?.id ?? check.cancelled[0],
+    },
+    status: 200,
+    repeats: 'stock3',
+    isShown: isKept,
+    isAffected: (check) =>
+      createdEntries(check).every((entry) => entry?.status === 'sold') &&
+      listRestocks(check).every(({ ordered, added }) => ordered === added),
+    rules: [
+      (reply, check) => {
+        const found = describe(stockedEntry(reply, check)?.quantity);
+        const expected = `${LAST_STOCK} for a created animal`;
+        return unless(isKept(check), '$[].quantity', expected, found);
+      },
+    ],
+    settles: 'inventory-on-create',
+    from: ['create', 'inventoryAfter'],
+    obstacle: (check) =>
+      findListFault(check) ||
+      (describeEntries(check).length > 1 && `${OTHER_CLIENT} changed the entries of new animals`),
+    values: describeEntries,
+    options: { entry: RegExp(`^${NEW_ENTRY}$`), none: /^nothing$/ },
+  }),
+  petStocked: readPet(STOCKED_PET, 'whether the animal follows', {
+    status: 200,
+    repeats: 'stock3',
+    isAffected: (check) => {
+      const record = check.get('petStocked')?.record;
+      if (record === undefined) return check.hasPassedSunset;
+      return !check.get('stock3')?.accepted || record.status === 'available';
+    },
+    settles: 'animal-follows-stock',
+    from: ['stock3', 'petStocked'],
+    values: (check) => [String(check.get('petStocked')?.record?.status)],
+    options: { no: /^pending$/, yes: /^(?:available|sold)$/ },
+  }),
+  stockNegative: setStock('{"quantity":-1}', 'a negative quantity', {
+    settles: 'negative-quantity',
+    obstacle: (check) =>
+      check.get('stockNegative')?.status === 404 &&
+      'no animal that the check creates has an inventory entry',
+    options: { reject: refused, accept: ({ record }) => record?.quantity === -1 },
+  }),
+  stockText: setStock('{"quantity":"4"}', 'a quantity that is a string', {
+    rules: refuses('quantity'),
+  }),
+  stockNothing: setStock('{}', 'a missing quantity', { rules: refuses('quantity') }),
+  stockNoKey: setStock('{"quantity":4}', 'a missing key', NO_KEY),
+} as const satisfies QuestionTable;
+
+/** The entries of the created animals whose stock the check does not change, in the last inventory. */
+function createdEntries(check: CheckTranscript): (JsonRecord | undefined)[] {
+  const { records, sentAt } = readsAfter(check).at(-1) ?? { sentAt: 0 };
+  return check
+    .all(...CREATIONS)
+    .filter(({ name, id, receivedAt }) => name !== 'createPending' && id && receivedAt < sentAt)
+    .map(({ id }) => findById(records, id, 'petId'));
+}
+
+function hasCreatedEntries(check: CheckTranscript): boolean {
+  const entries = createdEntries(check);
+  return entries.length > 0 && !entries.includes(undefined);
+}
+
+/** What entries new animals have. Some may have one only, or another one, by another client. */
+function describeEntries(check: CheckTranscript): string[] {
+  const found = createdEntries(check).map((entry) =>
+    entry ? `quantity ${entry.quantity} and status ${entry.status}` : 'nothing',
+  );
+  const plain = ['nothing', NEW_ENTRY].find((text) => found.includes(text));
+  return plain === undefined ? [...new Set(found)] : [plain];
+}
+
+/** The inventory after the writes: the first that shows the last of them, and the last. */
+function readsAfter(check: CheckTranscript): ProbeReply[] {
+  const reads = check.attempts('inventoryAfter').filter(({ records }) => records !== undefined);
+  const shown = reads.find((read) => stockedEntry(read, check)?.quantity === LAST_STOCK);
+  return [...new Set([shown, reads.at(-1)])].filter((read) => read !== undefined);
+}
+
+function stockedEntry({ records }: ProbeReply, check: CheckTranscript): JsonRecord | undefined {
+  return findById(records, check.get('createPending')?.id, 'petId');
+}
+
+/** Whether the last quantity that was set has been listed, if there is one. Others may change it. */
+function isKept(check: CheckTranscript): boolean {
+  const reads = check.attempts('inventoryAfter');
+  const isListed = (read: ProbeReply) => stockedEntry(read, check)?.quantity === LAST_STOCK;
+  return !check.get('stock3')?.accepted || reads.length === 0 || reads.some(isListed);
+}
+
+function findListFault(check: CheckTranscript): string | false | undefined {
+  const after = check.get('inventoryAfter');
+  const entries = after?.records ?? [];
+  if (readIds(entries, 'petId').length < entries.length) return 'GET /inventory lists no petIds';
+  const isMissing = after?.records && stockedEntry(after, check) === undefined;
+  return check.get('stock3')?.accepted && isMissing && 'GET /inventory leaves out entries';
+}
+
+/**
+ * What cancelling orders did to the stock of their animals: undefined where another client changed it,
+ * before the cancellation or after.
+ */
+function listRestocks(check: CheckTranscript) {
+  const cancelled = check.cancelled.map((id) => check.order(id));
+  return cancelled.flatMap((order) => {
+    const petId = readId(order, 'petId');
+    const readQuantity = ({ records }: ProbeReply) => findById(records, petId, 'petId')?.quantity;
+    const ordered = cancelled
+      .filter((other) => readId(other, 'petId') === petId)
+      .reduce((sum, { quantity } = {}) => sum + (typeof quantity === 'number' ? quantity : 0), 0);
+    const [before, ...others] = check.all('inventory', 'inventoryBefore').map(readQuantity);
+    const [after, last = after] = readsAfter(check).map(readQuantity);
+    if (typeof before !== 'number' || typeof after !== 'number' || ordered === 0) return [];
+    const isSteady = others.every((quantity) => quantity === before);
+    const isBack = after === before + ordered;
+    const isPlain = isBack || (after === before && last !== before + ordered);
+    const isOwn = isSteady && (isPlain || !isBusy(check));
+    return [{ ordered, added: isOwn ? after - before : undefined }];
+  });
+}
+
+function isBusy(check: CheckTranscript): boolean {
+  const own = check.cancelled.map((order) => readId(check.order(order), 'petId'));
+  const before = check.get('inventory')?.records ?? [];
+  const after = check.get('inventoryAfter')?.records;
+  return before.some(({ petId, quantity }) => {
+    const id = readId({ petId }, 'petId');
+    return (
+      id !== undefined && !own.includes(id) && findById(after, id, 'petId')?.quantity !== quantity
+    );
+  });
+}
+
+/** What cancelling orders did to the stock, where nobody else changed it. */
+export const RESTOCKING = {
+  settles: 'cancel-restocks',
+  from: ['orders', 'inventoryAfter'],
+  by: ['cancel'],
+  obstacle: (check) => {
+    const restocks = listRestocks(check);
+    if (restocks.length === 0) return check.rival;
+    const found = new Set(restocks.flatMap(({ added }) => added ?? []).map(Boolean));
+    const isChanged = found.size !== 1;
+    // Where an order can be cancelled again with 204, the first may not have been the first.
+    const isFirst = !check.get('cancelAgain')?.accepted || found.has(true);
+    const [after, cancelled] = [readsAfter(check)[0], check.get('cancel')];
+    const isLate = (after?.sentAt ?? 0) - (cancelled?.receivedAt ?? 0) > MAX_BUSY_MS;
+    return (
+      (isChanged || ((isLate || !isFirst) && isBusy(check))) &&
+      `${OTHER_CLIENT} changes the stock, or may have cancelled the orders before`
+    );
+  },
+  values: (check) =>
+    listRestocks(check).flatMap(({ ordered, added }) =>
+      added === undefined ? [] : `${ordered} ordered, ${added} back`,
+    ),
+  nothing: 'no order was cancelled that has a petId, a quantity and an inventory entry',
+  options: { no: /, 0 back$/, yes: /^(\d+) ordered, \1 back$/ },
+} as const satisfies Settlement;

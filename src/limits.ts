@@ -1,0 +1,94 @@
+/** A bound on what a caller may send. A reader refuses what exceeds it, and names it. */
+interface Limit {
+  readonly max: number;
+  /** What is counted. */
+  readonly of: string;
+  readonly reason: string;
+}
+
+const limit = (max: number, of: string, reason: string): Limit => ({ max, of, reason });
+
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 ** 2;
+
+/**
+ * The bounds where input enters, so that no cost behind them grows as a product of counts that a
+ * caller chooses. docs/errors.md lists them.
+ */
+export const LIMITS = {
+  nesting: limit(
+    100,
+    'Levels of nesting in JSON and YAML',
+    'Readers recurse. No value of the service or of a scenario needs ten.',
+  ),
+  problems: limit(
+    20,
+    'Problems that a message lists',
+    'The reader stops at one more: thousands of wrong records take seconds to describe.',
+  ),
+  serviceBody: limit(
+    8 * MEBIBYTE,
+    'Bytes of a body under `body-limit=none`',
+    'It is held in memory, and parsed while others wait.',
+  ),
+  controlBody: limit(
+    MEBIBYTE,
+    'Bytes of a body of the control API',
+    'Parsing it takes up to 100 ms, in which others wait.',
+  ),
+  yamlText: limit(
+    16 * KIBIBYTE,
+    'Characters of a scenario in YAML in a request',
+    'Parsing YAML takes about 2 ms a KiB at worst. A file at the start may have 16 MiB.',
+  ),
+  jsonText: limit(
+    128 * KIBIBYTE,
+    'Characters of a scenario in JSON in a request',
+    'It is kept with the sandbox, which may have 100 of them.',
+  ),
+  rules: limit(
+    1000,
+    'Rules of a scenario',
+    'Every call is compared with each of them until one matches.',
+  ),
+  each: limit(
+    100,
+    'Changes in the `each` of a collection',
+    'Every record is compared with each of them.',
+  ),
+  calls: limit(
+    100,
+    'Numbers and ranges in the `calls` of a rule',
+    'Every matching call is compared with each of them.',
+  ),
+  generated: limit(
+    100_000,
+    'Animals or orders that a scenario in a request generates',
+    'They take about 30 MB. Flags and files at the start may generate 1,000,000.',
+  ),
+  filters: limit(
+    20,
+    'Filters in the query of a list, each repetition counted',
+    'Every record is compared with each of them.',
+  ),
+  sortFields: limit(
+    5,
+    'Fields in `_sort` and directions in `_order`',
+    'Each pair of records is compared by all of them.',
+  ),
+  waitingCounts: limit(
+    100,
+    'Counts that wait in a sandbox (`POST requests/count` with `atLeast`)',
+    'Each looks at every exchange.',
+  ),
+  filterText: limit(
+    200,
+    'Characters of a text that records or exchanges are compared with',
+    'It is searched for in every field of every record.',
+  ),
+} as const satisfies Record<string, Limit>;
+
+/** A name that a caller gives. URLs take `.` and `..` for folders. */
+export const NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
+
+export const NAME_FORM = '1 to 64 of a-z A-Z 0-9 . _ -, other than . and ..';

@@ -1,0 +1,175 @@
+import { existsSync } from 'node:fs';
+import { ASSUME } from './scenario/assume-shape.ts';
+import type { Member } from './shape/objects.ts';
+import {
+  BASE_URL,
+  convert,
+  either,
+  FLAG,
+  integer,
+  KEY,
+  list,
+  oneOrMore,
+  type ReportMisfit,
+  type Shape,
+  text,
+  type ValuePath,
+  VISIBLE,
+} from './shape/shapes.ts';
+import { REDIS_ADDRESS_FORM, readRedisAddress } from './storage/redis/address.ts';
+import { MOST_RECORDS } from './store/fixture/generate-store.ts';
+import { describe } from './words.ts';
+
+export interface OptionKind<Value = unknown, Own = Value> {
+  /** How text is read. A list can be repeated; the values of words can also be separated by commas. */
+  readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
+  /** Reads the JSON value of a flag, a variable or a member of a config file. */
+  readonly shape: Shape<Value>;
+  /** Reads the value that code gives. */
+  readonly own: Shape<Own>;
+  /** The placeholder in help and docs; none for a switch. */
+  readonly placeholder?: string;
+  /** Whether it names a file that the command writes. */
+  readonly writes?: true;
+}
+
+/** An option: its flag, its environment variable, its member of a config file and of the library. */
+export interface Option<Value = unknown, Own = Value, Command extends string = string>
+  extends OptionKind<Value, Own>,
+    Member<Value, false> {
+  readonly shape: Shape<Value>;
+  /** The commands that take it as a flag. */
+  readonly commands: readonly Command[];
+  /** The options that make no sense together with it. */
+  readonly excludes?: readonly string[];
+}
+
+/** Returns a function that makes the row of an option of these commands. */
+export function optionsOf<Command extends string>(...commands: readonly Command[]) {
+  return <Value, Own>(
+    kind: OptionKind<Value, Own>,
+    description: string,
+    more: { readonly default?: string | number; readonly excludes?: readonly string[] } = {},
+  ): Option<Value, Own, Command> => {
+    const byDefault = more.default === undefined ? '' : ` By default ${more.default}.`;
+    const repeats = kind.type === 'list' || kind.type === 'words' ? ' Repeatable.' : '';
+    const { excludes = [] } = more;
+    return {
+      ...kind,
+      description: description + byDefault + repeats,
+      required: false,
+      commands,
+      excludes,
+    };
+  };
+}
+
+export function one<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
+  return { type: 'text', shape, own: shape, placeholder };
+}
+
+/** Values of a flag that can be repeated. A config file can have one alone instead of an array. */
+export function many<T>(placeholder: string, shape: Shape<T>): OptionKind<readonly T[]> {
+  return { type: 'list', shape: oneOrMore(shape, 0), own: list(shape), placeholder };
+}
+
+export function words<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
+  return { ...one(placeholder, shape), type: 'words' };
+}
+
+export function count(min: number, max: number, placeholder = 'N'): OptionKind<number> {
+  return { ...one(placeholder, integer(min, max)), type: 'integer' };
+}
+
+/** As many as a server can hold. */
+export const MANY = count(0, MOST_RECORDS);
+
+export function milliseconds(min: number, max: number): OptionKind<number> {
+  return count(min, max, 'MS');
+}
+
+/** Text in a flag, milliseconds in code. */
+export function inMilliseconds(
+  placeholder: string,
+  shape: Shape<number>,
+  own: Shape<number>,
+): OptionKind<number> {
+  return { ...one(placeholder, shape), own };
+}
+
+export const SWITCH: OptionKind<boolean> = { type: 'switch', shape: FLAG, own: FLAG };
+
+export const FILE = one('FILE', text());
+
+export const OUTPUT: OptionKind<string> = { ...FILE, writes: true };
+
+/** A text with a condition. The message does not show a mistyped secret, only what was `found`. */
+export function textThat(expected: string, isRight: (value: string) => boolean, found?: string) {
+  return convert(text(), (value, at, report) =>
+    isRight(value) ? value : report({ at, expected, found: found ?? describe(value) }),
+  );
+}
+
+export const KEYS = many('KEY', KEY);
+
+export const TOKEN = one(
+  'TOKEN',
+  textThat(
+    'a token of visible ASCII characters',
+    (value) => VISIBLE.test(value),
+    'another character in it',
+  ),
+);
+
+export const REDIS = one(
+  'URL',
+  textThat(REDIS_ADDRESS_FORM, (value) => readRedisAddress(value) !== undefined, 'something else'),
+);
+
+/** A base URL. Code can give a `URL`, too. */
+export const UPSTREAM: OptionKind<URL> = {
+  ...one('URL', BASE_URL),
+  own: {
+    ...BASE_URL,
+    read: (value, at, report) =>
+      BASE_URL.read(value instanceof URL ? value.href : value, at, report),
+  },
+};
+
+export const SCENARIOS = many(
+  'FILE',
+  convert(text(), (value, at, report) => {
+    if (!value.includes(',') || existsSync(value)) return value;
+    const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
+    const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
+    return report({ at, expected: 'one scenario', found });
+  }),
+);
+
+const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, {}));
+
+/** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
+export const ASSUMED = {
+  ...words(
+    'ID=OPTION',
+    either(
+      ASSUME,
+      convert(ASSIGNMENTS, readAssignments),
+      'an object of ID: "OPTION", or "ID=OPTION" in an array',
+    ),
+  ),
+  own: ASSUME,
+};
+
+/** Options as ID=OPTION, of which an ID can have several. */
+export const ALLOWED = words(
+  'ID=OPTION',
+  convert(ASSIGNMENTS, (texts, at, report) =>
+    texts.every((text) => readAssignments([text], at, report)) ? texts : undefined,
+  ),
+);
+
+function readAssignments(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
+  const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
+  return ASSUME.read(Object.fromEntries(options), [...at], report);
+}

@@ -1,0 +1,269 @@
+import { DEFAULTS } from './defaults.ts';
+import type { Timeouts } from './http/connections.ts';
+import type { CertificateOptions } from './http/tls/certificate.ts';
+import type { MockOptions } from './mock.ts';
+import {
+  ASSUMED,
+  count,
+  FILE,
+  inMilliseconds,
+  KEYS,
+  MANY,
+  milliseconds,
+  type Option,
+  OUTPUT,
+  one,
+  optionsOf,
+  REDIS,
+  SCENARIOS,
+  SWITCH,
+  TOKEN,
+  UPSTREAM,
+} from './option-kinds.ts';
+import type { StartSettings, StoreChoice } from './scenario/sandbox-start.ts';
+import { HOLD_TIME, IDLE_TIME, INSTANT, LONGEST_DELAY } from './scenario/time-shapes.ts';
+import { LATEST } from './service/clock.ts';
+import { object, optional } from './shape/objects.ts';
+import {
+  ANY,
+  choice,
+  either,
+  FLAG,
+  KEY,
+  list,
+  number,
+  type Shape,
+  scalar,
+  text,
+} from './shape/shapes.ts';
+
+/** The options of one of two kinds, not of both. */
+type Either<A, B> =
+  | (A & { readonly [Name in keyof B]?: undefined })
+  | (B & { readonly [Name in keyof A]?: undefined });
+
+/** Records are read from a fixture or generated. */
+type StoreOptions = Either<Pick<StoreChoice, 'fixture'>, Pick<StoreChoice, 'animals' | 'orders'>>;
+
+/** One server keeps the store, or several share it. */
+type KeepingOptions = Either<
+  {
+    /** A file that keeps the default sandbox's store through restarts. */
+    readonly db?: string | undefined;
+    /** Whether every sandbox restarts when a file that it started from changes. */
+    readonly watch?: boolean | undefined;
+  },
+  {
+    /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB`. */
+    readonly shared?: string | undefined;
+  }
+>;
+
+interface OtherOptions extends StartSettings, MockOptions, CertificateOptions {
+  readonly host?: string | undefined;
+  /** 0 takes any free port. */
+  readonly port?: number | undefined;
+  /** Names of scenarios that the package ships, or paths of others; later ones win. */
+  readonly scenarios?: readonly string[] | undefined;
+  /** The base URL of a deployment that answers in place of the mock. */
+  readonly upstream?: string | URL | undefined;
+  /** The key that the deployment gets in place of the client's. */
+  readonly upstreamKey?: string | undefined;
+  /** Milliseconds that the deployment may be silent; 30 seconds by default. */
+  readonly upstreamTimeout?: number | undefined;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
+  readonly proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
+  /** A file with a certificate to trust besides those that Node trusts, in PEM. */
+  readonly cacert?: string | undefined;
+  /** The token that the control API requires on a host other than loopback; random by default. */
+  readonly controlToken?: string | undefined;
+  /** Called after each change of a watched file, with the error if the files cannot be used. */
+  readonly onReload?: ((problem: Error | undefined) => void) | undefined;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+}
+
+/** How to start a server. Defaults are those of the flags with the same names. */
+export type ServerOptions = OtherOptions & StoreOptions & KeepingOptions;
+
+const DAY_MS = 86_400_000;
+
+const ofServe = optionsOf('serve');
+const ofServeAndExec = optionsOf('serve', 'exec');
+const ofServers = optionsOf('serve', 'exec', 'sweep');
+const ofServersAndHealth = optionsOf('serve', 'exec', 'sweep', 'health');
+const ofServersAndCheck = optionsOf('serve', 'exec', 'sweep', 'check');
+const ofForwarders = optionsOf('serve', 'exec', 'check', 'record');
+const ofGenerators = optionsOf('serve', 'exec', 'sweep', 'generate');
+
+/** The lists of keys. Code gives them together, as `keys`. */
+const KEY_LISTS = {
+  key: ofServers(KEYS, 'Accept this API key instead of demo-key.'),
+  readOnlyKey: ofServersAndCheck(
+    KEYS,
+    'Accept this read-only key instead of demo-read-only-key; one of the deployment (check).',
+  ),
+  invalidKey: ofServersAndCheck(
+    KEYS,
+    'Refuse this key, even if another flag accepts it; one that the deployment refuses (check).',
+  ),
+  anyKey: ofServers(SWITCH, 'Accept every key that is not listed as invalid.'),
+};
+
+/** The options that are flags, too, under the headings of the help. */
+export const OPTION_GROUPS = {
+  Address: {
+    port: optionsOf(
+      'serve',
+      'exec',
+      'health',
+    )(
+      count(0, 65_535),
+      `Port of the server; 0 picks a free one, as exec does by default. Others use ${DEFAULTS.port}.`,
+    ),
+    host: ofServersAndHealth(
+      one('NAME', text()),
+      'Address of the server; for 0.0.0.0, health asks the loopback address.',
+      { default: DEFAULTS.host },
+    ),
+    tls: ofServersAndHealth(SWITCH, 'Serve HTTPS with a new certificate; health accepts any.'),
+    tlsCert: ofServers(FILE, 'Serve HTTPS with this certificate, in PEM.'),
+    tlsKey: ofServers(FILE, 'Private key of --tls-cert, in PEM.'),
+    tlsWrite: ofServers(OUTPUT, 'Write the certificate to this file, for clients to trust.'),
+  },
+  Store: {
+    fixture: optionsOf(
+      'serve',
+      'exec',
+      'sweep',
+      'validate',
+    )(FILE, 'JSON file to start from, or the name of a shipped fixture.', {
+      default: `"${DEFAULTS.fixture}"`,
+    }),
+    animals: ofGenerators(MANY, 'Generate this many animals instead of reading a fixture.', {
+      excludes: ['fixture'],
+    }),
+    orders: ofGenerators(MANY, 'Generate this many orders instead of reading a fixture.', {
+      excludes: ['fixture'],
+    }),
+    seed: ofGenerators(
+      count(-(2 ** 31), 2 ** 31 - 1),
+      'Seed of everything random; the same seed gives the same store.',
+      { default: DEFAULTS.seed },
+    ),
+    db: ofServeAndExec(FILE, 'Keep the store in this file across restarts.', {
+      excludes: ['shared'],
+    }),
+    shared: ofServe(REDIS, 'Share sandboxes through this Redis, such as redis://127.0.0.1:6379/0.'),
+    watch: ofServeAndExec(SWITCH, 'Reload when the fixture or a scenario changes on disk.', {
+      excludes: ['shared'],
+    }),
+  },
+  Simulation: {
+    scenarios: ofServers(SCENARIOS, 'Scenario to use: one that ships, or a file. Later ones win.'),
+    sandboxRequired: ofServers(SWITCH, 'Refuse requests that name no sandbox.'),
+    maxSandboxes: ofServers(MANY, 'Most sandboxes; the next gets 503.', {
+      default: DEFAULTS.maxSandboxes,
+    }),
+    sandboxIdle: ofServers(
+      inMilliseconds(
+        'DURATION',
+        IDLE_TIME,
+        number(1, Number.POSITIVE_INFINITY, 'milliseconds, at least 1'),
+      ),
+      'Remove sandboxes idle for this long.',
+    ),
+    journal: ofServers(MANY, 'Exchanges to keep in each sandbox.', { default: DEFAULTS.journal }),
+  },
+  Answers: {
+    assume: optionsOf(
+      'serve',
+      'exec',
+      'sweep',
+      'assumptions',
+    )(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
+    delay: ofServers(milliseconds(0, LONGEST_DELAY), 'Delay replies that no rule decides.'),
+    maxHold: ofServers(
+      inMilliseconds('DURATION', HOLD_TIME, number(1, DAY_MS, 'milliseconds from 1 to a day')),
+      'Longest hold of a reply.',
+      { default: 'PT5M' },
+    ),
+    clock: ofServers(
+      inMilliseconds('INSTANT', INSTANT, number(0, LATEST, 'milliseconds since 1970')),
+      'Time to start from, such as 2030-12-06T00:00:00Z.',
+    ),
+    frozen: optionsOf('serve', 'exec', 'sweep', 'ctl')(SWITCH, 'Stop the clock.'),
+    plain: ofServers(SWITCH, 'Omit the Mock-Basis header, as the service does.'),
+  },
+  Keys: KEY_LISTS,
+  'Control API': {
+    controlToken: ofServers(
+      TOKEN,
+      'Token of the control API, required unless the host is loopback; generated and printed by default.',
+    ),
+    metrics: ofServe(SWITCH, 'Count for /__mock/metrics from the start, not from its first read.'),
+    noControl: ofServers(SWITCH, 'Turn the control API off, but for health and the certificate.'),
+  },
+  Deployment: {
+    upstream: ofServeAndExec(
+      UPSTREAM,
+      'Pass requests on to the deployment with this base URL, and return its replies.',
+    ),
+    upstreamKey: ofServeAndExec(one('KEY', KEY), "API key to send on in place of the client's."),
+    upstreamTimeout: ofServeAndExec(
+      milliseconds(1, 600_000),
+      'Milliseconds that the deployment may be silent before the client gets 504.',
+      { default: DEFAULTS.upstreamTimeout },
+    ),
+    cacert: ofForwarders(FILE, 'Also trust this certificate, in PEM.'),
+  },
+};
+
+const { Address, Store, Simulation, Answers, Deployment, 'Control API': Control } = OPTION_GROUPS;
+
+/** The options that are flags, too. */
+export const OPTIONS = {
+  ...Address,
+  ...Store,
+  ...Simulation,
+  ...Answers,
+  ...Control,
+  ...Deployment,
+} satisfies { [Name in keyof ServerOptions]?: Option<unknown, NonNullable<ServerOptions[Name]>> };
+
+const FUNCTION = scalar('a function', {}, (value) =>
+  typeof value === 'function' ? value : undefined,
+);
+
+const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
+
+/** The options that only code can give. */
+export const CODE_OPTIONS: Readonly<
+  Record<Exclude<keyof ServerOptions, keyof typeof OPTIONS>, Shape<unknown>>
+> = {
+  keys: object({
+    valid: optional(KEY_LISTS.key.own, ''),
+    readOnly: optional(KEY_LISTS.readOnlyKey.own, ''),
+    allReadOnly: optional(FLAG, ''),
+    invalid: optional(either(choice(['all']), list(KEY)), ''),
+    any: optional(FLAG, ''),
+    expires: optional(ANY, ''),
+  }),
+  checked: object({}, { open: true }),
+  timeouts: object({ headers: TIME, idle: TIME, stop: TIME }),
+  proxyVariables: object({}, { open: true }),
+  onReload: FUNCTION,
+  onNotice: FUNCTION,
+  onFinding: FUNCTION,
+  onControlCall: FUNCTION,
+  observe: FUNCTION,
+};
+
+/** The options of an app that listens nowhere. */
+export const APP_OPTIONS = [
+  ...(['fixture', 'seed', 'assume', 'keys', 'clock', 'frozen', 'delay', 'maxHold'] as const),
+  ...(['journal', 'maxSandboxes', 'sandboxRequired', 'sandboxIdle', 'metrics'] as const),
+  ...(['plain', 'noControl', 'controlToken', 'checked'] as const),
+  ...(['observe', 'onNotice', 'onFinding', 'onControlCall'] as const),
+] as const satisfies readonly (keyof ServerOptions)[];
+
+export type AppOptions = Pick<ServerOptions, (typeof APP_OPTIONS)[number]>;

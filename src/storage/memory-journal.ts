@@ -1,0 +1,240 @@
+import { COLLECTIONS } from '../contract/records.ts';
+import {
+  countBytes,
+  MAX_JOURNAL_BODIES,
+  withoutBodies,
+  withoutLongBodies,
+} from '../sandbox/body-budget.ts';
+import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from '../sandbox/exchange.ts';
+import { type ExchangeFilter, passes } from '../sandbox/exchange-filter.ts';
+import type {
+  Edit,
+  EditText,
+  Journal,
+  JournalContext,
+  JournalPage,
+  JournalQuery,
+  JournalSize,
+  RememberedEdit,
+  RememberedStates,
+} from '../sandbox/journal.ts';
+import type { State } from '../sandbox/state.ts';
+import { Totals } from '../sandbox/totals.ts';
+import type { Store } from '../store/store.ts';
+
+/** Edits that a journal keeps. */
+const MAX_EDITS = 1000;
+
+/** Records that edits may have written since the oldest state that is remembered. */
+const MAX_REMEMBERED_RECORDS = 500_000;
+
+interface Entry {
+  exchange: Exchange;
+  /** The states around it; undefined once they are forgotten. */
+  before: State | undefined;
+  after: State | undefined;
+}
+
+/** The journal of a sandbox in memory. */
+export class MemoryJournal implements Journal {
+  readonly #sandbox: string;
+  readonly #context: JournalContext;
+  /** A ring once it is full. */
+  #entries: Entry[] = [];
+  #number = 0;
+  /** The number of the latest exchange that was cleared. */
+  #cleared = 0;
+  #totals = new Totals();
+  // Created when needed: there can be many sandboxes.
+  #edits: { readonly edit: Edit; before: State | undefined }[] | undefined;
+  #held: Map<number, HeldExchange> | undefined;
+  /** The bytes of bodies that count, by exchange. */
+  #bodies: Map<number, number> | undefined;
+  #bodyBytes = 0;
+
+  constructor(sandbox: string, context: JournalContext) {
+    this.#sandbox = sandbox;
+    this.#context = context;
+  }
+
+  size(): JournalSize {
+    const size = this.#entries.length;
+    return { number: this.#number, size, dropped: this.#number - this.#cleared - size };
+  }
+
+  /** Keeps an exchange, gives it its number, and remembers the states around it. */
+  add(exchange: Exchange, before: State, after: State): void {
+    this.#number += 1;
+    exchange.number = this.#number;
+    this.#totals.add(exchange, this.#sandbox);
+    if (isHeld(exchange)) {
+      this.#held ??= new Map();
+      this.#held.set(exchange.number, exchange);
+    }
+    const { capacity } = this.#context;
+    if (capacity === 0) return;
+    const previous = this.#entry(this.#number - 1)?.exchange;
+    if (this.#number - this.#cleared > capacity) this.#forgetBodies(this.#number - capacity);
+    const kept = withoutLongBodies(exchange);
+    this.#entries[this.#index(this.#number)] = { exchange: kept, before, after };
+    this.#countBodies(exchange, previous);
+  }
+
+  #index(number: number): number {
+    return (number - this.#cleared - 1) % this.#context.capacity;
+  }
+
+  #entry(number: number): Entry | undefined {
+    const entry = this.#entries[this.#index(number)];
+    return entry?.exchange.number === number ? entry : undefined;
+  }
+
+  /** A text that the exchange before shows as well is in memory once. */
+  #countBodies({ number, request, reply }: Exchange, previous: Exchange | undefined): void {
+    const isShared = reply?.body !== undefined && reply.body === previous?.reply?.body;
+    const bytes = countBytes(request.size) + (isShared ? 0 : countBytes(reply?.size ?? 0));
+    if (bytes === 0) return;
+    this.#bodies ??= new Map();
+    this.#bodies.set(number, bytes);
+    this.#bodyBytes += bytes;
+    while (this.#bodyBytes > MAX_JOURNAL_BODIES) this.dropOldestBodies();
+    this.#context.bodies.add(this, bytes);
+  }
+
+  /** @returns their bytes */
+  dropOldestBodies(): number {
+    const [number] = this.#bodies?.keys() ?? [];
+    if (number === undefined) return 0;
+    const entry = this.#entry(number);
+    if (entry !== undefined) entry.exchange = withoutBodies(entry.exchange);
+    return this.#forgetBodies(number);
+  }
+
+  #forgetBodies(number: number): number {
+    const bytes = this.#bodies?.get(number) ?? 0;
+    if (bytes === 0) return 0;
+    this.#bodies?.delete(number);
+    this.#bodyBytes -= bytes;
+    this.#context.bodies.remove(this, bytes, this.#bodyBytes === 0);
+    return bytes;
+  }
+
+  /** Keeps an edit, and remembers the state before it. */
+  addEdit({ what, by }: EditText, at: number, before: State, after: State): void {
+    const changed = countChanges(before.store, after.store);
+    this.#edits ??= [];
+    this.#edits.push({ edit: { what, by, at, after: this.#number, changed }, before });
+    if (this.#edits.length > MAX_EDITS) this.#edits.shift();
+    this.#forgetStates();
+  }
+
+  /** Forgets the oldest states once edits have written many records since. */
+  #forgetStates(): void {
+    const edits = this.#edits ?? [];
+    let records = 0;
+    for (const known of edits.toReversed()) {
+      records += COLLECTIONS.reduce((sum, name) => sum + known.edit.changed[name], 0);
+      if (records <= MAX_REMEMBERED_RECORDS || known === edits.at(-1)) continue;
+      if (known.before === undefined) return;
+      known.before = undefined;
+      for (const entry of this.#entries) {
+        if (entry.exchange.number > known.edit.after) continue;
+        entry.before = undefined;
+        entry.after = undefined;
+      }
+    }
+  }
+
+  edits(): readonly Edit[] {
+    return this.#edits?.map(({ edit }) => edit) ?? [];
+  }
+
+  lastEdit(): RememberedEdit | undefined {
+    const { edit, before } = this.#edits?.at(-1) ?? {};
+    if (edit === undefined || before === undefined) return undefined;
+    let laterCalls = 0;
+    for (let number = edit.after + 1; number <= this.#number; number += 1) {
+      const entry = this.#entry(number);
+      if (entry?.before?.store !== entry?.after?.store) laterCalls += 1;
+    }
+    return { edit, before, laterCalls };
+  }
+
+  /** Forgets the latest edit, which was taken back. */
+  dropEdit(): void {
+    this.#edits?.pop();
+  }
+
+  remembered(number: number): RememberedStates | undefined {
+    const { before, after } = this.#entry(number) ?? {};
+    return before === undefined || after === undefined ? undefined : { before, after };
+  }
+
+  find(number: number): Exchange | undefined {
+    return this.#entry(number)?.exchange ?? this.#held?.get(number);
+  }
+
+  select({ filter = {}, limit = Number.POSITIVE_INFINITY }: JournalQuery): JournalPage {
+    const exchanges: Exchange[] = [];
+    let total = 0;
+    const { number: latest, size, dropped } = this.size();
+    const take = (exchange: Exchange | undefined): void => {
+      if (exchange === undefined || !passes(exchange, filter)) return;
+      total += 1;
+      if (total <= limit) exchanges.push(exchange);
+    };
+    for (let number = latest; number > latest - size; number -= 1) {
+      take(this.#entry(number)?.exchange);
+    }
+    // There can be more held replies than the journal keeps.
+    if (filter.hold !== undefined || filter.held === true) {
+      for (const held of this.held().toReversed()) if (held.number <= latest - size) take(held);
+    }
+    return { exchanges, total, dropped, number: latest, isComplete: this.#isComplete(filter) };
+  }
+
+  /** Whether no dropped exchange could match, as long as the clock was not set back. */
+  #isComplete({ from = Number.NEGATIVE_INFINITY, after = 0 }: ExchangeFilter): boolean {
+    const { number, size, dropped } = this.size();
+    const oldest = number - size + 1;
+    const { at } = this.#entry(oldest)?.exchange ?? { at: Number.POSITIVE_INFINITY };
+    return dropped === 0 || from > at || after >= oldest - 1;
+  }
+
+  totals(): Totals {
+    return this.#totals;
+  }
+
+  held(): readonly HeldExchange[] {
+    return [...(this.#held?.values() ?? [])];
+  }
+
+  /** The entry of the journal shares its hold with the exchange. */
+  endHold(exchange: Exchange): void {
+    const { number } = exchange;
+    this.#held?.delete(number);
+    const entry = this.#entry(number);
+    if (entry !== undefined) entry.exchange.duration = exchange.duration;
+    const findings = findHoldFindings(exchange);
+    if (findings.length > 0) this.#totals.add({ ...exchange, shows: [], findings }, this.#sandbox);
+  }
+
+  /** Removes every exchange, and forgets that any were dropped; or also edits and what all add up to. */
+  clear(what: 'journal' | 'all'): void {
+    this.#entries = [];
+    this.#cleared = this.#number;
+    for (const number of [...(this.#bodies?.keys() ?? [])]) this.#forgetBodies(number);
+    if (what === 'journal') return;
+    this.#edits = undefined;
+    this.#context.past.merge(this.#totals);
+    this.#totals = new Totals();
+  }
+}
+
+export function countChanges(before: Store, after: Store): Edit['changed'] {
+  return {
+    animals: before.animals.countChanges(after.animals),
+    inventory: before.inventory.countChanges(after.inventory),
+    orders: before.orders.countChanges(after.orders),
+  };
+}

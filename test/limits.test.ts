@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { parseInput } from '../src/contract/json.ts';
+import { STORED_RECORDS } from '../src/contract/records.ts';
+import { listQuery } from '../src/control/records/query.ts';
+import { LIMITS } from '../src/limits.ts';
+import { loadForRequest } from '../src/scenario/load-scenario.ts';
+import { readScenario } from '../src/scenario/scenario-shape.ts';
+import { readYaml } from '../src/scenario/yaml-text.ts';
+import { BODY_LIMITS } from '../src/service/input.ts';
+import { readAs } from '../src/shape/shapes.ts';
+import { readJson } from '../src/shape/source-text.ts';
+import { STORE } from '../src/store/fixture/parse-fixture.ts';
+
+const QUERY = listQuery(STORED_RECORDS.animals);
+
+/** The problems with a scenario that has `count` of something, and with one more. */
+const scenario =
+  (parts: (count: number) => object) =>
+  (count: number): readonly string[] =>
+    problems(readScenario(parts(count), 'test'));
+
+const query =
+  (members: (count: number) => object) =>
+  (count: number): readonly string[] =>
+    problems(readAs(QUERY, members(count)));
+
+function problems(
+  reading: { ok: true } | { ok: false; problems: readonly { expected: string }[] },
+): readonly string[] {
+  return reading.ok ? [] : reading.problems.map(({ expected }) => expected);
+}
+
+const many = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+/** What is wrong with an input of a size, by limit. */
+const REFUSALS: Readonly<
+  Record<string, (count: number) => readonly string[] | Promise<readonly string[]>>
+> = {
+  rules: scenario((count) => ({ rules: many(count, { on: 'getPet', delay: 1 }) })),
+  each: scenario((count) => ({ state: { animals: { each: many(count, { status: 'sold' }) } } })),
+  calls: scenario((count) => ({ rules: [{ on: 'getPet', delay: 1, calls: many(count, 1) }] })),
+  'calls as text': scenario((count) => ({
+    rules: [{ on: 'getPet', delay: 1, calls: many(count, '1-2').join() }],
+  })),
+  generated: async (animals) => {
+    const reading = readScenario({ generate: { animals } }, 'test');
+    if (!reading.ok) return problems(reading);
+    return loadForRequest([], reading.value).then(
+      () => [],
+      (error) => error.problems,
+    );
+  },
+  sortFields: query((count) => ({ _sort: many(count, 'id').join() })),
+  filters: query((count) => ({ id: many(count - 1, '1'), name: 'Bella' })),
+  filterText: query((count) => ({ q: '🦜'.repeat(count) })),
+  'filterText of a field': query((count) => ({ name_like: 'x'.repeat(count) })),
+  nesting: (count) => refusal(() => parseInput('['.repeat(count) + ']'.repeat(count))),
+  'nesting with an exact number': (count) =>
+    refusal(() => parseInput(`${'['.repeat(count)}9007199254740993${']'.repeat(count)}`)),
+  'nesting of YAML': (count) => {
+    const parsed = readYaml('FILE', '- '.repeat(count) + 1);
+    return parsed.ok ? [] : parsed.problems;
+  },
+};
+
+function refusal(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    return [String(error)];
+  }
+}
+
+const LIMIT_OF = new Map(Object.entries(LIMITS));
+
+describe('the limit of', () => {
+  test.each(Object.entries(REFUSALS))('%s is allowed, and one more names it', async (name, ask) => {
+    const max = LIMIT_OF.get(name.split(' ')[0] ?? '')?.max ?? Number.NaN;
+    expect(await ask(max)).toEqual([]);
+    expect(String(await ask(max + 1))).toMatch(new RegExp(`(?:at most|more than) ${max}\\b`));
+  });
+
+  test('a body without a limit of the service is 8 MiB', () => {
+    expect(BODY_LIMITS.none).toBe(8 * 1024 ** 2);
+  });
+});
+
+test('deeper nesting is refused at once, in any format', () => {
+  const start = performance.now();
+  for (const open of ['[', '{"a":', '- ', '{a: ']) {
+    expect(readYaml('FILE', open.repeat(16_000)).ok).toBe(false);
+    expect(readJson('FILE', open.repeat(16_000)).ok).toBe(false);
+  }
+  expect(performance.now() - start).toBeLessThan(5000);
+});
+
+test('a reader stops at one problem more than a message lists', () => {
+  const animals = many(100_000, { id: 'wrong', name: 1, unknown: true });
+  const start = performance.now();
+  const reading = readAs(STORE, { animals });
+  expect(reading).toMatchObject({ ok: false, problems: { length: LIMITS.problems.max + 1 } });
+  expect(performance.now() - start).toBeLessThan(1000);
+});

@@ -1,0 +1,353 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { answer } from '../../../src/sandbox/answer.ts';
+import type { HeldExchange } from '../../../src/sandbox/exchange.ts';
+import { changeLayers, initialState, type State } from '../../../src/sandbox/state.ts';
+import {
+  type Fleet,
+  type SandboxEvent,
+  type Storage,
+  StorageError,
+} from '../../../src/sandbox/storage.ts';
+import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
+import { createStart, type Start } from '../../../src/scenario/sandbox-start.ts';
+import { currentInstant } from '../../../src/service/clock.ts';
+import { joinFleet } from '../../../src/storage/redis/fleet.ts';
+import { loadFixture } from '../../../src/store/fixture/load-fixture.ts';
+import { callOf, requestOf } from '../../helpers/call.ts';
+import { CutProxy } from '../../helpers/cut-proxy.ts';
+import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+
+const STATE = 'petstore-mock:{mine}:state';
+const START = 'petstore-mock:{directory}:start';
+const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
+
+const upstream: OpenUpstream = async ({ href }, key) => {
+  const unused = () => {
+    throw new Error('not used');
+  };
+  return { url: href, key, compare: unused, send: unused, close: unused };
+};
+
+/** Raises a number in the state by one; returns it. */
+function raise({ counters, ...state }: State) {
+  const count = (counters.rules.get('count') ?? 0) + 1;
+  const after = { ...state, counters: { ...counters, rules: new Map([['count', count]]) } };
+  return { state: after, count };
+}
+
+const get = (storage: Storage, target = '/v1/pets') =>
+  storage.update((state) => {
+    const call = { ...callOf('listPets'), path: target, authorization: 'Bearer demo-key' };
+    return answer(state, requestOf(call), currentInstant());
+  });
+
+describeWithRedis('the storage of a fleet', () => {
+  let redis: RedisServer;
+  let start: Start;
+  const fleets: Fleet[] = [];
+  const notices: string[] = [];
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    start = createStart({}, await loadFixture('default'));
+  });
+  afterEach(async () => {
+    for (const fleet of fleets.splice(0)) fleet.close();
+    notices.length = 0;
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+    await redis.command('FLUSHALL');
+  });
+  afterAll(() => redis.end());
+
+  async function join(
+    port = redis.port,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<Fleet> {
+    const url = `redis://127.0.0.1:${port}/0`;
+    const options = { journal: 100, maxHold: 60_000, onNotice: (it: string) => notices.push(it) };
+    const fleet = await joinFleet({
+      url,
+      settings,
+      maxSandboxes: 2,
+      openUpstream: upstream,
+      options,
+    });
+    fleets.push(fleet);
+    return fleet;
+  }
+
+  function open(fleet: Fleet, name = 'mine', mayCreate = true): Storage {
+    const initial = initialState(start, undefined, Date.now());
+    return fleet.open({ name, start, initial, mayCreate });
+  }
+
+  async function proxied(): Promise<CutProxy> {
+    const proxy = await CutProxy.start(redis.port);
+    onTestFinished(() => proxy.close());
+    return proxy;
+  }
+
+  const targets = async ({ journal }: Storage) =>
+    (await journal.select({})).exchanges.map(({ target }) => target).reverse();
+
+  test('counts 1,200 from three servers, each number once', async () => {
+    const counts = new Set<number>();
+    const servers = [open(await join()), open(await join()), open(await join())];
+    const raiseAll = async (storage: Storage) => {
+      for (let turn = 0; turn < 100; turn += 1) counts.add((await storage.update(raise)).count);
+    };
+    // Four clients of each server.
+    await Promise.all(
+      servers.flatMap((server) => Array.from({ length: 4 }, () => raiseAll(server))),
+    );
+    expect(counts.size).toBe(1200);
+    for (const { update } of servers.map((server) => ({ update: server.update(raise) })))
+      await update;
+    expect(Math.max(...counts)).toBe(1200);
+  });
+
+  test('gives a server 60 ms away its turn beside one that is near', async () => {
+    const proxy = await proxied();
+    proxy.delay = 30;
+    const [far, near] = [open(await join(proxy.port)), open(await join())];
+    let isOver = false;
+    let nearCount = 0;
+    const busy = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (; !isOver; nearCount += 1) await near.update(raise);
+      }),
+    );
+    const since = performance.now();
+    for (let turn = 0; turn < 5; turn += 1) await far.update(raise);
+    const elapsed = performance.now() - since;
+    isOver = true;
+    await busy;
+    expect(elapsed).toBeLessThan(10_000);
+    // Turns do not stop the other one for long.
+    expect(nearCount).toBeGreaterThan(20);
+  });
+
+  test('says that a change may have been made if its connection breaks', async () => {
+    const proxy = await proxied();
+    const [one, two] = [open(await join()), open(await join(proxy.port))];
+    await two.update(raise);
+    for (const mode of ['cut at reply', 'cut in request'] as const) {
+      proxy.become(mode, 'EVALSHA');
+      const broken = two.update(raise);
+      await expect(broken).rejects.toThrow(StorageError);
+      await expect(broken).rejects.toMatchObject({ isOutcomeUnknown: true });
+    }
+    // The first one was made, and both servers know it.
+    expect((await one.update(raise)).count).toBe(3);
+    expect((await two.update(raise)).count).toBe(4);
+    // A read is asked again.
+    proxy.become('cut at reply', 'EVALSHA');
+    expect((await two.update((state) => ({ state }))).state.counters.rules.get('count')).toBe(4);
+  });
+
+  test('waits 5 seconds for a Redis that is paused, says why, and goes on', async () => {
+    const fleet = await join();
+    const one = open(fleet);
+    await get(one, '/a');
+    redis.freeze();
+    const asked = performance.now();
+    await expect(get(one, '/b')).rejects.toMatchObject({ isOutcomeUnknown: true });
+    await expect(get(one, '/c')).rejects.toThrow('cannot be reached (no reply within');
+    expect(performance.now() - asked).toBeLessThan(10_000);
+    const again = performance.now();
+    await expect(get(one, '/c')).rejects.toMatchObject({ isOutcomeUnknown: false });
+    expect(performance.now() - again).toBeLessThan(100);
+    expect(fleet.problem).toContain('cannot be reached');
+    redis.thaw();
+    await expect.poll(() => fleet.problem).toBeUndefined();
+    await get(one, '/d');
+    expect(await targets(one)).toEqual(expect.arrayContaining(['/a', '/d']));
+    const shown = `redis://127.0.0.1:${redis.port}/0`;
+    expect(notices).toEqual([
+      expect.stringContaining(`${shown} cannot be reached`),
+      `${shown} can be reached again`,
+    ]);
+  });
+
+  test('does not cut a slow connection that still receives', async () => {
+    const proxy = await proxied();
+    const fleet = await join(proxy.port);
+    const [slow, other] = [open(fleet), open(await join())];
+    const name = 'x'.repeat(250);
+    await other.update((state) => {
+      const animals = Array.from({ length: 2000 }, (_, at) => ({
+        id: BigInt(at),
+        name,
+        categoryId: 1n,
+      }));
+      return {
+        state: {
+          ...state,
+          store: { ...state.store, animals: state.store.animals.withAll(animals) },
+        },
+      };
+    });
+    proxy.bytesPerSecond = 250_000;
+    const { state } = await slow.update((state) => ({ state }));
+    expect(state.store.animals.size).toBeGreaterThanOrEqual(2000);
+    expect(notices).toEqual([]);
+  });
+
+  test('starts a sandbox anew, on all servers, if Redis has lost it or any part of the directory', async () => {
+    const servers = [open(await join()), open(await join()), open(await join())];
+    const expectAgreement = async (first: number) => {
+      const counts = [];
+      for (const server of servers) counts.push((await server.update(raise)).count);
+      expect(counts).toEqual([first, first + 1, first + 2]);
+    };
+    await expectAgreement(1);
+    await redis.command('DEL', SANDBOXES);
+    await expectAgreement(4);
+    await redis.command('DEL', START);
+    await expectAgreement(7);
+    await redis.command('DEL', 'petstore-mock:{mine}:journal');
+    await expectAgreement(10);
+    await redis.command('DEL', STATE);
+    await expectAgreement(1);
+    await redis.command('FLUSHALL');
+    await expectAgreement(1);
+    // Once for each server at most.
+    expect(notices).toEqual(Array(notices.length).fill(expect.stringContaining('has lost data')));
+    expect(notices.length).toBeGreaterThan(0);
+    expect(notices.length).toBeLessThanOrEqual(3);
+  });
+
+  test('repairs the directory: takes off what is gone, and puts back what is used', async () => {
+    const fleet = await join();
+    await get(open(fleet, 'one'));
+    await get(open(fleet, 'two'));
+    await expect(get(open(fleet, 'three'))).rejects.toThrow('sandbox limit (2) reached');
+    await redis.command('DEL', 'petstore-mock:{one}:state');
+    await get(open(fleet, 'three'));
+    await redis.command('HDEL', SANDBOXES, 'three');
+    await get(open(fleet, 'three'));
+    await expect.poll(async () => [...(await fleet.unused()).keys()]).toEqual(['three', 'two']);
+  });
+
+  test('refuses to go on beside a fleet with other settings, which came first after a loss', async () => {
+    const fleet = await join(redis.port, { seed: '1' });
+    const one = open(fleet);
+    await one.update(raise);
+    await redis.command('FLUSHALL');
+    const other = await join(redis.port, { seed: '2' });
+    await expect(one.update(raise)).rejects.toThrow('seed: the fleet has 2, this server 1');
+    expect(fleet.problem).toContain('started with other settings');
+    await open(other).update(raise);
+    await expect(one.update(raise)).rejects.toThrow('seed: the fleet has 2, this server 1');
+    await redis.command('FLUSHALL');
+    expect((await one.update(raise)).count).toBe(1);
+    expect(fleet.problem).toBeUndefined();
+  });
+
+  test('does not bring a deleted sandbox back to listen or to read', async () => {
+    const fleet = await join();
+    const [one, two] = [open(fleet), open(await join(), 'mine', false)];
+    await one.update(raise);
+    const events: string[] = [];
+    onTestFinished(two.subscribe(({ kind }) => events.push(kind)));
+    expect((await two.update(raise)).count).toBe(2);
+    expect(await fleet.delete('mine', 60_000)).toBe(false);
+    expect(await fleet.delete('mine', 0)).toBe(true);
+    expect(await fleet.delete('mine', 0)).toBe(false);
+    await expect.poll(() => events).toContain('deleted');
+    expect(await two.journal.size()).toEqual({ number: 0, size: 0, dropped: 0 });
+    expect((await two.update(raise)).count).toBe(1);
+    expect(await redis.command('KEYS', 'petstore-mock:{mine}*')).toBe('');
+    expect(
+      await fleet.create({
+        name: 'mine',
+        start,
+        initial: initialState(start, undefined, 0),
+        mayCreate: true,
+      }),
+    ).toBe(true);
+    expect((await two.update(raise)).count).toBe(1);
+  });
+
+  test('tells of everything on every server, also of what happened while the connection was lost', async () => {
+    const proxy = await proxied();
+    const [one, two] = [open(await join()), open(await join(proxy.port))];
+    await get(one, '/before');
+    const events: SandboxEvent[] = [];
+    onTestFinished(two.subscribe((event) => events.push(event)));
+    const seen = () =>
+      events.map((event) =>
+        'exchange' in event ? `${event.kind} ${event.exchange.target}` : event.kind,
+      );
+    await get(two, '/a');
+    await one.update((state) => ({
+      state: changeLayers(state, { byHand: { 'cancel-again': '404' } }),
+      edit: { what: 'assume', by: 'test' },
+    }));
+    await expect.poll(seen).toEqual(['exchange /a', 'edit']);
+    proxy.cut();
+    for (let turn = 0; turn < 3; turn += 1) await get(one, `/${turn}`);
+    await one.publish({ kind: 'release', why: 'released' });
+    const missed = ['exchange /0', 'exchange /1', 'exchange /2'];
+    await expect.poll(seen).toEqual(expect.arrayContaining(missed));
+    await get(one, '/last');
+    await expect.poll(seen).toContain('exchange /last');
+    expect(seen().filter((event) => missed.includes(event))).toEqual(missed);
+    expect(await two.journal.edits()).toMatchObject([{ what: 'assume', after: 2 }]);
+  });
+
+  test('lists holds of all servers, and releases one whose server does not listen yet', async () => {
+    const [one, two] = [open(await join()), open(await join())];
+    const hold = async (storage: Storage, since: number): Promise<void> => {
+      await storage.update((state) => {
+        const call = { ...callOf('listPets'), authorization: 'Bearer demo-key' };
+        const { exchange } = answer(state, requestOf(call), currentInstant());
+        const held: HeldExchange = { ...exchange, hold: { name: 'mine', since } };
+        return { state, exchange: held };
+      });
+    };
+    await hold(one, Date.now());
+    await hold(one, Date.now() - 120_001);
+    const [held, ...others] = await two.journal.held();
+    expect(held?.number).toBe(1);
+    // The server of the other one must have died.
+    expect(others).toEqual([]);
+    expect(await two.journal.find(2)).toMatchObject({ hold: { ended: 'left' } });
+    await two.publish({ kind: 'release', why: 'released', exchanges: [1] });
+    const events: SandboxEvent[] = [];
+    onTestFinished(one.subscribe((event) => events.push(event)));
+    await expect.poll(() => events).toEqual([{ kind: 'release', why: 'released', exchanges: [1] }]);
+  });
+
+  test('keeps bodies up to a limit in all, the newest ones', async () => {
+    const one = open(await join());
+    const body = '"'.repeat(256 * 1024);
+    for (let turn = 0; turn < 40; turn += 1) {
+      await one.update((state) => {
+        const call = { ...callOf('listPets'), authorization: 'Bearer demo-key' };
+        const { exchange } = answer(state, requestOf(call), currentInstant());
+        const reply = exchange.reply && { ...exchange.reply, body, size: body.length };
+        return { state, exchange: { ...exchange, reply } };
+      });
+    }
+    expect(Number(await redis.command('HGET', STATE, 'bytes'))).toBeLessThanOrEqual(16 * 1024 ** 2);
+    const { exchanges, dropped } = await one.journal.select({});
+    expect([exchanges.length, dropped]).toEqual([40, 0]);
+    const kept = exchanges.filter(({ reply }) => reply?.body === body);
+    expect(kept).toEqual(exchanges.slice(0, kept.length));
+    expect(kept.length).toBeGreaterThan(30);
+    expect(await one.journal.find(1)).toMatchObject({ reply: { size: body.length } });
+  });
+
+  test('deletes a sandbox although Redis is full', async () => {
+    const fleet = await join();
+    const one = open(fleet);
+    await one.update(raise);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1');
+    await expect(get(one)).rejects.toThrow(/answers OOM command not allowed[^:]*$/);
+    expect(await fleet.delete('mine', 0)).toBe(true);
+    await sleep(0);
+    expect(await redis.command('KEYS', 'petstore-mock:{mine}*')).toBe('');
+  });
+});
