@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
+import type { Alternative } from '../../control/journal/time-travel-endpoints.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Await, Prose, visible } from '../parts/texts.tsx';
 import { type Row, TABLES, textOf } from '../state/record-tables.ts';
@@ -25,14 +26,6 @@ function Fold({ title, opened = false, children }: FoldProps) {
       {isOpen && children()}
     </details>
   );
-}
-
-interface Alternative {
-  readonly assumption: string;
-  readonly option: string;
-  readonly meaning: string;
-  readonly status?: number;
-  readonly body?: unknown;
 }
 
 /** What the same call would have got under other options of the assumptions. */
