@@ -39,6 +39,7 @@ export const ERROR_CODES = {
   not_saved: { statuses: [503], serial: '11', on: [] },
   not_found: { statuses: [404], serial: '10', on: [] },
   already_exists: { statuses: [409], serial: '10', on: [] },
+  changed_meanwhile: { statuses: [412], serial: '10', on: [] },
   too_many_snapshots: { statuses: [409], serial: '11', on: [] },
   cannot_be_deleted: { statuses: [409], serial: '12', on: [] },
   too_many_scenarios: { statuses: [409], serial: '13', on: [] },

@@ -3,6 +3,7 @@ import { object, optional } from '../shape/objects.ts';
 import { ANY_TEXT, choice, FILTER_TEXT, FLAG, integer, type ValueOf } from '../shape/shapes.ts';
 import { contains, type Exchange, hasKey, listFindings } from './exchange.ts';
 import { BASIS_KIND, COUNT, OPERATION } from './report-shapes.ts';
+import { matchesSearch, SEARCH } from './search.ts';
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
@@ -29,6 +30,10 @@ export const FILTER_MEMBERS = {
   text: optional(
     FILTER_TEXT,
     'Exchanges whose target, reasons or bodies contain this, in any case.',
+  ),
+  search: optional(
+    SEARCH,
+    'Exchanges that match every word and every `field:value` in it, such as `method:DELETE status:4xx -key:demo shipped`.',
   ),
 };
 
@@ -66,6 +71,7 @@ const TESTS: { readonly [Name in keyof ExchangeFilter]-?: FilterTest } = {
   hold: test('hold', ({ hold }, wanted) => hold?.name === wanted),
   held: test('held', ({ hold }, wanted) => (hold !== undefined && !hold.ended) === wanted),
   text: test('text', contains),
+  search: test('search', matchesSearch),
 };
 
 const ALL_TESTS = Object.values(TESTS);

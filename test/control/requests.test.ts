@@ -151,6 +151,58 @@ describeServer('the journal in the control API', (open) => {
     }
   });
 
+  test('searches in one language, and says what a mistyped search should be', async () => {
+    const client = await open(FROZEN);
+    const { send, control } = client;
+    await getPets(client, 1, 999);
+    await send('DELETE', '/v1/store/orders/2', { headers: { 'X-Trace': 'Ab-7', Cookie: 'id=7' } });
+    await send('GET', '/v1/store/orders', { key: null });
+    await send('GET', '/v1/nothing', { key: 'Upper-Key' });
+    await control('POST requests/1/replay');
+    const found: Readonly<Record<string, readonly number[]>> = {
+      '': [1, 2, 3, 4, 5, 6],
+      'method:delete status:409': [3],
+      'status:4XX -status:401': [2, 3, 5],
+      'operation:getpet basis:assumed': [2],
+      'by:unknown-pet': [2],
+      'key:Upper-Key': [5],
+      'key:upper-key': [],
+      'key:demo…': [1, 2, 3, 6],
+      'key:none': [4],
+      'header:x-trace': [3],
+      'header:x-trace=ab': [3],
+      'header:cookie=id=7': [],
+      'header:mock-basis=unknown-pet': [2],
+      'is:unmatched': [5],
+      'is:replay': [6],
+      'before:#3 -before:2': [2],
+      'after:4 get': [5, 6],
+      '"has shipped"': [3],
+      'shipped HAS': [3],
+      '-missing -shipped after:2 before:6 -nothing': [],
+      '-"order 2" orders': [4],
+    };
+    for (const [search, numbersFound] of Object.entries(found)) {
+      const query = `${new URLSearchParams({ search })}`;
+      expect([search, await numbers(client, query)]).toEqual([search, numbersFound]);
+    }
+    for (const [search, message] of [
+      ['metod:GET', /"metod:" \(did you mean method\?\)/],
+      [
+        'basis:asumed',
+        /documented, assumed,? .* after basis:, found .* \(did you mean assumed\?\)/,
+      ],
+      ['status:', /expected a value after status:/],
+      ['status:4', /such as 409 or 4xx/],
+      ['before:x', /the number of an exchange after before:/],
+      ['x'.repeat(201), /at most 200 characters/],
+    ] as const) {
+      const query = `${new URLSearchParams({ search })}`;
+      const { status, json } = await control(`GET requests?${query}`);
+      expect([status, Object(json).message]).toEqual([400, expect.stringMatching(message)]);
+    }
+  });
+
   test('finds the exchanges of a trace, and ignores a malformed traceparent', async () => {
     const client = await open();
     const [trace, span] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];

@@ -181,6 +181,26 @@ describeServer('own scenarios', (open) => {
     expect(reply.headers['mock-basis']).toBe('forced;by="no-cat#1"');
   });
 
+  test('replace only the version that `If-Match` names', async () => {
+    const client = await open();
+    await save(client, 'no-cat', NO_CAT);
+    const { etag = '' } = (await client.control('GET scenarios/no-cat')).headers;
+    const replace = (body: string, version = etag) => {
+      const headers = { 'Content-Type': 'application/yaml', 'If-Match': String(version) };
+      return client.send('PUT', '/__mock/scenarios/no-cat', { body, headers });
+    };
+    expect((await replace(`${NO_CAT}# Mine.\n`)).status).toBe(200);
+    expect(await replace(`${NO_CAT}# Theirs.\n`)).toMatchObject({
+      status: 412,
+      json: { message: 'somebody has changed the scenario no-cat since you read it' },
+    });
+    const { text, headers } = await client.control('GET scenarios/no-cat');
+    expect(text).toContain('# Mine.');
+    expect((await replace(NO_CAT, String(headers.etag))).status).toBe(200);
+    await client.control('DELETE scenarios/no-cat');
+    expect(await replace(NO_CAT)).toMatchObject({ status: 412 });
+  });
+
   test('in JSON are as exact as in YAML, and extend each other', async () => {
     const client = await open();
     const id = '9223372036854775807';

@@ -17,7 +17,7 @@ describeDashboard('a tester', (open, browser) => {
     await service('DELETE', '/store/orders/2', { headers: { 'X-Trace': 'one' } });
     await exchange(page, 1).click();
     const detail = page.getByRole('article');
-    await detail.getByText('order 2 has shipped', { exact: true }).waitFor();
+    await detail.getByText('order 2 has shipped', { exact: true }).first().waitFor();
     const text = await detail.textContent();
     for (const part of [
       ...['409', 'documented', 'cancelOrder', 'Bearer demo…', 'order_already_shipped'],
@@ -27,6 +27,7 @@ describeDashboard('a tester', (open, browser) => {
     }
     await page.evaluate('navigator.clipboard.writeText = async (text) => { copied = text; }');
     const copied = async (what: string) => {
+      await detail.getByRole('button', { name: 'More' }).click();
       await detail.getByRole('button', { name: what }).click();
       await page.getByText('Copied.').waitFor();
       return page.evaluate<string>('copied');
@@ -41,6 +42,7 @@ describeDashboard('a tester', (open, browser) => {
     const { page, press, service } = await open();
     await press('Send this request');
     await opened(page, 1).waitFor();
+    await press('More');
     await press('Edit and send');
     await page.getByLabel('Method').selectOption('POST');
     expect(await page.getByLabel('Path').getAttribute('title')).toBe('A path begins with a slash.');
@@ -72,26 +74,79 @@ describeDashboard('a tester', (open, browser) => {
     await exchange(page, 1).click();
     await press('Send again');
     await page.getByText('Same request and same reply as exchange 1.').waitFor();
+    await page.getByText('replays exchange 1').waitFor();
   });
 
-  test('asks for a key that the journal does not have, and sends no other in its place', async () => {
-    const { page, service, press } = await open();
-    await service('GET', '/pets');
-    await service('GET', '/pets', { headers: { Authorization: 'Bearer lost-key' } });
-    await exchange(page, 2).click();
+  test('sends a call again with the key that only the server knows', async () => {
+    const { page, service, control, press } = await open();
+    await control('PUT', '/scenario', {
+      body: { scenario: { keys: { valid: ['lost-key'], invalid: [] } } },
+    });
+    await service('GET', '/pets/1', { headers: { Authorization: 'Bearer lost-key' } });
+    await exchange(page, 1).click();
+    // Another client calls the same at the same time: nobody's call is taken for one's own.
+    const others = Array.from({ length: 20 }, () => service('GET', '/pets/1'));
     await press('Send again');
-    const key = page.getByLabel('API key');
-    expect(await key.inputValue()).toBe('');
-    await press('Send');
-    expect(await page.locator('input:invalid').getAttribute('name')).toBe('key');
-    await key.fill('demo-key');
-    await press('Send');
-    await opened(page, 3).waitFor();
-    await page.getByText('Differs from exchange 2 in: key, status, reply body.').waitFor();
+    await page.getByText('Same request and same reply as exchange 1.').waitFor();
+    await Promise.all(others);
+    const number = /exchanges\/(\d+)/.exec(page.url())?.[1];
+    expect((await control('GET', `/requests/${number}`)).json).toMatchObject({ replays: 1 });
+  });
+
+  test('finds by words and fields, and is told what a mistyped field should be', async () => {
+    const { page, service, press } = await open();
+    await service('GET', '/pets/1', { headers: { 'X-Trace': 'abc' } });
+    await service('DELETE', '/store/orders/2');
+    await exchange(page, 2).waitFor();
+    const search = page.getByLabel('Search', { exact: true });
+    await search.fill('metod:GET');
+    await page.getByText('(did you mean method?)').waitFor();
+    expect(await search.getAttribute('aria-invalid')).toBe('true');
+    await exchange(page, 2).waitFor();
+    await search.fill('header:x-trace=ab -method:DELETE');
+    await exchange(page, 2).waitFor({ state: 'detached' });
+    await exchange(page, 1).waitFor();
+    await search.fill('order');
+    await press('4xx');
+    expect(await search.inputValue()).toBe('order status:4xx');
+    await press('2xx');
+    expect(await search.inputValue()).toBe('order status:2xx');
+    await page.getByText('No exchanges match').waitFor();
+    await page.reload();
+    expect(await search.inputValue()).toBe('order status:2xx');
+  });
+
+  test('learns why two equal calls differ, and what the real service might say', async () => {
+    const { page, service, control, press } = await open();
+    await service('DELETE', '/store/orders/1');
+    await control('POST', '/clock/advance', { body: { by: 'P30D' } });
+    await service('DELETE', '/store/orders/1');
+    await exchange(page, 2).waitFor();
+    await page.getByText('moved the clock by +30 days, by the control API').first().waitFor();
+    await exchange(page, 2).click();
+    const detail = page.getByRole('article');
+    await detail.getByText('order 1 is already cancelled', { exact: true }).first().waitFor();
+    await press('Choose cancel-again=204');
+    await page.getByText('cancel-again is 204.').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+    await press('Close');
+    await page
+      .getByText(/cancel-again.*, by the page/)
+      .first()
+      .waitFor();
+    await exchange(page, 1).click();
+    await detail.getByText('Store before and after').click();
+    await detail.getByText('status: pending → cancelled').waitFor();
+    await press('Rewind to before call 1');
+    await page.getByText(/The sandbox is as before call 1\./).waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'pending' });
+    await press('Undo');
+    await page.getByText('Undone: rewound to before call 1.').waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'cancelled' });
   });
 
   test('filters exchanges, and lets the list stay put', async () => {
-    const { page, service, press, button } = await open('exchanges?status=404');
+    const { page, service, press, button } = await open('exchanges?search=status:404');
     const shown = () => page.getByRole('link', { name: /^Exchange \d/ }).count();
     await service('GET', '/pets/1');
     await service('GET', '/pets/999');
@@ -102,9 +157,9 @@ describeDashboard('a tester', (open, browser) => {
     await press('Show 1 new');
     await exchange(page, 3).waitFor();
     await press('Resume');
-    await page.getByLabel('Search').fill('998');
+    await page.getByLabel('Search', { exact: true }).fill('status:404 998');
     await exchange(page, 2).waitFor({ state: 'detached' });
-    expect(page.url()).toContain('#/exchanges?status=404&text=998');
+    expect(page.url()).toContain('#/exchanges?search=status%3A404+998');
     await page.goto(page.url().replace(/\?.*$/, ''));
     await press('unmatched');
     await page.getByText('No exchanges match these filters.').waitFor();
@@ -191,8 +246,15 @@ describeDashboard('a tester', (open, browser) => {
     await exchange(page, 20).waitFor();
     await page.keyboard.press('ArrowDown');
     await opened(page, 19).waitFor();
-    await page.goto(`${page.url().split('#')[0]}#/exchanges/3?status=404`);
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/3?search=status:404`);
     await opened(page, 3).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/exchanges`);
+    await page.reload();
+    await exchange(page, 120).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/41`);
+    await exchange(page, 41).waitFor();
+    await exchange(page, 42).waitFor();
+    expect(await page.locator('tr.opened').textContent()).toContain('41');
   });
 
   test('sees that a reply waits, and releases it', async () => {
@@ -200,18 +262,41 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('No exchanges yet').waitFor();
     const rules = [{ on: 'listPets', hold: true, reply: { status: 503 } }];
     await control('PUT', '/scenario', { body: { scenario: { rules } } });
+    const order: number[] = [];
+    const held = Promise.all(
+      [1, 2].map(async (limit) => {
+        await service('GET', `/pets?limit=${limit}`);
+        order.push(limit);
+      }),
+    );
+    await page.getByRole('link', { name: /limit=2 waits for \d+ seconds?$/ }).waitFor();
+    await press('Release in reverse');
+    await held;
+    expect(order.length).toBe(2);
+    await page.getByText('Released 2 replies. The latest went first.').waitFor();
     const waiting = service('GET', '/pets');
     await page.getByRole('link', { name: '1 reply waits' }).click();
-    await press('Release exchange 1');
+    await press('Release exchange 3');
     expect((await waiting).status).toBe(503);
     await page.getByRole('link', { name: '1 reply waits' }).waitFor({ state: 'detached' });
-    await page.goto(`${page.url().split('#')[0]}#/exchanges/1`);
-    await opened(page, 1).waitFor();
-    await page.getByRole('button', { name: 'Release exchange 1' }).waitFor({ state: 'detached' });
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/3`);
+    await opened(page, 3).waitFor();
+    const release = page.getByRole('button', { name: 'Release exchange 3' }).first();
+    await release.waitFor({ state: 'detached' });
+  });
+
+  test('shows a store through a connection of three seconds', async () => {
+    const { page } = await open('clock');
+    await page.route('**/animals?*', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await route.continue().catch(() => undefined);
+    });
+    await page.evaluate('location.hash = "#/store/animals"');
+    await page.getByRole('button', { name: 'Edit animal 1', exact: true }).waitFor();
   });
 
   test('exports what the filter shows as HAR', async () => {
-    const { page, service, press } = await open('exchanges?statusClass=4xx');
+    const { page, service, press } = await open('exchanges?search=status:4xx');
     await service('GET', '/pets/1');
     await service('GET', '/pets/999');
     await exchange(page, 2).waitFor();

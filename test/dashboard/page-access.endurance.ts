@@ -5,7 +5,7 @@ import { describeDashboard, type Opened } from '../helpers/dashboard.ts';
 
 /** Each view, with little in it so that axe-core is fast, and what is there when it is loaded. */
 const VIEWS = [
-  ['exchanges/1', 'Make a rule'],
+  ['exchanges/1', 'Send again'],
   ['exchanges', 'Exchange 2'],
   ['exchanges/2?with=1', 'Unpin'],
   ['exchanges/new?from=1', 'Send'],
@@ -20,7 +20,7 @@ const VIEWS = [
 ] as const;
 
 /** The least and the most, and where a rule of the style sheet begins. */
-const WIDTHS = [320, 360, 450, 704, 895, 896, 1024, 1119, 1120, 1440, 1599, 1600, 1920];
+const WIDTHS = [320, 360, 450, 704, 895, 896, 1024, 1087, 1088, 1440, 1599, 1600, 1920];
 
 const LONG_NAME = 'long'.repeat(16);
 
@@ -128,6 +128,11 @@ describeDashboard('the page', (open) => {
     expect(await focused()).toBe('Exchange 2');
     await keyboard.press('Escape');
     await page.locator('a[aria-label="Exchange 2"]:focus').waitFor();
+    await keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+    await keyboard.press('Escape');
+    await keyboard.press('/');
+    await page.locator('input[type="search"]:focus').waitFor();
     await tabTo('Store', 'Shift+Tab');
     await keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'Store' }).waitFor();

@@ -14,7 +14,7 @@ describeDashboard('the page', (open) => {
     });
     await page.getByRole('link', { name: 'Exchange 2' }).click();
     const detail = page.getByRole('article');
-    await detail.getByText('Headers', { exact: true }).click();
+    await detail.getByText('Headers', { exact: true }).first().click();
     await detail.getByText(MARKUP, { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Exchange 1' }).click();
     await detail.getByText('⟨U+202E⟩gnp.exe').first().waitFor();
@@ -43,15 +43,19 @@ describeDashboard('the page', (open) => {
     await send('GET', '//other.example/v1/pets');
     await send('GET', 'http://other.example/v1/pets');
     await send('POST', '/v1/pets', '@/etc/hostname');
-    await send('POST', '/v1/pets', 'a'.repeat(5_000));
+    await send('POST', '/v1/pets', 'a'.repeat(300_000));
     // The list stays as it is while an exchange is open.
     await page.getByRole('link', { name: 'Exchange 4', exact: true }).waitFor();
     await page.evaluate('navigator.clipboard.writeText = async (text) => { copied = text; }');
     const copied = async (number: number) => {
       await page.getByRole('link', { name: `Exchange ${number}`, exact: true }).click();
       await page.getByRole('heading', { name: `Exchange ${number}`, exact: true }).waitFor();
+      await page.getByRole('button', { name: 'More' }).click();
       const button = page.getByRole('button', { name: 'Copy as curl' });
-      if (await button.isDisabled()) return undefined;
+      if (await button.isDisabled()) {
+        await page.keyboard.press('Escape');
+        return undefined;
+      }
       await button.click();
       await page.getByText('Copied.').waitFor();
       return page.evaluate<string>('copied');

@@ -25,7 +25,7 @@ function ask(method: string, target: string, body?: object): Promise<Response> {
 
 async function openPage() {
   const [drafts, place, requests, tables, scenarios, session] = await Promise.all([
-    import('../../src/dashboard/state/rule-drafts.ts'),
+    import('../../src/dashboard/state/rule-fields.ts'),
     import('../../src/dashboard/state/place.ts'),
     import('../../src/dashboard/state/requests.ts'),
     import('../../src/dashboard/state/record-tables.ts'),
@@ -68,19 +68,31 @@ async function latest(): Promise<RecordedExchange> {
 test('an exchange becomes a rule, which gives the same request the edited reply', async () => {
   const body = { name: 'Rex', categoryId: 9_007_199_254_740_993n };
   await ask('POST', '/v1/pets?a=b', body);
-  const exchange = await latest();
-  const { texts, operation } = page.draftOf(exchange, 'createPet');
-  const draft = { operation, texts: new Map([...texts, ['status', '409'], ['calls', '1']]) };
-  expect(page.sentenceOf(draft)).toBe(
-    'POST /pets with name "Rex" and categoryId 9007199254740993 gets 409 with the body below, at calls 1.',
+  const { number } = await latest();
+  const yaml = await (await page.open('GET', `/requests/${number}/rule`)).text();
+  const texts = new Map([
+    ...page.textsOfRule(await page.firstRule(yaml)),
+    ...([
+      ['where', "name: Rex\ncategoryId: 9007199254740993\nheader x-a: it's"],
+      ['status', '409, 503'],
+      ['body', ''],
+    ] as const),
+  ]);
+  expect(page.sentenceOf(texts)).toBe(
+    "POST /pets with name Rex and categoryId 9007199254740993 and header x-a it's gets 409, then 503, then what it would get.",
   );
-  const scenario = await page.withRule('# Mine.\nrules: []\n', page.ruleIn(draft), 'From 1.');
+  const scenario = await page.withRules(
+    '# Mine.\nrules:\n  - { on: createPet, delay: 1 }\n',
+    page.rulesIn(texts),
+    'From 1.',
+  );
   expect(scenario).toMatch(/^# Mine\.\nrules:\n {2}# From 1\.\n {2}- on: createPet\n/);
-  await page.saveScenario('mine', scenario, true);
+  await page.saveScenario('mine', scenario, { turnOn: true, etag: undefined });
   const near = { ...body, categoryId: 9_007_199_254_740_992n };
   for (const [sent, status] of [
     [near, 201],
     [body, 409],
+    [body, 503],
     [body, 201],
   ] as const) {
     expect((await ask('POST', '/v1/pets', sent)).status).toBe(status);
@@ -90,16 +102,16 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
 test('an exchange becomes a request, which can be copied, and sent and opened', async () => {
   await ask('DELETE', '/v1/store/orders/2?a=b%20c');
   const exchange = await latest();
-  expect(page.whyNotAgain(exchange)).toBeUndefined();
+  expect(page.whyNotCopied(exchange)).toBeUndefined();
   const request = page.requestOf(exchange);
-  expect(page.httpieOf(request)).toMatch(
-    /^http -v --ignore-stdin DELETE \S+2\?a=b%20c' 'Authorization:Bearer demo-key' .*'x-a:it'\\''s'/,
-  );
   await runProgram('bash', ['-c', page.curlOf(request)]);
   await runProgram(process.execPath, ['--input-type=module', '-e', page.fetchOf(request)]);
   await page.sendAndOpen(request, exchange.number);
   expect(page.place.value).toMatchObject({ view: 'exchanges', item: `${exchange.number + 3}` });
   expect(page.notice.value?.text).toBe('Sent DELETE /v1/store/orders/2?a=b%20c.');
+  await page.sendAgain(exchange);
+  expect(page.place.value.item).toBe(`${exchange.number + 4}`);
+  expect(await latest()).toMatchObject({ status: 409, replays: exchange.number });
   const { status, request: again } = await latest();
   expect([status, again.headers['x-a']]).toEqual([409, "it's"]);
 });

@@ -19,8 +19,9 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Turned off outage.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(401);
     await page.getByRole('link', { name: '1 scenario: invalid-keys' }).waitFor();
-    await page.getByRole('button', { name: 'Reset sandbox' }).click();
-    await page.getByRole('button', { name: 'Confirm: Reset sandbox' }).click();
+    await page.getByRole('button', { name: 'Reset sandbox' }).dblclick();
+    expect((await service('GET', '/pets')).status).toBe(401);
+    await page.getByRole('button', { name: 'Yes, reset' }).click();
     await page.getByText('Nothing changed', { exact: true }).waitFor();
     expect((await service('GET', '/pets')).status).toBe(200);
   });
@@ -34,6 +35,7 @@ describeDashboard('a tester', (open, browser) => {
     const makeRule = async (number: number) => {
       await page.getByRole('link', { name: `Exchange ${number}`, exact: true }).click();
       await page.getByRole('heading', { name: `Exchange ${number}`, exact: true }).waitFor();
+      await press('More');
       await press('Make a rule');
       await page.getByRole('heading', { name: `Make a rule of exchange ${number}` }).waitFor();
     };
@@ -43,8 +45,8 @@ describeDashboard('a tester', (open, browser) => {
     await press('Add the rule');
     await page.getByText('Added to my-rules: GET /pets/{petId} with petId 999').waitFor();
     await makeRule(2);
-    await page.getByLabel('Calls').fill('1');
-    await page.getByRole('checkbox', { name: 'quantity' }).uncheck();
+    await page.getByLabel('Calls', { exact: true }).fill('1');
+    expect(await page.getByLabel('Only for calls').inputValue()).toBe('petId: 1');
     await page.getByLabel('Delay in ms').fill('5');
     await page.getByLabel('Headers, one a line').fill('X-Late: yes');
     await press('Add the rule');
@@ -79,23 +81,22 @@ describeDashboard('a tester', (open, browser) => {
     await editorOf(page).waitFor();
     await editorOf(page).press('Control+End');
     await editorOf(page).pressSequentially('  - { on: listPets, reply: { status: 418 } }');
-    await page.getByText('Not saved').waitFor();
-    const questions: string[] = [];
-    page.on('dialog', (dialog) => {
-      questions.push(dialog.message());
-      void dialog.dismiss();
-    });
+    await page.getByText('Not saved; this tab keeps it').waitFor();
+    // Nothing typed is lost: not by another view, nor by a reload.
     await page.getByRole('link', { name: 'Store', exact: true }).click();
-    await page.getByText('Not saved').waitFor();
-    expect(questions).toEqual(['You have not saved scenario checkout. Leave without saving?']);
-    expect(page.url()).toContain('#/scenarios/checkout');
+    await page.getByRole('heading', { level: 1, name: 'Store' }).waitFor();
+    await page.goBack();
+    await editorOf(page).getByText('418').waitFor();
+    await page.reload();
+    await editorOf(page).getByText('418').waitFor();
+    await page.getByText('Not saved; this tab keeps it').waitFor();
     await press('Save and turn on');
     await page.getByText('Saved checkout. It is on.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(418);
     await editorOf(page).press('Control+End');
     await editorOf(page).pressSequentially('\n- { on: listOrders, reply: { status: 418 } }');
     await press('Save');
-    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    await page.getByText('Not saved; this tab keeps it').waitFor({ state: 'detached' });
     expect((await service('GET', '/store/orders')).status).toBe(418);
 
     const colleague = await browser().newPage();
@@ -111,10 +112,54 @@ describeDashboard('a tester', (open, browser) => {
     await colleague.getByRole('button', { name: 'Duplicate' }).click();
     await colleague.getByRole('heading', { name: 'my-basket' }).waitFor();
     await colleague.getByRole('button', { name: 'Delete my-basket' }).click();
-    await colleague.getByRole('button', { name: 'Confirm: Delete my-basket' }).click();
+    await colleague.getByRole('button', { name: 'Yes, delete' }).click();
     await colleague.getByText('Deleted my-basket.').waitFor();
     await page.getByRole('checkbox', { name: 'basket', exact: true }).waitFor();
     await page.getByRole('checkbox', { name: 'checkout' }).waitFor({ state: 'detached' });
+  });
+
+  test('keeps what two people typed into one scenario, and lets them choose', async () => {
+    const { page, press, control } = await open('scenarios');
+    await press('Edit a copy of slow');
+    await editorOf(page).press('Control+End');
+    await editorOf(page).pressSequentially('# mine');
+    const theirs = 'description: Theirs.\nrules: []\n';
+    const save = (text: string) =>
+      page.evaluate<number>(
+        `fetch('scenarios/my-slow', { method: 'PUT', body: ${JSON.stringify(text)}, headers: { 'content-type': 'application/yaml' } }).then((it) => it.status)`,
+      );
+    expect(await save(theirs)).toBe(200);
+    await press('Save');
+    await page.getByText('Somebody has changed the scenario my-slow since you read it.').waitFor();
+    await page.getByText('Somebody else has saved this scenario').waitFor();
+    await page.getByText('Compare', { exact: true }).click();
+    await page.locator('mark', { hasText: 'Theirs.' }).waitFor();
+    await press('Keep mine');
+    await page.getByText('Saved my-slow.').waitFor();
+    expect((await control('GET', '/scenarios/my-slow')).text).toContain('# mine');
+    // Nobody has typed since: the page follows.
+    expect(await save(theirs)).toBe(200);
+    await editorOf(page).getByText('Theirs.').waitFor();
+    await editorOf(page).press('Control+End');
+    await editorOf(page).pressSequentially('# again');
+    expect((await control('DELETE', '/scenarios/my-slow')).status).toBe(204);
+    await page.getByText('The server no longer has this scenario').waitFor();
+    await press('Save mine again');
+    await page.getByText('Saved my-slow.').waitFor();
+    expect((await control('GET', '/scenarios/my-slow')).text).toContain('# again');
+  });
+
+  test('takes back what a switch did, which the notice says', async () => {
+    const { page, press, control } = await open('scenarios');
+    await page.getByRole('checkbox', { name: 'sold-out' }).click();
+    await page.getByText(/Turned on sold-out\. Records changed: .*\d+ in inventory\./).waitFor();
+    await control('POST', '/clock/advance', { body: { by: 'P1D' } });
+    await press('Undo');
+    await page.getByText('Not undone: the control API has moved the clock').waitFor();
+    await press('Undo');
+    await page.getByText('Undone: moved the clock by +1 day.').waitFor();
+    expect((await control('GET', '/clock')).json).toMatchObject({ real: true });
+    expect((await control('GET', '/status')).json).toMatchObject({ scenarios: ['sold-out'] });
   });
 
   test('can close an editor that could not be loaded', async () => {

@@ -35,7 +35,7 @@ describeDashboard('a tester', (open, browser) => {
       '"categoryId":9007199254740995',
     );
     await press('Delete animal 9007199254740993');
-    await press('Confirm: Delete animal 9007199254740993');
+    await press('Yes, delete');
     await page.getByText('No animal has “Zyx” in it.').waitFor();
     expect((await control('GET', '/animals/9007199254740993')).status).toBe(404);
   });
@@ -179,10 +179,10 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByLabel('Select ci-0', { exact: true }).check();
     await page.getByLabel('Select ci-1', { exact: true }).check();
     await press('Delete 2 sandboxes');
-    await press('Confirm: Delete 2 sandboxes');
+    await press('Yes, delete 2 sandboxes');
     await page.getByText('Page 1 of 2, 118 sandboxes').waitFor();
     await press('Delete all 118 found');
-    await press('Confirm: Delete all 118 found');
+    await press('Yes, delete all 118 found');
     await page.getByText('No sandbox has “ci-” in its name.').waitFor();
     await page.getByRole('link', { name: 'mine', exact: true }).waitFor({ state: 'detached' });
   });

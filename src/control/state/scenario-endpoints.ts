@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
@@ -86,16 +87,18 @@ export const SCENARIO_ENDPOINTS = [
     example: { path: 'slow' },
     replies: { 200: ANY_TEXT, 404: 'There is no text of this name.' },
     mediaType: Object.values(MEDIA_TYPES),
+    headers: { ETag: 'The version of the text, for `If-Match` of `PUT scenarios/{name}`.' },
     handle: ({ sandbox, params: { name = '' } }) => {
       const own = sandbox.state.scenarios.get(name);
       if (own === undefined && !isShipped(name)) return scenarioNotFound(sandbox.state, name);
       const { format, text } = own ?? { format: 'yaml', text: scenarioText(name) };
-      return { status: 200, mediaType: MEDIA_TYPES[format], content: text };
+      const headers = { ETag: etagOf(text) };
+      return { status: 200, mediaType: MEDIA_TYPES[format], headers, content: text };
     },
   }),
   endpoint('saveScenario', 'put /scenarios/{name}', {
     summary: 'Save a scenario of your own in the sandbox',
-    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. A sandbox has at most ${MAX_NAMED}.`,
+    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${MAX_NAMED}.`,
     body: { shape: SCENARIO_TEXT, asText: true },
     example: {
       path: 'no-cat',
@@ -105,6 +108,7 @@ export const SCENARIO_ENDPOINTS = [
       200: SCENARIO_SUMMARY,
       201: SCENARIO_SUMMARY,
       409: 'The name is taken, or the sandbox has too many.',
+      412: 'Somebody has changed or deleted it since the version that `If-Match` names.',
     },
     handle: saveScenario,
   }),
@@ -185,7 +189,14 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   const scenario = await scenarioFromText(name, text, format);
   await loadForRequest([], scenario, knownScenarios(sandbox.state));
   const { description } = scenario;
+  const wanted = call.request.headers['if-match'];
   return edit(call, `saved the scenario ${name}`, ({ scenarios, counters }) => {
+    const saved = scenarios.get(name);
+    if (wanted !== undefined && (saved === undefined || etagOf(saved.text) !== wanted)) {
+      const change = saved === undefined ? 'deleted' : 'changed';
+      const message = `somebody has ${change} the scenario ${name} since you read it`;
+      return refuse('changed_meanwhile', 412, message);
+    }
     const refusal = refuseOneMore('scenarios', scenarios, name);
     if (refusal !== undefined) return refusal;
     const summary = { name, description, shipped: false, own: true };
@@ -195,6 +206,10 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
       reply: json(summary, scenarios.has(name) ? 200 : 201),
     };
   });
+}
+
+function etagOf(text: string): string {
+  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }
 
 function listScenarios({ start, state }: Sandbox): readonly ScenarioSummary[] {

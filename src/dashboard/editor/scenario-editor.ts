@@ -96,6 +96,10 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions) 
   view.focus();
   return {
     close: () => view.destroy(),
+    /** Puts another text in place of all. */
+    replace: (whole: string) => {
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: whole } });
+    },
     /** Puts the cursor to a place, both counted from 1. */
     show: (line: number, column: number) => {
       view.dispatch({

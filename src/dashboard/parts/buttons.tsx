@@ -1,42 +1,104 @@
-import type { ButtonHTMLAttributes } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import { useId, useRef, useState } from 'preact/hooks';
 import { notice } from '../state/session.ts';
 
-/** A button that submits no form. */
-export function Button(attributes: ButtonHTMLAttributes) {
-  return <button type="button" {...attributes} />;
+interface ButtonProps extends Omit<ButtonHTMLAttributes, 'onClick'> {
+  readonly onClick?: (event: MouseEvent) => unknown;
+}
+
+/** A button that submits no form. It is off while its action runs, and keeps the focus. */
+export function Button({ onClick, ...attributes }: ButtonProps) {
+  const [isBusy, setBusy] = useState(false);
+  const press = async (event: MouseEvent) => {
+    if (isBusy) return;
+    const result = onClick?.(event);
+    if (!(result instanceof Promise)) return;
+    setBusy(true);
+    await result.finally(() => setBusy(false));
+  };
+  return (
+    <button type="button" aria-disabled={isBusy || undefined} {...attributes} onClick={press} />
+  );
 }
 
 interface ConfirmProps {
   readonly label: string;
   /** The full action for screen readers, if the label alone is ambiguous. */
   readonly name?: string;
-  readonly onConfirm: () => void;
+  /** What goes, and what stays. */
+  readonly children?: ComponentChildren;
+  readonly onConfirm: () => unknown;
 }
 
-/** A button that asks for a second press before an action that cannot be undone. */
-export function ConfirmButton({ label, name = label, onConfirm }: ConfirmProps) {
-  const [isAsking, ask] = useState(false);
-  const button = useRef<HTMLSpanElement>(null);
-  const press = () => {
-    if (isAsking) onConfirm();
-    ask(!isAsking);
-  };
-  const refuse = () => {
-    ask(false);
-    button.current?.querySelector('button')?.focus();
-  };
+/** A button that asks in a dialog before its action. */
+export function ConfirmButton({ label, name = label, children, onConfirm }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
   return (
-    <span ref={button}>
-      <Button class="danger" aria-label={isAsking ? `Confirm: ${name}` : name} onClick={press}>
-        {isAsking ? `${label}?` : label}
-      </Button>{' '}
-      {isAsking && <Button onClick={refuse}>No</Button>}
-    </span>
+    <>
+      <Button class="danger" aria-label={name} onClick={() => dialog.current?.showModal()}>
+        {label}
+      </Button>
+      <dialog
+        ref={dialog}
+        class="card"
+        aria-labelledby={id}
+        // Escape is for the dialog, not for the panel around it.
+        onKeyDown={(event) => event.stopPropagation()}
+      >
+        <h2 id={id}>{name}?</h2>
+        {children !== undefined && <p>{children}</p>}
+        <div class="bar">
+          <Button onClick={() => dialog.current?.close()}>Cancel</Button>
+          <Button
+            class="danger"
+            onClick={async ({ detail }) => {
+              // The second half of a double click is no answer.
+              if (detail > 1) return;
+              dialog.current?.close();
+              await onConfirm();
+            }}
+          >
+            Yes, {label.toLowerCase()}
+          </Button>
+        </div>
+      </dialog>
+    </>
   );
 }
 
-interface CopyProps extends Omit<ConfirmProps, 'onConfirm'> {
+interface MenuProps {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}
+
+/** A button that opens a list of further actions. */
+export function Menu({ label, children }: MenuProps) {
+  const id = useId();
+  return (
+    <>
+      <Button popovertarget={id}>
+        {label} <span aria-hidden="true">▾</span>
+      </Button>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the clicks are those of its buttons */}
+      <div
+        id={id}
+        popover="auto"
+        class="card menu-list"
+        onClick={({ currentTarget }) => currentTarget.hidePopover()}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.stopPropagation();
+        }}
+      >
+        {children}
+      </div>
+    </>
+  );
+}
+
+interface CopyProps {
+  readonly label: string;
+  readonly name?: string;
   readonly text: () => string;
   /** Whether there is nothing to copy. */
   readonly isOff?: boolean;

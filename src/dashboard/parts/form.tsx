@@ -1,21 +1,28 @@
 import { type AllHTMLAttributes, createElement, type FormHTMLAttributes } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 
 /** The text of each input of a form, by name; a box that is not ticked has none. */
 export type Texts = ReadonlyMap<string, string>;
 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'> {
-  readonly onSubmit: (texts: Texts, form: HTMLFormElement) => void;
+  readonly onSubmit: (texts: Texts, form: HTMLFormElement) => unknown;
 }
 
-/** A form that the page handles itself. */
+/** A form that the page handles itself, once at a time. */
 export function Form({ onSubmit, ...attributes }: FormProps) {
+  const isBusy = useRef(false);
   return (
     <form
       {...attributes}
-      onSubmit={(event) => {
+      onSubmit={async (event) => {
         event.preventDefault();
-        onSubmit(textsOf(event.currentTarget), event.currentTarget);
+        if (isBusy.current) return;
+        isBusy.current = true;
+        try {
+          await onSubmit(textsOf(event.currentTarget), event.currentTarget);
+        } finally {
+          isBusy.current = false;
+        }
       }}
     />
   );

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SandboxStatus, SandboxSummary } from '../../control/control-shapes.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { hrefOf, place, titleOf, VIEWS, type ViewName } from '../state/place.ts';
-import { act, OFTEN, useResource } from '../state/resource.ts';
+import { act, OFTEN, undo, useResource } from '../state/resource.ts';
 import {
   connection,
   controlPath,
@@ -16,6 +16,8 @@ import {
 } from '../state/session.ts';
 import { Button, ConfirmButton, CopyButton } from './buttons.tsx';
 import { Field, Form } from './form.tsx';
+import { HoldStrip } from './hold-strip.tsx';
+import { Shortcuts } from './shortcuts.tsx';
 import { Loading, plural, timeText, visible } from './texts.tsx';
 
 interface FrameProps {
@@ -27,14 +29,16 @@ interface FrameProps {
 /** What surrounds every view: the way to the others, the sandbox, and what is not as at the start. */
 export function Frame({ current, title, children }: FrameProps) {
   const status = useResource<SandboxStatus>('/status', OFTEN);
+  const { item } = place.value;
   const latest = status.value?.latestExchange ?? 0;
   const seen = useRef(latest);
   if (!document.hidden) seen.current = latest;
   const unseen = Math.max(0, latest - seen.current);
   useEffect(() => {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';
-    document.title = `${count}${title} · ${sandbox} · petstore-mock`;
-  }, [title, unseen]);
+    const opened = item === undefined ? '' : ` ${item}`;
+    document.title = `${count}${title}${opened} · ${sandbox} · petstore-mock`;
+  }, [title, item, unseen]);
   const menu = useRef<HTMLElement>(null);
   useEffect(() => {
     if (menu.current?.matches(':popover-open')) menu.current.hidePopover();
@@ -68,6 +72,9 @@ export function Frame({ current, title, children }: FrameProps) {
         {!needsToken.value && <SandboxSwitcher />}
       </header>
       {status.value !== undefined && <StateStrip status={status.value} />}
+      {status.value !== undefined && status.value.held > 0 && (
+        <HoldStrip now={status.value.clock.now} />
+      )}
       {connection.value === 'lost' && (
         <p class="notice failed" role="alert">
           The server does not answer. This page tries again every second.
@@ -77,6 +84,7 @@ export function Frame({ current, title, children }: FrameProps) {
         {needsToken.value ? <TokenForm /> : children}
       </Main>
       <Notices />
+      <Shortcuts />
     </>
   );
 }
@@ -98,7 +106,7 @@ function TokenForm() {
   );
 }
 
-const HELD = hrefOf('exchanges', undefined, { held: 'true' });
+const HELD = hrefOf('exchanges', undefined, { search: 'is:held' });
 
 /** What a client meets in this sandbox: each part leads to where it is set. */
 function StateStrip({ status }: { readonly status: SandboxStatus }) {
@@ -128,7 +136,7 @@ function StateStrip({ status }: { readonly status: SandboxStatus }) {
     [
       'upstream',
       upstream !== undefined && `Upstream ${visible(upstream)}`,
-      hrefOf('exchanges', undefined, { basis: 'upstream' }),
+      hrefOf('exchanges', undefined, { search: 'basis:upstream' }),
     ],
   ];
   const changed = parts.filter(([, text]) => text);
@@ -144,7 +152,10 @@ function StateStrip({ status }: { readonly status: SandboxStatus }) {
           {text}
         </a>
       ))}
-      <ConfirmButton label="Reset" name={`Reset sandbox ${sandbox}`} onConfirm={reset} />
+      <ConfirmButton label="Reset" name={`Reset sandbox ${sandbox}`} onConfirm={reset}>
+        Its records, active scenarios, assumptions and clock go back to the start, and its exchanges
+        are deleted. Snapshots and scenarios of your own stay.
+      </ConfirmButton>
     </section>
   );
 }
@@ -161,18 +172,18 @@ function dismiss(): void {
 /** The result of the last action: announced to screen readers, a failure until it is dismissed. */
 function Notices() {
   const { view } = place.value;
-  const { kind, text = '' } = notice.value ?? {};
+  const { kind, text = '', edit } = notice.value ?? {};
   useEffect(() => {
     if (notice.value?.kind === 'failed') notice.value = undefined;
   }, [view]);
   useEffect(() => {
     if (kind !== 'done') return undefined;
-    const timer = setTimeout(dismiss, 10_000);
+    const timer = setTimeout(dismiss, 20_000);
     return () => clearTimeout(timer);
   }, [notice.value]);
   const shown = (
     <p class={`notice ${kind}`}>
-      {visible(text)}{' '}
+      {visible(text)} {edit !== undefined && <Button onClick={() => undo(edit)}>Undo</Button>}{' '}
       <Button class="link" onClick={dismiss}>
         Dismiss
       </Button>

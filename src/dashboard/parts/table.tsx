@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { place, refine } from '../state/place.ts';
 import { OFTEN, useLoader } from '../state/resource.ts';
 import { open, valueIn } from '../state/session.ts';
@@ -27,12 +27,14 @@ interface TableProps<Of> {
   readonly class?: string;
   /** The key of the row that is marked. */
   readonly opened?: string | number | undefined;
+  /** Other lines above a row: what is in them by the names of columns. */
+  readonly above?: (index: number) => readonly Readonly<Record<string, ComponentChildren>>[];
   /** Stands in place of a table without rows. */
   readonly empty?: string;
 }
 
 /** A table that scrolls on its own if there is too little room for it. */
-export function Table<Of>({ columns, rows, keyOf, opened, ...table }: TableProps<Of>) {
+export function Table<Of>({ columns, rows, keyOf, opened, above, ...table }: TableProps<Of>) {
   if (rows.length === 0) return <p class="empty">{table.empty}</p>;
   return (
     <div class="wide">
@@ -48,14 +50,25 @@ export function Table<Of>({ columns, rows, keyOf, opened, ...table }: TableProps
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)} class={keyOf(row) === opened ? 'opened' : ''}>
-              {columns.map(({ name, class: style, cell }) => (
-                <td key={name} class={style} data-name={name}>
-                  {cell(row)}
-                </td>
+          {rows.map((row, index) => (
+            <Fragment key={keyOf(row)}>
+              {above?.(index).map((cells, at) => (
+                <tr key={`note ${at}`} class="note">
+                  {columns.map(({ name, class: style }) => (
+                    <td key={name} class={style}>
+                      {cells[name]}
+                    </td>
+                  ))}
+                </tr>
               ))}
-            </tr>
+              <tr class={keyOf(row) === opened ? 'opened' : ''}>
+                {columns.map(({ name, class: style, cell }) => (
+                  <td key={name} class={style} data-name={name}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            </Fragment>
           ))}
         </tbody>
       </table>

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
-import type { JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
+import type { EditView, JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
 import { eventsOf } from '../../event-stream.ts';
-import { call, open, valueIn } from './session.ts';
+import { messageOf } from './resource.ts';
+import { call, open, Refusal, valueIn } from './session.ts';
 
 /** Exchanges on a page of the list. */
 export const PAGE_SIZE = 50;
@@ -17,10 +18,14 @@ const PAUSE = 1_000;
 
 const NONE: JournalPage = { exchanges: [], total: 0, dropped: 0 };
 
-/** The latest exchanges that match a filter, as they arrive. */
+/** The latest exchanges that match a search, as they arrive. */
 export class ExchangeFeed {
   /** What is drawn, once it is loaded. */
   readonly shown = signal<JournalPage | undefined>(undefined);
+  /** Changes by the control API, the oldest first. */
+  readonly edits = signal<readonly EditView[]>([]);
+  /** What is wrong with the search. */
+  readonly problem = signal<string | undefined>(undefined);
   /** How many arrived since. */
   readonly waiting = signal(0);
   /** Whether the list stays as it is. */
@@ -32,9 +37,9 @@ export class ExchangeFeed {
   #texts: readonly string[] = [];
   #connection = new AbortController();
 
-  /** @param filter a query of the control API, such as `status=409&basis=assumed` */
-  constructor(filter: string) {
-    this.#filter = filter;
+  /** @param search in the language of `GET requests?search=` */
+  constructor(search: string) {
+    this.#filter = filterOf(search);
     document.addEventListener('visibilitychange', this.#onVisibility);
     if (!document.hidden) void this.#connect();
   }
@@ -78,7 +83,11 @@ export class ExchangeFeed {
       const { body } = await open('GET', `/requests/stream?${this.#filter}`, { signal: ended });
       await this.#load();
       if (body !== null) await this.#follow(body);
-    } catch {
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 400) {
+        this.problem.value = messageOf(error);
+        return;
+      }
       // The server is lost, or this page did not keep up with the stream.
     }
     setTimeout(() => {
@@ -90,10 +99,10 @@ export class ExchangeFeed {
   async #follow(stream: ReadableStream<Uint8Array>): Promise<void> {
     for await (const { type, id, data } of eventsOf(stream)) {
       if (type === 'dropped') return;
-      // A reply that a rule held back has left.
-      if (type === 'hold') {
+      // A reply that a rule held back has left, or somebody changed the sandbox.
+      if (type === 'hold' || type === 'edit') {
         await this.#load();
-        this.show();
+        if (type === 'hold') this.show();
       }
       // The journal had what the stream sent before it was read.
       if (type !== 'exchange' || Number(id) <= (this.#latest.exchanges[0]?.number ?? 0)) continue;
@@ -103,10 +112,17 @@ export class ExchangeFeed {
   }
 
   async #load(): Promise<void> {
-    this.#latest = await journalPage(NEWEST_FIRST, this.#filter, this.#connection.signal);
+    const part = `${NEWEST_FIRST}&edits=true`;
+    this.#latest = await journalPage(part, this.#filter, this.#connection.signal);
+    this.edits.value = this.#latest.edits ?? [];
     this.#texts = [];
     if (this.shown.value === undefined) this.show();
   }
+}
+
+/** A search as a query of the control API. */
+export function filterOf(search: string): string {
+  return search.trim() === '' ? '' : `${new URLSearchParams({ search: search.trim() })}`;
 }
 
 /** A part of the journal. */

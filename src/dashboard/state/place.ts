@@ -32,28 +32,17 @@ function placeIn(hash: string) {
 
 export const place = signal(placeIn(location.hash));
 
-/** What would be lost if the user left this place now. */
-export const unsaved = signal<string | undefined>(undefined);
-
-/** Shows the place in the address, unless the user would rather save first. */
+/** Shows the place in the address. */
 function arrive(): void {
   const { view, item, query } = place.value;
   const here = hrefOf(view, item, query);
   if (location.hash === here) return;
-  const question = `You have not saved ${unsaved.value}. Leave without saving?`;
-  if (location.hash.startsWith('#/') && (unsaved.value === undefined || confirm(question))) {
-    unsaved.value = undefined;
-    place.value = placeIn(location.hash);
-  }
-  // Back, also from the link that skips to the content: the browser has moved the focus.
+  if (location.hash.startsWith('#/')) place.value = placeIn(location.hash);
+  // Back from the link that skips to the content: the browser has moved the focus.
   else history.replaceState(null, '', here);
 }
 
 addEventListener('hashchange', arrive);
-
-addEventListener('beforeunload', (event) => {
-  if (unsaved.value !== undefined) event.preventDefault();
-});
 
 type PlaceQuery = URLSearchParams | Record<string, string>;
 
@@ -64,10 +53,12 @@ export function hrefOf(view: ViewName, item?: string, members?: PlaceQuery): str
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** Goes to a place, with an entry in the history. */
-export function go(view: ViewName, item?: string, query?: PlaceQuery): void {
-  location.hash = hrefOf(view, item, query);
-  arrive();
+/** Goes to a place, with an entry in the history unless it only steps to a neighbour. */
+export function go(view: ViewName, item?: string, query?: PlaceQuery, isStep = false): void {
+  const href = hrefOf(view, item, query);
+  if (isStep) history.replaceState(null, '', href);
+  else location.hash = href;
+  place.value = placeIn(href);
 }
 
 /**

@@ -1,14 +1,13 @@
 import { writeJson } from '../../contract/json.ts';
-import type { RecordedExchange, SandboxStatus } from '../../control/control-shapes.ts';
-import { curlCommand, shellWord } from '../../curl.ts';
+import type { JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
+import { curlCommand } from '../../curl.ts';
 import { parseTarget } from '../../http/target.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
-import { journalPage } from './exchange-feed.ts';
 import { go, place } from './place.ts';
 import { attempt } from './resource.ts';
 import { call, sandbox, servicePath } from './session.ts';
 
-/** A request as it can be sent again. */
+/** A request as it can be written anew. */
 export interface Request {
   readonly method: string;
   /** A path with its query, on this server. */
@@ -32,51 +31,34 @@ export const FIRST_REQUEST: Request = {
   headers: [],
 };
 
-/** The keys that work out of the box, by what the journal keeps of them. */
-const KNOWN_KEYS: Readonly<Record<string, string>> = {
-  'demo…': 'demo-key',
-  'stag…': 'staging-key',
-};
-
 /** Headers that a client writes itself, and those whose values are masked. */
 const LEFT_OUT =
-  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|sec-.*)$/;
+  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|traceparent|sec-.*)$/;
 
-/** Why the request of an exchange cannot be sent again; undefined if it can. */
-export function whyNotAgain({ target, request }: RecordedExchange): string | undefined {
-  const { headers, body, cut } = request;
+/** Why the request of an exchange cannot be written anew; undefined if it can. */
+export function whyNotCopied({ target, request }: RecordedExchange): string | undefined {
   if (!target.startsWith('/')) return 'The target of the request is not a path.';
   // The journal cuts longer ones.
   if (target.length > 2_047) return 'The journal has only the start of the path.';
-  if (cut) return 'The journal has only the start of the body.';
-  const hadBody = 'transfer-encoding' in headers || (headers['content-length'] ?? '0') !== '0';
-  return hadBody && body === undefined ? 'The journal does not have the body.' : undefined;
+  return request.cut ? 'The journal does not keep this body: it is too long.' : undefined;
 }
 
-/** Stands before the start of a key that the journal does not have in full. */
-const LOST_KEY = 'KEY_THAT_STARTS_WITH_';
-
-/** Whether a request lacks its key. It would get another reply without it. */
-export function isKeyLost({ key }: Pick<Request, 'key'>): boolean {
-  return key.startsWith(LOST_KEY);
-}
-
-/** The request of an exchange. */
+/** The request of an exchange. The journal has only the start of its key. */
 export function requestOf({ method, target, key, request }: RecordedExchange): Request {
   const { headers, body } = request;
   return {
     method,
     target,
-    key: key === undefined ? '' : (knownKey(key, target, headers) ?? LOST_KEY + key),
+    key: key === undefined ? '' : keyFor(key.replace('…', ''), target, headers),
     headers: Object.entries(headers).filter(([name]) => !LEFT_OUT.test(name)),
     body: body === undefined ? body : textOfBody(body),
   };
 }
 
-/** The journal keeps only the start of a key. One that works also has to name the sandbox. */
-function knownKey(start: string, target: string, headers: object): string | undefined {
-  const key = KNOWN_KEYS[start];
-  if (key === undefined) return undefined;
+/** The key that works from the start, which also has to name the sandbox, or what to replace. */
+function keyFor(start: string, target: string, headers: object): string {
+  const { key } = FIRST_REQUEST;
+  if (!key.startsWith(start)) return `KEY_THAT_STARTS_WITH_${start}`;
   const isNamed =
     sandbox === DEFAULT_SANDBOX || parseTarget(target).mount !== '' || 'mock-sandbox' in headers;
   return isNamed ? key : `${key}~${sandbox}`;
@@ -103,53 +85,49 @@ export function fetchOf(request: Request): string {
   return `await fetch(${JSON.stringify(urlOf(request))}, ${JSON.stringify(options, null, 2)})`;
 }
 
-/** The request as a command of HTTPie. */
-export function httpieOf(request: Request): string {
-  const { method, body } = request;
-  return [
-    'http',
-    '-v',
-    ...(body === undefined ? ['--ignore-stdin'] : ['--raw', shellWord(body)]),
-    method,
-    shellWord(urlOf(request)),
-    ...requestHeaders(request).map(([name, value]) =>
-      shellWord(value === '' ? `${name};` : `${name}:${value}`),
-    ),
-  ].join(' ');
+function randomHex(bytes: number): string {
+  return [...crypto.getRandomValues(new Uint8Array(bytes))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
 }
 
-/** How often the journal is asked for the exchange of a request, and in how many milliseconds. */
-const ATTEMPTS = 50;
-const BETWEEN = 100;
-
-/** Sends a request from this page, and returns the number of its exchange. */
+/** Sends a request from this page in a trace of its own, by which the journal finds its exchange. */
 async function sendNow(request: Request): Promise<number> {
-  const { method, target, body } = request;
-  const { latestExchange } = await call<SandboxStatus>('GET', '/status');
+  const trace = randomHex(16);
+  const headers = [...requestHeaders(request), ['traceparent', `00-${trace}-${randomHex(8)}-01`]];
   // A fault may end the connection, or never answer: the journal has the exchange all the same.
   fetch(urlOf(request), {
-    method,
-    headers: requestHeaders(request).map(([name, value]): [string, string] => [name, value]),
-    body: body ?? null,
-    signal: AbortSignal.timeout(ATTEMPTS * BETWEEN),
+    method: request.method,
+    headers: headers.map(([name = '', value = '']): [string, string] => [name, value]),
+    body: request.body ?? null,
   }).catch(() => undefined);
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    await new Promise((resolve) => setTimeout(resolve, BETWEEN));
-    const { exchanges } = await journalPage(`limit=100&after=${latestExchange}`, '');
-    const exchange = exchanges.find((it) => it.method === method && it.target === target);
-    if (exchange !== undefined) return exchange.number;
-  }
-  throw new Error('The journal of this sandbox does not have the request.');
+  await call('POST', '/requests/count', { body: { trace, atLeast: 1, within: 'PT10S' } });
+  const { exchanges } = await call<JournalPage>('GET', `/requests?trace=${trace}`);
+  const number = exchanges[0]?.number;
+  if (number === undefined) throw new Error('The journal of this sandbox does not have the call.');
+  return number;
 }
 
-/** Sends a request, and opens its exchange, beside the one that it came from. */
+/** Opens an exchange that was just sent, beside the one that it came from. */
+function openSent(number: number, from?: number): void {
+  const query = new URLSearchParams(place.value.query);
+  query.delete('from');
+  if (from !== undefined) query.set('with', String(from));
+  go('exchanges', String(number), query);
+}
+
+/** Sends a request from this page, and opens its exchange. */
 export async function sendAndOpen(request: Request, from?: number): Promise<void> {
-  await attempt(`Sent ${request.method} ${request.target}.`, async () => {
-    const number = await sendNow(request);
-    const query = new URLSearchParams(place.value.query);
-    query.delete('from');
-    if (from !== undefined) query.set('with', String(from));
-    go('exchanges', String(number), query);
+  await attempt(`Sent ${request.method} ${request.target}.`, async () =>
+    openSent(await sendNow(request), from),
+  );
+}
+
+/** Lets the server send a recorded request again, with its bytes and its key, and opens the new exchange. */
+export async function sendAgain({ number, method, target }: RecordedExchange): Promise<void> {
+  await attempt(`Sent ${method} ${target} again.`, async () => {
+    const sent = await call<{ readonly number: number }>('POST', `/requests/${number}/replay`);
+    openSent(sent.number, number);
   });
 }
 

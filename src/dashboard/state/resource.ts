@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EditView, JournalPage } from '../../control/control-shapes.ts';
 import {
   type CallOptions,
   call,
@@ -39,19 +40,27 @@ export function useLoader<T>(
 ): Resource<T> {
   const [loaded, setLoaded] = useState<Resource<T>>({});
   const [turn, setTurn] = useState(0);
+  const isLoading = useRef(false);
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
+    const finish = (next: (last: Resource<T>) => Resource<T>): void => {
+      if (signal.aborted) return;
+      isLoading.current = false;
+      setLoaded(next);
+    };
+    isLoading.current = true;
     load(signal).then(
-      (value) => signal.aborted || setLoaded({ value }),
-      (error) => signal.aborted || setLoaded((last) => ({ ...last, error: messageOf(error) })),
+      (value) => finish(() => ({ value })),
+      (error) => finish((last) => ({ ...last, error: messageOf(error) })),
     );
     return () => controller.abort();
   }, [key, epoch.value, changes.value, turn]);
   useEffect(() => {
     if (every === 0) return undefined;
     const timer = setInterval(() => {
-      if (connection.value === 'ok') setTurn((last) => last + 1);
+      // A slow server would never answer if each refresh replaced the one before it.
+      if (connection.value === 'ok' && !isLoading.current) setTurn((last) => last + 1);
     }, every);
     return () => clearInterval(timer);
   }, [every]);
@@ -66,6 +75,45 @@ export function act(
   return attempt(done, () => call(...action));
 }
 
+/** The latest change by the control API. */
+async function latestEdit(): Promise<EditView | undefined> {
+  const { edits = [] } = await call<JournalPage>('GET', '/requests?edits=true&limit=0');
+  return edits.at(-1);
+}
+
+function isSameEdit(one: EditView | undefined, other: EditView | undefined): boolean {
+  return one?.after === other?.after && one?.at === other?.at && one?.what === other?.what;
+}
+
+/** The latest change that this page knows; null before it has asked. */
+let known: EditView | undefined | null = null;
+
+/** The change that this page has just made, if it made one. */
+async function ownEdit(): Promise<EditView | undefined> {
+  const edit = await latestEdit();
+  const isNew = edit?.by === 'the page' && !isSameEdit(edit, known ?? undefined);
+  known = edit;
+  return isNew ? edit : undefined;
+}
+
+/** What a change did to the records, in a sentence; empty if it changed none. */
+function changedText({ changed }: EditView): string {
+  const parts = Object.entries<number>(changed).filter(([, count]) => count > 0);
+  const texts = parts.map(([name, count]) => `${count.toLocaleString('en')} in ${name}`);
+  return texts.length === 0 ? '' : ` Records changed: ${texts.join(', ')}.`;
+}
+
+/** Takes back a change of this page, unless somebody has made another one since. */
+export async function undo(edit: EditView): Promise<void> {
+  const latest = await latestEdit();
+  if (latest !== undefined && !isSameEdit(latest, edit)) {
+    const text = `Not undone: ${latest.by} has ${latest.what} since. Undo takes that back first.`;
+    notice.value = { kind: 'failed', text, edit: latest };
+    return;
+  }
+  await attempt(`Undone: ${edit.what}.`, () => call('POST', '/undo'));
+}
+
 /**
  * Performs an action of the user and shows its result.
  *
@@ -74,9 +122,15 @@ export function act(
  */
 export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
   try {
+    if (known === null) known = await latestEdit().catch(() => undefined);
     await action();
     notice.value = { kind: 'done', text: done };
     changes.value += 1;
+    const shown = notice.value;
+    const edit = await ownEdit().catch(() => undefined);
+    if (edit !== undefined && notice.value === shown) {
+      notice.value = { ...shown, text: done + changedText(edit), edit };
+    }
     return true;
   } catch (error) {
     notice.value = { kind: 'failed', text: messageOf(error) };
@@ -85,9 +139,9 @@ export async function attempt(done: string, action: () => Promise<unknown>): Pro
 }
 
 /** A sentence. A field of a form is a member of the body, `$.name` to the server. */
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   if (error instanceof Refusal) {
-    const message = error.message.replaceAll(/(^|; )\$\./g, '$1');
+    const message = error.message.replaceAll(/(^|; )(?:\$|query)\./g, '$1');
     return /^\w+:/.test(message)
       ? message
       : `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`;

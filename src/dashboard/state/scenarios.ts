@@ -17,8 +17,16 @@ export function activeNames(list: readonly ScenarioSummary[]): readonly string[]
     .map(({ name }) => name);
 }
 
-export async function scenarioText(name: string): Promise<string> {
-  return (await open('GET', `/scenarios/${name}`)).text();
+/** The text of a scenario, and its version. */
+export interface ScenarioVersion {
+  readonly text: string;
+  /** Undefined for one that nobody has saved. */
+  readonly etag: string | undefined;
+}
+
+export async function readScenario(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
+  const reply = await open('GET', `/scenarios/${name}`, signal ? { signal } : {});
+  return { text: await reply.text(), etag: reply.headers.get('etag') ?? undefined };
 }
 
 function listScenarios(): Promise<readonly ScenarioSummary[]> {
@@ -31,9 +39,19 @@ export async function addScenario(name: string, text: string): Promise<void> {
   await call('PUT', `/scenarios/${name}`, { body: text });
 }
 
+interface SaveOptions {
+  readonly turnOn: boolean;
+  /** The version that it replaces. */
+  readonly etag: string | undefined;
+}
+
 /** Saves a scenario. One that is active, or that is to be, then acts as its text says. */
-export async function saveScenario(name: string, text: string, turnOn: boolean): Promise<void> {
-  await call('PUT', `/scenarios/${name}`, { body: text });
+export async function saveScenario(
+  name: string,
+  text: string,
+  { turnOn, etag }: SaveOptions,
+): Promise<void> {
+  await call('PUT', `/scenarios/${name}`, { body: text, ifMatch: etag });
   const active = activeNames(await listScenarios());
   const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
   if (scenarios.includes(name)) await call('PUT', '/scenario', { body: { scenarios } });

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { BASE_PATH } from '../../contract/operations.ts';
+import type { EditView } from '../../control/control-shapes.ts';
 import { addressOf, parseAddress } from '../../http/target.ts';
 
 const { root, sandbox: named } = parseAddress(location.pathname);
@@ -51,11 +52,25 @@ export function reloadAll(): void {
   epoch.value += 1;
 }
 
+export interface Notice {
+  readonly kind: 'done' | 'failed';
+  readonly text: string;
+  /** The change that Undo takes back. */
+  readonly edit?: EditView | undefined;
+}
+
 /** The result of the last action. */
-export const notice = signal<{ kind: 'done' | 'failed'; text: string } | undefined>(undefined);
+export const notice = signal<Notice | undefined>(undefined);
 
 /** A refusal of the control API, in the words of the server. */
-export class Refusal extends Error {}
+export class Refusal extends Error {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
 
 export interface CallOptions {
   /** A value for JSON, or a text in YAML. */
@@ -63,6 +78,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** The sandbox; that of the page by default. */
   readonly of?: string | undefined;
+  /** The version that the action replaces, by its ETag. */
+  readonly ifMatch?: string | undefined;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -86,10 +103,12 @@ export function valueIn<T>(text: string): T {
 export async function open(
   method: Method,
   path: string,
-  { body, signal, of = sandbox }: CallOptions = {},
+  { body, signal, of = sandbox, ifMatch }: CallOptions = {},
 ): Promise<Response> {
   const type = typeof body === 'string' ? 'application/yaml' : 'application/json';
-  const headers = new Headers(body === undefined ? {} : { 'content-type': type });
+  const headers = new Headers({ 'mock-client': 'the page' });
+  if (body !== undefined) headers.set('content-type', type);
+  if (ifMatch !== undefined) headers.set('if-match', ifMatch);
   const token = controlToken();
   if (token !== undefined) headers.set('mock-control-token', token);
   let response: Response;
@@ -110,7 +129,7 @@ export async function open(
   if (response.status === 401 && token === controlToken()) {
     connection.value = token === undefined ? 'no-token' : 'wrong-token';
   }
-  throw new Refusal(await messageOf(response));
+  throw new Refusal(await messageOf(response), response.status);
 }
 
 async function messageOf(response: Response): Promise<string> {

@@ -3,14 +3,14 @@ import type { AssumptionState, Findings } from '../../control/control-shapes.ts'
 import type { Finding } from '../../sandbox/report-shapes.ts';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { Loading, Prose, shorten, visible } from '../parts/texts.tsx';
-import { place } from '../state/place.ts';
+import { hrefOf, place } from '../state/place.ts';
 import { act, OFTEN, useResource } from '../state/resource.ts';
 import { FindingItems } from './coverage-view.tsx';
 
 /** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {
   const { item } = place.value;
-  const list = useResource<readonly AssumptionState[]>('/assumptions');
+  const list = useResource<readonly AssumptionState[]>('/assumptions', OFTEN);
   const findings = useResource<Findings>('/findings', OFTEN);
   const drift = findings.value?.findings.filter(({ code }) => code === 'drift') ?? [];
   const there = list.value !== undefined;
@@ -110,7 +110,10 @@ function Assumption({ of, drift, opened, onChoose }: AssumptionProps) {
         <Prose text={question} />
       </h2>
       <p class="quiet">
-        {topic} · <code>{id}</code> · changes {operations.join(', ')}
+        {topic} · <code>{id}</code> · changes {operations.join(', ')} ·{' '}
+        <a href={hrefOf('exchanges', undefined, { search: `by:${id}=` })}>
+          calls that depended on it
+        </a>
         {chosen !== of.default && <span class="badge assumed">changed</span>}
       </p>
       {drifts({ of, drift }) && <span class="badge failed">drift</span>}

@@ -135,6 +135,13 @@ function ReplyCard({ of, cases }: { of: DocumentedReply; cases: readonly CaseCov
       <div class="bar">
         {curl !== undefined && <CopyButton label="Copy as curl" text={() => curl} />}
         <a href={hrefOf('exchanges', 'rule', { of: idOf(of) })}>Draft a rule</a>
+        <a
+          href={hrefOf('exchanges', undefined, {
+            search: `operation:${operation} status:${status}`,
+          })}
+        >
+          Calls that got it
+        </a>
       </div>
       <ul class="rows">
         {cases.map((it) => (

@@ -1,21 +1,21 @@
-import type { RecordedExchange, RecordedMessage } from '../../control/control-shapes.ts';
-import { Button, CopyButton, save } from '../parts/buttons.tsx';
+import type { RecordedExchange } from '../../control/control-shapes.ts';
+import { Button, CopyButton, Menu } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await, milliseconds, Prose, timeText, visible } from '../parts/texts.tsx';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import {
   curlOf,
   fetchOf,
-  httpieOf,
-  isKeyLost,
   requestOf,
-  sendAndOpen,
+  sendAgain,
   textOfBody,
-  whyNotAgain,
+  whyNotCopied,
 } from '../state/requests.ts';
 import { useLoader } from '../state/resource.ts';
 import { call } from '../state/session.ts';
-import { BasisBadge, ReleaseButton, StatusBadge } from './exchange-rows.tsx';
+import { BasisBadge, ReleaseButton, reasonsOf, StatusBadge } from './exchange-rows.tsx';
+import { Message } from './message.tsx';
+import { Alternatives, StoreChanges } from './time-travel.tsx';
 
 interface DetailProps {
   readonly number: number;
@@ -88,41 +88,50 @@ interface ContentProps {
   readonly isPinned?: boolean;
 }
 
+/** From the top: what happened in a line, the request, the reply, why, and what else could be. */
 function Content({ exchange, other, isPinned = false }: ContentProps) {
-  const { number, method, target, operation, key, at, delay, duration, request, reply } = exchange;
+  const { number, method, target, at, delay, duration, replays, request, reply } = exchange;
+  const [reason = ''] = reasonsOf(exchange);
+  const time = `${timeText(at)} UTC, ${milliseconds(duration)}`;
   return (
     <>
-      <p class="mono">
-        <b>{visible(method)}</b> <bdi>{visible(target)}</bdi>
-      </p>
       <p class="bar">
-        <StatusBadge {...exchange} /> <BasisBadge {...exchange} />
-        <span class="quiet">{milliseconds(duration)}</span>
-        <ReleaseButton of={exchange} />
+        <StatusBadge {...exchange} /> <b>{visible(reason)}</b> <ReleaseButton of={exchange} />
+      </p>
+      <p class="quiet">
+        {time}
+        {delay > 0 && `, ${delay} ms of it delay`}
+        {replays !== undefined && (
+          <>
+            , replays <a href={hrefOf('exchanges', String(replays))}>exchange {replays}</a>
+          </>
+        )}
       </p>
       {other !== undefined && !isPinned && <b>{comparisonText(exchange, other)}</b>}
-      <Why exchange={exchange} />
       {!isPinned && <Actions exchange={exchange} />}
-      <h3>Reply body</h3>
-      <BodyText of={reply} name={`reply-${number}`} other={other?.reply.body} />
-      <h3>Request body</h3>
-      <BodyText of={request} name={`request-${number}`} other={other?.request.body} />
-      <Pairs
-        of={[
-          ['Time', `${timeText(at)} UTC`],
-          ['Operation', operation],
-          ['API key', key],
-          ['The mock', mocksAnswer(exchange)],
-          ['Duration', milliseconds(duration) + (delay > 0 ? `, ${delay} ms of it delay` : '')],
-        ]}
-      />
-      <details>
-        <summary>Headers</summary>
-        <h3>Reply headers</h3>
-        <Pairs of={Object.entries(reply.headers)} />
-        <h3>Request headers</h3>
-        <Pairs of={Object.entries(request.headers)} />
-      </details>
+      <div class="sides">
+        <div>
+          <h3>Request</h3>
+          <p class="mono">
+            <b>{visible(method)}</b> <bdi>{visible(target)}</bdi>
+          </p>
+          <Message of={request} name={`request-${number}`} other={other?.request.body} />
+        </div>
+        <div>
+          <h3>Reply</h3>
+          <p>
+            <StatusBadge {...exchange} /> <BasisBadge {...exchange} />
+          </p>
+          <Message of={reply} name={`reply-${number}`} other={other?.reply.body} />
+        </div>
+      </div>
+      <Why exchange={exchange} />
+      {!isPinned && (
+        <>
+          <Alternatives of={exchange} />
+          <StoreChanges of={exchange} />
+        </>
+      )}
     </>
   );
 }
@@ -130,47 +139,40 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
 const COPIES = [
   ['curl', curlOf],
   ['fetch', fetchOf],
-  ['HTTPie', httpieOf],
 ] as const;
 
 /** What can be done with an exchange. */
 function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
-  const { number, operation } = exchange;
-  const whyNot = whyNotAgain(exchange);
-  const request = requestOf(exchange);
+  const { number, operation, request } = exchange;
+  const whyNot = whyNotCopied(exchange);
   const leadTo = (form: string) => {
     const query = new URLSearchParams(place.value.query);
     query.set('from', String(number));
     go('exchanges', form, query);
   };
-  const edit = () => leadTo('new');
   return (
     <>
       <div class="bar">
-        <Button
-          class="main"
-          disabled={whyNot !== undefined}
-          onClick={() => (isKeyLost(request) ? edit() : sendAndOpen(request, number))}
-        >
+        <Button class="main" disabled={request.cut} onClick={() => sendAgain(exchange)}>
           Send again
         </Button>
-        <Button onClick={edit}>Edit and send</Button>
-        {operation !== undefined && <Button onClick={() => leadTo('rule')}>Make a rule</Button>}
-        <Button onClick={() => refine({ with: String(number) })}>Pin to compare</Button>
-      </div>
-      <div class="bar">
-        {COPIES.map(([name, textOf]) => (
+        <Menu label="More">
+          <Button onClick={() => leadTo('new')}>Edit and send</Button>
+          {operation !== undefined && <Button onClick={() => leadTo('rule')}>Make a rule</Button>}
+          <Button onClick={() => refine({ with: String(number) })}>Pin to compare</Button>
+          {COPIES.map(([name, textOf]) => (
+            <CopyButton
+              key={name}
+              label={`Copy as ${name}`}
+              text={() => textOf(requestOf(exchange))}
+              isOff={whyNot !== undefined}
+            />
+          ))}
           <CopyButton
-            key={name}
-            label={`Copy as ${name}`}
-            text={() => textOf(request)}
-            isOff={whyNot !== undefined}
+            label="Copy link"
+            text={() => new URL(hrefOf('exchanges', String(number)), location.href).href}
           />
-        ))}
-        <CopyButton
-          label="Copy link"
-          text={() => new URL(hrefOf('exchanges', String(number)), location.href).href}
-        />
+        </Menu>
       </div>
       {whyNot !== undefined && <p class="quiet">{whyNot}</p>}
     </>
@@ -192,14 +194,21 @@ function comparisonText(of: RecordedExchange, from: RecordedExchange): string {
     : `Differs from exchange ${from.number} in: ${names.join(', ')}.`;
 }
 
-function Why({ exchange: { why, by, basis, findings } }: { readonly exchange: RecordedExchange }) {
+function Why({ exchange }: { readonly exchange: RecordedExchange }) {
+  const { by, basis, findings, operation, key } = exchange;
+  const mocks = mocksAnswer(exchange);
   return (
     <>
       <h3>Why</h3>
       <ul>
-        {why.map((reason) => (
+        {reasonsOf(exchange).map((reason) => (
           <li key={reason}>{visible(reason)}</li>
         ))}
+        {mocks !== undefined && <li>The mock {visible(mocks)}</li>}
+        <li class="quiet">
+          {operation === undefined ? 'No operation' : `Operation ${operation}`}
+          {key === undefined ? ', no API key' : `, API key ${visible(key)}`}
+        </li>
       </ul>
       <p class="bar">
         {basis === 'assumed' &&
@@ -226,25 +235,6 @@ function Why({ exchange: { why, by, basis, findings } }: { readonly exchange: Re
   );
 }
 
-/** Names with their values, without those that have none. */
-function Pairs({ of }: { readonly of: readonly (readonly (string | undefined)[])[] }) {
-  return (
-    <dl>
-      {of.map(
-        ([name = '', value]) =>
-          value !== undefined && (
-            <div key={name}>
-              <dt>{visible(name)}</dt>
-              <dd class="mono">
-                <bdi>{visible(value)}</bdi>
-              </dd>
-            </div>
-          ),
-      )}
-    </dl>
-  );
-}
-
 /** What the mock would have answered in place of a deployment. */
 function mocksAnswer({ basis, expected }: RecordedExchange): string | undefined {
   if (basis !== 'upstream') return undefined;
@@ -252,48 +242,4 @@ function mocksAnswer({ basis, expected }: RecordedExchange): string | undefined 
   const { status, by, why } = expected;
   const because = [...by.map((choice) => `assumption ${choice}`), ...(why ? [why] : [])];
   return `would have answered ${[status, ...because].join(': ')}`;
-}
-
-/** Characters that are shown: browsers stall on megabytes. */
-const SHOWN = 20_000;
-
-interface BodyProps {
-  readonly of: RecordedMessage;
-  /** Names the file that a long body is saved as. */
-  readonly name: string;
-  /** The body to compare with. */
-  readonly other?: unknown;
-}
-
-/** A body as text: JSON is indented, everything else stays as it is. */
-function BodyText({ of: { body, cut }, name, other }: BodyProps) {
-  if (body === undefined) {
-    return <p class="quiet">{cut ? 'The journal does not keep a long body.' : 'No body.'}</p>;
-  }
-  const text = textOfBody(body, 2);
-  const isCut = text.length > SHOWN;
-  const shown = visible(isCut ? text.slice(0, SHOWN) : text);
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus */}
-      <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
-        <pre>{other === undefined ? shown : highlight(shown, visible(textOfBody(other, 2)))}</pre>
-      </section>
-      {cut && <p class="quiet">The journal keeps only the start of a long body.</p>}
-      {isCut && (
-        <p class="bar">
-          These are the first {SHOWN.toLocaleString('en')} of {text.length.toLocaleString('en')}{' '}
-          characters. <Button onClick={() => save(`${name}.txt`, text)}>Download</Button>
-        </p>
-      )}
-    </>
-  );
-}
-
-/** A text in which the lines that another does not have are marked. */
-function highlight(text: string, other: string) {
-  const lines = new Set(other.split('\n'));
-  return text
-    .split('\n')
-    .map((line, at) => (lines.has(line) ? `${line}\n` : [<mark key={at}>{line}</mark>, '\n']));
 }

@@ -1,4 +1,4 @@
-import type { RecordedExchange } from '../../control/control-shapes.ts';
+import type { EditView, RecordedExchange } from '../../control/control-shapes.ts';
 import { Button } from '../parts/buttons.tsx';
 import type { Column } from '../parts/table.tsx';
 import { milliseconds, plural, shorten, timeText, visible } from '../parts/texts.tsx';
@@ -43,23 +43,24 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
   {
     name: 'Basis',
     class: 'basis',
-    cell: ({ basis, by }) =>
-      basis === 'assumed' ? (
-        <a href={hrefOf('assumptions', by[0]?.split('=', 1)[0])}>
-          <BasisBadge basis={basis} />
-        </a>
-      ) : (
-        <BasisBadge basis={basis} />
-      ),
+    cell: (exchange) => <BasisBadge {...exchange} />,
   },
   { name: 'Duration', class: 'number', cell: ({ duration }) => milliseconds(duration) },
   { name: 'Why', class: 'why', cell: (exchange) => <Reason of={exchange} /> },
 ];
 
-function Reason({ of: { why, findings } }: { readonly of: RecordedExchange }) {
+/** The reasons in words, what a person would say first. */
+export function reasonsOf({ why }: Pick<RecordedExchange, 'why'>): readonly string[] {
+  const isName = (reason: string) => reason.startsWith('assumption ');
+  return [...why.filter((reason) => !isName(reason)), ...why.filter(isName)];
+}
+
+function Reason({ of }: { readonly of: RecordedExchange }) {
+  const { findings, replays } = of;
   return (
     <>
-      {shorten(visible(why[0] ?? ''))}{' '}
+      {shorten(visible(reasonsOf(of)[0] ?? ''))}{' '}
+      {replays !== undefined && <span class="badge">replay of {replays}</span>}{' '}
       {findings.length > 0 && (
         <span class="badge failed">{plural(findings.length, 'finding')}</span>
       )}
@@ -70,7 +71,7 @@ function Reason({ of: { why, findings } }: { readonly of: RecordedExchange }) {
 /** The time of day in UTC, after the date if that is not today's: clocks can be moved. */
 function shortTime(at: string): string {
   const isToday = at.slice(0, 10) === new Date().toISOString().slice(0, 10);
-  return isToday ? at.slice(11, 23) : timeText(at);
+  return isToday ? at.slice(11, 23) : `${timeText(at)}${at.slice(19, 23)}`;
 }
 
 const MEANINGS: Readonly<Record<RecordedExchange['basis'], string>> = {
@@ -80,13 +81,46 @@ const MEANINGS: Readonly<Record<RecordedExchange['basis'], string>> = {
   upstream: 'A deployment gave this reply.',
 };
 
-/** What a reply rests on. */
-export function BasisBadge({ basis }: Pick<RecordedExchange, 'basis'>) {
-  return (
-    <span class={`badge ${basis}`} title={MEANINGS[basis]}>
-      {basis}
+/** What a reply rests on: the assumption or the rule, which leads to where it is set. */
+export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>) {
+  const [first] = by;
+  const more = by.length > 1 ? ` +${by.length - 1}` : '';
+  const badge = (
+    <span class={`badge ${basis}`} title={`${basis}: ${MEANINGS[basis]} ${by.join(', ')}`}>
+      {first === undefined ? basis : `${visible(first)}${more}`}
     </span>
   );
+  if (first === undefined || (basis !== 'assumed' && basis !== 'forced')) return badge;
+  const [assumption] = first.split('=');
+  return (
+    <a href={basis === 'assumed' ? hrefOf('assumptions', assumption) : hrefOf('scenarios')}>
+      {badge}
+    </a>
+  );
+}
+
+/** Changes that a place in the list shows one by one. */
+const MAX_EDITS = 3;
+
+/** What was changed by hand, by a test or by `ctl` between two exchanges, for their table. */
+export function editRows(edits: readonly EditView[]) {
+  const more = edits.length - MAX_EDITS;
+  const rows = edits
+    .slice(-MAX_EDITS)
+    .toReversed()
+    .map(({ at, what, by }) => {
+      const time = <time dateTime={at}>{shortTime(at).slice(0, -4)}</time>;
+      const text = `${visible(what)}, by ${visible(by)}`;
+      return {
+        Time: time,
+        Request: (
+          <>
+            {text} <span class="brief">{time}</span>
+          </>
+        ),
+      };
+    });
+  return more > 0 ? [...rows, { Request: `and ${plural(more, 'change')} before` }] : rows;
 }
 
 /** The status of a reply, or the fault in its place. */

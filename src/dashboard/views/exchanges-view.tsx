@@ -1,32 +1,35 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { RecordedExchange } from '../../control/control-shapes.ts';
-import { Button, CopyButton, save } from '../parts/buttons.tsx';
-import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { EditView, RecordedExchange } from '../../control/control-shapes.ts';
+import { Button, ConfirmButton, CopyButton, save } from '../parts/buttons.tsx';
+import { isTyping } from '../parts/shortcuts.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
 import {
   type Direction,
   ExchangeFeed,
+  filterOf,
   journalPage,
   NEWEST_FIRST,
   neighbours,
   PAGE_SIZE,
 } from '../state/exchange-feed.ts';
-import { go, hrefOf, place } from '../state/place.ts';
+import { go, hrefOf, place, refine } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
-import { act, attempt, useLoader } from '../state/resource.ts';
-import { epoch, notice, open, reloadAll } from '../state/session.ts';
+import { attempt, useLoader } from '../state/resource.ts';
+import { call, epoch, notice, open, reloadAll } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
-import { EXCHANGE_COLUMNS } from './exchange-rows.tsx';
+import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
+import { ExchangeSearch, useSearch } from './exchange-search.tsx';
 import { RequestForm } from './request-form.tsx';
 import { RuleForm } from './rule-form.tsx';
 
 /** The exchanges of the sandbox, as they happen, and one of them in detail. */
 export function ExchangesView() {
   const { item, query } = place.value;
-  const filter = filterIn(query);
+  const search = useSearch();
+  const filter = filterOf(search);
   const before = query.get('before') ?? '';
-  const feed = useMemo(() => new ExchangeFeed(filter), [filter, epoch.value]);
+  const feed = useMemo(() => new ExchangeFeed(search), [search, epoch.value]);
   useEffect(() => () => feed.close(), [feed]);
   const [isPaused, pause] = useState(false);
   feed.isHeld = isPaused || item !== undefined;
@@ -34,17 +37,27 @@ export function ExchangesView() {
     before ? journalPage(`${NEWEST_FIRST}&before=${before}`, filter, signal) : undefined,
   );
   const isLive = before === '';
-  const exchanges = (isLive ? feed.shown : older).value?.exchanges ?? [];
+  // What was found before stays until the next search has an answer.
+  const last = useRef(feed.shown.value);
+  if (feed.shown.value !== undefined) last.current = feed.shown.value;
+  const latest = last.current;
+  const exchanges = (isLive ? latest : older.value)?.exchanges ?? [];
+  const edits = filter === '' ? feed.edits.value : [];
   const rows = { exchanges, filter, isLive, onLatest: () => feed.show() };
   useArrowKeys(rows);
+  const oldest = latest?.exchanges.at(-1)?.number ?? 0;
+  useEffect(() => {
+    // What is opened by its address stands in the list, with newer ones above it.
+    if (isLive && Number(item) < oldest) refine({ before: String(Number(item) + PAGE_SIZE / 2) });
+  }, [item, oldest > 0]);
   const other = Number(query.get('with'));
   return (
     <div class={item === undefined ? '' : other > 0 ? 'split paired' : 'split'}>
       <section aria-label="Exchanges">
-        <ExchangeFilters />
+        <ExchangeSearch problem={feed.problem.value} />
         <div class="bar">
           <span>
-            {plural(feed.shown.value?.total ?? 0, 'exchange')}
+            {plural(latest?.total ?? 0, 'exchange')}
             {filter !== '' && ' match'}
           </span>
           {feed.isHeld && feed.waiting.value > 0 && (
@@ -56,7 +69,9 @@ export function ExchangesView() {
             <a href={hrefOf('exchanges', 'new')}>New request</a>
             <Button onClick={() => pause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
             <Button onClick={() => exportHar(filter)}>Export HAR</Button>
-            <Button onClick={clear}>Clear</Button>
+            <ConfirmButton label="Clear" name="Clear the journal" onConfirm={clear}>
+              All exchanges of this sandbox go; its records and settings stay.
+            </ConfirmButton>
           </span>
         </div>
         {exchanges.length > 0 && (
@@ -67,9 +82,10 @@ export function ExchangesView() {
             rows={exchanges}
             keyOf={({ number }) => number}
             opened={Number(item)}
+            above={(index) => editRows(editsAbove(edits, exchanges, index))}
           />
         )}
-        {feed.shown.value?.exchanges.length === 0 && isLive && <Nothing filtered={filter !== ''} />}
+        {latest?.exchanges.length === 0 && isLive && <Nothing filtered={filter !== ''} />}
         <Pages {...rows} />
       </section>
       {item === 'new' && <RequestForm key={query.get('from')} />}
@@ -86,39 +102,19 @@ export function ExchangesView() {
   );
 }
 
-/** The filters with one press: each has a member of the query, its value, and a label. */
-const CHIPS = [
-  ['statusClass', '2xx', '2xx'],
-  ['statusClass', '4xx', '4xx'],
-  ['statusClass', '5xx', '5xx'],
-  ['basis', 'assumed', 'assumed'],
-  ['basis', 'forced', 'forced'],
-  ['findings', 'true', 'with findings'],
-  ['unmatched', 'true', 'unmatched'],
-] as const;
-const FILTERS = /^(?:text|statusClass|basis|findings|unmatched|held|operation|status|key)$/;
-
-/** The part of the page's address that filters exchanges, as a query of the control API. */
-function filterIn(query: URLSearchParams): string {
-  const members = [...query].filter(([name, value]) => FILTERS.test(name) && value.trim() !== '');
-  return new URLSearchParams(members).toString();
-}
-
-/** The filters, kept in the page's address. */
-function ExchangeFilters() {
-  return (
-    <search class="bar">
-      <QuerySearch name="text" what="paths, reasons and bodies" />
-      {CHIPS.map(([name, value, label]) => (
-        <QueryChip key={label} {...{ name, value, label }} />
-      ))}
-      {place.value.query.has('held') && <QueryChip name="held" label="held" />}
-    </search>
-  );
+/** The changes between an exchange and the newer one above it. */
+function editsAbove(
+  edits: readonly EditView[],
+  exchanges: readonly RecordedExchange[],
+  index: number,
+): readonly EditView[] {
+  const from = exchanges[index]?.number ?? 0;
+  const to = exchanges[index - 1]?.number ?? Number.POSITIVE_INFINITY;
+  return edits.filter(({ after }) => after >= from && after < to);
 }
 
 async function clear(): Promise<void> {
-  if (!(await act('Journal cleared.', 'DELETE', '/requests'))) return;
+  if (!(await attempt('Journal cleared.', () => call('DELETE', '/requests')))) return;
   go('exchanges');
   reloadAll();
 }
@@ -174,7 +170,7 @@ async function turn(
     query.delete('before');
     onLatest();
   } else query.set('before', String(highest + 1));
-  go('exchanges', item === place.value.item ? item : String(next.number), query);
+  go('exchanges', item === place.value.item ? item : String(next.number), query, item === '');
 }
 
 /** The last step. The next one waits for it, so that no press of a key is lost. */
@@ -187,23 +183,21 @@ function step(rows: ExchangePage, towards: Direction): void {
     const index = rows.exchanges.findIndex(({ number }) => String(number) === item);
     const next = index < 0 ? undefined : rows.exchanges[index + (towards === 'older' ? 1 : -1)];
     if (next === undefined) await turn(rows, towards, '', Number(item));
-    else go('exchanges', String(next.number), query);
+    else go('exchanges', String(next.number), query, true);
   };
   // If the server is lost, the page says so already.
   stepping = stepping.then(take).catch(() => undefined);
 }
 
-/** Up and down lead to the next exchange while one is open. */
+/** Up and down, or k and j, lead to the next exchange while one is open. */
 function useArrowKeys(rows: ExchangePage): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
-      const isTyping = target instanceof Element && target.closest('input,select,textarea,.body');
-      const isOpen = Number(place.value.item) > 0;
-      if (!isOpen || isTyping || altKey || ctrlKey || metaKey || shiftKey) return;
-      if (!/^Arrow(?:Up|Down)$/.test(key)) return;
+      const { key } = event;
+      if (!(Number(place.value.item) > 0) || isTyping(event)) return;
+      if (!/^(?:ArrowUp|ArrowDown|j|k)$/.test(key)) return;
       event.preventDefault();
-      step(rows, key === 'ArrowDown' ? 'older' : 'newer');
+      step(rows, /^(?:ArrowDown|j)$/.test(key) ? 'older' : 'newer');
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

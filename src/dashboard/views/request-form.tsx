@@ -3,7 +3,7 @@ import { Field, Form, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await } from '../parts/texts.tsx';
 import { go, place } from '../state/place.ts';
-import { FIRST_REQUEST, headersIn, isKeyLost, requestOf, sendAndOpen } from '../state/requests.ts';
+import { FIRST_REQUEST, headersIn, requestOf, sendAndOpen } from '../state/requests.ts';
 import { useLoader } from '../state/resource.ts';
 import { call } from '../state/session.ts';
 
@@ -37,11 +37,7 @@ export function RequestForm() {
               title="A path begins with a slash."
               required
             />
-            <Field
-              name="key"
-              label="API key"
-              {...(isKeyLost({ key }) ? { required: true, placeholder: key } : { value: key })}
-            />
+            <Field name="key" label="API key" value={key} />
             <Field
               name="headers"
               label="Other headers, one a line"
