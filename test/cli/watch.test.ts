@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../../src/package.ts';
@@ -64,8 +64,9 @@ test.skipIf(process.platform === 'win32')(
     await told(command, 'all sandboxes were restarted');
     expect([await statusOf('/pets/1'), await statusOf('/pets?limit=900')]).toEqual([404, 200]);
 
-    rmSync(scenario);
-    execFileSync('mkfifo', [scenario]);
+    // At once: a file that is gone, and then a pipe, could be taken for a pipe from the start.
+    execFileSync('mkfifo', [`${scenario}.new`]);
+    renameSync(`${scenario}.new`, scenario);
     await told(command, `${scenario}: expected a file, found a pipe`);
     rmSync(scenario);
     writeFileSync(scenario, 'assume: { unknown-pet: 400 }\n');
