@@ -28,6 +28,9 @@ export class ReplyTimeoutError extends Error {
   override readonly name = 'ReplyTimeoutError';
 }
 
+/** What a reply head may have: deployments behind a login send long cookies. */
+const MAX_HEAD_BYTES = 64 * 1024;
+
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
 
@@ -60,7 +63,10 @@ export class Transport {
     if (isTunnel) this.#agent = tunnelAgent(proxy, url, settings);
     else this.#agent = new (protocol === 'https:' ? https : http).Agent(settings);
     this.#timeout = timeout;
-    this.#options = { protocol, host, port, agent: this.#agent, timeout };
+    this.#options = {
+      ...{ protocol, host, port, agent: this.#agent, timeout },
+      maxHeaderSize: MAX_HEAD_BYTES,
+    };
     const isForwarded = proxy !== undefined && !isTunnel;
     this.#base = (isForwarded ? url.origin : '') + url.pathname.replace(/\/$/, '');
     const authorization = isForwarded ? proxyAuthorization(proxy) : {};

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { clearInterval, setInterval } from 'node:timers';
 import type { Fault } from '../scenario/fault-table.ts';
 import { LONGEST_DELAY } from '../scenario/time-shapes.ts';
 import { closeWith, onTurn } from './connections.ts';

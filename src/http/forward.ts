@@ -43,6 +43,17 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
     const message = `the body is larger than ${body.limit} bytes`;
     return errorReply(grounds, 'body_too_large', 413, message);
   }
+  if (DOT_SEGMENT.test(below.replace(/[?#].*$/s, ''))) {
+    const message = 'a path with "." or ".." would leave the base URL of the upstream';
+    return errorReply(grounds, 'route_not_found', 404, message);
+  }
+  const passedBy = request.headers.filter(
+    (_, at, { [at - 1]: name }) => at % 2 === 1 && name?.toLowerCase() === 'via',
+  );
+  if (passedBy.some((text) => text.includes(viaOf(sandbox)))) {
+    const message = `the upstream ${upstream.url} sends requests back to this sandbox`;
+    return errorReply(grounds, 'bad_gateway', 502, message);
+  }
   try {
     const { status, phrase, headers, content } = await upstream.send({
       method,
@@ -70,6 +81,19 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
       ? errorReply(grounds, 'gateway_timeout', 504, error.message)
       : errorReply(grounds, 'bad_gateway', 502, error.message);
   }
+}
+
+/** A segment that a server resolves, also encoded (RFC 3986, section 5.2.4). */
+const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
+
+const SERVER = crypto.randomUUID().slice(0, 8);
+
+/**
+ * What a sandbox adds to `Via`, by which it knows its own requests (RFC 9110, section 7.6.3). A sandbox
+ * can be the upstream of another one of the same server.
+ */
+function viaOf({ name }: Sandbox): string {
+  return `1.1 petstore-mock-${SERVER} (${name})`;
 }
 
 const UPSTREAM = { kind: 'upstream' } as const;
@@ -101,7 +125,10 @@ const NOT_FORWARDED = [
   'trailer',
 ];
 
-function forwardedHeaders({ request, upstream, body }: ForwardRequest): string[] {
+/** Methods whose requests say that they have no body (RFC 9110, section 8.6). */
+const HAS_BODY = /^(?:PATCH|POST|PUT)$/;
+
+function forwardedHeaders({ request, upstream, body, sandbox }: ForwardRequest): string[] {
   const { key } = upstream;
   const headers = endToEndHeaders(request.headers, NOT_FORWARDED);
   for (let at = 0; at < headers.length; at += 2) {
@@ -109,6 +136,9 @@ function forwardedHeaders({ request, upstream, body }: ForwardRequest): string[]
     const token = key === undefined ? request.authorization : `Bearer ${key}`;
     if (headers[at]?.toLowerCase() === 'authorization') headers[at + 1] = token ?? '';
   }
+  headers.push('Via', viaOf(sandbox));
   if (body.kind === 'bytes') headers.push('Content-Length', String(body.bytes.length));
+  // Node would announce chunks.
+  else if (HAS_BODY.test(request.method)) headers.push('Content-Length', '0');
   return headers;
 }

@@ -33,7 +33,7 @@ export function locateSandbox(
 ): Location {
   const header = headers['mock-sandbox'];
   const inHeader = header === undefined ? undefined : String(header);
-  const split = splitKey(sandboxes, inPath ?? inHeader, headers.authorization);
+  const split = splitKey(sandboxes, inPath, inHeader, headers.authorization);
   const authorization = split?.authorization ?? headers.authorization;
   const name = inPath ?? split?.name ?? inHeader;
   const refuse = (refusal: Reply): Location => ({
@@ -82,12 +82,15 @@ function tooMany(sandboxes: Sandboxes, { code, refusal }: StorageError): Reply {
 /** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
 function splitKey(
   sandboxes: Sandboxes,
-  named: string | undefined,
+  inPath: string | undefined,
+  inHeader: string | undefined,
   authorization: string | undefined,
 ): { readonly authorization: string; readonly name: string } | undefined {
   if (!authorization?.includes('~')) return undefined;
-  const sandbox = sandboxes.find(named ?? DEFAULT_SANDBOX) ?? sandboxes.default;
-  const { keys } = sandbox.state.settings;
+  const sandbox = sandboxes.find(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
+  const { keys, upstream } = sandbox.state.settings;
+  // The mock does not know the keys of a deployment.
+  if (inPath !== undefined && upstream !== undefined) return undefined;
   if (isListedKey(keys, authorization) || bearerToken(authorization) === undefined) {
     return undefined;
   }

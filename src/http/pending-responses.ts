@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { clearTimeout, setTimeout } from 'node:timers';
 
 /** The replies of one server that are complete but wait: for a delay, or in a slow fault. */
 export class PendingResponses {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import {
   BASE_PATH,
   OPERATION_IDS,

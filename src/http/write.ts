@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
+import { setTimeout } from 'node:timers';
 import { codeOf, warn } from '../node-errors.ts';
 import { without } from '../raw-headers.ts';
 import { answer } from '../sandbox/answer.ts';

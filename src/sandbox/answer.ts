@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { OperationId } from '../contract/operations.ts';
 import { type RawHeaders, without } from '../raw-headers.ts';
 import { FAULTS } from '../scenario/fault-table.ts';

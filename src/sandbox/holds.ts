@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
 import type { Journal } from './journal.ts';
 import type { SandboxEvent } from './storage.ts';

@@ -1,3 +1,4 @@
+import { clearInterval, setInterval } from 'node:timers';
 import type { Sandboxes } from './sandboxes.ts';
 
 /** The longest pause between two looks for idle sandboxes: an hour. */

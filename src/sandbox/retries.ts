@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
 import { headerOf } from '../raw-headers.ts';
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';

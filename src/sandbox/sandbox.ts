@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { warn } from '../node-errors.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { currentInstant, type Instant } from '../service/clock.ts';

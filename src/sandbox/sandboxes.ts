@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { DEFAULTS } from '../defaults.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';

@@ -55,6 +55,7 @@ describe('a request', () => {
       'x-twice: b',
       'AUTHORIZATION: Bearer real-key',
       'Content-Type: application/json',
+      expect.stringMatching(/^Via: 1\.1 petstore-mock-[0-9a-f]{8} \(team\)$/),
       'Content-Length: 14',
       'Connection: keep-alive',
       '',
@@ -70,9 +71,60 @@ describe('a request', () => {
     await ask('GET', '/inventory');
     expect(deployment.received()).toContain('Authorization: Bearer other-key\r\n');
   });
+
+  test('keeps a key with a tilde where the path names the sandbox', async () => {
+    const { deployment, server } = await inFrontOf(OK);
+    const client = await openRaw(server.port);
+    client.send(
+      'GET /~default/v1/inventory HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer team~1\r\n\r\n',
+    );
+    expect((await client.reply()).status).toBe(200);
+    expect(deployment.received()).toContain('Authorization: Bearer team~1\r\n');
+  });
+
+  test.each(['/v1/../../admin', '/v1/%2e%2E/admin', '/v1/..%2fadmin', '/v1/pets/..\\admin'])(
+    'for %s stays with the mock: it would leave the base URL',
+    async (path) => {
+      const { deployment, server } = await inFrontOf(OK);
+      const client = await openRaw(server.port);
+      client.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      expect((await client.reply()).status).toBe(404);
+      expect(deployment.received()).toBe('');
+    },
+  );
+
+  test('that comes back to its sandbox gets 502', async () => {
+    const { ask, control, server } = await inFrontOf(OK);
+    await control('PUT', '/upstream', { body: { url: server.url } });
+    expect(await ask('GET', '/inventory')).toMatchObject({
+      status: 502,
+      json: { message: expect.stringContaining('back to this sandbox') },
+    });
+  });
+
+  test.each(['POST', 'PATCH', 'DELETE', 'GET'])(
+    'with %s and no body announces none',
+    async (method) => {
+      const { deployment, server } = await inFrontOf(OK);
+      const client = await openRaw(server.port);
+      client.send(`${method} /v1/inventory HTTP/1.1\r\nHost: a\r\n\r\n`);
+      expect((await client.reply()).status).toBe(200);
+      expect(deployment.received()).not.toContain('Transfer-Encoding');
+    },
+  );
 });
 
 describe('a reply', () => {
+  test('may have a head of 60 KiB', async () => {
+    const cookie = `Set-Cookie: a=${'x'.repeat(60_000)}`;
+    const { server } = await inFrontOf(
+      `HTTP/1.1 200 OK\r\n${cookie}\r\nContent-Length: 2\r\n\r\n[]`,
+    );
+    const client = await openRaw(server.port);
+    client.send('GET /v1/inventory HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect((await client.reply()).status).toBe(200);
+  });
+
   test('comes back byte for byte, with the basis and without what belongs to a connection', async () => {
     const head = ['X-Twice: a', 'x-TWICE: b', 'Set-Cookie: c=\xe9', 'Content-Type: text/odd'];
     const { listRaw } = await inFrontOf(

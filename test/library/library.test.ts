@@ -42,6 +42,19 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listen(other)}`;
 }
 
+test('fake timers of a test runner stop neither delays nor holds of a server in its process', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const mock = server.sandbox('fake-timers');
+  await mock.scenario.use({ rules: [{ on: 'listPets', delay: 5 }] });
+  const latch = await mock.hold('getPet');
+  const waiting = statusOf(mock, '/pets/1');
+  expect(await statusOf(mock, '/pets')).toBe(200);
+  await latch.arrived();
+  await latch.release();
+  expect(await waiting).toBe(200);
+});
+
 describe('a sandbox', () => {
   test('has a working key, even as staging, unless another is given', async () => {
     for (const mock of [server, server.sandbox(), server.sandbox('staging')]) {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

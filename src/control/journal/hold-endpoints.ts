@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from 'node:timers';
 import { onDisconnect } from '../../http/write.ts';
 import { LIMITS } from '../../limits.ts';
 import type { HeldExchange } from '../../sandbox/exchange.ts';
