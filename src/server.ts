@@ -237,10 +237,7 @@ async function joinFleet(
 ): Promise<Fleet | undefined> {
   const { shared: url, maxSandboxes = DEFAULTS.maxSandboxes } = options;
   if (url === undefined) return undefined;
-  const [{ joinFleet }, { fleetSettings }] = await Promise.all([
-    import('./storage/redis/fleet.ts'),
-    import('./storage/redis/fleet-settings.ts'),
-  ]);
+  const { joinFleet, fleetSettings } = await import('./storage/redis/fleet.ts');
   const settings = fleetSettings(start, { ...options, upstream });
   return joinFleet({ url, settings, maxSandboxes, openUpstream, options });
 }

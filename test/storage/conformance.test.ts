@@ -151,8 +151,6 @@ async function shownJournal({ journal }: Storage) {
     held: await journal.held(),
     heldOnly: await journal.select({ filter: { held: true } }),
     one: await journal.find(3),
-    // Memory also counts records that were replaced by equal ones.
-    edits: (await journal.edits()).map(({ changed: _, ...it }) => it),
     // Of equal ones, no order is promised.
     totals: {
       ...totals,

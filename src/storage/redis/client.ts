@@ -3,7 +3,6 @@
 
 import type { EventEmitter } from 'node:events';
 import { isIP } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   ClientClosedError,
   ClientOfflineError,
@@ -50,8 +49,8 @@ export function failureOf(error: unknown): { readonly reason: string; readonly i
 /** The first version that the scripts were tested with. */
 const MIN_VERSION = 6.2;
 
-/** After so many checks without a reply, a connection is given up although Redis is there. */
-const MAX_CHECKS = 20;
+/** How often a connection is checked: a peer that was paused or cut off keeps it open. */
+const PING_INTERVAL_MS = 500;
 
 /**
  * Connects and logs in: to one Redis, or to all nodes of its cluster. Never reconnects: whoever uses it
@@ -71,30 +70,21 @@ export async function openClient(address: RedisAddress, timeout: number): Promis
     ...(username !== '' && { username }),
     ...(password !== '' && { password }),
   } as const;
-  const open = async (): Promise<RedisClient> => {
-    const client = createClient({ ...options, socket: { ...socket, host, port }, database });
-    return connect(client, timeout, (args) => client.sendCommand(args));
-  };
-  const isThere = async (): Promise<boolean> => {
-    const other = await open().catch(() => undefined);
-    other?.destroy();
-    return other !== undefined;
-  };
-  const single = await open();
+  const client = createClient({ ...options, socket: { ...socket, host, port }, database });
+  const single = await connect(client, timeout, (args) => client.sendCommand(args));
   // Every user may ask a Redis what it is.
   const { version, mode, role } = Object(await single.sendCommand(['HELLO', '3']));
   const isOld = Number.parseFloat(version) < MIN_VERSION;
-  if (!isOld && mode !== 'cluster' && role !== 'replica') return probe(single, timeout, isThere);
+  if (!isOld && mode !== 'cluster' && role !== 'replica') return single;
   single.destroy();
   if (isOld) throw new ErrorReply(`expected Redis ${MIN_VERSION} or later, found ${version}`);
   if (mode !== 'cluster') throw new Error('it is a replica, which accepts no writes');
   const rootNodes = [{ socket: { ...socket, host, port } }];
   const cluster = createCluster({ rootNodes, defaults: { ...options, socket } });
-  const connected = await connect(cluster, timeout, (args) => {
+  return connect(cluster, timeout, (args) => {
     const key = args[0]?.startsWith('EVAL') ? args[3] : args[1];
     return cluster.sendCommand(key, false, [...args]);
   });
-  return probe(connected, timeout, isThere);
 }
 
 /** A client of a single Redis or of a cluster. */
@@ -117,15 +107,24 @@ async function connect(
     client.destroy();
     client.emit('error', new Error(`no reply within ${timeout} ms`));
   };
-  const timer = setTimeout(destroy, timeout);
-  try {
-    await Promise.race([client.connect(), lost.then((error) => Promise.reject(error))]);
-  } catch (error) {
+  const inTime = async (reply: Promise<unknown>): Promise<void> => {
+    const timer = setTimeout(destroy, timeout);
+    try {
+      await reply;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const failed = lost.then((error) => Promise.reject(error));
+  await inTime(Promise.race([client.connect(), failed])).catch((error) => {
     destroy();
     throw error;
-  } finally {
-    clearTimeout(timer);
-  }
+  });
+  const check = (): void => {
+    inTime(sendCommand(['PING'])).then(waitToCheck, (error) => isRefusal(error) && waitToCheck());
+  };
+  const waitToCheck = (): void => void setTimeout(check, PING_INTERVAL_MS).unref();
+  waitToCheck();
   return {
     sendCommand,
     subscribe: (channel, onMessage) => client.subscribe(channel, onMessage),
@@ -133,38 +132,4 @@ async function connect(
     destroy,
     lost,
   };
-}
-
-/**
- * Destroys a client whose peer was paused or cut off, which keeps its connection open; but not one that
- * is only slow to receive a long reply, if new connections are answered.
- */
-function probe(client: RedisClient, timeout: number, isThere: () => Promise<boolean>): RedisClient {
-  const check = async (): Promise<void> => {
-    let checks = 0;
-    const timer = setInterval(async () => {
-      checks += 1;
-      const asked = checks;
-      const isSlow = checks <= MAX_CHECKS && (await isThere());
-      if (!isSlow && checks >= asked) client.destroy();
-    }, timeout);
-    try {
-      await client.sendCommand(['PING']);
-    } finally {
-      clearInterval(timer);
-      checks = -1;
-    }
-  };
-  const checkAll = async (): Promise<void> => {
-    for (;;) {
-      try {
-        await check();
-      } catch (error) {
-        if (!isRefusal(error)) return;
-      }
-      await delay(timeout / 4, undefined, { ref: false });
-    }
-  };
-  void checkAll();
-  return client;
 }

@@ -1,17 +1,22 @@
+import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
+import { chooseOptions } from '../../contract/assumption-table.ts';
+import { writeJson } from '../../contract/json.ts';
 import { DEFAULTS } from '../../defaults.ts';
+import { packageVersion } from '../../package.ts';
 import { PERMANENT } from '../../sandbox/sandbox-names.ts';
 import type { SandboxOptions } from '../../sandbox/sandbox-options.ts';
 import { sandboxLimitReached } from '../../sandbox/sandboxes.ts';
 import { type Fleet, type OpenedSandbox, StorageError } from '../../sandbox/storage.ts';
 import { Totals } from '../../sandbox/totals.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
+import type { Start } from '../../scenario/sandbox-start.ts';
+import { storeText } from '../../store/store-text.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
-import { channelOf, type FleetContext, keysOf } from './fleet-context.ts';
-import { type FleetSettings, hashOf, settingDifferences } from './fleet-settings.ts';
 import { RedisConnection } from './redis-connection.ts';
-import { readTotals } from './redis-totals.ts';
-import { DELETE, ENTER, LEAVE, LIST, MERGE, TOTAL, UNUSED } from './scripts.ts';
-import { RedisStorage } from './storage.ts';
+import { fieldsOf, readTotals } from './redis-journal.ts';
+import { DELETE, ENTER, keysOf, MERGE, UNUSED } from './scripts.ts';
+import { type FleetContext, RedisStorage } from './storage.ts';
 
 interface FleetOptions {
   /** The address of its Redis. */
@@ -24,7 +29,7 @@ interface FleetOptions {
   };
 }
 
-/** What the fleet started from, a token for each sandbox by name, and the totals of what is gone. */
+/** What the fleet started from, the names of its sandboxes, and the totals of what is gone. */
 const START = 'petstore-mock:{directory}:start';
 const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
 const PAST = 'petstore-mock:{directory}:past';
@@ -54,19 +59,18 @@ export async function joinFleet(options: FleetOptions): Promise<Fleet> {
 class RedisFleet implements Fleet, FleetContext {
   readonly redis: RedisConnection;
   readonly id: string;
-  readonly server = crypto.randomUUID().slice(0, 8);
+  readonly server = crypto.randomUUID();
   readonly capacity: number;
   readonly maxHold: number;
   readonly openUpstream: OpenUpstream;
   readonly #options: FleetOptions;
   #disagreement: string | undefined;
   #hasJoined = false;
-  #tokens = 0;
   #lossToldAt = Number.NEGATIVE_INFINITY;
 
   constructor(redis: RedisConnection, options: FleetOptions) {
     this.redis = redis;
-    this.id = hashOf([JSON.stringify(options.settings)]).slice(0, 6);
+    this.id = hashOf([JSON.stringify(options.settings)]);
     this.capacity = options.options.journal ?? DEFAULTS.journal;
     this.maxHold = options.options.maxHold ?? DEFAULTS.maxHold;
     this.openUpstream = options.openUpstream;
@@ -82,46 +86,36 @@ class RedisFleet implements Fleet, FleetContext {
     return new RedisStorage(sandbox, this);
   }
 
-  createToken(): string {
-    this.#tokens += 1;
-    return `${this.id}${this.server}${this.#tokens.toString(36)}`;
-  }
-
   create(sandbox: OpenedSandbox): Promise<boolean> {
     return this.open(sandbox).create();
   }
 
   async delete(name: string, unusedFor: number): Promise<boolean> {
-    const entry = await this.redis.run(['HGET', SANDBOXES, name], 'reads');
-    const args = [channelOf(name, this.redis), `${unusedFor}`];
+    const args = [this.redis.channelOf(name), `${unusedFor}`];
     const totals = await this.redis.eval(DELETE, 'writes', Object.values(keysOf(name)), args);
     if (!Array.isArray(totals)) return false;
-    // The directory follows the sandbox. If one was created since, it has another entry.
-    await this.redis.eval(LEAVE, 'reads', [SANDBOXES], [name, String(entry)]);
+    await this.#leave(name);
     await this.keepPast(totals.map(String));
     return true;
   }
 
   /** Also takes names of sandboxes off that are gone, such as those that Redis has evicted. */
   async unused(): Promise<ReadonlyMap<string, number>> {
-    const unused = await Promise.all(
-      Array.from(await this.#list(), async ([name, entry]) => {
-        const milliseconds = await this.redis.eval(UNUSED, 'reads', [keysOf(name).state]);
-        if (milliseconds !== null) return [[name, Number(milliseconds)] as const];
-        await this.redis.eval(LEAVE, 'reads', [SANDBOXES], [name, entry]);
-        return [];
-      }),
-    );
-    return new Map(unused.flat().sort(([one], [two]) => (one < two ? -1 : 1)));
+    const unused = new Map<string, number>();
+    const look = async (name: string): Promise<void> => {
+      const milliseconds = await this.redis.eval(UNUSED, 'reads', [keysOf(name).state]);
+      if (milliseconds === null) await this.#leave(name);
+      else unused.set(name, Number(milliseconds));
+    };
+    await Promise.all((await this.#names()).map(look));
+    return new Map([...unused].sort(([one], [two]) => (one < two ? -1 : 1)));
   }
 
   async totals(): Promise<Totals> {
-    const names = [...(await this.#list()).keys()];
-    const keys = [PAST, ...names.map((name) => keysOf(name).state)];
-    const all = await Promise.all(keys.map((key) => this.redis.eval(TOTAL, 'reads', [key])));
+    const keys = [PAST, ...(await this.#names()).map((name) => keysOf(name).totals)];
+    const all = await Promise.all(keys.map((key) => this.redis.run(['HGETALL', key], 'reads')));
     const totals = new Totals();
-    for (const fields of all)
-      if (Array.isArray(fields)) totals.merge(readTotals(fields.map(String)));
+    for (const fields of all) totals.merge(readTotals(fieldsOf(fields)));
     return totals;
   }
 
@@ -131,13 +125,14 @@ class RedisFleet implements Fleet, FleetContext {
 
   async enter(name: string, isLost = false): Promise<void> {
     const { settings, maxSandboxes } = this.#options;
-    const args = [JSON.stringify(settings), name, crypto.randomUUID(), `${maxSandboxes}`];
+    const args = [JSON.stringify(settings), name, `${maxSandboxes}`, ...PERMANENT];
     for (let isRepaired = false; ; isRepaired = true) {
       const entered = await this.redis.eval(ENTER, 'reads', [START, SANDBOXES], args);
       const [first, isNew, hasRoom] = Array.isArray(entered) ? entered : [];
       this.#compare(JSON.parse(first));
-      if ((isNew === 1 && this.#hasJoined) || (isLost && PERMANENT.includes(name)))
+      if ((isNew === 1 && this.#hasJoined) || (isLost && PERMANENT.includes(name))) {
         this.#tellLoss();
+      }
       this.#hasJoined = true;
       if (hasRoom === 1) return;
       // Names of sandboxes that are gone may take up the room.
@@ -147,7 +142,7 @@ class RedisFleet implements Fleet, FleetContext {
   }
 
   keepEntered(name: string): void {
-    this.redis.run(['HSETNX', SANDBOXES, name, crypto.randomUUID()], 'reads').catch(() => {});
+    this.redis.run(['SADD', SANDBOXES, name], 'reads').catch(() => {});
   }
 
   async keepPast(totals: readonly string[]): Promise<void> {
@@ -159,13 +154,16 @@ class RedisFleet implements Fleet, FleetContext {
     }
   }
 
-  /** The tokens of sandboxes in the directory, by name. */
-  async #list(): Promise<ReadonlyMap<string, string>> {
-    const listed = await this.redis.eval(LIST, 'reads', [SANDBOXES]);
-    const fields = Array.isArray(listed) ? listed.map(String) : [];
-    return new Map(
-      fields.flatMap((field, at) => (at % 2 === 0 ? [[field, fields[at + 1] ?? '']] : [])),
-    );
+  /** The directory follows the sandbox, which can have been created again. */
+  async #leave(name: string): Promise<void> {
+    await this.redis.run(['SREM', SANDBOXES, name], 'reads');
+    const isThere = await this.redis.run(['EXISTS', keysOf(name).state], 'reads');
+    if (isThere === 1) this.keepEntered(name);
+  }
+
+  async #names(): Promise<readonly string[]> {
+    const names = await this.redis.run(['SMEMBERS', SANDBOXES], 'reads');
+    return [...new Set<string>(Array.isArray(names) || names instanceof Set ? names : [])];
   }
 
   #compare(first: FleetSettings): void {
@@ -187,4 +185,60 @@ class RedisFleet implements Fleet, FleetContext {
       `${this.redis.address.shown} has lost data; sandboxes that it lost start anew`,
     );
   }
+}
+
+/** What all servers of a fleet must have in common, by name. */
+type FleetSettings = Readonly<Record<string, string>>;
+
+/** The settings of a server that decide its replies, beside what sandboxes start from. */
+interface ServerSettings extends SandboxOptions {
+  readonly upstream: string | undefined;
+  readonly upstreamKey?: string | undefined;
+  readonly plain?: boolean | undefined;
+}
+
+/** The settings of a server that its fleet must share. Long ones and secrets are hashed. */
+export function fleetSettings(
+  { store, assume, keys, clock, delay, seed, scenarios }: Start,
+  { journal, maxSandboxes, maxHold, sandboxIdle, sandboxRequired, ...server }: ServerSettings,
+): FleetSettings {
+  const { upstream = 'none', upstreamKey, plain = false } = server;
+  const defaults = chooseOptions();
+  const assumed = Object.assign({}, assume, ...scenarios.map((scenario) => scenario.assume));
+  const chosen = Object.entries(chooseOptions(assumed))
+    .filter(([id, option]) => Reflect.get(defaults, id) !== option)
+    .map(([id, option]) => `${id}=${option}`);
+  return {
+    version: packageVersion(),
+    scenarios: scenarios.map(({ name }) => name).join(', ') || 'none',
+    records: hashOf(storeText(store)),
+    rules: hashOf([writeJson(scenarios.map(({ definition }) => definition)), String(delay)]),
+    assumptions: chosen.join(', ') || 'none',
+    keys: hashOf([inspect(keys, IN_DETAIL)]),
+    clock: JSON.stringify(clock),
+    seed: String(seed),
+    journal: String(journal ?? DEFAULTS.journal),
+    'max-sandboxes': String(maxSandboxes ?? DEFAULTS.maxSandboxes),
+    'max-hold': `${maxHold ?? DEFAULTS.maxHold} ms`,
+    'sandbox-idle': sandboxIdle === undefined ? 'never' : `${sandboxIdle} ms`,
+    upstream,
+    'upstream-key': upstreamKey === undefined ? 'none' : hashOf([upstreamKey]),
+    'sandbox-required': String(sandboxRequired ?? false),
+    plain: String(plain),
+  };
+}
+
+/** The settings in which two servers differ, a sentence each. */
+function settingDifferences(fleet: FleetSettings, own: FleetSettings): readonly string[] {
+  return Object.keys({ ...fleet, ...own })
+    .filter((name) => fleet[name] !== own[name])
+    .map((name) => `${name}: the fleet has ${fleet[name]}, this server ${own[name]}`);
+}
+
+const IN_DETAIL = { depth: null, maxArrayLength: null, maxStringLength: null };
+
+function hashOf(pieces: Iterable<Buffer | string>): string {
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest('hex').slice(0, 12);
 }

@@ -1,15 +1,12 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
-import type { CollectionName } from '../../contract/records.ts';
-import { type Exchange, MAX_BODY } from '../../sandbox/exchange.ts';
+import type { Exchange } from '../../sandbox/exchange.ts';
 import { createSettings, type Settings, type State } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
 import { loadBases, type Start } from '../../scenario/sandbox-start.ts';
-import type { Scenario } from '../../scenario/scenario-shape.ts';
-import type { RateWindow } from '../../service/keyring.ts';
 import { RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
-import type { Records } from '../../store/sorted-records.ts';
+import { Records } from '../../store/sorted-records.ts';
 import type { Store } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
 import { problemText } from '../../words.ts';
@@ -34,33 +31,69 @@ function part<T>(
   get: (state: State) => T,
   set: (state: State, value: T) => State,
   write: (value: T) => string,
-  read: (text: string, context: RestoreContext, known: T) => T | Promise<T>,
+  read: (text: string, context: RestoreContext) => T | Promise<T>,
 ): Part {
   return {
     isSame: (one, other) => get(one) === get(other),
     write: (state) => write(get(state)),
-    restore: async (state, text, context) => {
-      const isInitial = text === '';
-      return set(state, isInitial ? get(context.initial) : await read(text, context, get(state)));
-    },
+    restore: async (state, text, context) =>
+      set(state, text === '' ? get(context.initial) : await read(text, context)),
   };
 }
 
-function collection<Name extends CollectionName>(name: Name): Part {
-  return part<Store[Name]>(
-    ({ store }) => store[name],
-    (state, records) => ({ ...state, store: { ...state.store, [name]: records } }),
-    recordsText,
-    (text, _, known) => READ_RECORDS[name](text, known),
-  );
+/** A collection of the store. */
+function collection<R extends object>(
+  get: (store: Store) => Records<R>,
+  set: (records: Records<R>) => Partial<Store>,
+  shape: Shape<R>,
+) {
+  const read = (text: string, { store }: Start): Records<R> => {
+    const [highestId = '', records = ''] = text.split('\n');
+    return Records.of(exact(list(shape), records), get(store).idOf).withHighestId(
+      highestId === NEVER ? undefined : BigInt(highestId),
+    );
+  };
+  const write = (records: Records<R>): string =>
+    `${records.highestId ?? NEVER}\n[${Array.from(records.ascending(), textOf)}]`;
+  return {
+    ...part<Records<R>>(
+      ({ store }) => get(store),
+      (state, records) => ({ ...state, store: { ...state.store, ...set(records) } }),
+      write,
+      (text, { start }) => read(text, start),
+    ),
+    writeOf: (store: Store) => write(get(store)),
+    readOf: (text: string, start: Start) => set(read(text, start)),
+  };
 }
 
-type RecordsReader<Name extends CollectionName> = (text: string, known: Store[Name]) => Store[Name];
+const NEVER = 'never';
 
-const READ_RECORDS: { readonly [Name in CollectionName]: RecordsReader<Name> } = {
-  animals: recordsReader(RECORD_SHAPES.animals),
-  inventory: recordsReader(RECORD_SHAPES.inventory),
-  orders: recordsReader(RECORD_SHAPES.orders),
+/** A write of a collection needs the texts of all records that did not change, too. */
+const recordTexts = new WeakMap<object, string>();
+
+function textOf(record: object): string {
+  const text = recordTexts.get(record) ?? recordText(record);
+  recordTexts.set(record, text);
+  return text;
+}
+
+const COLLECTION_PARTS = {
+  animals: collection(
+    (store) => store.animals,
+    (animals) => ({ animals }),
+    RECORD_SHAPES.animals,
+  ),
+  inventory: collection(
+    (store) => store.inventory,
+    (inventory) => ({ inventory }),
+    RECORD_SHAPES.inventory,
+  ),
+  orders: collection(
+    (store) => store.orders,
+    (orders) => ({ orders }),
+    RECORD_SHAPES.orders,
+  ),
 };
 
 /** A member of a state. */
@@ -77,38 +110,50 @@ function member<Name extends keyof State>(
   );
 }
 
+type Entries<Value> = Iterable<readonly [string, Value]>;
+type EntriesOf<M> = M extends ReadonlyMap<string, infer Value> ? Entries<Value> : never;
+
 interface CountersJson extends Pick<State['counters'], 'retries'> {
-  readonly rules: readonly (readonly [string, number])[];
-  readonly rates: readonly (readonly [string, RateWindow])[];
+  readonly rules: EntriesOf<State['counters']['rules']>;
+  readonly rates: EntriesOf<State['counters']['rates']>;
 }
 
 /** The parts of a state, by their names in Redis. */
 export const PARTS = {
-  animals: collection('animals'),
-  inventory: collection('inventory'),
-  orders: collection('orders'),
+  ...COLLECTION_PARTS,
   settings: member('settings', settingsText, readSettings),
   clock: member('clock', JSON.stringify, parse),
   counters: member(
     'counters',
-    ({ rules, rates, retries }) =>
-      JSON.stringify({ rules: [...rules], rates: [...rates], retries }),
+    ({ rules, rates, ...rest }) =>
+      JSON.stringify({ ...rest, rules: [...rules], rates: [...rates] }),
     (json) => {
-      const { rules, rates, retries } = parse<CountersJson>(json);
-      return { rules: new Map(rules), rates: new Map(rates), retries };
+      const { rules, rates, ...rest } = parse<CountersJson>(json);
+      return { ...rest, rules: new Map(rules), rates: new Map(rates) };
     },
   ),
   snapshots: member(
     'snapshots',
-    (snapshots) =>
-      JSON.stringify(Array.from(snapshots, ([name, store]) => [name, storeTexts(store)])),
-    (json, { start }) =>
-      new Map(entries<StoreTexts>(json).map(([name, texts]) => [name, readStore(texts, start)])),
+    (snapshots) => {
+      const all = Object.values(COLLECTION_PARTS);
+      const texts = (store: Store) => all.map(({ writeOf }) => writeOf(store));
+      return JSON.stringify(Array.from(snapshots, ([name, store]) => [name, texts(store)]));
+    },
+    (json, { start }) => {
+      const all = Object.values(COLLECTION_PARTS);
+      const read = (store: Store, text: string, at: number): Store => {
+        return { ...store, ...all[at]?.readOf(text, start) };
+      };
+      const snapshots = parse<Entries<readonly string[]>>(json);
+      return new Map(
+        Array.from(snapshots, ([name, texts]) => [name, texts.reduce(read, start.store)]),
+      );
+    },
   ),
   scenarios: member(
     'scenarios',
     (scenarios) => JSON.stringify([...scenarios]),
-    (json) => new Map(entries(json)),
+    (json) => new Map(parse<EntriesOf<State['scenarios']>>(json)),
   ),
   latches: member(
     'latches',
@@ -116,14 +161,11 @@ export const PARTS = {
     async (json) => {
       // Imported here: it loads the reader of scenarios.
       const { parseLatch } = await import('../../sandbox/latches.ts');
-      return new Map(entries<string>(json).map(([name, text]) => [name, parseLatch(text)]));
+      const latches = parse<Entries<string>>(json);
+      return new Map(Array.from(latches, ([name, text]) => [name, parseLatch(text)]));
     },
   ),
 } as const satisfies Record<string, Part>;
-
-function entries<T>(json: string): readonly (readonly [string, T])[] {
-  return parse(json);
-}
 
 /** Only a server of the same version has written it: the settings of a fleet say so. */
 function parse<T>(text: string): T {
@@ -135,66 +177,6 @@ function exact<T>(shape: Shape<T>, json: string): T {
   if (reading.ok) return reading.value;
   const [problem] = reading.problems;
   throw new Error(`what another server wrote cannot be read: ${problem && problemText(problem)}`);
-}
-
-/** The texts of records: a write of a collection needs those of all that did not change, too. */
-const recordTexts = new WeakMap<object, string>();
-
-function textOf(record: object): string {
-  const text = recordTexts.get(record) ?? recordText(record);
-  recordTexts.set(record, text);
-  return text;
-}
-
-/** A line with the highest id ever used, and one for each record. */
-function recordsText(records: Pick<Records<object>, 'highestId' | 'ascending'>): string {
-  const { highestId = NEVER } = records;
-  return [highestId, ...Array.from(records.ascending(), textOf)].join('\n');
-}
-
-const NEVER = 'never';
-
-/** Reads only the records that changed since those that the server knows. */
-function recordsReader<R extends object>(shape: Shape<R>) {
-  return (text: string, known: Records<R>): Records<R> => {
-    const { idOf } = known;
-    const [highestId = '', ...lines] = text.split('\n');
-    const set: R[] = [];
-    const remove: bigint[] = [];
-    const all = known.ascending();
-    let other = all.next();
-    for (const line of lines) {
-      if (!other.done && textOf(other.value) === line) {
-        other = all.next();
-        continue;
-      }
-      const record = exact(shape, line);
-      for (; !other.done && idOf(other.value) <= idOf(record); other = all.next()) {
-        if (idOf(other.value) < idOf(record)) remove.push(idOf(other.value));
-      }
-      set.push(record);
-    }
-    for (; !other.done; other = all.next()) remove.push(idOf(other.value));
-    const others = remove.length === 0 ? known : known.without(remove);
-    return others.withAll(set).withHighestId(highestId === NEVER ? undefined : BigInt(highestId));
-  };
-}
-
-type StoreTexts = readonly string[];
-
-function storeTexts({ animals, inventory, orders }: Store): StoreTexts {
-  return [recordsText(animals), recordsText(inventory), recordsText(orders)];
-}
-
-function readStore(
-  [animals = '', inventory = '', orders = '']: StoreTexts,
-  { store }: Start,
-): Store {
-  return {
-    animals: READ_RECORDS.animals(animals, store.animals),
-    inventory: READ_RECORDS.inventory(inventory, store.inventory),
-    orders: READ_RECORDS.orders(orders, store.orders),
-  };
 }
 
 /** Its scenarios are left out while they are those of the start. */
@@ -217,58 +199,48 @@ async function readSettings(
   { start, openUpstream }: RestoreContext,
 ): Promise<Settings> {
   const { active, upstream, ...rest } = parse<SettingsJson>(json);
+  const sources = active === undefined ? undefined : exact(list(SCENARIO_SOURCE), active);
   return createSettings({
     ...rest,
     start,
-    active: active === undefined ? start.scenarios : await readScenarios(active, start.seed),
+    active: sources ? await loadBases(sources.map(scenarioFrom), start.seed) : start.scenarios,
     upstream: upstream && (await openUpstream(new URL(upstream.url), upstream.key)),
   });
 }
 
-async function readScenarios(json: string, seed: number): Promise<readonly Scenario[]> {
-  const sources = exact(list(SCENARIO_SOURCE), json);
-  return loadBases(sources.map(scenarioFrom), seed);
+/** Bytes that a body may have to be kept: every server reads it, and Redis has it for each exchange. */
+const MAX_FLEET_BODY = 16 * 1024;
+
+type Message = Exchange['request'];
+
+/** A message as JSON has it: bytes as text, without a long body. */
+function packed<M extends Message>(message: M) {
+  const { body, size } = message;
+  if (size > MAX_FLEET_BODY) return { ...message, body: undefined };
+  return typeof body === 'object'
+    ? { ...message, body: { latin1: body.toString('latin1') } }
+    : message;
 }
 
-type BodyJson = string | { readonly latin1: string } | null;
+type Packed<M extends Message> = Omit<M, 'body'> & {
+  readonly body: string | { readonly latin1: string } | undefined;
+};
 
-/** The texts of bodies that several exchanges show. */
-const bodyTexts = new WeakMap<Buffer, string>();
-
-function bodyText(body: Exchange['request']['body'], size: number): string {
-  if (body === undefined || size > MAX_BODY) return 'null';
-  if (typeof body === 'string') return JSON.stringify(body);
-  const text = bodyTexts.get(body) ?? JSON.stringify({ latin1: body.toString('latin1') });
-  bodyTexts.set(body, text);
-  return text;
+function unpacked<M extends Message>({ body, ...message }: Packed<M>) {
+  return { ...message, body: typeof body === 'object' ? Buffer.from(body.latin1, 'latin1') : body };
 }
 
-function readBody(body: BodyJson): string | Buffer | undefined {
-  if (body === null || typeof body === 'string') return body ?? undefined;
-  return Buffer.from(body.latin1, 'latin1');
-}
-
-/** An exchange as JSON: on the first line all but its bodies, on a second one these, if it has any. */
 export function exchangeText(exchange: Exchange): string {
   const { request, reply } = exchange;
-  const text = JSON.stringify({
-    ...exchange,
-    request: { ...request, body: undefined },
-    reply: reply && { ...reply, body: undefined },
-  });
-  const bodies = [bodyText(request.body, request.size), bodyText(reply?.body, reply?.size ?? 0)];
-  return bodies.every((body) => body === 'null') ? text : `${text}\n[${bodies}]`;
+  return JSON.stringify({ ...exchange, request: packed(request), reply: reply && packed(reply) });
+}
+
+interface ExchangeJson extends Omit<Exchange, 'request' | 'reply'> {
+  readonly request: Packed<Message>;
+  readonly reply: Packed<NonNullable<Exchange['reply']>> | undefined;
 }
 
 export function readExchange(text: string, number: number): Exchange {
-  const [head = '', bodies = '[null,null]'] = text.split('\n');
-  const exchange = parse<Exchange>(head);
-  const [requestBody, replyBody] = parse<readonly [BodyJson, BodyJson]>(bodies);
-  const { request, reply } = exchange;
-  return {
-    ...exchange,
-    number,
-    request: { ...request, body: readBody(requestBody) },
-    reply: reply && { ...reply, body: readBody(replyBody) },
-  };
+  const { request, reply, ...exchange } = parse<ExchangeJson>(text);
+  return { ...exchange, number, request: unpacked(request), reply: reply && unpacked(reply) };
 }

@@ -15,8 +15,8 @@ import {
 /** How long a command waits for a Redis that is away. */
 const MAX_WAIT_MS = 5000;
 
-/** How long Redis may be silent. */
-const REPLY_TIMEOUT_MS = 1500;
+/** How long Redis may be silent. A large collection that arrives slowly is silence, too. */
+const REPLY_TIMEOUT_MS = 3000;
 
 /** Pauses between attempts to connect; the last one repeats. */
 const PAUSES_MS = [0, 50, 100, 200, 400];
@@ -59,6 +59,11 @@ export class RedisConnection {
   /** Why Redis cannot be reached; undefined while it can. */
   get problem(): string | undefined {
     return this.#client === undefined ? this.#unreachable().message : undefined;
+  }
+
+  /** The channel of a sandbox. Pub/sub knows no databases. */
+  channelOf(name: string): string {
+    return `petstore-mock:${this.address.database}:${name}`;
   }
 
   /**

@@ -2,24 +2,17 @@ import {
   type Exchange,
   findHoldFindings,
   type HeldExchange,
-  HOLD_ENDS,
   isHeld,
 } from '../../sandbox/exchange.ts';
 import { passes } from '../../sandbox/exchange-filter.ts';
-import type {
-  Edit,
-  Journal,
-  JournalPage,
-  JournalQuery,
-  JournalSize,
-} from '../../sandbox/journal.ts';
+import { FINDING_CODES, type FindingCode } from '../../sandbox/finding-codes.ts';
+import type { Journal, JournalPage, JournalQuery, JournalSize } from '../../sandbox/journal.ts';
+import type { Finding } from '../../sandbox/report-shapes.ts';
 import type { Emitter, SandboxEvent } from '../../sandbox/storage.ts';
-import type { Totals } from '../../sandbox/totals.ts';
-import { type FleetContext, keysOf } from './fleet-context.ts';
+import { Totals } from '../../sandbox/totals.ts';
 import { exchangeText, readExchange } from './parts.ts';
-import type { Channel } from './redis-connection.ts';
-import { readTotals, tally } from './redis-totals.ts';
-import { END_HOLD, LIST, READ, TOTAL } from './scripts.ts';
+import type { Channel, RedisConnection } from './redis-connection.ts';
+import { END_HOLD, keysOf, READ } from './scripts.ts';
 
 /** Exchanges that one reply of Redis has at most. */
 const PAGE = 50;
@@ -27,35 +20,30 @@ const PAGE = 50;
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
 
-/** Exchanges with numbers from `from` on. */
-interface Page extends JournalSize {
-  readonly from: number;
-  readonly texts: readonly string[];
-}
-
-const NO_PAGE: Page = { number: 0, size: 0, dropped: 0, from: 1, texts: [] };
-
 /** The journal of a sandbox in Redis, and what is told of it. */
 export class RedisJournal implements Journal {
-  /** The first versions of the sandboxes that held exchanges are from. */
-  readonly bornOf = new WeakMap<Exchange, string>();
+  /** The texts of exchanges as they were kept while their replies were held back. */
+  readonly heldTexts = new WeakMap<Exchange, string>();
   /** Resolves once other servers' messages arrive. */
   followed: Promise<void> = Promise.resolve();
   readonly #name: string;
-  readonly #context: FleetContext;
-  readonly #channel: string;
+  readonly #redis: RedisConnection;
+  readonly #maxHold: number;
   readonly #events: Emitter<SandboxEvent>;
   readonly #keys: ReturnType<typeof keysOf>;
   #following: Channel | undefined;
-  /** The number of the latest exchange that was told of; undefined until the channel is followed. */
+  /** The number of the latest exchange that was told of; undefined before the first one. */
   #latest: number | undefined;
-  /** Those that were told of while others are being looked up that were missed. */
-  #told: Set<number> | undefined;
 
-  constructor(name: string, context: FleetContext, channel: string, events: Emitter<SandboxEvent>) {
+  constructor(
+    name: string,
+    redis: RedisConnection,
+    maxHold: number,
+    events: Emitter<SandboxEvent>,
+  ) {
     this.#name = name;
-    this.#context = context;
-    this.#channel = channel;
+    this.#redis = redis;
+    this.#maxHold = maxHold;
     this.#events = events;
     this.#keys = keysOf(name);
   }
@@ -72,64 +60,56 @@ export class RedisJournal implements Journal {
     const { after = 0, before = Number.POSITIVE_INFINITY, from } = filter;
     const { number, size, dropped } = await this.#read(1, 0);
     const oldest = number - size + 1;
-    const exchanges: Exchange[] = [];
-    let total = 0;
-    const take = (exchange: Exchange): void => {
-      if (!passes(exchange, filter)) return;
-      total += 1;
-      if (total <= limit) exchanges.push(exchange);
-    };
+    const all: Exchange[] = [];
     const lowest = Math.max(oldest, after + 1);
     for (let to = Math.min(number, before - 1); to >= lowest; to -= PAGE) {
-      for (const exchange of await this.#list(Math.max(lowest, to - PAGE + 1), to)) take(exchange);
+      const { exchanges } = await this.#read(Math.max(lowest, to - PAGE + 1), to);
+      all.push(...exchanges.reverse().filter((exchange) => passes(exchange, filter)));
     }
     // There can be more held replies than the journal keeps.
     if (filter.hold !== undefined || filter.held === true) {
-      for (const held of (await this.held()).toReversed()) if (held.number < oldest) take(held);
+      const older = (await this.held()).filter((held) => held.number < oldest).reverse();
+      all.push(...older.filter((exchange) => passes(exchange, filter)));
     }
-    const [first] = dropped === 0 || from === undefined ? [] : await this.#list(oldest, oldest);
+    const [first] = from === undefined ? [] : (await this.#read(oldest, oldest)).exchanges;
     const isSince = from !== undefined && from > (first?.at ?? Number.POSITIVE_INFINITY);
     const isComplete = dropped === 0 || after >= oldest - 1 || isSince;
-    return { exchanges, total, dropped, number, isComplete };
+    return { exchanges: all.slice(0, limit), total: all.length, dropped, number, isComplete };
   }
 
   async find(number: number): Promise<Exchange | undefined> {
-    const [exchange] = await this.#list(number, number);
+    const [exchange] = (await this.#read(number, number)).exchanges;
     return exchange ?? (await this.held()).find((held) => held.number === number);
   }
 
-  async edits(): Promise<readonly Edit[]> {
-    const texts = await this.#context.redis.run(['LRANGE', this.#keys.edits, '0', '-1'], 'reads');
-    return listOf(texts).map((text) => {
-      const [after = ''] = text.split(' ', 1);
-      return { ...JSON.parse(text.slice(after.length)), after: Number(after) };
-    });
+  /** Nobody lists them in a fleet. */
+  edits(): readonly never[] {
+    return [];
   }
 
   async totals(): Promise<Totals> {
-    const fields = await this.#context.redis.eval(TOTAL, 'reads', [this.#keys.state]);
-    return readTotals(listOf(fields));
+    return readTotals(fieldsOf(await this.#redis.run(['HGETALL', this.#keys.totals], 'reads')));
   }
 
   async held(): Promise<readonly HeldExchange[]> {
-    const held: HeldExchange[] = [];
-    for (const [number, text] of await this.#listHeld()) {
-      const exchange = this.#restore(text.slice(text.indexOf('{')), number);
-      if (!isHeld(exchange)) continue;
-      if (exchange.hold.ended === undefined) held.push(exchange);
-      else this.#context.redis.run(['HDEL', this.#keys.held, `${number}`], 'reads').catch(() => {});
-    }
-    return held.sort((one, other) => one.number - other.number);
+    const fields = fieldsOf(await this.#redis.run(['HGETALL', this.#keys.held], 'reads'));
+    return fields
+      .map(([number, text]) => this.#restore(text, Number(number)))
+      .filter(isHeld)
+      .filter(({ hold }) => hold.ended === undefined)
+      .sort((one, other) => one.number - other.number);
   }
 
   /** What Redis does not take now, its age tells later. */
   async endHold(exchange: Exchange): Promise<void> {
-    const findings = findHoldFindings(exchange);
-    const found = JSON.stringify(tally(this.#name, [{ ...exchange, shows: [], findings }]));
-    const { state, journal, held } = this.#keys;
-    const born = this.bornOf.get(exchange) ?? '';
-    const args = [born, `${exchange.number}`, exchangeText(exchange), found];
-    await this.#context.redis.eval(END_HOLD, 'reads', [state, journal, held], args).catch(() => {});
+    const { state, journal, held, totals } = this.#keys;
+    const before = this.heldTexts.get(exchange) ?? '';
+    const found = tally(this.#name, [
+      { ...exchange, shows: [], findings: findHoldFindings(exchange) },
+    ]);
+    const args = [`${exchange.number}`, before, exchangeText(exchange), JSON.stringify(found)];
+    const keys = [state, journal, held, totals];
+    await this.#redis.eval(END_HOLD, 'reads', keys, args).catch(() => {});
   }
 
   remembered(): undefined {}
@@ -137,34 +117,31 @@ export class RedisJournal implements Journal {
   lastEdit(): undefined {}
 
   /** Tells of what happens from now on, on whichever server. */
-  follow(): void {
-    if (this.#following !== undefined) return;
+  follow(): Promise<void> {
+    if (this.#following !== undefined) return this.followed;
     this.#latest = undefined;
     this.#following = {
-      name: this.#channel,
+      name: this.#redis.channelOf(this.#name),
       onMessage: (message) => this.#tell(String(message)),
       onReady: () => void this.#tellMissed().catch(() => {}),
     };
-    this.followed = this.#context.redis.follow(this.#following);
+    this.followed = this.#redis.follow(this.#following);
+    return this.followed;
   }
 
   unfollow(): void {
-    if (this.#following !== undefined) this.#context.redis.unfollow(this.#following);
+    if (this.#following !== undefined) this.#redis.unfollow(this.#following);
     this.#following = undefined;
   }
 
   #tell(message: string): void {
     const [kind = '', word = ''] = message.split(' ', 2);
     const rest = message.slice(kind.length + 1);
-    const number = Number(word);
     switch (kind) {
       case 'exchange':
       case 'hold': {
-        const exchange = readExchange(rest.slice(word.length + 1), number);
-        if (kind === 'exchange') {
-          this.#latest = number;
-          this.#told?.add(number);
-        }
+        const exchange = readExchange(rest.slice(word.length + 1), Number(word));
+        if (kind === 'exchange') this.#latest = exchange.number;
         this.#events.emit({ kind, exchange });
         break;
       }
@@ -173,69 +150,121 @@ export class RedisJournal implements Journal {
         break;
       case 'edit':
       case 'deleted':
-        if (kind === 'deleted') this.#latest = 0;
         this.#events.emit({ kind });
     }
   }
 
-  /** Tells of what happened while nobody told, as far as Redis has it. */
+  /** Tells of exchanges that came while the connection was lost. Those after them may be told of twice. */
   async #tellMissed(): Promise<void> {
-    const latest = this.#latest;
-    const told = new Set<number>();
-    this.#told = told;
+    const after = this.#latest;
     const { number } = await this.#read(1, 0);
-    if (latest !== undefined && number < latest) this.#events.emit({ kind: 'deleted' });
-    for (let from = (latest ?? number) + 1; from <= number; from += PAGE) {
-      const missed = await this.#list(from, Math.min(number, from + PAGE - 1));
-      for (const exchange of missed.toReversed()) {
-        if (!told.has(exchange.number)) this.#events.emit({ kind: 'exchange', exchange });
-      }
-    }
-    this.#told = undefined;
-    this.#latest = Math.max(...told, number);
-    for (const [held, text] of await this.#listHeld()) {
-      const why = HOLD_ENDS.find((end) => text.startsWith(end));
-      if (why !== undefined) this.#events.emit({ kind: 'release', why, exchanges: [held] });
-    }
-  }
-
-  /** Exchanges from one number to another, the newest first. */
-  async #list(first: number, last: number): Promise<readonly Exchange[]> {
-    const { from, texts } = await this.#read(first, last);
-    return texts.map((text, index) => this.#restore(text, from + index)).reverse();
-  }
-
-  async #listHeld(): Promise<readonly (readonly [number: number, text: string])[]> {
-    const fields = listOf(await this.#context.redis.eval(LIST, 'reads', [this.#keys.held]));
-    return fields.flatMap((field, at) =>
-      at % 2 === 0 ? [[Number(field), fields[at + 1] ?? '']] : [],
-    );
+    this.#latest ??= number;
+    if (after === undefined) return;
+    const { exchanges } = await this.#read(after + 1, number);
+    for (const exchange of exchanges) this.#events.emit({ kind: 'exchange', exchange });
   }
 
   /** A reply is no longer held if its server must have let it go, unless that died. */
   #restore(text: string, number: number): Exchange {
     const exchange = readExchange(text, number);
     const { hold } = exchange;
-    const isDead = hold && hold.since + this.#context.maxHold + DEAD_HOLD_MS < Date.now();
+    const isDead = hold && hold.since + this.#maxHold + DEAD_HOLD_MS < Date.now();
     if (isDead) hold.ended ??= 'left';
     return exchange;
   }
 
-  async #read(from: number, to: number): Promise<Page> {
+  /** Exchanges from one number to another, the oldest first. */
+  async #read(from: number, to: number) {
     await this.followed;
     const { state, journal } = this.#keys;
-    const reply = await this.#context.redis.eval(
-      READ,
-      'reads',
-      [state, journal],
-      [`${from}`, `${to}`],
+    const reply = await this.#redis.eval(READ, 'reads', [state, journal], [`${from}`, `${to}`]);
+    const [number, cleared, size, first, texts] = Array.isArray(reply) ? reply : [0, 0, 0, 0, []];
+    const exchanges: Exchange[] = texts.map((text: string, index: number) =>
+      this.#restore(text, first + index),
     );
-    if (!Array.isArray(reply)) return NO_PAGE;
-    const [number, cleared, size, first, texts] = reply;
-    return { number, size, dropped: number - cleared - size, from: first, texts };
+    return {
+      number: Number(number),
+      size: Number(size),
+      dropped: number - cleared - size,
+      exchanges,
+    };
   }
 }
 
-function listOf(reply: unknown): readonly string[] {
-  return Array.isArray(reply) ? reply.map(String) : [];
+/** The fields of a hash, as a command or a script lists them. */
+export function fieldsOf(reply: unknown): readonly (readonly [string, string])[] {
+  if (!Array.isArray(reply)) return Object.entries(Object(reply));
+  return reply.flatMap((field, at) => (at % 2 === 0 ? [[field, reply[at + 1]] as const] : []));
+}
+
+/** What the scripts count of an exchange: equal ones are one field. */
+interface Shown {
+  readonly shows: readonly string[];
+  readonly by?: readonly string[];
+  readonly upstream?: true;
+  readonly codes: readonly FindingCode[];
+}
+
+/** The parts of a finding that its place does not have. */
+type FindingJson = Omit<Finding, 'sandbox' | 'exchange' | 'advice'>;
+
+/** What exchanges add to the totals of a sandbox, as the scripts take it. */
+export function tally(name: string, exchanges: readonly Exchange[]) {
+  const findings: (readonly [index: number, once: string, json: string])[] = [];
+  const shown = exchanges.map((exchange, before) => {
+    const { shows, basis, operation, method, target } = exchange;
+    const counted = operation === undefined ? [] : exchange.findings;
+    for (const { code, message } of counted) {
+      const at = new Date(exchange.at).toISOString();
+      // What every call of an operation causes is kept once.
+      const once = code === 'deprecated' || code === 'experimental' ? code : '';
+      findings.push([
+        before + 1,
+        once,
+        JSON.stringify({ code, operation, method, target, at, message }),
+      ]);
+    }
+    const key: Shown = {
+      shows,
+      ...(basis.kind === 'assumed' && { by: basis.by }),
+      ...(basis.kind === 'upstream' && { upstream: true }),
+      codes: counted.map(({ code }) => code),
+    };
+    return JSON.stringify(key);
+  });
+  return { name, shown, findings };
+}
+
+/** A place, and the finding there. */
+const PLACED = /^(.*?)\/(\d+)(?:\/(\d+)\/(.*))?$/s;
+
+/** Reads totals: those of sandboxes in turn, or of one. */
+export function readTotals(fields: readonly (readonly [string, string])[]): Totals {
+  const values = new Map(fields);
+  const placed = fields.flatMap(([field, value]) => {
+    const [place, sandbox = '', exchange, index = '0', json = ''] = PLACED.exec(value) ?? [];
+    if (place === undefined) return [];
+    return [{ field, sandbox, exchange: Number(exchange), index: Number(index), json }];
+  });
+  placed.sort((one, other) => one.exchange - other.exchange || one.index - other.index);
+  const totals = new Totals();
+  for (const { field, sandbox, exchange, json } of placed) {
+    if (field.startsWith('f:')) {
+      const { shows, by, upstream, codes }: Shown = JSON.parse(field.slice(2));
+      const count = Number(values.get(`s:${field.slice(2)}`));
+      const first = { sandbox, exchange };
+      const reply = { count, first, ...(by && { by }), ...(upstream && { upstream: count }) };
+      // A case is counted once.
+      const shown = shows
+        .filter((name, at) => at === 0 || !totals.hasShown(name))
+        .map((name) => [name, name === shows[0] ? reply : { count: 1, first }] as const);
+      const counts = Object.fromEntries(codes.map((code) => [code, count]));
+      totals.merge({ shown, counts, findings: [] });
+    } else {
+      const found: FindingJson = JSON.parse(json);
+      const finding = { ...found, sandbox, exchange, advice: FINDING_CODES[found.code] };
+      totals.merge({ shown: [], counts: {}, findings: [finding] });
+    }
+  }
+  return totals;
 }

@@ -180,6 +180,37 @@ describeWithRedis('the Redis of a fleet', () => {
     expect((await one('DELETE', '/v1/store/orders/4')).status).toBe(204);
   });
 
+  test('is paused: 503 within 5 seconds, at once from then on, and a line when it goes and is back', async () => {
+    redis = await RedisServer.start();
+    const notices: string[] = [];
+    const onNotice = (notice: string) => notices.push(notice);
+    const server = await startServer({ port: 0, shared: redis.url, onNotice });
+    running.push(server);
+    const one = asker(server.port, '');
+    const elapsed = async (meant: string) => {
+      const since = performance.now();
+      const refused = await one('DELETE', '/v1/store/orders/1');
+      expect(refused.status).toBe(503);
+      expect(refused.text).toContain(meant);
+      return performance.now() - since;
+    };
+    expect((await one('GET', '/v1/pets/1')).status).toBe(200);
+    redis.freeze();
+    expect(await elapsed('the change may have been made')).toBeLessThan(5000);
+    expect(await elapsed('the change was not made')).toBeLessThan(5500);
+    expect(await elapsed('cannot be reached (no reply within')).toBeLessThan(100);
+    const health = await one('GET', '/__mock/health');
+    expect([health.status, health.text]).toEqual([503, expect.stringContaining('no reply within')]);
+    redis.thaw();
+    await expect.poll(async () => (await one('GET', '/__mock/health')).status).toBe(200);
+    expect((await one('DELETE', '/v1/store/orders/4')).status).toBe(204);
+    const shown = `redis://127.0.0.1:${redis.port}/0`;
+    expect(notices).toEqual([
+      expect.stringContaining(`${shown} cannot be reached`),
+      `${shown} can be reached again`,
+    ]);
+  });
+
   test('is full: no change is made, and a sandbox is deleted all the same', async () => {
     redis = await RedisServer.start();
     const one = asker((await join(redis.url)).port, '');

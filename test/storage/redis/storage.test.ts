@@ -88,9 +88,6 @@ describeWithRedis('the storage of a fleet', () => {
     return proxy;
   }
 
-  const targets = async ({ journal }: Storage) =>
-    (await journal.select({})).exchanges.map(({ target }) => target).reverse();
-
   test('counts 1,200 from three servers, each number once', async () => {
     const counts = new Set<number>();
     const servers = [open(await join()), open(await join()), open(await join())];
@@ -146,31 +143,7 @@ describeWithRedis('the storage of a fleet', () => {
     expect((await two.update((state) => ({ state }))).state.counters.rules.get('count')).toBe(4);
   });
 
-  test('waits 5 seconds for a Redis that is paused, says why, and goes on', async () => {
-    const fleet = await join();
-    const one = open(fleet);
-    await get(one, '/a');
-    redis.freeze();
-    const asked = performance.now();
-    await expect(get(one, '/b')).rejects.toMatchObject({ isOutcomeUnknown: true });
-    await expect(get(one, '/c')).rejects.toThrow('cannot be reached (no reply within');
-    expect(performance.now() - asked).toBeLessThan(10_000);
-    const again = performance.now();
-    await expect(get(one, '/c')).rejects.toMatchObject({ isOutcomeUnknown: false });
-    expect(performance.now() - again).toBeLessThan(100);
-    expect(fleet.problem).toContain('cannot be reached');
-    redis.thaw();
-    await expect.poll(() => fleet.problem).toBeUndefined();
-    await get(one, '/d');
-    expect(await targets(one)).toEqual(expect.arrayContaining(['/a', '/d']));
-    const shown = `redis://127.0.0.1:${redis.port}/0`;
-    expect(notices).toEqual([
-      expect.stringContaining(`${shown} cannot be reached`),
-      `${shown} can be reached again`,
-    ]);
-  });
-
-  test('does not cut a slow connection that still receives', async () => {
+  test('bears a slow connection', async () => {
     const proxy = await proxied();
     const fleet = await join(proxy.port);
     const [slow, other] = [open(fleet), open(await join())];
@@ -224,8 +197,8 @@ describeWithRedis('the storage of a fleet', () => {
     await get(open(fleet, 'two'));
     await expect(get(open(fleet, 'three'))).rejects.toThrow('sandbox limit (2) reached');
     await redis.command('DEL', 'petstore-mock:{one}:state');
-    await get(open(fleet, 'three'));
-    await redis.command('HDEL', SANDBOXES, 'three');
+    await redis.command('SREM', SANDBOXES, 'two');
+    await get(open(fleet, 'two'));
     await get(open(fleet, 'three'));
     await expect.poll(async () => [...(await fleet.unused()).keys()]).toEqual(['three', 'two']);
   });
@@ -288,16 +261,14 @@ describeWithRedis('the storage of a fleet', () => {
     await expect.poll(seen).toEqual(['exchange /a', 'edit']);
     proxy.cut();
     for (let turn = 0; turn < 3; turn += 1) await get(one, `/${turn}`);
-    await one.publish({ kind: 'release', why: 'released' });
     const missed = ['exchange /0', 'exchange /1', 'exchange /2'];
     await expect.poll(seen).toEqual(expect.arrayContaining(missed));
     await get(one, '/last');
     await expect.poll(seen).toContain('exchange /last');
-    expect(seen().filter((event) => missed.includes(event))).toEqual(missed);
-    expect(await two.journal.edits()).toMatchObject([{ what: 'assume', after: 2 }]);
+    expect(await two.journal.edits()).toEqual([]);
   });
 
-  test('lists holds of all servers, and releases one whose server does not listen yet', async () => {
+  test('lists holds of all servers, and drops one whose server must have died', async () => {
     const [one, two] = [open(await join()), open(await join())];
     const hold = async (storage: Storage, since: number): Promise<void> => {
       await storage.update((state) => {
@@ -314,16 +285,16 @@ describeWithRedis('the storage of a fleet', () => {
     // The server of the other one must have died.
     expect(others).toEqual([]);
     expect(await two.journal.find(2)).toMatchObject({ hold: { ended: 'left' } });
-    await two.publish({ kind: 'release', why: 'released', exchanges: [1] });
-    const events: SandboxEvent[] = [];
-    onTestFinished(one.subscribe((event) => events.push(event)));
-    await expect.poll(() => events).toEqual([{ kind: 'release', why: 'released', exchanges: [1] }]);
   });
 
-  test('keeps bodies up to a limit in all, the newest ones', async () => {
+  test('keeps no body above 16 KiB, and says how long it was', async () => {
     const one = open(await join());
-    const body = '"'.repeat(256 * 1024);
-    for (let turn = 0; turn < 40; turn += 1) {
+    const bodies = [
+      '"'.repeat(16 * 1024),
+      Buffer.alloc(16 * 1024, 0xff),
+      'x'.repeat(16 * 1024 + 1),
+    ];
+    for (const body of bodies) {
       await one.update((state) => {
         const call = { ...callOf('listPets'), authorization: 'Bearer demo-key' };
         const { exchange } = answer(state, requestOf(call), currentInstant());
@@ -331,13 +302,13 @@ describeWithRedis('the storage of a fleet', () => {
         return { state, exchange: { ...exchange, reply } };
       });
     }
-    expect(Number(await redis.command('HGET', STATE, 'bytes'))).toBeLessThanOrEqual(16 * 1024 ** 2);
-    const { exchanges, dropped } = await one.journal.select({});
-    expect([exchanges.length, dropped]).toEqual([40, 0]);
-    const kept = exchanges.filter(({ reply }) => reply?.body === body);
-    expect(kept).toEqual(exchanges.slice(0, kept.length));
-    expect(kept.length).toBeGreaterThan(30);
-    expect(await one.journal.find(1)).toMatchObject({ reply: { size: body.length } });
+    const { exchanges } = await one.journal.select({});
+    const kept = exchanges.map(({ reply }) => [reply?.body, reply?.size]).reverse();
+    expect(kept).toEqual([
+      [bodies[0], 16 * 1024],
+      [bodies[1], 16 * 1024],
+      [undefined, 16 * 1024 + 1],
+    ]);
   });
 
   test('deletes a sandbox although Redis is full', async () => {
