@@ -123,7 +123,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
 /** The most keys that are remembered: with `--any-key`, clients can invent any number. */
 const MAX_KEYS = 1000;
 
-export interface RateWindow {
+interface RateWindow {
   /** By the clock of the sandbox, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly count: number;

@@ -240,7 +240,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-export function countChanges(before: Store, after: Store): Edit['changed'] {
+function countChanges(before: Store, after: Store): Edit['changed'] {
   return {
     animals: before.animals.countChanges(after.animals),
     inventory: before.inventory.countChanges(after.inventory),

@@ -9,6 +9,8 @@ import { callOf, requestOf } from '../helpers/call.ts';
 import { listen } from '../helpers/host.ts';
 import { createSandboxes } from '../helpers/sandboxes.ts';
 
+vi.mock('node:timers', async () => (await import('../helpers/global-timers.ts')).globalTimers);
+
 afterEach(() => {
   vi.useRealTimers();
 });

@@ -10,6 +10,9 @@ import type { Fault } from '../../src/scenario/fault-table.ts';
 import { listen } from '../helpers/host.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
 
+vi.mock('node:timers', async () => (await import('../helpers/global-timers.ts')).globalTimers);
+vi.mock('node:perf_hooks', () => ({ performance: { now: () => globalThis.performance.now() } }));
+
 const PETS = JSON.stringify([
   { id: 1, name: 'Bella', tag: 'dog' },
   { id: 2, name: 'Zoë', tag: 'cat' },

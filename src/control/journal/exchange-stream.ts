@@ -111,9 +111,10 @@ export async function openStream(
     schedule();
   });
   response.once('close', stop);
-  response.write(COMMENT);
 
   const { number } = await journal.size();
+  // Only now does a fleet tell this server of everything.
+  if (!response.writableEnded) response.write(COMMENT);
   latest = Math.max(latest, number);
   // A higher number comes from a journal before a restart.
   sent = after === undefined ? number : after < 0 || after > number ? 0 : after;
