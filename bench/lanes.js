@@ -1,11 +1,13 @@
 // What can be measured. A lane is one row of a work: something to open, to measure round by round,
 // and to close.
 
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { prepare, runLoad } from './load.js';
 import { LOAD_CORE, startServer } from './server.js';
 import { firstPage, startSubject, subjects } from './subjects.js';
@@ -180,4 +182,19 @@ export function commandLane(name, command, ready) {
       return { round };
     },
   };
+}
+
+/**
+ * By how much the heap of our server grows with a thousand changes.
+ *
+ * @type {(animals: number) => Lane}
+ */
+export function heapGrowthLane(animals) {
+  const script = fileURLToPath(new URL('heap-growth.js', import.meta.url));
+  const round = async () => {
+    const args = ['--expose-gc', script, `${animals}`];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    return { grown: Number(stdout) };
+  };
+  return { name: `${animals.toLocaleString('en')} animals`, open: async () => ({ round }) };
 }

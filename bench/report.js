@@ -30,6 +30,7 @@ const COLUMNS = [
   ['lost', 'highest', 'lost'],
   ['memory before, MB', 'typical', 'ready'],
   ['memory MB', 'typical', 'memory'],
+  ['grown, MB', 'typical', 'grown'],
 ];
 
 /**

@@ -2,18 +2,13 @@ import { once } from 'node:events';
 import { createServer, get, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStream } from '../../src/control/journal/exchange-stream.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
+import { useFakeTimers } from '../helpers/fake-timers.ts';
 import { listen } from '../helpers/host.ts';
 import { createSandboxes } from '../helpers/sandboxes.ts';
-
-vi.mock('node:timers', async () => (await import('../helpers/global-timers.ts')).globalTimers);
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 /** Sends requests to a sandbox, which it refuses for want of a key. */
 function record(sandbox: Sandbox, count: number, target = '/v1/pets'): void {
@@ -30,7 +25,7 @@ const DROPPED = /^event: dropped\ndata: \{"count":(\d+)\}\n\n/gm;
 
 /** A stream of a sandbox, in simulated time. */
 async function streamOf(sandbox: Sandbox = createSandboxes().default, after?: number) {
-  vi.useFakeTimers();
+  useFakeTimers();
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   let written = '';
   vi.spyOn(response, 'write').mockImplementation((chunk) => {

@@ -7,11 +7,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { applyFault, type WireReply } from '../../src/http/faults.ts';
 import { PendingResponses } from '../../src/http/pending-responses.ts';
 import type { Fault } from '../../src/scenario/fault-table.ts';
+import { useFakeTimers } from '../helpers/fake-timers.ts';
 import { listen } from '../helpers/host.ts';
 import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
-
-vi.mock('node:timers', async () => (await import('../helpers/global-timers.ts')).globalTimers);
-vi.mock('node:perf_hooks', () => ({ performance: { now: () => globalThis.performance.now() } }));
 
 const PETS = JSON.stringify([
   { id: 1, name: 'Bella', tag: 'dog' },
@@ -38,7 +36,6 @@ type Plain = Exclude<Fault['kind'], 'slow-body'>;
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  vi.useRealTimers();
   closeRaw();
   await Promise.all(closers.splice(0).map((close) => close()));
 });
@@ -157,7 +154,7 @@ describe('on the wire', () => {
   ])('reset resets the connection of %s at once and sends nothing', async (_what, request) => {
     const { port } = await serve({ kind: 'reset' });
     // No timer fires.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     expect(await ask(port, request)).toEqual({ bytes: '', error: 'ECONNRESET' });
   });
 });
@@ -210,7 +207,7 @@ describe('malformed-json', () => {
 describe('slow-body', () => {
   test('sends the head at once, then evenly spaced pieces', async () => {
     const { port, server } = await serve(slow(4, 1_000), { ...REPLY, body: '0123456789' });
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const connection = await openRaw(port);
     let arrived = '';
     connection.socket.on('data', (bytes: Buffer) => {
@@ -298,7 +295,7 @@ describe('hang', () => {
   });
 
   test('lasts 5 minutes at most', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const [connection, response] = await hanging(await serve({ kind: 'hang' }));
     vi.advanceTimersByTime(5 * 60_000 - 1);
     expect(response.socket?.destroyed).toBe(false);
