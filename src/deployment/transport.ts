@@ -18,7 +18,8 @@ export interface TransportOptions {
   readonly timeout?: number | undefined;
 }
 
-interface TransportRequest extends Pick<UpstreamRequest, 'method' | 'target' | 'headers'> {
+interface TransportRequest
+  extends Pick<UpstreamRequest, 'method' | 'target' | 'headers' | 'onInformation'> {
   readonly body?: Buffer | string | undefined;
   readonly whenLeft?: UpstreamRequest['onDisconnect'];
   readonly signal?: AbortSignal;
@@ -84,7 +85,7 @@ export class Transport {
    * @throws TypeError for a proxy that speaks neither http nor https
    */
   send(transported: TransportRequest): Promise<IncomingMessage> {
-    const { method, target, headers, body, whenLeft, signal } = transported;
+    const { method, target, headers, body, whenLeft, onInformation, signal } = transported;
     const { request } = this.#options.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       let reply: IncomingMessage | undefined;
@@ -97,6 +98,7 @@ export class Transport {
       });
       outgoing.maxHeadersCount = 0; // Node would drop the rest; their size is limited
       const stop = whenLeft?.(() => outgoing.destroy(new Error(LEFT)));
+      if (onInformation !== undefined) outgoing.on('information', onInformation);
       outgoing.on('response', (message) => {
         stop?.();
         reply = message;

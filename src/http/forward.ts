@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { InformationEvent, ServerResponse } from 'node:http';
 import { jsonOf } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { decodeContent, endToEndHeaders } from '../raw-headers.ts';
@@ -17,7 +17,8 @@ interface ForwardRequest {
   readonly upstream: Upstream;
   /** What the target asks of the service, as `belowBase` returns it. */
   readonly below: string;
-  readonly incoming: IncomingMessage;
+  /** The client's. */
+  readonly response: ServerResponse;
   readonly body: RequestBody;
   readonly sandbox: Sandbox;
   readonly request: ServiceRequest;
@@ -36,7 +37,7 @@ export async function forward(forwarded: ForwardRequest): Promise<Exchange> {
 
 /** The upstream's reply, or an Error if there is none. */
 async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
-  const { upstream, below, body, incoming, sandbox, request } = forwarded;
+  const { upstream, below, body, response, sandbox, request } = forwarded;
   const { method } = request;
   const grounds = new Grounds(sandbox.state.settings.choices);
   if (body.kind === 'too-large') {
@@ -60,7 +61,8 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
       target: below,
       headers: forwardedHeaders(forwarded),
       body: body.kind === 'bytes' ? body.bytes : undefined,
-      onDisconnect: (act) => onDisconnect(incoming.socket, act),
+      onDisconnect: (act) => onDisconnect(response.req.socket, act),
+      onInformation: (information) => passInformation(information, response),
     });
     // The upstream can itself be a mock. The length is written anew, but for HEAD.
     const own = sandbox.state.settings.start.plain ? [] : ['mock-basis'];
@@ -80,6 +82,18 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
     return error.late
       ? errorReply(grounds, 'gateway_timeout', 504, error.message)
       : errorReply(grounds, 'bad_gateway', 502, error.message);
+  }
+}
+
+/** HTTP/1.0 has no interim replies. */
+function passInformation({ statusCode, headers }: InformationEvent, response: ServerResponse) {
+  if (response.req.httpVersion === '1.0' || response.headersSent) return;
+  if (statusCode === 102) response.writeProcessing();
+  if (statusCode !== 103 || headers.link === undefined) return;
+  try {
+    response.writeEarlyHints({ link: headers.link });
+  } catch {
+    // Node refuses links of another form. They are only hints.
   }
 }
 

@@ -41,7 +41,7 @@ export function createServiceHandler({ sandboxes, pending }: ServiceOptions): Se
     const head = readHead(incoming);
     const location = locateSandbox(sandboxes, target.sandbox, head.headers);
     const { sandbox } = location;
-    const arrival = { incoming, head, target, location };
+    const arrival = { response, head, target, location };
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
     const reply = (body: RequestBody): void => {
       const exchange = answerRequest(arrival, body);
@@ -66,7 +66,7 @@ function attempt(act: () => void, fail: (error: unknown) => void): void {
 
 /** A request whose sandbox is known, and whose body may still arrive. */
 interface Arrival {
-  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
   readonly head: RequestHead;
   readonly target: Target;
   readonly location: Location;
@@ -93,7 +93,7 @@ function bodyLimit(arrival: Arrival): number | undefined {
 }
 
 function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
-  const { incoming, head, target, location } = arrival;
+  const { response, head, target, location } = arrival;
   const { sandbox } = location;
   const request = createServiceRequest(head, target, location.authorization, body);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
@@ -105,7 +105,7 @@ function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<
   const preference = isAsked ? readPrefer(String(prefer), sandbox) : undefined;
   return forwarded === undefined
     ? answerAsPreferred(sandbox, request, preference)
-    : forward({ ...forwarded, incoming, body, sandbox, request, preference });
+    : forward({ ...forwarded, response, body, sandbox, request, preference });
 }
 
 async function answerAsPreferred(

@@ -1,3 +1,4 @@
+import type { InformationEvent } from 'node:http';
 import type { Call } from '../service/input.ts';
 import type { World } from '../service/operation.ts';
 import type { Comparison } from '../service/reply.ts';
@@ -15,6 +16,8 @@ export interface UpstreamRequest {
   readonly body: Buffer | undefined;
   /** Calls back if the client disconnects. Returns how to cancel that. */
   readonly onDisconnect: (act: () => void) => () => void;
+  /** Called with each interim reply, such as 103 (RFC 9110, section 15.2). */
+  readonly onInformation?: (information: InformationEvent) => void;
 }
 
 /** A deployment's reply as it was received. */

@@ -115,6 +115,24 @@ describe('a request', () => {
 });
 
 describe('a reply', () => {
+  test('may come after interim replies, which pass', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n';
+    const odd = 'HTTP/1.1 103 Early Hints\r\nLink: odd\r\n\r\n';
+    const { server } = await inFrontOf(`HTTP/1.1 102 Processing\r\n\r\n${hints}${odd}${OK}`);
+    const asked = request({ port: server.port, path: '/v1/inventory' }).end();
+    const interim: unknown[] = [];
+    asked.on('information', ({ statusCode, headers }) => interim.push([statusCode, headers.link]));
+    const [reply] = await once(asked, 'response');
+    reply.resume();
+    expect([interim, reply.statusCode]).toEqual([
+      [
+        [102, undefined],
+        [103, '</a.css>; rel=preload'],
+      ],
+      200,
+    ]);
+  });
+
   test('may have a head of 60 KiB', async () => {
     const cookie = `Set-Cookie: a=${'x'.repeat(60_000)}`;
     const { server } = await inFrontOf(
