@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { credentialsOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
 import { codeOf, UNTRUSTED } from '../node-errors.ts';
-import type { UpstreamRequest } from '../sandbox/upstream.ts';
+import { LEFT, type UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -129,8 +129,6 @@ export class Transport {
     });
   }
 }
-
-const LEFT = 'the client disconnected before it had the reply';
 
 /** Keeps TLS connections to a server, each through a proxy (RFC 9110, section 9.3.6). */
 function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.Agent {

@@ -1,6 +1,7 @@
 import { DEFAULTS } from '../../defaults.ts';
 import { asError } from '../../node-errors.ts';
 import {
+  LEFT,
   MAX_UPSTREAM_BODY,
   type OpenUpstream,
   type Upstream,
@@ -53,8 +54,6 @@ export class Upstreams {
     for (const upstream of this.#upstreams.values()) upstream.close();
   }
 }
-
-const LEFT = 'the client disconnected before it had the reply';
 
 /** A whole body. Throws if it breaks off, or is larger than the mock keeps. */
 async function collect(message: AsyncIterable<Buffer>): Promise<Buffer> {
