@@ -12,26 +12,37 @@ export const NO_CALLS =
 
 const LABEL_COLUMN = 15;
 
-/** A kind of finding, how often it was made, and one exchange that caused it. */
+const MAX_EXAMPLES = 3;
+
+/** A kind of finding, how often it was made, and the first calls that caused it. */
 export interface FindingSummary {
   readonly code: string;
   readonly count: number;
-  readonly example: string;
+  readonly examples: readonly { readonly text: string; readonly count: number }[];
 }
 
 export function summarizeFindings(report: FindingsReport): FindingSummary[] {
-  return findingKinds(report).map(({ code, count, kept: [first] }) => ({
-    code,
-    count,
-    example: first === undefined ? code : `${first.method} ${first.target}: ${first.message}`,
-  }));
+  return findingKinds(report).map(({ code, count, kept }) => {
+    const counts = new Map<string, number>();
+    for (const { method, target, message } of kept) {
+      const text = `${method} ${target}: ${message}`;
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+    const examples = [...counts].slice(0, MAX_EXAMPLES).map(([text, times]) => {
+      return { text, count: times };
+    });
+    return { code, count, examples };
+  });
 }
 
-/** One example, escaped since a client influences it, and how many more there are. */
-export function findingText({ count, example }: FindingSummary): string {
-  return count === 1
-    ? escapeControls(example)
-    : `${escapeControls(example)} (and ${count - 1} more)`;
+/** Some examples, escaped since a client influences them, and how many more there are. */
+export function findingText({ count, examples }: FindingSummary): string {
+  const named = examples.map((example) => {
+    const times = example.count === 1 ? '' : ` (${example.count} times)`;
+    return escapeControls(example.text) + times;
+  });
+  const rest = count - examples.reduce((sum, example) => sum + example.count, 0);
+  return [...named, ...(rest > 0 ? [`(and ${rest} more)`] : [])].join(' ');
 }
 
 export function renderEvidence(
@@ -79,7 +90,7 @@ export function gateFailures(
   const gap = `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
     assumedReplies(coverage),
-    ...summarizeFindings(findings).map((summary) => ({ ...summary, reason: summary.example })),
+    ...summarizeFindings(findings).map((it) => ({ ...it, reason: findingText(it) })),
   ].filter(({ code, count }) => count > 0 && failOn.some((kind) => kind === code));
   return [
     ...((100 * shown) / total < required ? [gap] : []),

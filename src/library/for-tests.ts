@@ -61,8 +61,15 @@ export async function exchangeReport(sandbox: MockSandbox, test: string): Promis
 }
 
 function exchangeLines(exchange: RecordedExchange): string[] {
-  const { number, method, target, status, fault, basis, why, request, reply } = exchange;
-  const outcome = [status ?? 'no reply', ...(fault === undefined ? [] : [`fault ${fault}`]), basis];
+  const { number, method, target, status, fault, delay, hold, basis, why, request, reply } =
+    exchange;
+  const outcome = [
+    status ?? 'no reply',
+    ...(fault === undefined ? [] : [`fault ${fault}`]),
+    ...(delay ? [`delayed by ${delay} ms`] : []),
+    ...(hold === undefined ? [] : [`${hold.ended ?? 'held'} as ${hold.name}`]),
+    basis,
+  ];
   return [
     `  ${number}. ${method} ${target} → ${outcome.join(', ')}: ${why.join('; ')}`,
     ...bodyLine('sent', request.body),

@@ -17,7 +17,7 @@ import { cannedReply } from './canned-reply.ts';
 import { createExchange } from './create-exchange.ts';
 import type { Exchange, ServiceRequest } from './exchange.ts';
 import type { FindingText } from './finding-codes.ts';
-import { findInCall } from './findings.ts';
+import { findInCall, findUnmatched } from './findings.ts';
 import type { Preference } from './preference.ts';
 import { judgeRetry } from './retries.ts';
 import type { State } from './state.ts';
@@ -198,11 +198,13 @@ interface Decided {
 /** Judges what the client did, and makes the exchange. */
 function conclude(decided: Decided): Answer {
   const { state, request, world, now, match } = decided;
-  const { call } = request;
+  const { call, route } = request;
   const reply = decided.reply && withPreference(decided.reply, decided.preference);
   const isShown = match?.fault === undefined || FAULTS[match.fault.kind] !== 'replaces';
   const shown = isShown ? reply : undefined;
-  let findings = call === undefined ? NO_FINDINGS : findInCall(call, shown, world);
+  let findings = NO_FINDINGS;
+  if (call !== undefined) findings = findInCall(call, shown, world);
+  else if (route !== undefined) findings = findUnmatched(route);
   let after = state;
   // Held replies have no send time yet.
   if (call !== undefined && match?.hold === undefined) {

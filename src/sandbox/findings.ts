@@ -1,11 +1,7 @@
-import {
-  OPERATION_IDS,
-  OPERATIONS,
-  type OperationId,
-  operationShape,
-} from '../contract/operations.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
+import { adviseMethod, type UnknownRoute } from '../service/no-operation.ts';
 import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { describe, firstProblems, MOST_LISTED } from '../words.ts';
@@ -47,16 +43,17 @@ export function findInCall(
   const isSuccess = reply !== undefined && reply.status < 400;
   // A documented success does not depend on unknown inputs.
   const isPlain = isSuccess && reply.basis.kind === 'documented';
-  const key = placeholderKey(call.authorization);
-  const hasBody = OPERATIONS[call.operation].method === 'DELETE' && hasContent(call);
+  const key = describePlaceholder(call.authorization);
+  const { method, body } = operationShape(call.operation);
+  const hasBody = body === undefined && hasContent(call);
   const preference = reply?.unknownPreference;
   if (isPlain && key === undefined && !hasBody && preference === undefined) return natures;
   const findings = [...natures];
   const add = (code: FindingCode, message: string | undefined): void => {
     if (message !== undefined) findings.push({ code, message });
   };
-  add('placeholder-key', key && `The key is literally \`${key}\`.`);
-  if (hasBody) add('unexpected-body', 'A DELETE was sent with a body.');
+  add('placeholder-key', key);
+  if (hasBody) add('unexpected-body', `A ${method} was sent with a body.`);
   add('unknown-preference', preference && `${preference}.`);
   if (!isPlain) {
     for (const input of unknownInputs(call, world).slice(0, MOST_LISTED)) {
@@ -79,11 +76,26 @@ function hasContent({ headers }: Call): boolean {
   return length !== '0' || headers['transfer-encoding'] !== undefined;
 }
 
-const PLACEHOLDER = /^Bearer +(undefined|null|\[object Object\])\s*$/i;
+/** What programs write for a variable without a value, and templates for a key to fill in. */
+const PLACEHOLDER =
+  /^Bearer +(undefined|null|none|<?nil>?|\[object Object\]|\$\{[^}]*\}|<?your[-_ ]?api[-_ ]?key>?)\s*$/i;
 
-/** The key if it is what a program writes for a variable without a value. */
-function placeholderKey(authorization: string | undefined): string | undefined {
-  return authorization === undefined ? undefined : PLACEHOLDER.exec(authorization)?.[1];
+const SECOND_SCHEME = /^Bearer +Bearer(?:\s|$)/i;
+
+function describePlaceholder(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  if (SECOND_SCHEME.test(authorization)) return 'The key begins with a second `Bearer`.';
+  const key = PLACEHOLDER.exec(authorization)?.[1];
+  return key && `The key is literally \`${key}\`.`;
+}
+
+/** What a client did with a request that reaches no operation. */
+export function findUnmatched({ method, allow, hint }: UnknownRoute): readonly FindingText[] {
+  if (allow === undefined) {
+    return [{ code: 'unmatched', message: `No operation has this path${hint}.` }];
+  }
+  if (method === 'OPTIONS') return [];
+  return [{ code: 'unmatched', message: `${adviseMethod(method, allow)}.` }];
 }
 
 /** The query parameters and body fields of a call that the document does not name. */

@@ -87,7 +87,7 @@ const FINDING_MEMBERS = {
   ...NOTED_MEMBERS,
   sandbox: required(ANY_TEXT, 'The sandbox that the client called.'),
   exchange: required(COUNT, 'The number of the exchange.'),
-  operation: required(OPERATION, 'The operation that the client called.'),
+  operation: optional(OPERATION, 'The operation that the client called.'),
   method: required(ANY_TEXT, 'The method of the request.'),
   target: required(ANY_TEXT, 'The path and the query of the request.'),
   at: required(INSTANT_TEXT, "When, by the sandbox's clock."),

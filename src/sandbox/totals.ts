@@ -62,7 +62,7 @@ export class Totals implements TotalsState {
       if (basis.kind === 'assumed') known.by = union(known.by, basis.by);
       if (basis.kind === 'upstream' && at === 0) known.upstream = (known.upstream ?? 0) + 1;
     }
-    if (findings.length === 0 || operation === undefined) return NONE;
+    if (findings.length === 0) return NONE;
     const { method, target } = exchange;
     const added: Finding[] = [];
     for (const { code, message } of findings) {

@@ -229,6 +229,22 @@ describe.concurrent('the report', () => {
     expect(stderr).toMatch(/--fail-on assumed: .*limit-out-of-range=reject/);
   });
 
+  test('names the calls that reach no operation, in JUnit too', async () => {
+    const file = join(folder, 'unmatched.xml');
+    const script = `
+      const { PETSTORE_MOCK_URL: url } = process.env;
+      for (const path of ['/v1/pets', '/v1/pets', '/v1/pets', '/pet']) await fetch(url + path);
+    `;
+    const { code, stderr } = await exec(['--fail-on', 'unmatched', '--coverage', file], script);
+    expect(code).toBe(3);
+    const lines = stderr.replaceAll(/\s+/g, ' ');
+    expect(lines).toMatch(
+      /unmatched GET \/v1\/v1\/pets: .*did you mean \/v1\/pets\?\)\. \(3 times\)/,
+    );
+    expect(lines).toMatch(/--fail-on unmatched: 4 times: .* GET \/v1\/pet: No operation/);
+    expect(readFileSync(file, 'utf8')).toMatch(/name="unmatched: 4"[^]*GET \/v1\/v1\/pets/);
+  });
+
   test.each([
     ['--coverage coverage.txt', 'a name that ends in .json'],
     ['--fail-on assumed,rounded_id', 'did you mean rounded-id?'],

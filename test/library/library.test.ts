@@ -431,6 +431,20 @@ describe('the report of a failed test', () => {
     ]);
   });
 
+  test('shows what made a reply late', async () => {
+    const sandbox = server.sandbox();
+    await sandbox.scenario.use({ rules: [{ on: 'listPets', delay: 5 }] });
+    await call(sandbox, '/pets');
+    const latch = await sandbox.hold('listOrders');
+    const held = call(sandbox, '/store/orders');
+    await latch.arrived();
+    const lines = await reportOf(sandbox);
+    expect(lines[1]).toContain('→ 200, delayed by 5 ms, ');
+    expect(lines[3]).toMatch(/→ 200, held as [-\w ]+, /);
+    await latch.release();
+    await held;
+  });
+
   test('has only the latest calls, and the beginning of long bodies', async () => {
     const sandbox = server.sandbox();
     for (let count = 1; count <= 21; count += 1) await call(sandbox, '/pets');

@@ -19,7 +19,13 @@ const PASSED: VariantRun = {
   ending: { kind: 'exited', code: 0, exitCode: 0 },
   seconds: 1,
   lastLines: [],
-  findings: [{ code: 'rounded-id', count: 2, example: `GET /v1/pets/${LONG}: 1 is unknown.` }],
+  findings: [
+    {
+      code: 'rounded-id',
+      count: 2,
+      examples: [{ text: `GET /v1/pets/${LONG}: 1 is unknown.`, count: 1 }],
+    },
+  ],
 };
 const FAILED: VariantRun = {
   ...PASSED,

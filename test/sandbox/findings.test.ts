@@ -55,6 +55,11 @@ const FOUND: Readonly<Record<FindingCode, readonly Case[]>> = {
     ['sends undefined as its key', ['GET /pets by undefined'], /literally `undefined`/],
     ['sends null as its key', ['GET /pets by null'], /literally `null`/],
     ['sends an object as its key', ['GET /pets by [object Object]'], /`\[object Object\]`/],
+    ["sends Python's None as its key", ['GET /pets by None'], /`None`/],
+    ["sends Go's nil as its key", ['GET /pets by <nil>'], /`<nil>`/],
+    ['leaves the key of its template', ['GET /pets by ${API_KEY}'], /`\$\{API_KEY\}`/],
+    ['leaves the key of an example', ['GET /pets by YOUR_API_KEY'], /`YOUR_API_KEY`/],
+    ['sends the scheme twice', ['GET /pets by Bearer demo-key'], /^The key begins with a second/],
   ],
   'unknown-input': [
     ['asks for a page of orders', ['GET /store/orders?page=2'], /"page" is unknown to listOrders/],
@@ -132,6 +137,19 @@ const FOUND: Readonly<Record<FindingCode, readonly Case[]>> = {
   ],
   'unexpected-body': [
     ['cancels with a body', ['DELETE /store/orders/1 {}'], /DELETE was sent with a body/],
+    ['lists with a body', ['GET /pets {}'], /GET was sent with a body/],
+  ],
+  unmatched: [
+    [
+      'doubles the base path',
+      ['GET /v1/pets'],
+      /^No operation .* \(did you mean \/v1\/pets\?\)\.$/,
+    ],
+    [
+      'calls an unknown method',
+      ['PUT /pets'],
+      /^PUT is not allowed; use GET, HEAD, POST or OPTIONS/,
+    ],
   ],
   'unreleased-hold': [
     [
@@ -174,7 +192,7 @@ describe('findings report', () => {
         code,
         sandbox: 'default',
         exchange: lines.length,
-        operation: expect.any(String),
+        operation: code === 'unmatched' ? undefined : expect.any(String),
         method,
         target: `/v1${path}`,
         at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
@@ -220,6 +238,7 @@ const INNOCENT: readonly [does: string, lines: readonly RequestLine[], options?:
     ],
     ['asks for the highest possible id', ['DELETE /store/orders/9223372036854775807']],
     ['sends a key that begins like a placeholder', ['GET /pets by nullable']],
+    ['asks for the methods of a path', ['OPTIONS /pets']],
     [
       'pages as the assumption allows',
       ['GET /pets?offset=20'],

@@ -212,8 +212,7 @@ type FindingJson = Omit<Finding, 'sandbox' | 'exchange' | 'advice'>;
 export function tally(name: string, exchanges: readonly Exchange[]) {
   const findings: (readonly [index: number, once: string, json: string])[] = [];
   const shown = exchanges.map((exchange, before) => {
-    const { shows, basis, operation, method, target } = exchange;
-    const counted = operation === undefined ? [] : exchange.findings;
+    const { shows, basis, operation, method, target, findings: counted } = exchange;
     for (const { code, message } of counted) {
       const at = new Date(exchange.at).toISOString();
       // What every call of an operation causes is kept once.
