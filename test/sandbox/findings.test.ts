@@ -57,7 +57,7 @@ const FOUND: Readonly<Record<FindingCode, readonly Case[]>> = {
     ['sends an object as its key', ['GET /pets by [object Object]'], /`\[object Object\]`/],
     ["sends Python's None as its key", ['GET /pets by None'], /`None`/],
     ["sends Go's nil as its key", ['GET /pets by <nil>'], /`<nil>`/],
-    ['leaves the key of its template', ['GET /pets by ${API_KEY}'], /`\$\{API_KEY\}`/],
+    ['leaves the key of its template', ['GET /pets by \u0024{API_KEY}'], /`\$\{API_KEY\}`/],
     ['leaves the key of an example', ['GET /pets by YOUR_API_KEY'], /`YOUR_API_KEY`/],
     ['sends the scheme twice', ['GET /pets by Bearer demo-key'], /^The key begins with a second/],
   ],
