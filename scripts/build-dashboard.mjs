@@ -31,10 +31,7 @@ const pure = [
 export async function buildDashboard() {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: ['dashboard', 'reference'].flatMap((name) => [
-      `${sources}/${name}.tsx`,
-      `${sources}/${name}.css`,
-    ]),
+    entryPoints: [`${sources}/dashboard.tsx`, `${sources}/dashboard.css`],
     outdir: 'dist/dashboard',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -56,9 +53,7 @@ export async function buildDashboard() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const { path, contents } of outputFiles) write(basename(path), contents);
-  for (const page of ['dashboard', 'reference']) {
-    write(`${page}.html`, Buffer.from(linked(page, Object.entries(metafile.outputs))));
-  }
+  write('dashboard.html', Buffer.from(linkedPage(Object.entries(metafile.outputs))));
   return metafile;
 }
 
@@ -79,16 +74,14 @@ function refuseServerCode({ inputs }) {
 }
 
 /**
- * A page with the hashed names of what it loads.
- * @param {string} page
+ * The page with the hashed names of what it loads.
  * @param {[string, { entryPoint?: string }][]} outputs
  */
-function linked(page, outputs) {
+function linkedPage(outputs) {
   const html = readFileSync(join(root, sources, 'page.html'), 'utf8');
-  return html.replaceAll(/(?<=")page\.(tsx|css)(?=")/g, (_name, type) => {
-    const name = `${page}.${type}`;
+  return html.replaceAll(/(?<=")dashboard\.(?:tsx|css)(?=")/g, (name) => {
     const [path] = outputs.find(([, it]) => it.entryPoint === `${sources}/${name}`) ?? [];
-    if (path === undefined) throw new Error(`${page} loads ${name}, which was not built.`);
+    if (path === undefined) throw new Error(`The page loads ${name}, which was not built.`);
     return `dashboard/${basename(path)}`;
   });
 }

@@ -19,7 +19,7 @@ const FOLDER = join(packageRoot, 'dist/dashboard');
 /** Each page has one address only, since it loads its files relative to it. */
 const PAGES = [
   { pattern: /^\/*$/, path: '/', file: 'dashboard.html' },
-  { pattern: /^\/docs\/*$/, path: '/docs', file: 'reference.html' },
+  { pattern: /^\/docs\/*$/, path: '/docs', file: 'dashboard.html' },
 ];
 
 /** The names that the build writes; anything else cannot reach the file system. */
@@ -44,7 +44,7 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Serves the dashboard and the API reference. Their files hold no data and need no token; the pages
+ * Serves the dashboard. Their files hold no data and need no token; the pages
  * call the control API like any other client.
  *
  * @returns undefined if the path is neither a page nor a file of one

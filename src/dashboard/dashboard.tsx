@@ -6,6 +6,7 @@ import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
 import { CoverageView } from './views/coverage-view.tsx';
 import { ExchangesView } from './views/exchanges-view.tsx';
+import { ReferenceView } from './views/reference-view.tsx';
 import { SandboxesView } from './views/sandboxes-view.tsx';
 import { ScenariosView } from './views/scenarios-view.tsx';
 import { StoreView } from './views/store-view.tsx';
@@ -18,6 +19,7 @@ const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   clock: ClockView,
   coverage: CoverageView,
   sandboxes: SandboxesView,
+  reference: ReferenceView,
 };
 
 /** The dashboard: a view under its heading, which gets the focus when the view changes. */

@@ -21,7 +21,7 @@ import { Shortcuts } from './shortcuts.tsx';
 import { Loading, plural, timeText, visible } from './texts.tsx';
 
 interface FrameProps {
-  readonly current: ViewName | 'docs';
+  readonly current: ViewName;
   readonly title: string;
   readonly children: ComponentChildren;
 }
@@ -43,8 +43,6 @@ export function Frame({ current, title, children }: FrameProps) {
   useEffect(() => {
     if (menu.current?.matches(':popover-open')) menu.current.hidePopover();
   }, [current]);
-  // The reference has a <main> of its own.
-  const Main = current === 'docs' && !needsToken.value ? 'div' : 'main';
   return (
     <>
       <a class="skip" href="#main">
@@ -57,17 +55,10 @@ export function Frame({ current, title, children }: FrameProps) {
         </Button>
         <nav id="views" class="card" popover="auto" aria-label="Views" ref={menu}>
           {VIEWS.map((name) => (
-            <a
-              key={name}
-              href={current === 'docs' ? `./${hrefOf(name)}` : hrefOf(name)}
-              aria-current={name === current ? 'page' : undefined}
-            >
+            <a key={name} href={hrefOf(name)} aria-current={name === current ? 'page' : undefined}>
               {titleOf(name)}
             </a>
           ))}
-          <a href="docs" aria-current={current === 'docs' ? 'page' : undefined}>
-            API reference
-          </a>
         </nav>
         {!needsToken.value && <SandboxSwitcher />}
       </header>
@@ -80,9 +71,9 @@ export function Frame({ current, title, children }: FrameProps) {
           The server does not answer. This page tries again every second.
         </p>
       )}
-      <Main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={-1}>
         {needsToken.value ? <TokenForm /> : children}
-      </Main>
+      </main>
       <Notices />
       <Shortcuts />
     </>
@@ -224,8 +215,6 @@ function SandboxList() {
   const list = useResource<readonly SandboxSummary[]>(path, 0, DEFAULT_SANDBOX);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
-  const [view = ''] = location.hash.split(/(?<=^#\/\w+)\W/);
-  const page = /docs$/.test(location.pathname) ? 'docs' : view;
   return (
     <>
       <label class="field">
@@ -241,7 +230,7 @@ function SandboxList() {
         {list.value?.map(({ name }) => (
           <li key={name}>
             <a
-              href={`${controlPath(name)}/${page}`}
+              href={`${controlPath(name)}/${hrefOf(place.value.view)}`}
               aria-current={name === sandbox ? 'true' : undefined}
             >
               {name}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { hrefOf, type ViewName } from '../state/place.ts';
 import { Button } from './buttons.tsx';
 
 interface PanelProps {
@@ -39,5 +40,30 @@ export function Panel({ title, beside, close, onClose, quiet = false, children }
       </div>
       {children}
     </article>
+  );
+}
+
+interface TabsProps {
+  readonly label: string;
+  readonly view: ViewName;
+  /** Their titles by the items of the view. */
+  readonly items: Readonly<Record<string, string>>;
+  readonly current: string;
+}
+
+/** Links to the parts of a view. */
+export function Tabs({ label, view, items, current }: TabsProps) {
+  return (
+    <nav aria-label={label}>
+      {Object.entries(items).map(([item, title]) => (
+        <a
+          key={item}
+          href={hrefOf(view, item)}
+          aria-current={item === current ? 'page' : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
   );
 }

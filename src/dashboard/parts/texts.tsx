@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Resource } from '../state/resource.ts';
 
 /** Characters that show nothing, or change how those around them are shown. */
@@ -61,5 +62,22 @@ export function Await<T>(props: {
     <Loading resource={props.of} />
   ) : (
     props.children(value)
+  );
+}
+
+interface FoldProps {
+  readonly title: ComponentChildren;
+  readonly opened?: boolean;
+  readonly children: () => ComponentChildren;
+}
+
+/** Details that are made once they are opened. */
+export function Fold({ title, opened = false, children }: FoldProps) {
+  const [isOpen, setOpen] = useState(opened);
+  return (
+    <details open={opened} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && children()}
+    </details>
   );
 }

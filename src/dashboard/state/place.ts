@@ -9,6 +9,7 @@ export const VIEWS = [
   'clock',
   'coverage',
   'sandboxes',
+  'reference',
 ] as const;
 export type ViewName = (typeof VIEWS)[number];
 
@@ -29,6 +30,9 @@ function placeIn(hash: string) {
   const item = new URLSearchParams(`item=${encoded}`).get('item') || undefined;
   return { view, item, query: new URLSearchParams(search) };
 }
+
+// The address of the reference alone, as other tools know it.
+if (location.pathname.endsWith('/docs')) history.replaceState(null, '', './#/reference');
 
 export const place = signal(placeIn(location.hash));
 

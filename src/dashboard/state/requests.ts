@@ -1,4 +1,4 @@
-import { writeJson } from '../../contract/json.ts';
+import { parseJson, writeJson } from '../../contract/json.ts';
 import type { JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
 import { curlCommand } from '../../curl.ts';
 import { parseTarget } from '../../http/target.ts';
@@ -21,6 +21,15 @@ export interface Request {
 /** A body of the journal as text: its JSON, or the text that it was. */
 export function textOfBody(body: unknown, indent = 0): string {
   return typeof body === 'object' && body !== null ? writeJson(body, indent) : String(body);
+}
+
+/** JSON with every digit of its integers, or else the text itself. */
+export function indentJson(text: string): string {
+  try {
+    return writeJson(parseJson(text), 2);
+  } catch {
+    return text;
+  }
 }
 
 /** What a new client may begin with. */

@@ -3,10 +3,11 @@ import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import type { Snapshot } from '../../control/control-shapes.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
+import { Tabs } from '../parts/panel.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
 import { Loading, plural, shorten, visible } from '../parts/texts.tsx';
-import { hrefOf, place, titleOf } from '../state/place.ts';
+import { place, titleOf } from '../state/place.ts';
 import {
   type FieldInfo,
   fieldsOf,
@@ -18,23 +19,15 @@ import {
 import { act, useResource } from '../state/resource.ts';
 import { notice } from '../state/session.ts';
 
+const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, titleOf(name)]));
+
 /** The records of the sandbox: three tables, snapshots and resets. */
 export function StoreView() {
   const { item } = place.value;
   const opened = COLLECTIONS.find((name) => name === item) ?? 'animals';
   return (
     <>
-      <nav aria-label="Collections">
-        {COLLECTIONS.map((name) => (
-          <a
-            key={name}
-            href={hrefOf('store', name)}
-            aria-current={name === opened ? 'page' : undefined}
-          >
-            {titleOf(name)}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Collections" view="store" items={TITLES} current={opened} />
       <RecordTable key={opened} name={opened} />
       <StoreTools />
     </>

@@ -1,32 +1,13 @@
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import type { RecordedExchange } from '../../control/control-shapes.ts';
 import type { Alternative } from '../../control/journal/time-travel-endpoints.ts';
 import { Button } from '../parts/buttons.tsx';
-import { Await, Prose, visible } from '../parts/texts.tsx';
+import { Await, Fold, Prose, visible } from '../parts/texts.tsx';
 import { type Row, TABLES, textOf } from '../state/record-tables.ts';
 import { textOfBody } from '../state/requests.ts';
 import { act, useLoader } from '../state/resource.ts';
 import { call } from '../state/session.ts';
 import { StatusBadge } from './exchange-rows.tsx';
-
-interface FoldProps {
-  readonly title: string;
-  readonly opened?: boolean;
-  readonly children: () => ComponentChildren;
-}
-
-/** Details that are made once they are opened. */
-function Fold({ title, opened = false, children }: FoldProps) {
-  const [isOpen, setOpen] = useState(opened);
-  return (
-    <details open={opened} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{title}</summary>
-      {isOpen && children()}
-    </details>
-  );
-}
 
 /** What the same call would have got under other options of the assumptions. */
 export function Alternatives({

@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks';
+import { writeJson } from '../../contract/json.ts';
+import { Field, Form, type Texts } from '../parts/form.tsx';
+import { Tabs } from '../parts/panel.tsx';
+import { Await, Fold, Prose, visible } from '../parts/texts.tsx';
+import { place } from '../state/place.ts';
+import { FIRST_REQUEST, indentJson } from '../state/requests.ts';
+import { messageOf, useResource } from '../state/resource.ts';
+import { controlToken } from '../state/session.ts';
+import { StatusBadge } from './exchange-rows.tsx';
+
+type Texted = Readonly<Record<'name' | 'description', string>>;
+
+/** The part of an OpenAPI document that is shown. */
+interface ApiDocument {
+  readonly info: Readonly<Record<'title' | 'description', string>>;
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly Texted[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly (Texted & {
+    readonly in: 'path' | 'query';
+    readonly required?: boolean;
+    readonly example?: unknown;
+  })[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { example?: unknown }>> };
+  readonly responses: object;
+}
+
+const TITLES = { service: 'Service', control: 'Control API' } as const;
+
+/** The operations of the service or of the control API, each with a form to try it. */
+export function ReferenceView() {
+  const shown = place.value.item === 'control' ? 'control' : 'service';
+  const api = useResource<ApiDocument>(
+    shown === 'control' ? '/openapi.json' : '/service.openapi.json',
+  );
+  return (
+    <>
+      <Tabs label="APIs" view="reference" items={TITLES} current={shown} />
+      <Await of={api}>
+        {({ info, tags, paths, servers: [server], ...rest }) => (
+          <div key={info.title}>
+            <h2>{info.title}</h2>
+            <Prose text={info.description} />
+            {tags.map(({ name, description }) => (
+              <section key={name} aria-label={name}>
+                <h2>{name}</h2>
+                <p class="quiet">{description}</p>
+                {Object.entries(paths).flatMap(([path, methods]) =>
+                  Object.entries(methods)
+                    .filter(([, operation]) => operation.tags.includes(name))
+                    .map(([verb, operation]) => {
+                      const method = verb.toUpperCase();
+                      const url = `${server?.url}${path}`;
+                      return (
+                        <Fold key={url + verb} title={`${method} ${path}: ${operation.summary}`}>
+                          {() => <Trial {...{ url, method, operation, rest }} />}
+                        </Fold>
+                      );
+                    }),
+                )}
+              </section>
+            ))}
+          </div>
+        )}
+      </Await>
+    </>
+  );
+}
+
+interface TrialProps {
+  readonly url: string;
+  readonly method: string;
+  readonly operation: Operation;
+  /** Where references of the document lead. */
+  readonly rest: object;
+}
+
+/** A form that sends a request to this server, and the reply. */
+function Trial({ url, method, operation, rest }: TrialProps) {
+  const { parameters = [], requestBody, responses } = operation;
+  const [reply, setReply] = useState<{ readonly status?: number; readonly text: string }>();
+  const isService = place.value.item !== 'control';
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  const send = async (texts: Texts) => {
+    const headers = new Headers(type === undefined ? {} : { 'content-type': type });
+    const key = isService ? texts.get('key') : controlToken();
+    if (key) headers.set('authorization', `Bearer ${key}`);
+    const target = new URL(
+      url.replaceAll(/\{(\w+)\}/g, (_all, name) => encodeURIComponent(texts.get(`:${name}`) ?? '')),
+    );
+    for (const { in: where, name } of parameters) {
+      const text = texts.get(`:${name}`);
+      if (where === 'query' && text) target.searchParams.set(name, text);
+    }
+    try {
+      // A stream would never end.
+      const options = { method, headers, signal: AbortSignal.timeout(10_000) };
+      const body = texts.get('body') || null;
+      const answer = await fetch(target.pathname + target.search, { ...options, body });
+      setReply({ status: answer.status, text: indentJson(await answer.text()) });
+    } catch (error) {
+      setReply({ text: messageOf(error) });
+    }
+  };
+  return (
+    <Form class="card form" aria-label={operation.operationId} onSubmit={send}>
+      <Prose text={operation.description ?? ''} />
+      {isService && <Field name="key" label="API key" value={FIRST_REQUEST.key} />}
+      {parameters.map(({ name, in: where, description, example = '', required }) => (
+        <Field
+          key={name}
+          name={`:${name}`}
+          label={`${name} (${where}): ${description}`}
+          {...{ required, value: String(example) }}
+        />
+      ))}
+      {content && (
+        <Field name="body" label={`Body: ${type}`} rows={6} value={writeJson(content.example, 2)} />
+      )}
+      <button type="submit">Send</button>
+      <div role="status">
+        {reply && <StatusBadge status={reply.status} fault={undefined} />}
+        {reply && <pre>{visible(reply.text.slice(0, 100_000))}</pre>}
+      </div>
+      <Fold title={`Schemas; replies ${Object.keys(responses).join(', ')}`}>
+        {() => <pre>{writeJson(resolve({ requestBody, responses }, rest), 2)}</pre>}
+      </Fold>
+    </Form>
+  );
+}
+
+/** A part of a document with what its references lead to, up to a depth: schemas may be recursive. */
+function resolve(value: unknown, document: object, depth = 12): unknown {
+  if (typeof value !== 'object' || value === null || depth === 0) return value;
+  const next = (part: unknown) => resolve(part, document, depth - 1);
+  if ('$ref' in value) {
+    const steps = String(value.$ref).split('/').slice(1);
+    return next(steps.reduce<unknown>((part, step) => Object(part)[step], document));
+  }
+  if (Array.isArray(value)) return value.map(next);
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, next(part)]));
+}
