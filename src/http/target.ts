@@ -113,7 +113,12 @@ interface Address {
   readonly sandbox: string;
 }
 
-const ADDRESS = /^(.*?)(?:\/~([^/]*))?(?:\/(?:v1|__mock)(?:\/.*)?)?\/*$/;
+const RESOURCES = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path.split('/')[1]))];
+
+/** `/v1` followed by anything but a path of the service belongs to the mount, as in `/v1/mock`. */
+const ADDRESS = new RegExp(
+  `^(.*?)(?:/~([^/]*))?(?:${CONTROL_PATH}(?:/.*)?|${BASE_PATH}(?:/(?:${RESOURCES.join('|')})(?:/.*)?)?)?/*$`,
+);
 
 /** Splits an address of a server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
 export function parseAddress(address: string): Address {

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import express from 'express';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
+  connectPetstoreMock,
   createApp,
   type MockSandbox,
   type PetstoreMock,
@@ -170,6 +172,25 @@ describe('ctl', () => {
     await own.stop();
     expect((await exited).code).toBe(1);
     expect(printed.stderr).toBe('petstore-mock: the server ended the stream\n');
+  });
+
+  test('finds a server below a path that itself contains /v1, as health does', async () => {
+    const app = express().use('/v1/mock', createApp());
+    const own = createServer(app);
+    onTestFinished(() => void own.close());
+    const mount = `http://127.0.0.1:${await listen(own)}/v1/mock`;
+    for (const path of ['', '/v1', '/v1/pets/1', '/~own/v1', '/__mock/requests', '/~own/__mock/']) {
+      const url = mount + path;
+      const shipped = await runInProcess(['ctl', 'ship', '1', '--url', url]);
+      expect([url, shipped.code]).toEqual([url, 0]);
+      expect((await runInProcess(['health', '--url', url])).code).toBe(0);
+    }
+    const mock = await connectPetstoreMock({ url: `${mount}/v1` });
+    expect((await mock.orders.get(1)).status).toBe('shipped');
+    const orders = await fetch(`${mock.url}/store/orders`);
+    expect([mock.url, orders.status]).toEqual([`${mount}/v1`, 401]);
+    const twice = await runInProcess(['ctl', 'get', 'orders', '1', '--url', `${mount}/~own/v1`]);
+    expect(twice.stdout).toContain('shipped');
   });
 
   test('needs the token off loopback, and takes it from a flag or a variable', async () => {

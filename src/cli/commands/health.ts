@@ -1,11 +1,12 @@
 import { DEFAULTS } from '../../defaults.ts';
+import { parseAddress } from '../../http/target.ts';
 import { codeOf, NO_TLS } from '../../node-errors.ts';
 import { describe } from '../../words.ts';
 import { type Command, Failure, refusal } from '../command.ts';
 import type { Flags } from '../flags.ts';
 
 export const health: Command = async ({ flags }) => {
-  const url = new URL('/__mock/health', findServer(flags));
+  const url = new URL(`${parseAddress(findServer(flags)).root}/__mock/health`);
   const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;
   const status = await requestStatus(url, timeout, !tls);
   if (status !== 200) {
