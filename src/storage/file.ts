@@ -9,7 +9,7 @@ import { type OpenedSandbox, StorageError, type Update } from '../sandbox/storag
 import { realPathOf } from '../store/files.ts';
 import { parseFixture } from '../store/fixture/parse-fixture.ts';
 import type { Store } from '../store/store.ts';
-import { storeText } from '../store/store-text.ts';
+import { createStoreWriter } from '../store/store-text.ts';
 import { lockFile } from './file-lock.ts';
 import { MemoryStorage } from './memory.ts';
 
@@ -51,7 +51,7 @@ export async function openStoreFile(path: string, initial: Store): Promise<Store
       : initial;
     const file = new DataFile<Store>(real, {
       parse: (text) => parseFixture(path, { ok: true, text, pipe: false }),
-      stringify: (data) => [...storeText(data)].join(''),
+      stringify: createStoreWriter(),
     });
     const write = async (data: Store): Promise<void> => {
       try {

@@ -1,4 +1,4 @@
-import { COLLECTIONS } from '../contract/records.ts';
+import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
 import type { RecordList } from './sorted-records.ts';
 import type { Store } from './store.ts';
 
@@ -9,6 +9,18 @@ export function recordText(record: object): string {
       `"${name}":${typeof value === 'string' ? JSON.stringify(value) : String(value)}`,
   );
   return `{${members.join()}}`;
+}
+
+const recordTexts = new WeakMap<object, string>();
+
+/** The text of a record that is written again and again, with each change of its collection. */
+export function cachedRecordText(record: object): string {
+  let text = recordTexts.get(record);
+  if (text === undefined) {
+    text = recordText(record);
+    recordTexts.set(record, text);
+  }
+  return text;
 }
 
 /**
@@ -55,6 +67,24 @@ export function* storeText(store: Store): Generator<string, undefined> {
     open = ',';
   }
   yield '\n}\n';
+}
+
+/** Creates what writes a store as `storeText` does, and reuses what did not change since the last time. */
+export function createStoreWriter(): (store: Store) => string {
+  const written = new Map<CollectionName, { of: object; text: string }>();
+  return (store) => {
+    const members = COLLECTIONS.map((name) => {
+      const records = store[name];
+      const last = written.get(name);
+      if (last?.of === records) return last.text;
+      const lines = Array.from<object, string>(records.ascending(), cachedRecordText);
+      const list = lines.length === 0 ? '[]' : `[\n    ${lines.join(',\n    ')}\n  ]`;
+      const text = `\n  "${name}": ${list}`;
+      written.set(name, { of: records, text });
+      return text;
+    });
+    return `{${members}\n}\n`;
+  };
 }
 
 /** In characters. */

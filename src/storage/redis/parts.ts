@@ -8,7 +8,7 @@ import { RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
 import { Records } from '../../store/sorted-records.ts';
 import type { Store } from '../../store/store.ts';
-import { recordText } from '../../store/store-text.ts';
+import { cachedRecordText } from '../../store/store-text.ts';
 import { problemText } from '../../words.ts';
 
 /** What a server needs to read a state of its fleet. */
@@ -54,7 +54,7 @@ function collection<R extends object>(
     );
   };
   const write = (records: Records<R>): string =>
-    `${records.highestId ?? NEVER}\n[${Array.from(records.ascending(), textOf)}]`;
+    `${records.highestId ?? NEVER}\n[${Array.from(records.ascending(), cachedRecordText)}]`;
   return {
     ...part<Records<R>>(
       ({ store }) => get(store),
@@ -68,15 +68,6 @@ function collection<R extends object>(
 }
 
 const NEVER = 'never';
-
-/** A write of a collection needs the texts of all records that did not change, too. */
-const recordTexts = new WeakMap<object, string>();
-
-function textOf(record: object): string {
-  const text = recordTexts.get(record) ?? recordText(record);
-  recordTexts.set(record, text);
-  return text;
-}
 
 const COLLECTION_PARTS = {
   animals: collection(
