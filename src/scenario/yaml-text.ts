@@ -1,15 +1,18 @@
 import {
+  Composer,
+  type CST,
   type Document,
   isAlias,
   isMap,
   isNode,
   isScalar,
   isSeq,
-  parseDocument,
+  Lexer,
+  Parser,
   type ScalarTag,
-  type YAMLError,
 } from 'yaml';
-import { isWithinNesting, numberOf, TOO_DEEP } from '../contract/json.ts';
+import { numberOf, TOO_DEEP } from '../contract/json.ts';
+import { LIMITS } from '../limits.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
 import { type ParsedText, placedLines } from '../shape/source-text.ts';
 import { problemText } from '../words.ts';
@@ -34,27 +37,28 @@ export function readYaml(file: string, content: string): ParsedText {
     return { ok: false, problems: placedLines(file, text, [[offset, oneLine]]) };
   };
   try {
-    const document = parseDocument(text, {
-      prettyErrors: false,
-      logLevel: 'error',
+    const composer = new Composer({
       schema: 'core',
       customTags: (tags) => [EXACT_NUMBER, ...tags],
     });
+    const [document, another] = composer.compose(tokensOf(text), true, text.length);
+    if (document === undefined) throw new Error('A composer that is forced makes a document.');
     // Later errors follow from the first.
     const [error] = [...document.errors, ...document.warnings];
-    if (error === undefined) {
-      const linesOf = (problems: readonly ShapeProblem[]) => {
-        const placed = problems.map(
-          (problem) => [offsetOf(document, problem), problemText(problem)] as const,
-        );
-        return placedLines(file, text, placed);
-      };
-      const value: unknown = document.toJS();
-      return isWithinNesting(value) ? { ok: true, value, linesOf } : refused(0, TOO_DEEP);
-    }
-    return refused(error.pos[0], messageOf(error));
+    if (error !== undefined) return refused(error.pos[0], error.message);
+    if (another !== undefined) return refused(another.range[0], 'One document in a file');
+    const linesOf = (problems: readonly ShapeProblem[]) => {
+      const placed = problems.map(
+        (problem) => [offsetOf(document, problem), problemText(problem)] as const,
+      );
+      return placedLines(file, text, placed);
+    };
+    const value: unknown = document.toJS();
+    return isWithin(LIMITS.nesting.max, value)
+      ? { ok: true, value, linesOf }
+      : refused(0, TOO_DEEP);
   } catch (error) {
-    // An alias that has no anchor, or too many of them.
+    // It is nested too deeply, or an alias has no anchor, or there are too many of them.
     if (error instanceof ReferenceError || error instanceof RangeError) {
       return refused(0, error.message);
     }
@@ -62,10 +66,21 @@ export function readYaml(file: string, content: string): ParsedText {
   }
 }
 
-function messageOf({ code, message }: YAMLError): string {
-  if (code === 'MULTIPLE_DOCS') return 'One document in a file';
-  // The parser reports an overflow of the stack as it is.
-  return message.startsWith('Maximum call stack') ? TOO_DEEP : message;
+/** Bounds the nesting before the composer recurses: where the stack ends, V8 may end the process. */
+function* tokensOf(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    // The document is at the bottom, and a scalar may be at the top.
+    if (parser.stack.length > LIMITS.nesting.max + 2) throw new RangeError(TOO_DEEP);
+  }
+  yield* parser.end();
+}
+
+/** Whether a value nests no deeper. With aliases it can: a value may contain itself. */
+function isWithin(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isWithin(levels - 1, member));
 }
 
 /** Where a value or its name begins. A value that is missing has the place of its parent. */
