@@ -18,7 +18,7 @@ const { exports, imports, peerDependenciesMeta } = readJson('package.json');
 const peers = Object.keys(peerDependenciesMeta);
 
 /** What has a file of its own, which package.json names in `imports`. */
-const CERTIFICATE = 'src/http/tls/draw-certificate.ts'; // makes the certificate of `--tls`
+const CERTIFICATE = 'src/http/tls/generate-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
 const REDIS = 'src/storage/redis/client.ts'; // for `--shared`
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
@@ -52,7 +52,7 @@ const replaced = {
     if (isEntry) return null;
     if (Object.hasOwn(SHORT, source) && OF_YARGS.test(importer)) return `\0short:${source}`;
     if (/^(?:express|yaml)$/.test(source)) return { id: `#${source}`, external: true };
-    if (source === './draw-certificate.ts') return { id: '#certificate', external: true };
+    if (source === './generate-certificate.ts') return { id: '#certificate', external: true };
     if (source === './client.ts') return { id: '#redis', external: true };
     // The coloured debug output and the body parsers of express, and what the client of Redis can do
     // with packages that nobody has installed: all unused.

@@ -8,13 +8,13 @@ import {
 } from './options.ts';
 import { object, optional } from './shape/objects.ts';
 import { ANY, readAs, type Shape, type ShapeProblem } from './shape/shapes.ts';
-import { namesOf } from './tables.ts';
+import { rowNames } from './tables.ts';
 
 /** The names of all options of a server. */
-export const OPTION_NAMES = [...namesOf(OPTIONS), ...namesOf(CODE_OPTIONS)];
+export const OPTION_NAMES = [...rowNames(OPTIONS), ...rowNames(CODE_OPTIONS)];
 
 const READERS: Readonly<Record<string, Shape<unknown>>> = {
-  ...Object.fromEntries(namesOf(OPTIONS).map((name) => [name, OPTIONS[name].own])),
+  ...Object.fromEntries(rowNames(OPTIONS).map((name) => [name, OPTIONS[name].own])),
   ...CODE_OPTIONS,
 };
 
@@ -40,7 +40,7 @@ function check(options: object, names: readonly string[], nameOf: NameOption): v
   const isGiven = (name: string) => Reflect.get(options, name) !== undefined;
   const reading = readAs(shape, given(options));
   if (!reading.ok) throw new RangeError(refusalText(reading.problems, nameOf));
-  for (const name of namesOf(OPTIONS)) {
+  for (const name of rowNames(OPTIONS)) {
     const other = OPTIONS[name].excludes?.find(isGiven);
     if (other === undefined || !isGiven(name)) continue;
     const both = `${nameOf(name)} and ${nameOf(other)}`;

@@ -1,4 +1,4 @@
-import { escapeOf } from './words.ts';
+import { escapeCharacter } from './words.ts';
 
 /** A request to write as a curl command. */
 export interface CurlRequest {
@@ -45,5 +45,5 @@ export function shellWord(text: string): string {
   if (/^[\w./:-][\w./:~-]*$/.test(text)) return text;
   if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
   const escaped = text.replaceAll(/[\\']/g, '\\$&').replaceAll('\n', '\\n');
-  return `$'${escaped.replaceAll(/\p{Cc}/gu, escapeOf)}'`;
+  return `$'${escaped.replaceAll(/\p{Cc}/gu, escapeCharacter)}'`;
 }

@@ -17,7 +17,7 @@ import {
   VISIBLE,
 } from './shape/shapes.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './storage/redis/address.ts';
-import { MOST_RECORDS } from './store/fixture/generate-store.ts';
+import { MAX_RECORDS } from './store/fixture/generate-store.ts';
 import { describe } from './words.ts';
 
 export interface OptionKind<Value = unknown, Own = Value> {
@@ -82,7 +82,7 @@ export function count(min: number, max: number, placeholder = 'N'): OptionKind<n
 }
 
 /** As many as a server can hold. */
-export const MANY = count(0, MOST_RECORDS);
+export const MANY = count(0, MAX_RECORDS);
 
 export function milliseconds(min: number, max: number): OptionKind<number> {
   return count(min, max, 'MS');

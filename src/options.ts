@@ -21,7 +21,7 @@ import {
   UPSTREAM,
 } from './option-kinds.ts';
 import type { StartSettings, StoreChoice } from './scenario/sandbox-start.ts';
-import { HOLD_TIME, IDLE_TIME, INSTANT, LONGEST_DELAY } from './scenario/time-shapes.ts';
+import { HOLD_TIME, IDLE_TIME, INSTANT, MAX_DELAY_MS } from './scenario/time-shapes.ts';
 import { LATEST } from './service/clock.ts';
 import { object, optional } from './shape/objects.ts';
 import {
@@ -181,7 +181,7 @@ export const OPTION_GROUPS = {
       'sweep',
       'assumptions',
     )(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
-    delay: ofServers(milliseconds(0, LONGEST_DELAY), 'Delay replies that no rule decides.'),
+    delay: ofServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
     maxHold: ofServers(
       inMilliseconds('DURATION', HOLD_TIME, number(1, DAY_MS, 'milliseconds from 1 to a day')),
       'Longest hold of a reply.',

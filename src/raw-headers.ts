@@ -2,7 +2,7 @@
 export type RawHeaders = readonly string[];
 
 /** The first value of a header; `name` in lower case. */
-export function headerOf(headers: RawHeaders, name: string): string | undefined {
+export function findHeader(headers: RawHeaders, name: string): string | undefined {
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 
@@ -48,7 +48,7 @@ export function decodeContent(
   headers: RawHeaders,
   most: number,
 ): Buffer | undefined {
-  const coding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+  const coding = findHeader(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity' || bytes.length === 0) return bytes;
   const { gunzipSync, inflateSync, brotliDecompressSync } = process.getBuiltinModule('node:zlib');
   const decoders = new Map([

@@ -1,7 +1,7 @@
 import { constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { codeOf } from './node-errors.ts';
+import { errorCode } from './node-errors.ts';
 import { firstProblems } from './words.ts';
 
 const MEBIBYTE = 1024 ** 2;
@@ -96,13 +96,13 @@ function describeLimit(limit: number): string {
 }
 
 function whyUnreadable(error: unknown): string {
-  switch (codeOf(error)) {
+  switch (errorCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
       return 'nothing';
     case 'EISDIR':
       return 'a directory';
     default:
-      return `something that cannot be read (${codeOf(error) ?? String(error)})`;
+      return `something that cannot be read (${errorCode(error) ?? String(error)})`;
   }
 }

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { resolve } from 'node:path';
 import { checkOptions } from './check-options.ts';
-import { BASE_URL_FORM, baseUrlOf, isLoopbackName } from './contract/base-url.ts';
+import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { DEFAULTS } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
@@ -164,7 +164,7 @@ export async function startServer(
     fleet?.close();
   };
   return {
-    url: urlOf(certificate === undefined ? 'http' : 'https', host, address),
+    url: formatUrl(certificate === undefined ? 'http' : 'https', host, address),
     port: address.port,
     controlToken,
     certificate: certificate?.cert,
@@ -198,7 +198,7 @@ async function openUpstream(
   { upstream: url, upstreamKey }: ServerOptions,
 ): Promise<Upstream | undefined> {
   if (url === undefined) return undefined;
-  const baseUrl = baseUrlOf(String(url));
+  const baseUrl = parseBaseUrl(String(url));
   if (baseUrl === undefined) throw new TypeError(`upstream: expected ${BASE_URL_FORM}`);
   return upstreams.open(baseUrl, upstreamKey);
 }
@@ -255,7 +255,7 @@ const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
  * @param host the name or address that the server was told to listen on
  * @param bound where it listens
  */
-export function urlOf(scheme: string, host: string, { address, port }: AddressInfo): string {
+export function formatUrl(scheme: string, host: string, { address, port }: AddressInfo): string {
   // Clients cannot connect to the wildcard address.
   const name = EVERY_ADDRESS.test(address) ? 'localhost' : host;
   return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}${BASE_PATH}`;

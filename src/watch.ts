@@ -1,4 +1,4 @@
-import { stateOf } from './store/files.ts';
+import { fingerprint } from './store/files.ts';
 
 export interface FileWatch {
   /** Watches these files instead; new ones count as unchanged. */
@@ -22,14 +22,14 @@ export function watchFiles(
   paths: readonly string[],
   onChange: () => void | Promise<void>,
 ): FileWatch {
-  let states = new Map(paths.map((path) => [path, stateOf(path)]));
+  let states = new Map(paths.map((path) => [path, fingerprint(path)]));
   let changed = false;
   let busy = false;
 
   const look = async (): Promise<void> => {
     if (busy) return;
     const before = states;
-    states = new Map([...before.keys()].map((path) => [path, stateOf(path)]));
+    states = new Map([...before.keys()].map((path) => [path, fingerprint(path)]));
     if ([...states].some(([path, state]) => before.get(path) !== state)) changed = true;
     else if (changed) {
       changed = false;
@@ -41,7 +41,7 @@ export function watchFiles(
   const timer = setInterval(look, POLL_INTERVAL_MS).unref();
   return {
     follow: (wanted) => {
-      states = new Map(wanted.map((path) => [path, states.get(path) ?? stateOf(path)]));
+      states = new Map(wanted.map((path) => [path, states.get(path) ?? fingerprint(path)]));
     },
     close: () => clearInterval(timer),
   };

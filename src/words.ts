@@ -31,7 +31,7 @@ function lettersOf(word: string): string {
 }
 
 /** The most characters of a value in a message. */
-const LONGEST_VALUE = 60;
+const MAX_VALUE_LENGTH = 60;
 
 /** Describes what was found, for messages. Long values are cut. */
 export function describe(value: unknown): string {
@@ -40,8 +40,8 @@ export function describe(value: unknown): string {
   if (typeof value === 'object' && value !== null && !isLosslessNumber(value)) return 'an object';
   // Quotes only the start: a slice of the whole, quoted, would keep all of it in memory.
   const text =
-    typeof value === 'string' ? JSON.stringify(value.slice(0, LONGEST_VALUE)) : textOf(value);
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 3)}…` : text;
+    typeof value === 'string' ? JSON.stringify(value.slice(0, MAX_VALUE_LENGTH)) : textOf(value);
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 3)}…` : text;
 }
 
 function textOf(value: unknown): string {
@@ -54,15 +54,15 @@ export function cut(text: string, most: number): string {
   return Buffer.from(text.slice(0, most), 'utf16le').toString('utf16le');
 }
 
-export const MOST_LISTED = LIMITS.problems.max;
+export const MAX_LISTED = LIMITS.problems.max;
 
 /** The text of the first 20 problems, and a line if there are more. */
 export function firstProblems<P>(
   problems: readonly P[],
   textOf: (problem: P) => string,
 ): readonly string[] {
-  const first = problems.slice(0, MOST_LISTED).map(textOf);
-  return problems.length > MOST_LISTED ? [...first, 'and more'] : first;
+  const first = problems.slice(0, MAX_LISTED).map(textOf);
+  return problems.length > MAX_LISTED ? [...first, 'and more'] : first;
 }
 
 /** A problem with a value: its place, what was expected and what was found. */
@@ -88,6 +88,6 @@ export function roundDuration(duration: number): number {
 }
 
 /** A character as a JSON escape. */
-export function escapeOf(character: string): string {
+export function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

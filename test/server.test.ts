@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { urlOf } from '../src/server.ts';
+import { formatUrl } from '../src/server.ts';
 
 test.each([
   ['127.0.0.1', '127.0.0.1', 'http://127.0.0.1:4010/v1'],
@@ -10,5 +10,5 @@ test.each([
   ['::', '::', 'http://localhost:4010/v1'],
   ['::ffff:0:0', '::ffff:0.0.0.0', 'http://localhost:4010/v1'],
 ])('a server on %s that listens on %s has the URL %s', (host, address, url) => {
-  expect(urlOf('http', host, { address, family: '', port: 4010 })).toBe(url);
+  expect(formatUrl('http', host, { address, family: '', port: 4010 })).toBe(url);
 });

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import spawn from 'cross-spawn';
 import { mockVariables, type ServerAccess, workingKey } from '../library/mock-variables.ts';
-import { codeOf } from '../node-errors.ts';
+import { errorCode } from '../node-errors.ts';
 import type { ServerOptions } from '../options.ts';
 import { override } from '../scenario/sandbox-start.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
@@ -135,7 +135,7 @@ function waitForEnd(child: ChildProcess): Promise<CommandEnding> {
   return new Promise((resolve) => {
     child.once('error', (error) => {
       // With a pid, the error means that a signal could not be sent.
-      if (child.pid === undefined) resolve({ kind: 'not-started', code: codeOf(error) });
+      if (child.pid === undefined) resolve({ kind: 'not-started', code: errorCode(error) });
     });
     child.once('exit', (code, signal) => {
       resolve(

@@ -4,7 +4,7 @@ import { ASSUMPTION_IDS, optionNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { packageRoot, packageVersion } from '../package.ts';
 import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
-import { isNameOf } from '../tables.ts';
+import { isRowName } from '../tables.ts';
 import { describe, suggest } from '../words.ts';
 import { requireWords, UsageError } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
@@ -139,7 +139,7 @@ function describeCommand(parser: Argv, command: CommandName, actions: string | u
 
 function declareFlags(parser: Argv, command: CommandName, completes: boolean): void {
   for (const [group, flags] of Object.entries(FLAG_GROUPS)) {
-    for (const name of Object.keys(flags).filter((key) => isNameOf(FLAGS, key))) {
+    for (const name of Object.keys(flags).filter((key) => isRowName(FLAGS, key))) {
       const { commands, description } = flagShape(name);
       if (!commands.includes(command)) continue;
       const option = { description, group: `${group}:`, alias: ALIASES[name] };

@@ -1,4 +1,4 @@
-import { namesOf } from '../tables.ts';
+import { rowNames } from '../tables.ts';
 
 /** The words after a name, as the help shows them, with the least and the most of them. */
 export type Words = readonly [usage: string, min: number, max: number];
@@ -133,7 +133,7 @@ const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-export const COMMAND_NAMES = namesOf(COMMANDS);
+export const COMMAND_NAMES = rowNames(COMMANDS);
 
 export function commandShape(name: CommandName): CommandShape {
   return COMMANDS[name];

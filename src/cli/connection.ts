@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { baseUrlOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
+import { hostName, isLoopbackName, parseBaseUrl } from '../contract/base-url.ts';
 import { DeploymentClient, DeploymentError } from '../deployment/deployment-client.ts';
 import { describe } from '../words.ts';
 import { Failure, readCertificate, refusal, UsageError } from './command.ts';
@@ -36,7 +36,7 @@ export function keyOf(flags: Flags): string {
 /** @throws UsageError for a wrong URL, key or certificate */
 export async function connect(url: string, flags: Flags): Promise<DeploymentClient> {
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
-  const base = baseUrlOf(url);
+  const base = parseBaseUrl(url);
   if (base === undefined) throw refusal('URL', expected, describe(url));
   const { timeout, rate } = flags;
   const ca = await readCertificate('cacert', flags);
@@ -58,7 +58,7 @@ export async function askConsent(
   { notices }: Terminal,
 ): Promise<void> {
   notices.write(notice(`${url.host} will get ${requests}`));
-  if (yes || isLoopbackName(hostOf(url))) return;
+  if (yes || isLoopbackName(hostName(url))) return;
   if (!process.stdin.isTTY) {
     throw new UsageError(
       `--yes is required to send requests to ${url.host}, since there is no terminal to ask on`,

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeJson } from '../contract/json.ts';
-import { asError, codeOf } from '../node-errors.ts';
+import { asError, errorCode } from '../node-errors.ts';
 import { type Command, Failure, refusal, UsageError } from './command.ts';
 import { parseCommandLine } from './command-parser.ts';
 import type { CommandName } from './command-table.ts';
@@ -63,7 +63,7 @@ export function whatWentWrong(error: unknown): { readonly text: string; readonly
     // Only writing to standard output fails without a path: a full disk.
     const isOfOutput = 'syscall' in error && error.syscall === 'write' && !('path' in error);
     message = isOfOutput
-      ? `standard output cannot be written (${codeOf(error)})`
+      ? `standard output cannot be written (${errorCode(error)})`
       : (error.stack ?? error.message);
   }
   return { text: `petstore-mock: ${escapeLines(message)}\n`, code: isUsage ? 2 : 1 };

@@ -6,7 +6,7 @@ import { MOCK_VARIABLES } from '../library/mock-variables.ts';
 import { object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
-import { isNameOf } from '../tables.ts';
+import { isRowName } from '../tables.ts';
 import { firstProblems } from '../words.ts';
 import { textIn, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
@@ -85,7 +85,7 @@ export async function readFlags(
     const reading = readAs(FLAG_VALUES, values);
     if (!reading.ok) {
       const nameOrigin = (name: string) =>
-        (isNameOf(FLAGS, name) && layer.get(name)?.origin) || name;
+        (isRowName(FLAGS, name) && layer.get(name)?.origin) || name;
       throw new UsageError(refusalText(reading.problems, nameOrigin));
     }
     const { value } = reading;

@@ -27,7 +27,7 @@ import { ASSUME } from '../scenario/assume-shape.ts';
 import { object } from '../shape/objects.ts';
 import { FIELD_SHAPES } from '../shape/record-shapes.ts';
 import { choice, convert, list, scalar, text, type ValueOf } from '../shape/shapes.ts';
-import { namesOf } from '../tables.ts';
+import { rowNames } from '../tables.ts';
 import { joinWords } from '../words.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 
@@ -248,7 +248,7 @@ export interface Flags extends ValueOf<typeof FLAG_VALUES> {
   readonly checked?: SavedVerdicts | undefined;
 }
 
-export const FLAG_NAMES = namesOf(FLAGS);
+export const FLAG_NAMES = rowNames(FLAGS);
 
 export function flagShape(name: FlagName): Option<unknown, unknown, CommandName> {
   return FLAGS[name];

@@ -3,8 +3,8 @@ import type { ServerOptions } from '../options.ts';
 import { describeHold, type ObservedExchange } from '../sandbox/exchange.ts';
 import type { Finding } from '../sandbox/report-shapes.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
-import { decidersOf } from '../service/reply.ts';
-import { countText, cut, escapeOf, roundDuration } from '../words.ts';
+import { basisReasons } from '../service/reply.ts';
+import { countText, cut, escapeCharacter, roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';
 import {
   escapeControls,
@@ -24,7 +24,7 @@ const DOCUMENTED_REASON = 'as the document prescribes';
 /** An exchange as a line of JSON, in ASCII, without members that have no value. */
 export function renderJson(sandbox: string, exchange: ObservedExchange): string {
   const { number, operation, traceId, status, fault, delay, hold, basis, key } = exchange;
-  const by = decidersOf(basis);
+  const by = basisReasons(basis);
   return jsonLine({
     time: formatInstant(exchange.at),
     sandbox,
@@ -131,7 +131,7 @@ function brief(text: string): string {
 const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
 
 function jsonLine(members: object): string {
-  return `${JSON.stringify(members).replace(BEYOND_ASCII, escapeOf)}\n`;
+  return `${JSON.stringify(members).replace(BEYOND_ASCII, escapeCharacter)}\n`;
 }
 
 /** The log: one line for each exchange, finding and control call. */

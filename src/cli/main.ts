@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import nodeModule from 'node:module';
-import { codeOf } from '../node-errors.ts';
+import { errorCode } from '../node-errors.ts';
 
 // Node 22 and later then keep the compiled program between starts.
 if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache === 'function') {
@@ -14,7 +14,7 @@ const [{ run, whatWentWrong }, { createTerminal }] = await Promise.all([
 
 function explain(error: unknown): number {
   // The reader closed the pipe, as `head` does.
-  if (codeOf(error) === 'EPIPE') return 0;
+  if (errorCode(error) === 'EPIPE') return 0;
   const { text, code } = whatWentWrong(error);
   process.stderr.write(text);
   return code;

@@ -2,13 +2,13 @@ import { constants } from 'node:os';
 import { checkOptions, OPTION_NAMES } from '../check-options.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
-import { asError, codeOf } from '../node-errors.ts';
+import { asError, errorCode } from '../node-errors.ts';
 import type { ServerOptions } from '../options.ts';
 import { ContentError } from '../read-text.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
-import { isNameOf } from '../tables.ts';
+import { isRowName } from '../tables.ts';
 import { describe } from '../words.ts';
 import { Failure, refusal, UsageError } from './command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
@@ -40,11 +40,11 @@ function explain(cause: unknown, { host, port }: ServeSettings): unknown {
     return new UsageError(`the certificate cannot be used\n${cause.message}`, { cause });
   }
   if (cause instanceof StorageError) {
-    return NO_FILE.has(codeOf(cause.cause) ?? '')
+    return NO_FILE.has(errorCode(cause.cause) ?? '')
       ? new UsageError(`--db: ${cause.message}`, { cause })
       : new Failure(cause.message, { cause });
   }
-  switch (codeOf(cause)) {
+  switch (errorCode(cause)) {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN': {
@@ -76,7 +76,7 @@ export function serveSettings(flags: Flags): ServeSettings {
   const named = OPTION_NAMES.map((name) => [name, Reflect.get(flags, name)]);
   const options: object = { ...Object.fromEntries(named), keys: { valid, readOnly, invalid, any } };
   try {
-    checkOptions(options, (name) => `--${isNameOf(FLAGS, name) ? spell(name) : name}`);
+    checkOptions(options, (name) => `--${isRowName(FLAGS, name) ? spell(name) : name}`);
   } catch (cause) {
     throw new UsageError(asError(cause).message, { cause });
   }

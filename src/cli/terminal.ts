@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { isObject } from '../contract/records.ts';
 import type { Report, ReportRow, Section } from '../report/report.ts';
-import { escapeOf } from '../words.ts';
+import { escapeCharacter } from '../words.ts';
 
 /** Where a command prints, and who reads it. */
 export interface Terminal {
@@ -77,7 +77,7 @@ export function withoutControls(text: string): string {
 
 /** One line of text from a client, a file or an argument, with such characters as JSON escapes. */
 export function escapeControls(text: string): string {
-  return text.replace(UNSAFE, escapeOf);
+  return text.replace(UNSAFE, escapeCharacter);
 }
 
 /** The same for text that keeps its line breaks. */

@@ -1,4 +1,4 @@
-import { namesOf } from '../tables.ts';
+import { rowNames } from '../tables.ts';
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT } from './assumptions/input-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
@@ -27,14 +27,14 @@ export type Option<Id extends AssumptionId> =
 
 export type Choices = { readonly [Id in AssumptionId]: Option<Id> };
 
-export const ASSUMPTION_IDS = namesOf(ASSUMPTIONS);
+export const ASSUMPTION_IDS = rowNames(ASSUMPTIONS);
 
 /** An assumption in its general type, for code that treats all of them alike. */
 export function assumptionShape(id: AssumptionId): AssumptionShape {
   return ASSUMPTIONS[id];
 }
 
-export function topicOf(id: AssumptionId): string {
+export function assumptionTopic(id: AssumptionId): string {
   return Object.keys(TOPICS).find((topic) => Object.hasOwn(TOPICS[topic] ?? {}, id)) ?? '';
 }
 
@@ -91,7 +91,7 @@ export function chooseOptions(overrides: Partial<Choices> = {}): Choices {
 export function assumptionState(id: AssumptionId, choices: Choices) {
   const { question, options: all, touches: operations } = assumptionShape(id);
   const options = all.map(({ name, meaning }) => ({ name, meaning }));
-  const [topic, chosen, fallback] = [topicOf(id), choices[id], all[0]?.name ?? ''];
+  const [topic, chosen, fallback] = [assumptionTopic(id), choices[id], all[0]?.name ?? ''];
   return { id, topic, question, operations, options, chosen, default: fallback };
 }
 

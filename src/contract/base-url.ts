@@ -12,7 +12,7 @@ export const BASE_URL_FORM =
  *
  * @returns undefined if the text is not one
  */
-export function baseUrlOf(text: string): URL | undefined {
+export function parseBaseUrl(text: string): URL | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (url.username !== '' || url.search !== '' || url.hash !== '') return undefined;
@@ -21,7 +21,7 @@ export function baseUrlOf(text: string): URL | undefined {
 }
 
 /** The user and the password in a URL. A percent sign that encodes nothing stands for itself. */
-export function credentialsOf({ username, password }: URL) {
+export function readCredentials({ username, password }: URL) {
   return { username: decode(username), password: decode(password) };
 }
 
@@ -34,7 +34,7 @@ function decode(text: string): string {
 }
 
 /** The host of a URL, an IPv6 address without brackets. */
-export function hostOf({ hostname }: URL): string {
+export function hostName({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 

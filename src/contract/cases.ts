@@ -1,4 +1,4 @@
-import { headerOf, type RawHeaders } from '../raw-headers.ts';
+import { findHeader, type RawHeaders } from '../raw-headers.ts';
 import { OPTION_REPLIES } from './assumption-table.ts';
 import { parseInt64 } from './json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
@@ -193,7 +193,7 @@ export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
     ...animalStatuses('pet', 'The animal'),
     'pet-sunset': [
       'The reply says in its Sunset header when the operation ends.',
-      ({ headers }) => headerOf(headers, 'sunset') !== undefined,
+      ({ headers }) => findHeader(headers, 'sunset') !== undefined,
     ],
     ...largeId('pet', 'An id of the animal'),
   }),

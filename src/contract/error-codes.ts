@@ -1,4 +1,4 @@
-import { namesOf } from '../tables.ts';
+import { rowNames } from '../tables.ts';
 import type { OperationId } from './operations.ts';
 
 interface ErrorShape {
@@ -54,7 +54,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-const CODES = namesOf(ERROR_CODES);
+const CODES = rowNames(ERROR_CODES);
 
 export type StatusOf<C extends ErrorCode> = (typeof ERROR_CODES)[C]['statuses'][number];
 
@@ -83,7 +83,7 @@ export function errorShape(code: ErrorCode): ErrorShape {
   return ERROR_CODES[code];
 }
 
-export function codesOf(id: OperationId, status: number): ErrorCode[] {
+export function findErrorCodes(id: OperationId, status: number): ErrorCode[] {
   return CODES.filter((code) => {
     const { statuses, on } = errorShape(code);
     return statuses.includes(status) && (on?.includes(id) ?? true);

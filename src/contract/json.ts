@@ -18,7 +18,7 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /**
  * Parses JSON without losing a digit of an integer.
  *
- * Returns numbers as `numberOf` does. Uses JSON.parse, which is many times faster, if that is exact.
+ * Returns numbers as `parseNumber` does. Uses JSON.parse, which is many times faster, if that is exact.
  *
  * @throws SyntaxError if `text` is not JSON, RangeError if the stack overflows
  * @example parseJson('{"id":9007199254740993}') // { id: 9007199254740993n }
@@ -56,7 +56,7 @@ function isWithinNesting(text: string): boolean {
 }
 
 /** The value of a text as `parseJson` returns it; undefined if it is not JSON. */
-export function jsonOf(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
@@ -78,7 +78,7 @@ function parseExactly(text: string): unknown {
     return JSON.parse(prefixNumbers(text), (name, value: unknown) => {
       if (name.startsWith(NUMBER_PREFIX)) throw new SyntaxError('a number cannot be a name');
       const isNumber = typeof value === 'string' && value.startsWith(NUMBER_PREFIX);
-      return isNumber ? numberOf(value.slice(NUMBER_PREFIX.length)) : value;
+      return isNumber ? parseNumber(value.slice(NUMBER_PREFIX.length)) : value;
     });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -104,9 +104,9 @@ function mayLoseDigits(literal: string): boolean {
  * a larger one. JSON Schema counts 1.0 and 1e3 as integers. A value that neither can hold, such as
  * 1e400, stays as it is.
  *
- * @example numberOf('9007199254740993e0') // 9007199254740993n
+ * @example parseNumber('9007199254740993e0') // 9007199254740993n
  */
-export function numberOf(literal: string): unknown {
+export function parseNumber(literal: string): unknown {
   const double = Number(literal);
   if (literal.length > MAX_NUMBER_LENGTH || !Number.isFinite(double)) {
     return new LosslessNumber(literal);
@@ -130,7 +130,7 @@ function integerOf(literal: string): bigint | undefined {
 }
 
 /**
- * Writes JSON with bigints as digits. Numbers that `numberOf` could not evaluate stay as they were. Leaves
+ * Writes JSON with bigints as digits. Numbers that `parseNumber` could not evaluate stay as they were. Leaves
  * out undefined members.
  *
  * @param indent spaces per level; 0 writes one line

@@ -1,4 +1,4 @@
-import { namesOf } from '../tables.ts';
+import { rowNames } from '../tables.ts';
 import { type Fields, RECORDS, type RecordName } from './records.ts';
 
 interface OperationParameter {
@@ -166,7 +166,7 @@ export const OPERATIONS = {
 
 export type OperationId = keyof typeof OPERATIONS;
 
-export const OPERATION_IDS = namesOf(OPERATIONS);
+export const OPERATION_IDS = rowNames(OPERATIONS);
 
 /** An operation in its general type, for code that treats all of them alike. */
 export function operationShape(id: OperationId): OperationShape {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { baseUrlOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
+import { hostName, isLoopbackName, parseBaseUrl } from '../contract/base-url.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { describe } from '../words.ts';
 import type { GuardOptions } from './control-options.ts';
@@ -39,8 +39,8 @@ function wrongHost(header: string | undefined, own: string | undefined): string 
 
 /** The name or address in a `Host` header; undefined if it is malformed. */
 function nameIn(header: string): string | undefined {
-  const url = baseUrlOf(`http://${header}`);
-  return url && hostOf(url);
+  const url = parseBaseUrl(`http://${header}`);
+  return url && hostName(url);
 }
 
 /** Says whether a browser marked a request as coming from another website. */
@@ -56,7 +56,7 @@ function otherSite({ host, origin, ...headers }: IncomingHttpHeaders): string | 
 /** A proxy may have removed TLS, so a `Host` without a port has the default port of the origin. */
 function isOriginOf(host: string | undefined, origin: string): boolean {
   const [scheme] = /^https?:\/\//.exec(origin) ?? [];
-  return host !== undefined && baseUrlOf(`${scheme}${host}`)?.origin === origin;
+  return host !== undefined && parseBaseUrl(`${scheme}${host}`)?.origin === origin;
 }
 
 function wrongToken(headers: IncomingHttpHeaders, digest: Buffer): string | undefined {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { codeOf } from '../node-errors.ts';
+import { errorCode } from '../node-errors.ts';
 import { packageRoot, packageVersion } from '../package.ts';
 import type { ControlParts } from './control-options.ts';
 import {
@@ -69,7 +69,7 @@ async function fileReply(name: string, asIs: boolean): Promise<ControlReply> {
   try {
     compressed = await readFile(join(FOLDER, `${name}.gz`));
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     const message = `the dashboard has no ${name}; npm run build builds it`;
     return refuse('route_not_found', 404, message);
   }

@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
-import { codeOf } from '../node-errors.ts';
-import { decodeContent, headerOf } from '../raw-headers.ts';
+import { errorCode } from '../node-errors.ts';
+import { decodeContent, findHeader } from '../raw-headers.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import { explainFailure, SAFE, Transport, type TransportOptions } from './transport.ts';
 
 export interface DeploymentOptions extends TransportOptions {
-  /** The base URL, as `baseUrlOf` reads it. */
+  /** The base URL, as `parseBaseUrl` reads it. */
   readonly url: URL;
   readonly key?: string | undefined;
   /** The most requests that start in a second. */
@@ -85,7 +85,7 @@ export class DeploymentClient {
     tries: number,
   ): number | undefined {
     const isLost = reply instanceof DeploymentError;
-    if (isLost ? codeOf(reply.cause) === 'ECONNRESET' : isServerFailure(reply)) {
+    if (isLost ? errorCode(reply.cause) === 'ECONNRESET' : isServerFailure(reply)) {
       return SAFE.test(method) ? [1, 2][tries] : undefined;
     }
     if (isLost) return undefined;
@@ -166,7 +166,7 @@ async function readBody(message: IncomingMessage): Promise<Buffer> {
 function decodeBody(bytes: Buffer, headers: readonly string[]): Buffer {
   const body = decodeContent(bytes, headers, MAX_BODY);
   if (body === undefined && !isUtf8(bytes)) {
-    const coding = headerOf(headers, 'content-encoding');
+    const coding = findHeader(headers, 'content-encoding');
     throw new Error(`its body cannot be decoded: expected no Content-Encoding, found ${coding}`);
   }
   return body ?? bytes;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { jsonOf, toInt64 } from '../contract/json.ts';
+import { toInt64, tryParseJson } from '../contract/json.ts';
 import { type DocumentedReply, type OperationId, operationShape } from '../contract/operations.ts';
 import {
   type Fields,
@@ -9,8 +9,8 @@ import {
   type RecordName,
   unknownMembers,
 } from '../contract/records.ts';
-import { headerOf } from '../raw-headers.ts';
-import { openRecord } from '../shape/record-shapes.ts';
+import { findHeader } from '../raw-headers.ts';
+import { lenientRecord } from '../shape/record-shapes.ts';
 import { readAs } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 
@@ -25,17 +25,17 @@ type Head = Pick<DeploymentReply, 'headers'>;
 
 /** The seconds that `Retry-After` asks for, by a number or a date (RFC 9110, section 10.2.3). */
 export function readRetryAfter(reply: Head): number | undefined {
-  const value = headerOf(reply.headers, 'retry-after') ?? '';
+  const value = findHeader(reply.headers, 'retry-after') ?? '';
   if (/^\d+$/.test(value)) return Number(value);
-  const now = Date.parse(headerOf(reply.headers, 'date') ?? '') || Date.now();
+  const now = Date.parse(findHeader(reply.headers, 'date') ?? '') || Date.now();
   const until = Date.parse(value);
   return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
 }
 
 /** For how many seconds caches keep a reply (RFC 9111), and its age if one of them gave it. */
 export function readCaching({ headers }: Head): { age: number | undefined; maxAge: number } {
-  const control = headerOf(headers, 'cache-control') ?? '';
-  const [, age] = /^(\d+)$/.exec(headerOf(headers, 'age') ?? '') ?? [];
+  const control = findHeader(headers, 'cache-control') ?? '';
+  const [, age] = /^(\d+)$/.exec(findHeader(headers, 'age') ?? '') ?? [];
   const ages = [...control.matchAll(/\b(?:s-maxage|max-age)="?(\d+)/gi)].map(([, seconds]) =>
     Number(seconds),
   );
@@ -57,8 +57,8 @@ export function nextQuery({ headers }: Head): string | undefined {
 }
 
 /** The JSON value of a body; undefined if it has none or that is not JSON. */
-export function jsonOfBody(body: Buffer): unknown {
-  return isUtf8(body) ? jsonOf(body.toString()) : undefined;
+export function parseBody(body: Buffer): unknown {
+  return isUtf8(body) ? tryParseJson(body.toString()) : undefined;
 }
 
 export function describeBody(body: Buffer): string {
@@ -127,14 +127,14 @@ function bodyDifferences(
   const { length } = bytes;
   if (body === undefined) {
     // A client of Node reads no body after a 204, whatever its length.
-    const size = length || Number(headerOf(headers, 'content-length') ?? 0);
+    const size = length || Number(findHeader(headers, 'content-length') ?? 0);
     return size === 0 ? [] : [{ where: 'body', expected: 'no body', found: `${size} bytes` }];
   }
   const { record, list = false } = body;
   const expected = list ? `an array of ${record} objects` : `one ${record} object`;
   if (length === 0) return [{ where: 'body', expected, found: 'no body' }];
   const deviations: Deviation[] = [];
-  const mediaType = headerOf(headers, 'content-type');
+  const mediaType = findHeader(headers, 'content-type');
   if (!/^application\/json\s*(?:;|$)/i.test(mediaType ?? '')) {
     const [at, expected] = ['Content-Type', 'application/json'];
     deviations.push({ where: 'header', at, expected, found: describe(mediaType) });
@@ -172,7 +172,7 @@ function recordDifferences(
   const fields = COMPARED[name];
   // Null is no value, which an optional field may have.
   const members = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
-  const reading = readAs(openRecord(fields), members, root);
+  const reading = readAs(lenientRecord(fields), members, root);
   const deviations: Deviation[] = [];
   for (const { path: at, expected, found: is } of reading.ok ? [] : reading.problems) {
     deviations.push({ where: is === 'nothing' ? 'field' : 'type', at, expected, found: is });

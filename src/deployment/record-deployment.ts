@@ -9,7 +9,7 @@ import {
   STORED_RECORDS,
   unknownMembers,
 } from '../contract/records.ts';
-import { headerOf } from '../raw-headers.ts';
+import { findHeader } from '../raw-headers.ts';
 import { readAs } from '../shape/shapes.ts';
 import { STORE } from '../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';
@@ -18,8 +18,8 @@ import { DeploymentError } from './deployment-client.ts';
 import {
   type DeploymentReply,
   type JsonRecord,
-  jsonOfBody,
   nextQuery,
+  parseBody,
   readId,
   readIds,
 } from './deployment-reply.ts';
@@ -78,7 +78,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
  * @throws DeploymentError for another status than 200, and for any other body
  */
 function readList(path: string, { status, body }: DeploymentReply): readonly JsonRecord[] {
-  const value = jsonOfBody(body);
+  const value = parseBody(body);
   const found = isObject(value) && value.code ? `${value.code}: ${value.message}` : undefined;
   const text = found ?? describe(value ?? body.toString());
   if (status !== 200) {
@@ -113,7 +113,7 @@ async function listAnimals(get: Get) {
     const page = readList(path, reply);
     const known = animals.size;
     for (const animal of page) animals.set(String(animal.id), animal);
-    total = Number(headerOf(reply.headers, 'x-total-count') || Number.NaN);
+    total = Number(findHeader(reply.headers, 'x-total-count') || Number.NaN);
     const query = nextQuery(reply);
     const isLast = page.length === 0 || (wasLinked && query === undefined);
     if (isLast || animals.size >= total) return { animals: [...animals.values()], gaps: [] };

@@ -3,8 +3,8 @@ import https from 'node:https';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
-import { credentialsOf, hostOf, isLoopbackName } from '../contract/base-url.ts';
-import { codeOf, UNTRUSTED } from '../node-errors.ts';
+import { hostName, isLoopbackName, readCredentials } from '../contract/base-url.ts';
+import { errorCode, UNTRUSTED } from '../node-errors.ts';
 import { LEFT, type UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -46,14 +46,14 @@ export class Transport {
   readonly #base: string;
   readonly #headers: readonly string[];
 
-  /** @param url as `baseUrlOf` reads it */
+  /** @param url as `parseBaseUrl` reads it */
   constructor(url: URL, options: TransportOptions, defaultTimeout: number) {
     const { ca, variables = {}, timeout = defaultTimeout } = options;
     const proxy = proxyFor(url, variables);
     const isTunnel = proxy !== undefined && url.protocol === 'https:';
     const next = isTunnel ? url : (proxy ?? url);
     const { protocol, port } = next;
-    const host = hostOf(next);
+    const host = hostName(next);
     const settings = {
       keepAlive: true,
       timeout,
@@ -112,7 +112,7 @@ export class Transport {
         stop?.();
         // The server closed an idle connection just as it was used again.
         const isStale =
-          outgoing.reusedSocket && codeOf(error) === 'ECONNRESET' && reply === undefined;
+          outgoing.reusedSocket && errorCode(error) === 'ECONNRESET' && reply === undefined;
         if (isStale && SAFE.test(method)) resolve(this.send(transported));
         else reject(error);
       });
@@ -142,7 +142,7 @@ function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.
     const signal = AbortSignal.timeout(settings.timeout ?? 0);
     request(proxy, { method: 'CONNECT', path, headers, agent: false, signal })
       .on('connect', ({ statusCode }, socket) => {
-        if (statusCode === 200) done(null, connect({ ...settings, socket, host: hostOf(url) }));
+        if (statusCode === 200) done(null, connect({ ...settings, socket, host: hostName(url) }));
         else done(new Error(`the proxy ${proxy.host} answered ${statusCode} to CONNECT`));
       })
       .on('error', done)
@@ -152,7 +152,7 @@ function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.
 }
 
 export function explainFailure(error: unknown): string {
-  const code = codeOf(error) ?? '';
+  const code = errorCode(error) ?? '';
   if (UNTRUSTED.test(code))
     return `its certificate is not trusted (${code}); name one to trust with --cacert`;
   const message = error instanceof Error ? error.message : String(error);
@@ -164,7 +164,7 @@ export function explainFailure(error: unknown): string {
  * connect directly, as always to this machine.
  */
 export function proxyFor(url: URL, variables: Variables): URL | undefined {
-  const host = hostOf(url);
+  const host = hostName(url);
   if (isLoopbackName(host) || isExcepted(host, read(variables, 'no_proxy'))) return undefined;
   const proxy = read(variables, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
   if (proxy === '') return undefined;
@@ -184,7 +184,7 @@ function isExcepted(host: string, list: string): boolean {
 }
 
 function proxyAuthorization(proxy: URL): Record<string, string> {
-  const { username, password } = credentialsOf(proxy);
+  const { username, password } = readCredentials(proxy);
   if (username === '') return {};
   const user = Buffer.from(`${username}:${password}`);
   return { 'Proxy-Authorization': `Basic ${user.toString('base64')}` };

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import type { Fault } from '../scenario/fault-table.ts';
-import { LONGEST_DELAY } from '../scenario/time-shapes.ts';
+import { MAX_DELAY_MS } from '../scenario/time-shapes.ts';
 import { closeWith, onTurn } from './connections.ts';
 import { framingHeaders, hasContent } from './framing.ts';
 import type { PendingResponses } from './pending-responses.ts';
@@ -35,7 +35,7 @@ export function applyFault(
     else if (fault.kind === 'close') endConnection(response);
     else if (fault.kind === 'html') html(response);
     else if (fault.kind === 'hang') {
-      pending.delay(response, LONGEST_DELAY, () => void socket.destroy());
+      pending.delay(response, MAX_DELAY_MS, () => void socket.destroy());
     } else if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
     else if (fault.kind === 'truncate') truncate(response, reply);
     else if (fault.kind === 'malformed-json') malformedJson(response, reply);

@@ -1,5 +1,5 @@
 import type { InformationEvent, ServerResponse } from 'node:http';
-import { jsonOf } from '../contract/json.ts';
+import { tryParseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { decodeContent, endToEndHeaders } from '../raw-headers.ts';
 import { needsService, worldAt } from '../sandbox/answer.ts';
@@ -8,7 +8,7 @@ import type { Preference } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { MAX_UPSTREAM_BODY, type Upstream, UpstreamError } from '../sandbox/upstream.ts';
 import type { Call, RequestBody } from '../service/input.ts';
-import { type Body, errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { AssumptionTrace, type Body, errorReply, type Reply } from '../service/reply.ts';
 import { onDisconnect } from './write.ts';
 
 /** A request for a deployment. */
@@ -39,21 +39,21 @@ export async function forward(forwarded: ForwardRequest): Promise<Exchange> {
 async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
   const { upstream, below, body, response, sandbox, request } = forwarded;
   const { method } = request;
-  const grounds = new Grounds(sandbox.state.settings.choices);
+  const decidedBy = new AssumptionTrace(sandbox.state.settings.choices);
   if (body.kind === 'too-large') {
     const message = `the body is larger than ${body.limit} bytes`;
-    return errorReply(grounds, 'body_too_large', 413, message);
+    return errorReply(decidedBy, 'body_too_large', 413, message);
   }
   if (DOT_SEGMENT.test(below.replace(/[?#].*$/s, ''))) {
     const message = 'a path with "." or ".." would leave the base URL of the upstream';
-    return errorReply(grounds, 'route_not_found', 404, message);
+    return errorReply(decidedBy, 'route_not_found', 404, message);
   }
   const passedBy = request.headers.filter(
     (_, at, { [at - 1]: name }) => at % 2 === 1 && name?.toLowerCase() === 'via',
   );
   if (passedBy.some((text) => text.includes(viaOf(sandbox)))) {
     const message = `the upstream ${upstream.url} sends requests back to this sandbox`;
-    return errorReply(grounds, 'bad_gateway', 502, message);
+    return errorReply(decidedBy, 'bad_gateway', 502, message);
   }
   try {
     const { status, phrase, headers, content } = await upstream.send({
@@ -80,8 +80,8 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     return error.late
-      ? errorReply(grounds, 'gateway_timeout', 504, error.message)
-      : errorReply(grounds, 'bad_gateway', 502, error.message);
+      ? errorReply(decidedBy, 'gateway_timeout', 504, error.message)
+      : errorReply(decidedBy, 'bad_gateway', 502, error.message);
   }
 }
 
@@ -120,7 +120,7 @@ function compare(
 ): Pick<Reply, 'comparison' | 'records'> {
   const { status, headers } = reply;
   const content = decodeContent(reply.content, headers, MAX_UPSTREAM_BODY);
-  const json = content && jsonOf(content.toString());
+  const json = content && tryParseJson(content.toString());
   const body = request.method === 'HEAD' ? undefined : content;
   const world = worldAt(sandbox.state, Date.now());
   return {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Server } from 'node:net';
 import type { State } from '../sandbox/state.ts';
-import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { createHttpServer, type Timeouts } from './connections.ts';
 import { findRemedy, type Rejection, rejectBytes, rejectRequest } from './rejections.ts';
 import type { ServiceHandler } from './service-handler.ts';
@@ -48,8 +48,8 @@ export function createListener(options: ListenerOptions): Listener {
     options.onNotice?.(message);
   };
   const rejectionReply = ([code, status, message]: Rejection): Reply => {
-    const grounds = new Grounds(sandbox.state.settings.choices);
-    return errorReply(grounds, code, status, message, { headers: ['Connection', 'close'] });
+    const decidedBy = new AssumptionTrace(sandbox.state.settings.choices);
+    return errorReply(decidedBy, code, status, message, { headers: ['Connection', 'close'] });
   };
   let app: Promise<RequestListener> | undefined;
   const answer: RequestListener = (request, response) => {

@@ -6,7 +6,7 @@ import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { bearerToken, isListedKey } from '../service/keyring.ts';
 import { refuseKey } from '../service/operation.ts';
-import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
 
 /** Where a request goes. */
@@ -76,7 +76,7 @@ export function getOrCreate(sandboxes: Sandboxes, name: string): Sandbox | Reply
 }
 
 function tooMany(sandboxes: Sandboxes, { code, refusal }: StorageError): Reply {
-  return errorReply(groundsOf(sandboxes), code, 503, refusal);
+  return errorReply(startTrace(sandboxes), code, 503, refusal);
 }
 
 /** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
@@ -100,15 +100,15 @@ function splitKey(
 
 function nameRequired(sandboxes: Sandboxes): Reply {
   const how = 'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
-  return errorReply(groundsOf(sandboxes), 'sandbox_required', 400, `name a sandbox: ${how}`);
+  return errorReply(startTrace(sandboxes), 'sandbox_required', 400, `name a sandbox: ${how}`);
 }
 
 /** The reply to a malformed sandbox name. */
 export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
   const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
-  return errorReply(groundsOf(sandboxes), 'sandbox_name_invalid', 400, message);
+  return errorReply(startTrace(sandboxes), 'sandbox_name_invalid', 400, message);
 }
 
-function groundsOf(sandboxes: Sandboxes): Grounds {
-  return new Grounds(sandboxes.default.state.settings.choices);
+function startTrace(sandboxes: Sandboxes): AssumptionTrace {
+  return new AssumptionTrace(sandboxes.default.state.settings.choices);
 }

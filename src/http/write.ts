@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { setTimeout } from 'node:timers';
-import { codeOf, warn } from '../node-errors.ts';
+import { errorCode, warn } from '../node-errors.ts';
 import { without } from '../raw-headers.ts';
 import { answer } from '../sandbox/answer.ts';
 import type { Exchange, SentReply } from '../sandbox/exchange.ts';
@@ -10,7 +10,7 @@ import { failureReply, isWaiting, type Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import { currentInstant } from '../service/clock.ts';
 import type { Reply } from '../service/reply.ts';
-import { CHUNK, chunksOf } from '../store/store-text.ts';
+import { CHUNK, joinChunks } from '../store/store-text.ts';
 import { LINGER_TIMEOUT_MS, replaceWith } from './connections.ts';
 import { applyFault } from './faults.ts';
 import { framingHeaders } from './framing.ts';
@@ -178,7 +178,7 @@ function writePieces(
   headers: string[],
   pieces: Iterable<string>,
 ): void {
-  const chunks = chunksOf(pieces);
+  const chunks = joinChunks(pieces);
   const { value: first = '' } = chunks.next();
   if (first.length < CHUNK) {
     writeText(response, status, headers, first);
@@ -192,7 +192,7 @@ function writePieces(
   response.write(first);
   pipeline(Readable.from(paced(chunks)), response, (error) => {
     // Errors with a code are of connections. Others break the reply off too: it is incomplete.
-    if (error && codeOf(error) === undefined) warn(error);
+    if (error && errorCode(error) === undefined) warn(error);
   });
 }
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { jsonOf, parseJson, writeJson } from '../contract/json.ts';
+import { parseJson, tryParseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { eventsOf } from '../event-stream.ts';
-import { codeOf, NO_TLS, UNTRUSTED } from '../node-errors.ts';
+import { readEvents } from '../event-stream.ts';
+import { errorCode, NO_TLS, UNTRUSTED } from '../node-errors.ts';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -62,7 +62,7 @@ export class ControlClient {
   async call<T>(method: Method, path: string, body?: object): Promise<T> {
     const response = await this.#reply(method, path, body);
     const text = await response.text().catch((cause) => this.#unreachable(cause));
-    const value = text === '' ? undefined : jsonOf(text);
+    const value = text === '' ? undefined : tryParseJson(text);
     if (text === '' || value !== undefined) return value as T;
     throw replyError(response.status, '', `${method} ${this.url}${path}`);
   }
@@ -90,7 +90,7 @@ export class ControlClient {
   ): AsyncGenerator<E> {
     const { body } = await this.#reply('GET', path, undefined, signal);
     if (body === null) return;
-    for await (const { type, data } of eventsOf(body)) {
+    for await (const { type, data } of readEvents(body)) {
       yield { name: type, data: parseJson(data) } as E;
     }
   }
@@ -116,7 +116,7 @@ export class ControlClient {
   }
 
   #unreachable(cause: unknown): never {
-    const code = codeOf(cause) ?? codeOf(Object(cause).cause) ?? '';
+    const code = errorCode(cause) ?? errorCode(Object(cause).cause) ?? '';
     const why = UNTRUSTED.test(code)
       ? `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`
       : NO_TLS.test(code)
@@ -137,7 +137,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** The error for a reply that is not a success. It may not come from petstore-mock. */
 function replyError(status: number, text: string, call: string): ControlError {
-  const body = jsonOf(text);
+  const body = tryParseJson(text);
   if (isObject(body) && typeof body.code === 'string' && typeof body.message === 'string') {
     return new ControlError(status, body.code, body.message + (ADVICE[body.code] ?? ''), call);
   }

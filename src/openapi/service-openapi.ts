@@ -1,5 +1,5 @@
 import { ASSUMPTION_IDS, assumptionShape, OPTION_REPLIES } from '../contract/assumption-table.ts';
-import { codesOf, errorShape } from '../contract/error-codes.ts';
+import { errorShape, findErrorCodes } from '../contract/error-codes.ts';
 import type { Json } from '../contract/json.ts';
 import {
   BASE_PATH,
@@ -12,7 +12,7 @@ import {
 import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
 import { addressOf, parseAddress } from '../http/target.ts';
 import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
-import { FIELD_SHAPES, openRecord } from '../shape/record-shapes.ts';
+import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
 
 /** The version of the interface description, not of the mock. */
 const INTERFACE_VERSION = '1.0.0';
@@ -132,7 +132,7 @@ function operationObject(id: OperationId, shared: Record<string, Json>): Json {
 
 /** The name of a reply that all operations with its status share, such as `Forbidden403`. */
 function sharedName(id: OperationId, status: number): string | undefined {
-  const [code, ...others] = codesOf(id, status);
+  const [code, ...others] = findErrorCodes(id, status);
   if (code === undefined || others.length > 0 || errorShape(code).on !== undefined)
     return undefined;
   const name = code.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
@@ -170,8 +170,8 @@ function assumedHeaders(id: OperationId, status: number): Json {
   return headers;
 }
 
-function assumedBy(...grounds: readonly string[]): Json {
-  return { 'x-mock-basis': 'assumed', 'x-mock-assumptions': grounds };
+function assumedBy(...decidedBy: readonly string[]): Json {
+  return { 'x-mock-basis': 'assumed', 'x-mock-assumptions': decidedBy };
 }
 
 function documentedContent(
@@ -196,7 +196,7 @@ function documentedContent(
 
 /** An Error with an example for each code of the reply. */
 function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
-  const examples = codesOf(id, status).map((code) => [
+  const examples = findErrorCodes(id, status).map((code) => [
     code,
     { value: { code, message: code.replaceAll('_', ' '), status } },
   ]);
@@ -232,7 +232,7 @@ const PROBLEM: Json = {
 
 /** The schema of a record or of a request body, with its name. */
 function recordSchema(name: string, fields: Fields, example: Json | undefined): Json {
-  return { title: name, ...openRecord(fields).schema, ...(example && { examples: [example] }) };
+  return { title: name, ...lenientRecord(fields).schema, ...(example && { examples: [example] }) };
 }
 
 /** An example of an operation's body: what the reply to it shows. */

@@ -1,11 +1,11 @@
 import {
   type ComparableReply,
   isBreak,
-  jsonOfBody,
+  parseBody,
   replyDifferences,
 } from '../deployment/deployment-reply.ts';
 import { parseAddress } from '../http/target.ts';
-import { headerOf } from '../raw-headers.ts';
+import { findHeader } from '../raw-headers.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
   type RecipeStep,
@@ -74,11 +74,11 @@ async function send(root: string, request: RecipeStep): Promise<ComparableReply>
   const response = await fetch(`${root}${path}`, { method, headers, body: content });
   const body = Buffer.from(await response.arrayBuffer());
   const raw = [...response.headers].flat();
-  return { status: response.status, headers: raw, body, json: jsonOfBody(body) };
+  return { status: response.status, headers: raw, body, json: parseBody(body) };
 }
 
 function problemOf(reply: ComparableReply, recipe: ReplyRecipe, way: WayName): string | undefined {
-  const basis = headerOf(reply.headers, 'mock-basis') ?? '';
+  const basis = findHeader(reply.headers, 'mock-basis') ?? '';
   if (reply.status !== recipe.status) return `got ${reply.status} (${basis}): ${textOf(reply)}`;
   const expected = basisOf(recipe, way);
   if (!expected.test(basis)) return `its basis is ${basis}, not ${expected.source}`;

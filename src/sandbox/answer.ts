@@ -4,7 +4,7 @@ import { type RawHeaders, without } from '../raw-headers.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import { matchRules, type RuleMatch } from '../scenario/rules.ts';
-import { type Instant, timeOf } from '../service/clock.ts';
+import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { listInventory, updateInventory } from '../service/inventory.ts';
 import { NO_RATES } from '../service/keyring.ts';
@@ -12,7 +12,7 @@ import { answerWithoutOperation } from '../service/no-operation.ts';
 import type { Operation, World } from '../service/operation.ts';
 import { cancelOrder, listOrders } from '../service/orders.ts';
 import { createPet, getPet, listPets } from '../service/pets.ts';
-import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { cannedReply } from './canned-reply.ts';
 import { createExchange } from './create-exchange.ts';
 import type { Exchange, ServiceRequest } from './exchange.ts';
@@ -64,8 +64,8 @@ export function answer(
     return conclude({ state, request, world, now, reply, match: undefined, preference });
   }
   if (preference?.kind === 'wrong' && preference.strict) {
-    const grounds = new Grounds(world.choices);
-    const reply = errorReply(grounds, 'invalid_input', 400, preference.wrong);
+    const decidedBy = new AssumptionTrace(world.choices);
+    const reply = errorReply(decidedBy, 'invalid_input', 400, preference.wrong);
     return conclude({ state, request, world, now, reply, match: undefined, preference });
   }
   const { state: counted, match } = matchCall(state, call, preference);
@@ -254,7 +254,7 @@ export function worldAt({ store, settings, clock, counters }: State, wall: numbe
     keys,
     rates: counters.rates,
     seed: start.seed,
-    now: timeOf(clock, wall),
+    now: readClock(clock, wall),
     startedAt,
   };
 }

@@ -1,4 +1,4 @@
-import { codesOf, type ErrorCode, spellCode } from '../contract/error-codes.ts';
+import { type ErrorCode, findErrorCodes, spellCode } from '../contract/error-codes.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
 import { challenge, type World } from '../service/operation.ts';
@@ -16,7 +16,7 @@ export function cannedReply(
   status: number,
 ): Omit<Reply, 'basis'> {
   if (status < 400) return { status, headers: [], body: successBody(world, operation, status) };
-  const [code = 'other_error'] = codesOf(operation, status);
+  const [code = 'other_error'] = findErrorCodes(operation, status);
   const headers = [...errorHeaders(world, operation, status)];
   return { status, headers, body: errorBodyOf(world, code, status) };
 }

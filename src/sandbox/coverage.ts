@@ -6,7 +6,7 @@ import {
   DOCUMENTED_REPLIES,
   type PossibleReply,
 } from '../contract/cases.ts';
-import { jsonOf, parseInt64 } from '../contract/json.ts';
+import { parseInt64, tryParseJson } from '../contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { curlCommand } from '../curl.ts';
@@ -116,7 +116,7 @@ function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {
 function recordsIn({ records, body, basis, status }: Reply): Reply['records'] {
   if (records !== undefined || status >= 400 || body.kind !== 'json') return records;
   if (basis.kind === 'documented') return undefined;
-  const value = jsonOf(body.text.toString());
+  const value = tryParseJson(body.text.toString());
   return Array.isArray(value) || isObject(value) ? [value].flat().filter(isObject) : undefined;
 }
 

@@ -1,10 +1,10 @@
 import { isAscii } from 'node:buffer';
 import type { Choices } from '../contract/assumption-table.ts';
-import { headerOf, type RawHeaders } from '../raw-headers.ts';
+import { findHeader, type RawHeaders } from '../raw-headers.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { World } from '../service/operation.ts';
-import { type Basis, decidersOf, mayHaveContent, type Reply } from '../service/reply.ts';
+import { type Basis, basisReasons, mayHaveContent, type Reply } from '../service/reply.ts';
 import { cut, roundDuration } from '../words.ts';
 import { listShown } from './coverage.ts';
 import { type Exchange, MAX_TEXT, type SentReply, type ServiceRequest } from './exchange.ts';
@@ -119,7 +119,7 @@ function createSentReply(
   const headers: string[] = [];
   // Headers that a rule, a deployment or an operation gives are sent as they are, and not twice.
   const add = (name: string, value: string): void => {
-    if (own.length > 0 && headerOf(own, name.toLowerCase()) !== undefined) return;
+    if (own.length > 0 && findHeader(own, name.toLowerCase()) !== undefined) return;
     headers.push(name, value);
   };
   const isUpstream = basis.kind === 'upstream';
@@ -205,7 +205,7 @@ function readExpected(reply: Reply | undefined): ExpectedReply | undefined {
   const { expected } = reply?.comparison ?? {};
   if (expected === undefined) return undefined;
   const why = expected.reason && cut(expected.reason, MAX_TEXT);
-  return { status: expected.status, by: decidersOf(expected.basis), why };
+  return { status: expected.status, by: basisReasons(expected.basis), why };
 }
 
 /** W3C Trace Context. Ids are not zero, and only versions after 00 may have more fields. */

@@ -1,4 +1,4 @@
-import { namesOf } from '../tables.ts';
+import { rowNames } from '../tables.ts';
 
 /** What each code of a finding means to a client, and what to do about it. */
 export const FINDING_CODES = {
@@ -18,7 +18,7 @@ export const FINDING_CODES = {
 
 export type FindingCode = keyof typeof FINDING_CODES;
 
-export const FINDING_CODE_NAMES = namesOf(FINDING_CODES);
+export const FINDING_CODE_NAMES = rowNames(FINDING_CODES);
 
 /** A finding without its call. The advice follows from the code. */
 export interface FindingText {

@@ -4,7 +4,7 @@ import type { Call } from '../service/input.ts';
 import { adviseMethod, type UnknownRoute } from '../service/no-operation.ts';
 import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
-import { describe, firstProblems, MOST_LISTED } from '../words.ts';
+import { describe, firstProblems, MAX_LISTED } from '../words.ts';
 import type { FindingCode, FindingText } from './finding-codes.ts';
 import { isFinal } from './retries.ts';
 import type { TotalsState } from './totals.ts';
@@ -56,7 +56,7 @@ export function findInCall(
   if (hasBody) add('unexpected-body', `A ${method} was sent with a body.`);
   add('unknown-preference', preference && `${preference}.`);
   if (!isPlain) {
-    for (const input of unknownInputs(call, world).slice(0, MOST_LISTED)) {
+    for (const input of unknownInputs(call, world).slice(0, MAX_LISTED)) {
       add('unknown-input', `The ${input} is unknown to ${call.operation}.`);
     }
     add('drift', driftMessage(reply));

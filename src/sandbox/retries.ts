@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { headerOf } from '../raw-headers.ts';
+import { findHeader } from '../raw-headers.ts';
 import type { Call } from '../service/input.ts';
 import type { Reply } from '../service/reply.ts';
 import type { ServiceRequest } from './exchange.ts';
@@ -127,7 +127,7 @@ export function isFinal({ status, basis }: Pick<Reply, 'status' | 'basis'>): boo
 /** The seconds that a reply asks to wait for. */
 function readRetryAfter(reply: Reply | undefined, now: number): number | undefined {
   if (reply === undefined || reply.status < 300) return undefined;
-  const value = headerOf(reply.headers, 'retry-after') ?? '';
+  const value = findHeader(reply.headers, 'retry-after') ?? '';
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
   return seconds > 0 ? seconds : undefined;
 }

@@ -4,7 +4,7 @@ import { warn } from '../node-errors.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { currentInstant, type Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
-import { errorReply, Grounds, type Reply } from '../service/reply.ts';
+import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { type Answer, answer, type MatchedCall, matchCall } from './answer.ts';
 import {
   type Exchange,
@@ -272,10 +272,10 @@ export class Sandbox {
 
 /** The Error for a client whose request failed: a bug of the mock is also a warning. */
 export function failureReply({ settings: { choices } }: State, error: unknown): Reply {
-  const grounds = new Grounds(choices);
-  if (error instanceof StorageError) return errorReply(grounds, error.code, 503, error.refusal);
+  const decidedBy = new AssumptionTrace(choices);
+  if (error instanceof StorageError) return errorReply(decidedBy, error.code, 503, error.refusal);
   warn(error);
-  return errorReply(grounds, 'internal_error', 500, 'the mock itself failed');
+  return errorReply(decidedBy, 'internal_error', 500, 'the mock itself failed');
 }
 
 /** The hold of an exchange whose reply waits. */

@@ -1,5 +1,5 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { BASIS_KINDS, decidersOf } from '../service/reply.ts';
+import { BASIS_KINDS, basisReasons } from '../service/reply.ts';
 import { convert, FILTER_TEXT } from '../shape/shapes.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import {
@@ -83,7 +83,7 @@ function marksOf(exchange: Exchange): readonly string[] {
 /** A part of an assumption with its option, or of a scenario with the number of its rule. */
 function readDecider(value: string): Test {
   const part = value.toLowerCase();
-  return ({ basis }) => decidersOf(basis).some((by) => includes(by, part));
+  return ({ basis }) => basisReasons(basis).some((by) => includes(by, part));
 }
 
 function readStatus(value: string): Test | Mistake {

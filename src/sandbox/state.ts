@@ -12,7 +12,7 @@ import { applyRecords, delayRule, override, type Start } from '../scenario/sandb
 import { WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import type { SavedScenario } from '../scenario/scenario-text.ts';
-import { type Clock, type Instant, REAL_CLOCK, setClock, timeOf } from '../service/clock.ts';
+import { type Clock, type Instant, REAL_CLOCK, readClock, setClock } from '../service/clock.ts';
 import {
   type KeyLists,
   type Keyring,
@@ -108,7 +108,7 @@ export function initialState(start: Start, upstream: Upstream | undefined, wall:
   }
   return {
     store: start.store,
-    settings: { ...settings, upstream, startedAt: timeOf(clock, wall) },
+    settings: { ...settings, upstream, startedAt: readClock(clock, wall) },
     clock,
     counters: NO_COUNTERS,
     snapshots: NO_SNAPSHOTS,
@@ -139,7 +139,7 @@ export function activate(
   const ended = before.filter((scenario) => !active.includes(scenario));
   const clock = added.reduce((now, scenario) => setClock(now, scenario.clock, wall), state.clock);
   const isExpiring = added.some(({ keys }) => keys.expires !== undefined);
-  const startedAt = isExpiring ? timeOf(clock, wall) : state.settings.startedAt;
+  const startedAt = isExpiring ? readClock(clock, wall) : state.settings.startedAt;
   const rules = [...added, ...ended].reduce(
     (counts, { name }) => dropCounters(counts, 'active', name),
     state.counters.rules,
@@ -188,7 +188,7 @@ export function restart(
   return {
     ...changeLayers(active, {
       byHand: keep.has('assumptions') ? settings.byHand : {},
-      startedAt: timeOf(keep.has('clock') ? clock : active.clock, wall),
+      startedAt: readClock(keep.has('clock') ? clock : active.clock, wall),
     }),
     ...(keep.has('store') && { store }),
     ...(keep.has('clock') && { clock }),

@@ -62,7 +62,7 @@ export interface Upstream {
 /**
  * Opens a deployment.
  *
- * @param url its base URL, as `baseUrlOf` reads it
+ * @param url its base URL, as `parseBaseUrl` reads it
  * @param key sent in place of the client's
  */
 export type OpenUpstream = (url: URL, key?: string) => Promise<Upstream>;

@@ -1,4 +1,4 @@
-import { namesOf } from '../tables.ts';
+import { rowNames } from '../tables.ts';
 
 /**
  * What a fault does to the reply: it replaces it, and the client never sees it; or spoils it, so that
@@ -35,4 +35,4 @@ export type Fault = {
     : { readonly kind: K };
 }[FaultName];
 
-export const FAULT_NAMES = namesOf(FAULTS);
+export const FAULT_NAMES = rowNames(FAULTS);

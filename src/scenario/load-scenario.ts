@@ -235,7 +235,7 @@ export const SCENARIO_SOURCE = object({
 
 type ScenarioSource = ValueOf<typeof SCENARIO_SOURCE>;
 
-export function sourceOf({ name, file, fixture, definition }: Scenario): ScenarioSource {
+export function scenarioSource({ name, file, fixture, definition }: Scenario): ScenarioSource {
   return { name, file, fixture, definition };
 }
 

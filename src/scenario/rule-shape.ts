@@ -19,7 +19,7 @@ import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
 import { HOLD } from './hold.ts';
 import { headersShape, REPLY } from './reply-shape.ts';
-import { LONGEST_DELAY } from './time-shapes.ts';
+import { MAX_DELAY_MS } from './time-shapes.ts';
 
 const EVERY = '*' as const;
 
@@ -134,7 +134,7 @@ const CHANCE = scalar(
   (value) => (typeof value === 'number' && value > 0 && value <= 1 ? value : undefined),
 );
 
-const MILLISECONDS = number(0, LONGEST_DELAY, `milliseconds from 0 to ${LONGEST_DELAY}`);
+const MILLISECONDS = number(0, MAX_DELAY_MS, `milliseconds from 0 to ${MAX_DELAY_MS}`);
 
 const DELAY = either(
   convert(MILLISECONDS, (milliseconds) => ({ kind: 'fixed' as const, milliseconds })),
@@ -161,7 +161,7 @@ const DELAY = either(
       (spread) => ({ kind: 'log-normal' as const, ...spread }),
     ),
   ),
-  `milliseconds from 0 to ${LONGEST_DELAY}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
+  `milliseconds from 0 to ${MAX_DELAY_MS}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
 );
 
 /** The delay of a reply, in milliseconds. A log-normal one is typical of the latency of services. */

@@ -2,11 +2,11 @@ import { OPERATION_IDS, type OperationId, operationShape } from '../contract/ope
 import { isObject } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
-import { draw } from '../store/draw.ts';
+import { randomInteger } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { RuleReply } from './reply-shape.ts';
 import type { Condition, Delay, Rule } from './rule-shape.ts';
-import { LONGEST_DELAY } from './time-shapes.ts';
+import { MAX_DELAY_MS } from './time-shapes.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */
 export interface RuleMatch {
@@ -141,7 +141,7 @@ export function matchRules(
 function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefined {
   const { scenario, number, calls, chance, hold, reply, fault, apply } = rule;
   if (calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
-  const drawn = draw(seed, number - 1, call);
+  const drawn = randomInteger(seed, number - 1, call);
   if (chance < 1 && share(drawn, FIELD.chance) >= chance) return undefined;
   const delay = rule.delay === undefined ? 0 : Math.round(randomDelay(rule.delay, drawn));
   const reason = describeRule(rule, call);
@@ -157,7 +157,7 @@ function describeRule({ scenario, number, calls }: Rule, call: number): string {
 
 /** A random number in [0, 1). */
 function share(seed: number, field: number): number {
-  return draw(seed, 0, field) / 2 ** 32;
+  return randomInteger(seed, 0, field) / 2 ** 32;
 }
 
 function randomDelay(delay: Delay, seed: number): number {
@@ -170,7 +170,7 @@ function randomDelay(delay: Delay, seed: number): number {
       // The Box-Muller transform; 1 - share is never 0.
       const radius = Math.sqrt(-2 * Math.log(1 - share(seed, FIELD.delay)));
       const normal = radius * Math.cos(2 * Math.PI * share(seed, FIELD.delayAngle));
-      return Math.min(delay.median * Math.exp(delay.sigma * normal), LONGEST_DELAY);
+      return Math.min(delay.median * Math.exp(delay.sigma * normal), MAX_DELAY_MS);
     }
   }
 }

@@ -27,7 +27,7 @@ import {
   type ValueOf,
   VISIBLE,
 } from '../shape/shapes.ts';
-import { MOST_RECORDS } from '../store/fixture/generate-store.ts';
+import { MAX_RECORDS } from '../store/fixture/generate-store.ts';
 import type { CollectionChanges, StoreChanges } from '../store/merge.ts';
 import { ID_NAME, type Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
@@ -127,7 +127,7 @@ export const CHANGES: Shape<StoreChanges> = convert(
   }),
 );
 
-const COUNT = integer(0, MOST_RECORDS);
+const COUNT = integer(0, MAX_RECORDS);
 
 export const SCENARIO = convert(
   object(

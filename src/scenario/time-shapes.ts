@@ -4,7 +4,7 @@ import { DATE_TIME, isDateTime } from '../shape/record-shapes.ts';
 import { scalar } from '../shape/shapes.ts';
 
 /** In milliseconds: five minutes. */
-export const LONGEST_DELAY = 300_000;
+export const MAX_DELAY_MS = 300_000;
 
 const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000] as const;
 
@@ -67,7 +67,7 @@ export const IDLE_TIME = duration(
   Number.POSITIVE_INFINITY,
 );
 
-export const PATIENCE = duration('an ISO 8601 duration up to "PT60S"', 0, 60_000);
+export const WAIT_TIME = duration('an ISO 8601 duration up to "PT60S"', 0, 60_000);
 
 export const HOLD_TIME = duration('an ISO 8601 duration up to "P1D", such as "PT5M"', 1, UNITS[1]);
 

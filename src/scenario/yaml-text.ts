@@ -11,7 +11,7 @@ import {
   Parser,
   type ScalarTag,
 } from 'yaml';
-import { numberOf, TOO_DEEP } from '../contract/json.ts';
+import { parseNumber, TOO_DEEP } from '../contract/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
 import { type ParsedText, placedLines } from '../shape/source-text.ts';
@@ -22,7 +22,7 @@ const EXACT_NUMBER: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
   test: /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/,
-  resolve: numberOf,
+  resolve: parseNumber,
 };
 
 /**

@@ -30,7 +30,7 @@ export const REAL_CLOCK: Clock = { ahead: 0, frozenAt: undefined };
 /** The last instant with a four-digit year. */
 export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-export function timeOf({ ahead, frozenAt }: Clock, wall: number = Date.now()): number {
+export function readClock({ ahead, frozenAt }: Clock, wall: number = Date.now()): number {
   return frozenAt ?? Math.min(wall + ahead, LATEST);
 }
 
@@ -48,8 +48,8 @@ export function setClock(
   const ahead =
     now === undefined && clock.frozenAt === undefined
       ? clock.ahead
-      : (now ?? timeOf(clock, wall)) - wall;
-  return { ahead, frozenAt: frozen ? (now ?? timeOf(clock, wall)) : undefined };
+      : (now ?? readClock(clock, wall)) - wall;
+  return { ahead, frozenAt: frozen ? (now ?? readClock(clock, wall)) : undefined };
 }
 
 /**
@@ -58,6 +58,6 @@ export function setClock(
  * @returns undefined if the new time is not in the years 1970 to 9999
  */
 export function advanceClock(clock: Clock, milliseconds: number, wall: number): Clock | undefined {
-  const now = timeOf(clock, wall) + milliseconds;
+  const now = readClock(clock, wall) + milliseconds;
   return now >= 0 && now <= LATEST ? setClock(clock, { now }, wall) : undefined;
 }

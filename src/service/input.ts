@@ -4,10 +4,10 @@ import { isIntegerText, parseInput, parseInt64 } from '../contract/json.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { type Fields, isObject, type RecordOf, unknownMembers } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
-import { FIELD_SHAPES, openRecord } from '../shape/record-shapes.ts';
+import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
 import { readAs } from '../shape/shapes.ts';
 import { describe, firstProblems } from '../words.ts';
-import { errorReply, type Grounds, type Reply } from './reply.ts';
+import { type AssumptionTrace, errorReply, type Reply } from './reply.ts';
 
 export type RequestBody =
   | { readonly kind: 'none' }
@@ -87,68 +87,68 @@ const NO_VALUES: Query = {};
 /** Reads the input of a call and collects every problem, so that one reply reports all of them. */
 export class InputReader {
   readonly #call: Call;
-  readonly #grounds: Grounds;
+  readonly #decidedBy: AssumptionTrace;
   // Created when needed: most requests have no problem.
   #problems: string[] | undefined;
-  /** The assumptions of which another option would remove all problems. */
-  #because: readonly AssumptionId[] | undefined;
-  /** The assumptions of which another option would add a problem. */
-  #accepted: AssumptionId[] | undefined;
+  /** The assumptions that have an option which accepts the whole input. */
+  #avoidableBy: readonly AssumptionId[] | undefined;
+  /** The assumptions that have an option which refuses what was accepted. */
+  #acceptedBy: AssumptionId[] | undefined;
   /** The 413 or 415 if the body was not read. */
   #unreadable: Reply | undefined;
 
-  constructor(call: Call, grounds: Grounds) {
+  constructor(call: Call, decidedBy: AssumptionTrace) {
     this.#call = call;
-    this.#grounds = grounds;
+    this.#decidedBy = decidedBy;
   }
 
-  get grounds(): Grounds {
-    return this.#grounds;
+  get decidedBy(): AssumptionTrace {
+    return this.#decidedBy;
   }
 
-  /** Reports a problem. `because` names the assumptions of which another option would accept it. */
-  problem(text: string, ...because: readonly AssumptionId[]): void {
+  /** Reports a problem. Another option of the assumptions in `avoidableBy` would accept the input. */
+  problem(text: string, ...avoidableBy: readonly AssumptionId[]): void {
     this.#problems ??= [];
     this.#problems.push(text);
     // Another option avoids the refusal only if it removes every problem.
-    this.#because = this.#because?.filter((id) => because.includes(id)) ?? because;
+    this.#avoidableBy = this.#avoidableBy?.filter((id) => avoidableBy.includes(id)) ?? avoidableBy;
   }
 
-  /** Records that the chosen option of an assumption accepts input that another refuses. */
-  accept(id: AssumptionId): void {
-    this.#accepted ??= [];
-    this.#accepted.push(id);
+  /** The chosen option of an assumption accepts input that another refuses. */
+  addAcceptedBy(id: AssumptionId): void {
+    this.#acceptedBy ??= [];
+    this.#acceptedBy.push(id);
   }
 
   /** Accepts the input if this option of an assumption is chosen, else reports a problem. */
   refuseUnless<Id extends AssumptionId>(id: Id, option: Option<Id>, problem: string): void {
-    if (this.#grounds.choices[id] === option) this.accept(id);
+    if (this.#decidedBy.choices[id] === option) this.addAcceptedBy(id);
     else this.problem(problem, id);
   }
 
   /** Whether input was accepted that another option would refuse. */
   get hasAcceptedInput(): boolean {
-    return this.#accepted !== undefined;
+    return this.#acceptedBy !== undefined;
   }
 
   get refusalStatus(): 400 | 422 {
-    return this.#grounds.choices['invalid-input'] === '422' ? 422 : 400;
+    return this.#decidedBy.choices['invalid-input'] === '422' ? 422 : 400;
   }
 
-  /** Adds the assumptions that accepted input to the grounds of a reply that does not refuse it. */
-  settle(): void {
-    for (const id of this.#accepted ?? []) this.#grounds.decidedBy(id);
+  /** The reply does not refuse the input, so the assumptions that accepted it decide, too. */
+  addAccepting(): void {
+    for (const id of this.#acceptedBy ?? []) this.#decidedBy.add(id);
   }
 
   /** The reply that reports the problems; undefined if there are none. */
   get refusal(): Reply | undefined {
     if (this.#unreadable !== undefined) return this.#unreadable;
     if (this.#problems === undefined) return undefined;
-    const grounds = this.#grounds;
-    for (const id of this.#because ?? []) grounds.decidedBy(id);
-    grounds.decidedBy('invalid-input');
+    const decidedBy = this.#decidedBy;
+    for (const id of this.#avoidableBy ?? []) decidedBy.add(id);
+    decidedBy.add('invalid-input');
     const message = firstProblems(this.#problems, (text) => text).join('; ');
-    return errorReply(grounds, 'invalid_input', this.refusalStatus, message);
+    return errorReply(decidedBy, 'invalid_input', this.refusalStatus, message);
   }
 
   pathId(name: string): bigint | undefined {
@@ -193,7 +193,7 @@ export class InputReader {
   ): { readonly fields: RecordOf<F>; readonly names: readonly string[] } | undefined {
     const value = this.#json();
     if (value === undefined) return undefined;
-    const read = readAs(openRecord(fields), value, 'body');
+    const read = readAs(lenientRecord(fields), value, 'body');
     if (!read.ok) {
       for (const { path, expected, found } of read.problems) {
         this.problem(`${path}: expected ${expected}, found ${found}`);
@@ -211,25 +211,25 @@ export class InputReader {
   /** The body as a JSON object; undefined after a problem or a refusal. */
   #json(): unknown {
     const { body, contentType, contentEncoding } = this.#call;
-    const grounds = this.#grounds;
+    const decidedBy = this.#decidedBy;
     if (body.kind === 'too-large') {
-      grounds.decidedBy('body-limit');
+      decidedBy.add('body-limit');
       const message = `the body is larger than ${body.limit} bytes`;
-      this.#unreadable = errorReply(grounds, 'body_too_large', 413, message);
+      this.#unreadable = errorReply(decidedBy, 'body_too_large', 413, message);
       return undefined;
     }
     if (body.kind === 'none') {
       this.problem('body: expected a JSON object, found nothing');
       return undefined;
     }
-    if (body.bytes.length > BODY_LIMITS['10kb']) grounds.decidedBy('body-limit');
+    if (body.bytes.length > BODY_LIMITS['10kb']) decidedBy.add('body-limit');
     if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
       this.#unsupported(`the Content-Encoding ${describe(contentEncoding)} is not supported`);
       return undefined;
     }
     if (!isJsonMediaType(contentType)) {
-      grounds.decidedBy('media-type');
-      if (grounds.choices['media-type'] === 'reject') {
+      decidedBy.add('media-type');
+      if (decidedBy.choices['media-type'] === 'reject') {
         const found = contentType === undefined ? 'nothing' : describe(contentType);
         this.#unsupported(`Content-Type: expected application/json, found ${found}`);
         return undefined;
@@ -243,7 +243,7 @@ export class InputReader {
   }
 
   #unsupported(message: string): void {
-    this.#unreadable = errorReply(this.#grounds, 'unsupported_media_type', 415, message);
+    this.#unreadable = errorReply(this.#decidedBy, 'unsupported_media_type', 415, message);
   }
 }
 

@@ -5,14 +5,14 @@ import { writeList } from '../store/store-text.ts';
 import type { InputReader } from './input.ts';
 import { operation, type ReplyWithStore, type World } from './operation.ts';
 import { unknownPet } from './pets.ts';
-import { errorReply, type Grounds, listReply, type Reply, recordReply } from './reply.ts';
+import { type AssumptionTrace, errorReply, listReply, type Reply, recordReply } from './reply.ts';
 
 export const listInventory = operation(
   'listInventory',
   (reader) => reader.query(),
-  ({ choices, store: { inventory }, represent }, _query, grounds) =>
+  ({ choices, store: { inventory }, represent }, _query, decidedBy) =>
     listReply(
-      grounds,
+      decidedBy,
       inventory.list(choices, '', () => writeList(inventory.ascending(), represent.inventoryEntry)),
     ),
 );
@@ -40,16 +40,16 @@ function readStockUpdate(reader: InputReader): StockUpdate | undefined {
 function updateStock(
   world: World,
   { petId, quantity }: StockUpdate,
-  grounds: Grounds,
+  decidedBy: AssumptionTrace,
 ): Reply | ReplyWithStore {
   const { choices, store } = world;
   const before = store.inventory.get(petId);
   if (before === undefined) {
-    if (!store.animals.has(petId)) return unknownPet(world, petId, grounds);
-    grounds.decidedBy('inventory-missing-entry');
+    if (!store.animals.has(petId)) return unknownPet(world, petId, decidedBy);
+    decidedBy.add('inventory-missing-entry');
     if (choices['inventory-missing-entry'] === '404') {
       const message = `animal ${petId} has no inventory entry`;
-      return errorReply(grounds, 'inventory_entry_not_found', 404, message);
+      return errorReply(decidedBy, 'inventory_entry_not_found', 404, message);
     }
   }
   const { entry, store: after } = withQuantity(
@@ -58,7 +58,7 @@ function updateStock(
     quantity,
   );
   const text = world.represent.inventoryEntry(entry);
-  return { reply: recordReply(grounds, 200, text, entry), store: after };
+  return { reply: recordReply(decidedBy, 200, text, entry), store: after };
 }
 
 /** The store with an entry's new quantity, and with the statuses that the assumptions derive from it. */

@@ -1,6 +1,6 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { joinWords } from '../words.ts';
-import { errorReply, Grounds, type Reply } from './reply.ts';
+import { AssumptionTrace, errorReply, type Reply } from './reply.ts';
 
 /** A path or a method that the service does not have, or OPTIONS. */
 export interface UnknownRoute {
@@ -23,16 +23,16 @@ interface Preflight {
 /** The reply to what reaches no operation. */
 export function answerWithoutOperation(choices: Choices, route: UnknownRoute): Reply {
   const { method, allow } = route;
-  const grounds = new Grounds(choices);
-  if (allow === undefined) return unknownPath(grounds, route);
+  const decidedBy = new AssumptionTrace(choices);
+  if (allow === undefined) return unknownPath(decidedBy, route);
   if (method === 'OPTIONS') {
     const headers = ['Allow', allow, ...preflightHeaders(choices, route.preflight, allow)];
-    return { status: 204, headers, body: { kind: 'none' }, basis: grounds.assumed };
+    return { status: 204, headers, body: { kind: 'none' }, basis: decidedBy.assumed };
   }
-  grounds.decidedBy('unknown-method');
-  if (choices['unknown-method'] === '404') return unknownPath(grounds, route);
+  decidedBy.add('unknown-method');
+  if (choices['unknown-method'] === '404') return unknownPath(decidedBy, route);
   const headers = ['Allow', allow];
-  return errorReply(grounds, 'method_not_allowed', 405, adviseMethod(method, allow), { headers });
+  return errorReply(decidedBy, 'method_not_allowed', 405, adviseMethod(method, allow), { headers });
 }
 
 /** Says which methods are allowed in place of one. */
@@ -40,9 +40,9 @@ export function adviseMethod(method: string, allow: string): string {
   return `${method} is not allowed; use ${joinWords(allow.split(', '), 'or')}`;
 }
 
-function unknownPath(grounds: Grounds, { path, hint }: UnknownRoute): Reply {
+function unknownPath(decidedBy: AssumptionTrace, { path, hint }: UnknownRoute): Reply {
   const message = `the service has nothing at ${path.slice(0, 200)}${hint}`;
-  return errorReply(grounds, 'route_not_found', 404, message);
+  return errorReply(decidedBy, 'route_not_found', 404, message);
 }
 
 /** How long a browser may cache the answer to a preflight, in seconds. */

@@ -11,7 +11,7 @@ import {
   type RateCount,
   type RateWindows,
 } from './keyring.ts';
-import { type Basis, errorReply, Grounds, type Reply } from './reply.ts';
+import { AssumptionTrace, type Basis, errorReply, type Reply } from './reply.ts';
 import type { Representation } from './representation.ts';
 
 export interface World {
@@ -54,7 +54,12 @@ const NO_HEADERS: readonly string[] = [];
 export function operation<Input>(
   id: OperationId,
   read: (reader: InputReader, world: World) => Input | undefined,
-  run: (world: World, input: Input, grounds: Grounds, call: Call) => Reply | ReplyWithStore,
+  run: (
+    world: World,
+    input: Input,
+    decidedBy: AssumptionTrace,
+    call: Call,
+  ) => Reply | ReplyWithStore,
   headersOf: (choices: Choices) => readonly string[] = () => NO_HEADERS,
 ): Operation {
   const { method } = OPERATIONS[id];
@@ -71,10 +76,10 @@ export function operation<Input>(
     // The document prescribes this for any input.
     if (denial?.status === 401 && !inputFirst) return denial;
 
-    const grounds = new Grounds(world.choices);
+    const decidedBy = new AssumptionTrace(world.choices);
     const isReadOnlyWrite = denial === undefined && check.ok && check.readOnly && writes;
-    if (isReadOnlyWrite && !inputFirst) grounds.decidedBy('read-only-keys');
-    const reader = new InputReader(call, grounds);
+    if (isReadOnlyWrite && !inputFirst) decidedBy.add('read-only-keys');
+    const reader = new InputReader(call, decidedBy);
     const input = read(reader, world);
     const { refusal } = reader;
     if (denial !== undefined) {
@@ -82,9 +87,9 @@ export function operation<Input>(
       return inputFirst && denial.status !== 401 ? dueToInput(denial, reader) : denial;
     }
     if (refusal !== undefined) return refusal;
-    if (isReadOnlyWrite && inputFirst) grounds.decidedBy('read-only-keys');
+    if (isReadOnlyWrite && inputFirst) decidedBy.add('read-only-keys');
     if (input === undefined) throw new Error(`${id} read no input and reported no problem.`);
-    return markAssumed(run(world, input, grounds, call), reader);
+    return markAssumed(run(world, input, decidedBy, call), reader);
   };
 
   return (world, call) => {
@@ -117,13 +122,13 @@ function accessRefusal(
   if (!check.ok) return refuseKey(world, check);
   if (wait !== undefined) {
     const message = `rate limit of ${choices['rate-limit']} reached; try again in ${wait} s`;
-    return errorReply(groundsOf(world, 'rate-limit'), 'too_many_requests', 429, message, {
+    return errorReply(startTrace(world, 'rate-limit'), 'too_many_requests', 429, message, {
       headers: ['Retry-After', String(wait)],
     });
   }
   if (!check.readOnly || !writes || choices['read-only-keys'] === 'ignored') return undefined;
   const message = 'this key is read-only';
-  return errorReply(groundsOf(world, 'read-only-keys'), 'forbidden', 403, message);
+  return errorReply(startTrace(world, 'read-only-keys'), 'forbidden', 403, message);
 }
 
 /** The document prescribes it for every operation. */
@@ -131,16 +136,16 @@ export function refuseKey(
   { choices }: Pick<World, 'choices'>,
   { reason, tokenGiven }: KeyRefusal,
 ): Reply {
-  return errorReply(new Grounds(choices), 'unauthorized', 401, reason, {
+  return errorReply(new AssumptionTrace(choices), 'unauthorized', 401, reason, {
     headers: challenge(choices, tokenGiven),
     basis: { kind: 'documented' },
   });
 }
 
-function groundsOf({ choices }: World, id: AssumptionId): Grounds {
-  const grounds = new Grounds(choices);
-  grounds.decidedBy(id);
-  return grounds;
+function startTrace({ choices }: World, id: AssumptionId): AssumptionTrace {
+  const decidedBy = new AssumptionTrace(choices);
+  decidedBy.add(id);
+  return decidedBy;
 }
 
 /** The challenge of a 401 (RFC 6750, section 3). It has an error code only if a token was given. */
@@ -152,7 +157,7 @@ export function challenge(choices: Choices, tokenGiven: boolean): readonly strin
 
 /** Both the key and the input are bad, so the order of the checks decided. */
 function dueToOrder({ choices }: World, winner: Reply): Reply {
-  const by = [`check-order=${choices['check-order']}`, ...groundsNamed(winner.basis)];
+  const by = [`check-order=${choices['check-order']}`, ...assumptionsIn(winner.basis)];
   return { ...winner, basis: { kind: 'assumed', by } };
 }
 
@@ -160,18 +165,18 @@ function dueToOrder({ choices }: World, winner: Reply): Reply {
 function markAssumed(answer: Reply | ReplyWithStore, reader: InputReader): Reply | ReplyWithStore {
   const reply = 'reply' in answer ? answer.reply : answer;
   if (!reader.hasAcceptedInput || reply.status === reader.refusalStatus) return answer;
-  reader.settle();
-  const marked = { ...reply, basis: reader.grounds.assumed };
+  reader.addAccepting();
+  const marked = { ...reply, basis: reader.decidedBy.assumed };
   return 'reply' in answer ? { ...answer, reply: marked } : marked;
 }
 
 /** The refusal of a key after input that another option would have refused first. */
 function dueToInput(denial: Reply, reader: InputReader): Reply {
-  reader.settle();
-  const by = [...groundsNamed(denial.basis), ...groundsNamed(reader.grounds.basis)];
+  reader.addAccepting();
+  const by = [...assumptionsIn(denial.basis), ...assumptionsIn(reader.decidedBy.basis)];
   return { ...denial, basis: { kind: 'assumed', by } };
 }
 
-function groundsNamed(basis: Basis): readonly string[] {
+function assumptionsIn(basis: Basis): readonly string[] {
   return basis.kind === 'assumed' ? basis.by : [];
 }

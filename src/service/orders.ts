@@ -4,10 +4,10 @@ import { writeList } from '../store/store-text.ts';
 import { withQuantity } from './inventory.ts';
 import { operation, type World } from './operation.ts';
 import {
+  type AssumptionTrace,
   type Body,
   errorBody,
   errorReply,
-  type Grounds,
   listReply,
   type Reply,
   reply,
@@ -16,7 +16,7 @@ import {
 export const listOrders = operation(
   'listOrders',
   (reader) => reader.query(),
-  (world, _query, grounds) => {
+  (world, _query, decidedBy) => {
     const { choices, store } = world;
     const isDueShown =
       choices['order-status-field'] === 'shown' && choices['order-shipping'] === 'at-ship-date';
@@ -24,7 +24,7 @@ export const listOrders = operation(
     const list = isDueShown
       ? writeOrders(world, (order) => ({ ...order, status: statusOf(world, order) }))
       : store.orders.list(choices, '', () => writeOrders(world));
-    return listReply(grounds, list);
+    return listReply(decidedBy, list);
   },
 );
 
@@ -54,20 +54,20 @@ export const cancelOrder = operation(
     reader.query();
     return reader.pathId('orderId');
   },
-  (world, orderId, grounds) => {
+  (world, orderId, decidedBy) => {
     const order = world.store.orders.get(orderId);
     if (order === undefined) {
       const message = `no order has the id ${orderId}`;
-      return errorReply(grounds, 'order_not_found', 404, message, { basis: grounds.basis });
+      return errorReply(decidedBy, 'order_not_found', 404, message, { basis: decidedBy.basis });
     }
-    if (isDue(world, order)) grounds.decidedBy('order-shipping');
+    if (isDue(world, order)) decidedBy.add('order-shipping');
     switch (statusOf(world, order)) {
       case 'pending':
-        return { reply: reply(grounds, 204), store: cancel(world, order) };
+        return { reply: reply(decidedBy, 204), store: cancel(world, order) };
       case 'shipped':
-        return conflict(grounds, 'order_already_shipped', `order ${orderId} has shipped`);
+        return conflict(decidedBy, 'order_already_shipped', `order ${orderId} has shipped`);
       case 'cancelled':
-        return cancelAgain(world, orderId, grounds);
+        return cancelAgain(world, orderId, decidedBy);
     }
   },
 );
@@ -81,29 +81,29 @@ function cancel({ choices, store: before }: World, order: Order): Store {
   return withQuantity({ choices, store }, entry, entry.quantity + order.quantity).store;
 }
 
-function cancelAgain(world: World, orderId: bigint, grounds: Grounds): Reply {
-  grounds.decidedBy('cancel-again');
+function cancelAgain(world: World, orderId: bigint, decidedBy: AssumptionTrace): Reply {
+  decidedBy.add('cancel-again');
   const message = `order ${orderId} is already cancelled`;
   switch (world.choices['cancel-again']) {
     case '409':
-      return conflict(grounds, 'order_already_cancelled', message);
+      return conflict(decidedBy, 'order_already_cancelled', message);
     case '404':
-      return errorReply(grounds, 'order_already_cancelled', 404, message);
+      return errorReply(decidedBy, 'order_already_cancelled', 404, message);
     case '204':
-      return reply(grounds, 204);
+      return reply(decidedBy, 204);
   }
 }
 
 type ConflictCode = 'order_already_shipped' | 'order_already_cancelled';
 
 /** A 409. The document does not show its body. */
-function conflict(grounds: Grounds, code: ConflictCode, message: string): Reply {
-  return { ...reply(grounds, 409, conflictBody(grounds, code, message)), reason: message };
+function conflict(decidedBy: AssumptionTrace, code: ConflictCode, message: string): Reply {
+  return { ...reply(decidedBy, 409, conflictBody(decidedBy, code, message)), reason: message };
 }
 
 /** The body of a 409, in the format of `conflict-body`. */
 export function conflictBody(
-  { choices }: Pick<Grounds, 'choices'>,
+  { choices }: Pick<AssumptionTrace, 'choices'>,
   code: ConflictCode,
   message: string,
 ): Body {

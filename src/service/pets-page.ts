@@ -1,12 +1,12 @@
 import { parseInt64 } from '../contract/json.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { Animal } from '../contract/records.ts';
-import { drawForId } from '../store/draw.ts';
+import { randomForId } from '../store/random.ts';
 import type { RecordList, Records } from '../store/sorted-records.ts';
 import { writeList } from '../store/store-text.ts';
 import type { Call, InputReader } from './input.ts';
 import type { World } from './operation.ts';
-import { type Grounds, type Reply, reply } from './reply.ts';
+import { type AssumptionTrace, type Reply, reply } from './reply.ts';
 
 export type AnimalFilter = (animal: Animal) => boolean;
 
@@ -19,7 +19,12 @@ export interface PetsQuery {
   readonly offset: number;
 }
 
-export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, call: Call): Reply {
+export function petsPageReply(
+  decidedBy: AssumptionTrace,
+  world: World,
+  page: PetsQuery,
+  call: Call,
+): Reply {
   const { choices, seed, store } = world;
   // All that a client can ask for, so that no parameter can be forgotten.
   const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
@@ -27,7 +32,7 @@ export function petsPageReply(grounds: Grounds, world: World, page: PetsQuery, c
     writePage(world, page),
   );
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
-  return reply(grounds, 200, { kind: 'json', text }, headers, records);
+  return reply(decidedBy, 200, { kind: 'json', text }, headers, records);
 }
 
 function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly string[] {
@@ -112,7 +117,7 @@ const SHUFFLE_FIELD = 0x5f;
  * place of the id `after`.
  */
 function shuffle(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
-  const rankOf = (id: bigint): Rank => ({ id, rank: drawForId(seed, id, SHUFFLE_FIELD) });
+  const rankOf = (id: bigint): Rank => ({ id, rank: randomForId(seed, id, SHUFFLE_FIELD) });
   const start = after === undefined ? undefined : rankOf(after);
   return Array.from(records.ascending(), (animal) => ({ animal, ...rankOf(animal.id) }))
     .filter((ranked) => start === undefined || compareRanks(ranked, start) > 0)

@@ -2,17 +2,17 @@ import type { Choices } from '../contract/assumption-table.ts';
 import { INT64_MAX } from '../contract/json.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
-import { drawForId } from '../store/draw.ts';
+import { randomForId } from '../store/random.ts';
 import type { InputReader } from './input.ts';
 import { operation, type World } from './operation.ts';
 import { type AnimalFilter, type PetsQuery, petsPageReply, readCursor } from './pets-page.ts';
-import { errorReply, type Grounds, type Reply, recordReply } from './reply.ts';
+import { type AssumptionTrace, errorReply, type Reply, recordReply } from './reply.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 const MAX_NAME_LENGTH = 255;
 
-export const listPets = operation('listPets', readListPets, (world, page, grounds, call) =>
-  petsPageReply(grounds, world, page, call),
+export const listPets = operation('listPets', readListPets, (world, page, decidedBy, call) =>
+  petsPageReply(decidedBy, world, page, call),
 );
 
 function readListPets(reader: InputReader, world: World): PetsQuery {
@@ -56,12 +56,12 @@ function readLimit(reader: InputReader, text: string | undefined): number {
   if (limit === undefined || (limit >= LIMIT.minimum && limit <= LIMIT.maximum)) {
     return limit ?? LIMIT.default;
   }
-  const choice = reader.grounds.choices['limit-out-of-range'];
+  const choice = reader.decidedBy.choices['limit-out-of-range'];
   if (choice === 'reject') {
     reader.problem(`limit: expected ${expected}, found ${text}`, 'limit-out-of-range');
     return LIMIT.default;
   }
-  reader.accept('limit-out-of-range');
+  reader.addAcceptedBy('limit-out-of-range');
   return choice === 'clamp'
     ? Math.min(Math.max(limit, LIMIT.minimum), LIMIT.maximum)
     : LIMIT.default;
@@ -82,10 +82,10 @@ function isSeenStatus(status: string): boolean {
 function readStatusFilter(reader: InputReader, status: string): AnimalFilter | undefined {
   const hasStatus: AnimalFilter = (animal) => animal.status === status;
   if (isSeenStatus(status)) return hasStatus;
-  const { choices } = reader.grounds;
+  const { choices } = reader.decidedBy;
   const choice = choices['status-filter'];
   if (choices['animal-status-values'] === 'any') {
-    if (choice === 'reject') reader.accept('animal-status-values');
+    if (choice === 'reject') reader.addAcceptedBy('animal-status-values');
     return hasStatus;
   }
   if (choice === 'reject') {
@@ -94,15 +94,15 @@ function readStatusFilter(reader: InputReader, status: string): AnimalFilter | u
       'status-filter',
       'animal-status-values',
     );
-  } else reader.accept('status-filter');
+  } else reader.addAcceptedBy('status-filter');
   return choice === 'ignore' ? undefined : () => false;
 }
 
-export const createPet = operation('createPet', readNewAnimal, (world, fields, grounds) => {
-  const id = nextId(world, grounds);
+export const createPet = operation('createPet', readNewAnimal, (world, fields, decidedBy) => {
+  const id = nextId(world, decidedBy);
   if (id === undefined) {
     return errorReply(
-      grounds,
+      decidedBy,
       'ids_exhausted',
       507,
       'the highest int64 is already in use as an id',
@@ -116,7 +116,7 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, g
     choices['inventory-on-create'] === 'entry'
       ? store.inventory.with({ petId: id, quantity: 0, status: 'sold' })
       : store.inventory;
-  const reply = recordReply(grounds, 201, represent.animal(animal), animal);
+  const reply = recordReply(decidedBy, 201, represent.animal(animal), animal);
   return { reply, store: { animals, inventory, orders: store.orders } };
 });
 
@@ -140,13 +140,13 @@ function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
 function readNameLength(reader: InputReader, name: string): void {
   // Code points, as JSON Schema counts characters.
   const length = name.length > MAX_NAME_LENGTH ? [...name].length : name.length;
-  const choice = reader.grounds.choices['name-limits'];
+  const choice = reader.decidedBy.choices['name-limits'];
   if (length > 0 && length <= MAX_NAME_LENGTH) return;
   if (choice === '255' || (choice === 'non-empty' && length === 0)) {
     const expected =
       choice === '255' ? `1 to ${MAX_NAME_LENGTH} characters` : 'at least one character';
     reader.problem(`body.name: expected ${expected}, found ${length}`, 'name-limits');
-  } else reader.accept('name-limits');
+  } else reader.addAcceptedBy('name-limits');
 }
 
 const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
@@ -172,12 +172,12 @@ export const getPet = operation(
     reader.query();
     return reader.pathId('petId');
   },
-  (world, petId, grounds) => {
-    const gone = afterSunset(world, grounds);
+  (world, petId, decidedBy) => {
+    const gone = afterSunset(world, decidedBy);
     if (gone !== undefined) return gone;
     const animal = world.store.animals.get(petId);
-    if (animal === undefined) return unknownPet(world, petId, grounds);
-    return recordReply(grounds, 200, world.represent.animal(animal), animal);
+    if (animal === undefined) return unknownPet(world, petId, decidedBy);
+    return recordReply(decidedBy, 200, world.represent.animal(animal), animal);
   },
   deprecationHeaders,
 );
@@ -186,20 +186,20 @@ export function deprecationHeaders(choices: Choices): readonly string[] {
   return choices['deprecation-headers'] === 'absent' ? [] : DEPRECATION_HEADERS;
 }
 
-function afterSunset(world: World, grounds: Grounds): Reply | undefined {
+function afterSunset(world: World, decidedBy: AssumptionTrace): Reply | undefined {
   if (world.now < AFTER_SUNSET) return undefined;
   const choice = world.choices['after-sunset'];
-  grounds.decidedBy('after-sunset');
+  decidedBy.add('after-sunset');
   if (choice === 'unchanged') return undefined;
   const status = choice === '410' ? 410 : 404;
   const message = `GET /pets/{petId} was sunset on ${OPERATIONS.getPet.sunset}`;
-  return errorReply(grounds, 'gone', status, message);
+  return errorReply(decidedBy, 'gone', status, message);
 }
 
-export function unknownPet(world: World, petId: bigint, grounds: Grounds): Reply {
-  grounds.decidedBy('unknown-pet');
+export function unknownPet(world: World, petId: bigint, decidedBy: AssumptionTrace): Reply {
+  decidedBy.add('unknown-pet');
   const status = world.choices['unknown-pet'] === '400' ? 400 : 404;
-  return errorReply(grounds, 'pet_not_found', status, `no animal has the id ${petId}`);
+  return errorReply(decidedBy, 'pet_not_found', status, `no animal has the id ${petId}`);
 }
 
 /** A double cannot represent every integer above this one. */
@@ -208,16 +208,16 @@ const BEYOND_DOUBLES = 2n ** 53n;
 const ID_FIELD = 0x1d;
 
 /** The id of the next animal. Undefined if `assigned-ids` is `next` and no int64 is left. */
-function nextId(world: World, grounds: Grounds): bigint | undefined {
+function nextId(world: World, decidedBy: AssumptionTrace): bigint | undefined {
   const { animals } = world.store;
   const next = (animals.highestId ?? 0n) + 1n;
   const exhausted = next > INT64_MAX;
   // Only then do the options lead to different statuses.
-  if (exhausted) grounds.decidedBy('assigned-ids');
+  if (exhausted) decidedBy.add('assigned-ids');
   if (world.choices['assigned-ids'] === 'next') return exhausted ? undefined : next;
   for (let count = BigInt(animals.size); ; count += 1n) {
-    const high = BigInt(drawForId(world.seed, count, ID_FIELD) >>> 2);
-    const low = BigInt(drawForId(world.seed, count, ID_FIELD + 1));
+    const high = BigInt(randomForId(world.seed, count, ID_FIELD) >>> 2);
+    const low = BigInt(randomForId(world.seed, count, ID_FIELD + 1));
     // Odd, so that a double cannot hold it.
     const id = BEYOND_DOUBLES + (((high << 32n) | low) >> 1n) * 2n + 1n;
     if (!animals.has(id)) return id;

@@ -21,7 +21,7 @@ export type Basis =
 export const BASIS_KINDS = ['documented', 'assumed', 'forced', 'upstream'] as const;
 
 /** What decided a reply: assumptions, or a rule. */
-export function decidersOf(basis: Basis): readonly string[] {
+export function basisReasons(basis: Basis): readonly string[] {
   return 'by' in basis ? [basis.by].flat() : [];
 }
 
@@ -69,7 +69,7 @@ const NO_BODY: Body = { kind: 'none' };
  * Collects the assumptions that decide the status of one reply: those of which another option would
  * have led to another status.
  */
-export class Grounds {
+export class AssumptionTrace {
   readonly choices: Choices;
   #by: string[] | undefined;
 
@@ -78,7 +78,7 @@ export class Grounds {
   }
 
   /** Records that an assumption decides the status. */
-  decidedBy(id: AssumptionId): void {
+  add(id: AssumptionId): void {
     const ground = `${id}=${this.choices[id]}`;
     this.#by ??= [];
     if (!this.#by.includes(ground)) this.#by.push(ground);
@@ -97,14 +97,14 @@ export class Grounds {
 
 /** A reply with a documented status. Its basis is documented unless an assumption decided. */
 export function reply(
-  grounds: Grounds,
+  decidedBy: AssumptionTrace,
   status: number,
   body: Body = NO_BODY,
   headers: readonly string[] = NO_HEADERS,
   records?: Reply['records'],
 ): Reply {
   // All replies have the same members in the same order: V8 is fastest with objects of one shape.
-  return { status, headers, body, basis: grounds.basis, records, reason: undefined };
+  return { status, headers, body, basis: decidedBy.basis, records, reason: undefined };
 }
 
 /**
@@ -113,21 +113,21 @@ export function reply(
  * @param text its JSON
  */
 export function recordReply(
-  grounds: Grounds,
+  decidedBy: AssumptionTrace,
   status: number,
   text: string,
   record: AnyRecord,
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
-  return reply(grounds, status, { kind: 'json', text }, headers, [record]);
+  return reply(decidedBy, status, { kind: 'json', text }, headers, [record]);
 }
 
 export function listReply(
-  grounds: Grounds,
+  decidedBy: AssumptionTrace,
   { text, records }: RecordList<AnyRecord>,
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
-  return reply(grounds, 200, { kind: 'json', text }, headers, records);
+  return reply(decidedBy, 200, { kind: 'json', text }, headers, records);
 }
 
 /**
@@ -136,16 +136,16 @@ export function listReply(
  * @param basis assumed by default, since the document shows few errors
  */
 export function errorReply<C extends ErrorCode>(
-  grounds: Grounds,
+  decidedBy: AssumptionTrace,
   code: C,
   status: StatusOf<C>,
   message: string,
   {
     headers = NO_HEADERS,
-    basis = grounds.assumed,
+    basis = decidedBy.assumed,
   }: { headers?: readonly string[]; basis?: Basis } = {},
 ): Reply {
-  const body = errorBody(grounds.choices, code, status, message);
+  const body = errorBody(decidedBy.choices, code, status, message);
   const text = JSON.stringify(body);
   return {
     status,

@@ -102,8 +102,8 @@ export function recordShape(fields: Fields, options: { readonly open?: true } = 
 const OPEN = new WeakMap<Fields, Shape<object>>();
 
 /** A record of a client or a deployment. Leaves out members that are not fields: see `unknownMembers`. */
-export function openRecord<const F extends Fields>(fields: F): Shape<RecordOf<F>>;
-export function openRecord(fields: Fields): Shape<object> {
+export function lenientRecord<const F extends Fields>(fields: F): Shape<RecordOf<F>>;
+export function lenientRecord(fields: Fields): Shape<object> {
   const shape = OPEN.get(fields) ?? recordShape(fields, { open: true });
   OPEN.set(fields, shape);
   return shape;

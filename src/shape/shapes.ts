@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import { BASE_URL_FORM, baseUrlOf } from '../contract/base-url.ts';
+import { BASE_URL_FORM, parseBaseUrl } from '../contract/base-url.ts';
 import type { Json } from '../contract/json.ts';
 import { isObject, type Reading } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
@@ -288,5 +288,5 @@ export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern:
 const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
 
 export const BASE_URL = scalar(BASE_URL_FORM, { type: 'string', pattern: HTTP.source }, (value) =>
-  typeof value === 'string' && HTTP.test(value) ? baseUrlOf(value) : undefined,
+  typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined,
 );

@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jsonOf } from '../contract/json.ts';
+import { tryParseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { codeOf } from '../node-errors.ts';
+import { errorCode } from '../node-errors.ts';
 
 /** Milliseconds without a heartbeat after which the lock of a server on another machine is stale. */
 const STALE_AFTER_MS = 10_000;
@@ -24,7 +24,7 @@ export async function lockFile(path: string): Promise<(() => void) | string> {
       writeFileSync(path, JSON.stringify(holder), { flag: 'wx' });
       return holdLock(path);
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (errorCode(error) !== 'EEXIST') throw error;
     }
     const holder = await findHolder(path);
     if (holder !== undefined) return holder;
@@ -54,7 +54,7 @@ function holdLock(path: string): () => void {
 /** The holder of a lock, if it lives: a process of this machine, or one with a heartbeat. */
 async function findHolder(path: string): Promise<string | undefined> {
   const { text, beat } = readLock(path);
-  const holder: unknown = jsonOf(text);
+  const holder: unknown = tryParseJson(text);
   const { pid, host, namespace, since } = isObject(holder) ? holder : {};
   const words = `process ${pid} on ${host}, since ${since}`;
   if (own.has(path)) return words;
@@ -93,6 +93,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { DataFile } from 'lowdb/node';
-import { codeOf } from '../node-errors.ts';
+import { errorCode } from '../node-errors.ts';
 import { readText, STORE_LIMIT } from '../read-text.ts';
 import type { JournalContext } from '../sandbox/journal.ts';
 import type { State } from '../sandbox/state.ts';
 import { type OpenedSandbox, StorageError, type Update } from '../sandbox/storage.ts';
-import { realPathOf } from '../store/files.ts';
+import { resolveLinks } from '../store/files.ts';
 import { parseFixture } from '../store/fixture/parse-fixture.ts';
 import type { Store } from '../store/store.ts';
 import { createStoreWriter } from '../store/store-text.ts';
@@ -31,7 +31,7 @@ export interface StoreFile {
  */
 export async function openStoreFile(path: string, initial: Store): Promise<StoreFile> {
   // A write replaces the file, and must not replace a link to it.
-  const real = realPathOf(path);
+  const real = resolveLinks(path);
   if (existsSync(`${real}.log`)) {
     throw new StorageError(
       `${path}.log holds changes of an older petstore-mock: start and stop that version once, which writes them to ${path}; or delete ${path}.log to drop them`,
@@ -170,7 +170,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 function writeError(path: string, error: unknown): StorageError {
-  const code = codeOf(error) ?? '';
+  const code = errorCode(error) ?? '';
   const why = REMEDIES[code] ?? (error instanceof Error ? error.message : String(error));
   return new StorageError(`${path}: ${why}${code && ` (${code})`}`, { cause: error });
 }

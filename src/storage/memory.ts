@@ -8,7 +8,7 @@ import {
   type Storage,
   type Update,
 } from '../sandbox/storage.ts';
-import { timeOf } from '../service/clock.ts';
+import { readClock } from '../service/clock.ts';
 import { MemoryJournal } from './memory-journal.ts';
 
 /** Keeps the state of a sandbox in memory. */
@@ -40,7 +40,7 @@ export class MemoryStorage implements Storage {
       if (!this.#events.isEmpty) this.#events.emit({ kind: 'exchange', exchange });
     }
     if (edit !== undefined) {
-      this.journal.addEdit(edit, timeOf(state.clock), before, state);
+      this.journal.addEdit(edit, readClock(state.clock), before, state);
     }
     if (undoes) this.journal.dropEdit();
     if (edit !== undefined || undoes) this.#events.emit({ kind: 'edit' });

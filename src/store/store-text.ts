@@ -91,7 +91,7 @@ export function createStoreWriter(): (store: Store) => string {
 export const CHUNK = 64 * 1024;
 
 /** Joins pieces into chunks. Only the last chunk is short. */
-export function* chunksOf(pieces: Iterable<string>): Generator<string, undefined> {
+export function* joinChunks(pieces: Iterable<string>): Generator<string, undefined> {
   let chunk = '';
   for (const piece of pieces) {
     chunk += piece;

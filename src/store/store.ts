@@ -20,7 +20,7 @@ export const ID_NAME = {
   orders: 'id',
 } as const satisfies Record<CollectionName, string>;
 
-export function storeOf({ animals, inventory, orders }: StoreRecords): Store {
+export function createStore({ animals, inventory, orders }: StoreRecords): Store {
   return {
     animals: Records.of(animals, (animal: Animal) => animal.id),
     inventory: Records.of(inventory, (entry: InventoryEntry) => entry.petId),
@@ -28,4 +28,4 @@ export function storeOf({ animals, inventory, orders }: StoreRecords): Store {
   };
 }
 
-export const EMPTY_STORE: Store = storeOf({ animals: [], inventory: [], orders: [] });
+export const EMPTY_STORE: Store = createStore({ animals: [], inventory: [], orders: [] });

@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/json.ts';
 import { isObject, RECORDS } from '../../src/contract/records.ts';
 import { readYaml } from '../../src/scenario/yaml-text.ts';
-import { FIELD_SHAPES, openRecord } from '../../src/shape/record-shapes.ts';
+import { FIELD_SHAPES, lenientRecord } from '../../src/shape/record-shapes.ts';
 import { readAs } from '../../src/shape/shapes.ts';
 
 /** Every int64, those near the ends of its range and of a double's more often. */
@@ -100,7 +100,7 @@ describe('a number', () => {
     [`1e${'9'.repeat(1000)}`, `1e${'9'.repeat(55)}…`],
   ])('%s is refused with its original spelling', (text, found) => {
     const reading = readAs(
-      openRecord(RECORDS.Animal),
+      lenientRecord(RECORDS.Animal),
       parseJson(`{"id":${text},"name":"a","categoryId":1}`),
     );
     expect(reading).toMatchObject({ problems: [{ path: '$.id', found }] });

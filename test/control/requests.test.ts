@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventsOf } from '../../src/event-stream.ts';
+import { readEvents } from '../../src/event-stream.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { type Client, clientAt, describeServer } from '../helpers/wire.ts';
 
@@ -295,7 +295,7 @@ test('a stream has what matches after Last-Event-ID or `after`, and ends with it
   const eventsAt = async (query: string, headers: Readonly<Record<string, string>> = {}) => {
     const response = await fetch(new URL(`/~a/__mock/requests/stream?${query}`, url), { headers });
     expect(response.headers.get('cache-control')).toBe('no-store');
-    return eventsOf(response.body ?? expect.fail('There is no stream.'));
+    return readEvents(response.body ?? expect.fail('There is no stream.'));
   };
   const streams = [
     await eventsAt('after=0&status=404'),

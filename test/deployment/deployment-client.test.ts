@@ -3,7 +3,7 @@ import https from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { baseUrlOf } from '../../src/contract/base-url.ts';
+import { parseBaseUrl } from '../../src/contract/base-url.ts';
 import {
   DeploymentClient,
   type DeploymentOptions,
@@ -11,7 +11,7 @@ import {
 } from '../../src/deployment/deployment-client.ts';
 import { proxyFor } from '../../src/deployment/transport.ts';
 import { loadCertificate } from '../../src/http/tls/certificate.ts';
-import { headerOf } from '../../src/raw-headers.ts';
+import { findHeader } from '../../src/raw-headers.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';
 
@@ -30,7 +30,7 @@ const answering = async (handler: http.RequestListener) =>
   `http://127.0.0.1:${await portOf(http.createServer(handler))}/v1`;
 
 function clientOf(url: string, options: Omit<DeploymentOptions, 'url'> = {}): DeploymentClient {
-  const client = new DeploymentClient({ url: baseUrlOf(url)!, time: jumping(), ...options });
+  const client = new DeploymentClient({ url: parseBaseUrl(url)!, time: jumping(), ...options });
   onTestFinished(() => client.close());
   return client;
 }
@@ -237,6 +237,6 @@ test('a key that the deployment repeats is hidden in what is read', async () => 
     response.setHeader('X-Key', String(sent)).end(JSON.stringify({ message: `no key ${sent}` }));
   });
   const reply = await listPets(url, { key });
-  expect(headerOf(reply.headers, 'x-key')).toBe('KEY');
+  expect(findHeader(reply.headers, 'x-key')).toBe('KEY');
   expect(reply.body.toString()).toBe('{"message":"no key KEY"}');
 });

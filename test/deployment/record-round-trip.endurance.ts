@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { baseUrlOf } from '../../src/contract/base-url.ts';
+import { parseBaseUrl } from '../../src/contract/base-url.ts';
 import { writeJson } from '../../src/contract/json.ts';
 import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
 import { recordDeployment } from '../../src/deployment/record-deployment.ts';
@@ -78,7 +78,7 @@ test('unless it says what is missing, a recording answers as the deployment does
     const options = { port: 0, assume: choices };
     const deployment = await startServer({ ...options, fixture: source });
     const client = new DeploymentClient({
-      url: baseUrlOf(deployment.url) ?? new URL('none:'),
+      url: parseBaseUrl(deployment.url) ?? new URL('none:'),
       key: 'demo-key',
       rate: 1e6,
     });

@@ -12,7 +12,11 @@ import {
   variableFor,
 } from '../../src/cli/flags.ts';
 import { renderJson } from '../../src/cli/log.ts';
-import { ASSUMPTION_IDS, ASSUMPTIONS, topicOf } from '../../src/contract/assumption-table.ts';
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  assumptionTopic,
+} from '../../src/contract/assumption-table.ts';
 import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
@@ -91,8 +95,8 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
     ],
   },
   'docs/assumptions.md': Object.fromEntries(
-    ASSUMPTION_IDS.map(topicOf).map((topic) => {
-      const ids = ASSUMPTION_IDS.filter((id) => topicOf(id) === topic);
+    ASSUMPTION_IDS.map(assumptionTopic).map((topic) => {
+      const ids = ASSUMPTION_IDS.filter((id) => assumptionTopic(id) === topic);
       const rows = ids.map((id) => {
         const { options, question } = ASSUMPTIONS[id];
         return [code(id), options.map(({ name }) => code(name)).join(', '), question];

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
-import { baseUrlOf } from '../../src/contract/base-url.ts';
+import { parseBaseUrl } from '../../src/contract/base-url.ts';
 import type { CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
 import type { CheckOptions } from '../../src/deployment/check/questions/question.ts';
 import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
@@ -49,7 +49,7 @@ export async function deploy(
   const guard = { token: undefined, host: '127.0.0.1' };
   const { service, sandboxes } = assembleMock({ start, guard }, {});
   const server = createServer(service);
-  const url = baseUrlOf(`http://127.0.0.1:${await listen(server)}/v1`)!;
+  const url = parseBaseUrl(`http://127.0.0.1:${await listen(server)}/v1`)!;
   let passed = 0;
   const wait = async (milliseconds: number): Promise<void> => {
     passed += milliseconds;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { draw } from '../../src/store/draw.ts';
+import { randomInteger } from '../../src/store/random.ts';
 import type { FleetProcesses, Outcome } from './fleet-processes.ts';
 
 /** Few, so that clients meet. The default fixture has them. */
@@ -60,7 +60,8 @@ export class FleetLoad {
   async #run(client: number): Promise<void> {
     for (let turn = 0; !this.#isOver; turn += 1) {
       const server = (client + turn) % this.#fleet.count;
-      const pick = (field: number, choices: number): number => draw(client, turn, field) % choices;
+      const pick = (field: number, choices: number): number =>
+        randomInteger(client, turn, field) % choices;
       if (typeof (await this.#send(server, pick)) === 'string') continue;
       this.#count += 1;
       for (const counted of this.#counters) counted();

@@ -10,7 +10,7 @@ import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { advanceClock, type Instant } from '../../src/service/clock.ts';
 import type { Call } from '../../src/service/input.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
-import { type Store, storeOf } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 import { callOf } from './call.ts';
 
 /** Something that happens in a sandbox. */
@@ -46,7 +46,7 @@ const preferences = await Promise.all(
   ['scenario=flaky', 'code=409', 'code=x'].map((it) => readPrefer(it)),
 );
 
-const otherStore = storeOf({
+const otherStore = createStore({
   animals: [{ id: 2n ** 63n - 1n, name: 'Max', categoryId: 1n }],
   inventory: [],
   orders: [{ id: -(2n ** 63n) }],

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, onTestFinished } from 'vitest';
-import { jsonOf, writeJson } from '../../src/contract/json.ts';
+import { tryParseJson, writeJson } from '../../src/contract/json.ts';
 import { type AppOptions, createApp, startServer } from '../../src/index.ts';
 import { listen } from './host.ts';
 
@@ -148,7 +148,7 @@ async function exchange(
   if (response === undefined) throw new Error('no response');
   const received = await text(response);
   const { statusCode: status = 0, headers: head } = response;
-  return { status, headers: head, text: received, json: jsonOf(received) };
+  return { status, headers: head, text: received, json: tryParseJson(received) };
 }
 
 function contentOf(body: RequestParts['body']): string | Buffer | undefined {

@@ -68,8 +68,8 @@ type Api = ReturnType<typeof apiOf>;
  */
 function line({ status, headers, json }: Answer): string {
   const basis = headers['mock-basis'];
-  const [, grounds] = /^assumed;by="(.*?)(?:, invalid-input=400)?"$/.exec(`${basis}`) ?? [];
-  const by = basis === 'documented' ? '' : ` by ${grounds}`;
+  const [, decidedBy] = /^assumed;by="(.*?)(?:, invalid-input=400)?"$/.exec(`${basis}`) ?? [];
+  const by = basis === 'documented' ? '' : ` by ${decidedBy}`;
   if (status < 400) return `${status}${by}`;
   expect(json).toEqual({ code: expect.any(String), message: expect.any(String), status });
   return `${status} ${isObject(json) ? json.code : ''}${by}`;

@@ -4,7 +4,7 @@ import { updateInventory } from '../../src/service/inventory.ts';
 import { cancelOrder } from '../../src/service/orders.ts';
 import { RECORD_SHAPES } from '../../src/shape/record-shapes.ts';
 import { readAs } from '../../src/shape/shapes.ts';
-import { storeOf } from '../../src/store/store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { callOf } from '../helpers/call.ts';
 import { worldWith } from '../helpers/world.ts';
 
@@ -15,7 +15,7 @@ const aQuantity = fc.oneof(
 
 test('whatever a call does with a quantity, a reader accepts the entry', () => {
   const property = fc.property(aQuantity, aQuantity, (stock, ordered) => {
-    const store = storeOf({
+    const store = createStore({
       animals: [{ id: 1n, name: 'Rex', categoryId: 1n }],
       inventory: [{ petId: 1n, quantity: stock, status: 'sold' }],
       orders: [{ id: 1n, petId: 1n, quantity: ordered }],

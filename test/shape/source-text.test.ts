@@ -8,7 +8,7 @@ import { type ParsedText, readJson } from '../../src/shape/source-text.ts';
 
 type Source = Extract<ParsedText, { ok: true }>;
 
-function sourceOf(parsed: ParsedText): Source {
+function scenarioSource(parsed: ParsedText): Source {
   if (!parsed.ok) throw new Error(parsed.problems.join());
   return parsed;
 }
@@ -38,7 +38,7 @@ test('every value of a text has its place, read as JSON or as YAML', () => {
       const text = JSON.stringify(value, undefined, indent);
       const parts = [...partsOf(value)];
       const places = parts.map(([at]) => at);
-      for (const source of [readJson, readYaml].map((read) => sourceOf(read('FILE', text)))) {
+      for (const source of [readJson, readYaml].map((read) => scenarioSource(read('FILE', text)))) {
         expect(source.value).toEqual(parseJson(text));
         for (const [index, found] of textsAt(text, source, places).entries()) {
           const part = parts[index]?.[1];
@@ -55,7 +55,7 @@ test('a name has its place too, and what is missing that of its parent', () => {
   for (const read of [readJson, readYaml]) {
     const text = '{\n  "a": [{ "b c": 1 }] }';
     const places = [['a', 0, 'b c'], ['a', 0, 'd', 'e'], ['x']];
-    expect(textsAt(text, sourceOf(read('FILE', text)), places, true)).toEqual([
+    expect(textsAt(text, scenarioSource(read('FILE', text)), places, true)).toEqual([
       '"b c": 1 }] }',
       '{ "b c": 1 }] }',
       '{',
@@ -64,6 +64,6 @@ test('a name has its place too, and what is missing that of its parent', () => {
 });
 
 test('numbers that JSON does not have are read as YAML defines them', () => {
-  const { value } = sourceOf(readYaml('FILE', '[0x10, +1, 007, .5, 1., "1e3", 1e3, 0.25]'));
+  const { value } = scenarioSource(readYaml('FILE', '[0x10, +1, 007, .5, 1., "1e3", 1e3, 0.25]'));
   expect(value).toEqual([16, 1, 7, 0.5, 1, '1e3', 1000, 0.25]);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { generateStore } from '../../src/store/fixture/generate-store.ts';
 import { parseFixture } from '../../src/store/fixture/parse-fixture.ts';
 import type { Records } from '../../src/store/sorted-records.ts';
-import { storeOf } from '../../src/store/store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { storeText } from '../../src/store/store-text.ts';
 
 const all = <R extends object>(records: Records<R>): R[] => [...records.ascending()];
@@ -72,7 +72,7 @@ describe('a generated store', () => {
 
 test('a written fixture has a line for each record, and exact ids', () => {
   const id = 2n ** 63n - 1n;
-  const store = storeOf({
+  const store = createStore({
     animals: [{ id, name: 'Zoë "Z"', categoryId: -1n }],
     inventory: [],
     orders: [{ id: 2n, petId: id, status: 'pending' }, { id: 1n }],

@@ -1,4 +1,4 @@
-import { assumptionShape, topicOf } from '../../contract/assumption-table.ts';
+import { assumptionShape, assumptionTopic } from '../../contract/assumption-table.ts';
 import { type PlannedRequest, planCheck } from '../../deployment/check/check-plan.ts';
 import { runCheck } from '../../deployment/check/run-check.ts';
 import {
@@ -88,7 +88,7 @@ function createReport(
   changes: readonly CheckChange[] | undefined,
 ): Report {
   const { assumptions, replies } = document;
-  const topics = [...new Set(assumptions.map(({ id }) => topicOf(id)))];
+  const topics = [...new Set(assumptions.map(({ id }) => assumptionTopic(id)))];
   const settled = count(assumptions, 'settled');
   const asDocumented = count(replies, 'as-documented');
   const notTried = count(replies, 'not-tried');
@@ -101,7 +101,7 @@ function createReport(
     title: topic,
     layout: 'table',
     columns: ['Assumption', 'Verdict', 'Why'],
-    rows: assumptions.filter(({ id }) => topicOf(id) === topic).map(assumptionRow),
+    rows: assumptions.filter(({ id }) => assumptionTopic(id) === topic).map(assumptionRow),
     suite: 'assumptions',
   }));
   sections.push({

@@ -13,7 +13,7 @@ import type {
 import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
 import type { Alternative, Undone } from '../../control/journal/time-travel-endpoints.ts';
 import { type ControlClient, searchOf } from '../../library/control-client.ts';
-import { namesOf } from '../../tables.ts';
+import { rowNames } from '../../tables.ts';
 import { countText, describe } from '../../words.ts';
 import { oneOf, refusal, textIn, UsageError } from '../command.ts';
 import { ANY, NOTHING, type Words } from '../command-table.ts';
@@ -275,7 +275,7 @@ function exchangePath(number: string, what: string): string {
 
 export type ActionName = keyof typeof ACTIONS;
 
-export const ACTION_NAMES = namesOf(ACTIONS);
+export const ACTION_NAMES = rowNames(ACTIONS);
 
 export function actionShape(name: ActionName): Action {
   return ACTIONS[name];

@@ -1,6 +1,6 @@
 import { DEFAULTS } from '../../defaults.ts';
 import { parseAddress } from '../../http/target.ts';
-import { codeOf, NO_TLS } from '../../node-errors.ts';
+import { errorCode, NO_TLS } from '../../node-errors.ts';
 import { describe } from '../../words.ts';
 import { type Command, Failure, refusal } from '../command.ts';
 import type { Flags } from '../flags.ts';
@@ -42,7 +42,7 @@ async function requestStatus(url: URL, milliseconds: number, verified: boolean) 
       resolve(reply.statusCode);
     });
     request.on('error', (error) => {
-      const code = codeOf(error) ?? error.message;
+      const code = errorCode(error) ?? error.message;
       const hint = NO_TLS.test(code) ? '; does it speak plain HTTP?' : '';
       const why = signal.aborted ? `within ${milliseconds} ms` : `(${code})${hint}`;
       reject(new Failure(`no answer from ${url} ${why}`, { cause: error }));

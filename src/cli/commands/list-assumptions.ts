@@ -3,10 +3,10 @@ import {
   ASSUMPTIONS,
   type AssumptionId,
   assumptionState,
+  assumptionTopic,
   type Choices,
   chooseOptions,
   optionNames,
-  topicOf,
 } from '../../contract/assumption-table.ts';
 import { type Command, oneOf } from '../command.ts';
 import { bold, renderTable, type Style, wrap } from '../terminal.ts';
@@ -36,8 +36,8 @@ const OPTION_COLUMN = 18;
 
 export function renderAssumptions(assume: Partial<Choices>, style: Style): string {
   const layout = { width: style.width, columns: [ID_COLUMN, OPTIONS_COLUMN] };
-  const tables = [...new Set(ASSUMPTION_IDS.map(topicOf))].map((topic) => {
-    const ids = ASSUMPTION_IDS.filter((id) => topicOf(id) === topic);
+  const tables = [...new Set(ASSUMPTION_IDS.map(assumptionTopic))].map((topic) => {
+    const ids = ASSUMPTION_IDS.filter((id) => assumptionTopic(id) === topic);
     const rows = ids.map((id) => {
       const options = optionRows(id, assume).map(([marked]) => marked);
       return [id, options.join(', '), ASSUMPTIONS[id].question];

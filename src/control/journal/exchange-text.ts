@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import { jsonOf } from '../../contract/json.ts';
+import { tryParseJson } from '../../contract/json.ts';
 import { parseTarget, queryOf } from '../../http/target.ts';
 import { packageVersion } from '../../package.ts';
-import { headerOf } from '../../raw-headers.ts';
+import { findHeader } from '../../raw-headers.ts';
 import {
   bodyText,
   describeHold,
@@ -13,7 +13,7 @@ import {
   maskHeaders,
 } from '../../sandbox/exchange.ts';
 import { FINDING_CODES } from '../../sandbox/finding-codes.ts';
-import { decidersOf } from '../../service/reply.ts';
+import { basisReasons } from '../../service/reply.ts';
 import { roundDuration } from '../../words.ts';
 import type { RecordedExchange } from '../control-shapes.ts';
 
@@ -39,7 +39,7 @@ export function exchangeText(exchange: Exchange): string {
     hold: hold && describeHold(hold),
     duration: roundDuration(duration),
     basis: basis.kind,
-    by: decidersOf(basis),
+    by: basisReasons(basis),
     why: reasons,
     findings: listFindings(exchange).map((finding) => ({
       ...finding,
@@ -63,7 +63,8 @@ function messageText(message: ShownMessage): string {
   const mark = JSON.stringify({ headers: shown, ...sizes });
   const text = bodyText(message);
   if (text === undefined || text === '') return mark;
-  const body = jsonOf(text) === undefined ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
+  const body =
+    tryParseJson(text) === undefined ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
   return `${mark.slice(0, -1)},"body":${body}}`;
 }
 
@@ -102,7 +103,7 @@ export function harEntry(exchange: Exchange, origin: string): string {
 
 function harRequest({ method, target, request }: Exchange, origin: string): object {
   const headers = maskHeaders(request.headers);
-  const host = headerOf(headers, 'host');
+  const host = findHeader(headers, 'host');
   const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
   const query = queryOf(parseTarget(target));
   return {
@@ -112,7 +113,7 @@ function harRequest({ method, target, request }: Exchange, origin: string): obje
     queryString: query.map(([name, value]) => ({ name, value })),
     ...(request.size > 0 && {
       postData: {
-        mimeType: headerOf(headers, 'content-type') ?? '',
+        mimeType: findHeader(headers, 'content-type') ?? '',
         text: bodyText(request) ?? '',
         ...(isDropped(request) && { comment: DROPPED }),
       },
@@ -132,7 +133,7 @@ function harResponse({ status = 0, fault, reply = { ...NO_REPLY, status: 0 } }: 
     ...headOf(headers),
     content: {
       size: text === undefined ? reply.size : Buffer.byteLength(text),
-      mimeType: headerOf(headers, 'content-type') ?? '',
+      mimeType: findHeader(headers, 'content-type') ?? '',
       ...(text !== undefined && { text }),
       ...(isDropped(reply) && { comment: DROPPED }),
     },

@@ -7,7 +7,7 @@ import type { Edit, JournalPage } from '../../sandbox/journal.ts';
 import { COUNT, type ReplyCoverage } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Totals } from '../../sandbox/totals.ts';
-import { PATIENCE } from '../../scenario/time-shapes.ts';
+import { WAIT_TIME } from '../../scenario/time-shapes.ts';
 import { namedObject, object, optional } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, type ValueOf } from '../../shape/shapes.ts';
 import { listText } from '../../store/store-text.ts';
@@ -34,7 +34,7 @@ const AWAITED_FILTER = namedObject('ExchangeFilter', {
   ...FILTER_MEMBERS,
   atLeast: optional(COUNT, 'Wait until this many exchanges match; 1 by default.'),
   within: optional(
-    PATIENCE,
+    WAIT_TIME,
     'The longest wait, in real time, up to `PT60S`; `PT10S` by default with `atLeast`.',
   ),
 });

@@ -1,4 +1,4 @@
-import { jsonOf, writeJson } from '../../contract/json.ts';
+import { tryParseJson, writeJson } from '../../contract/json.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { parseTarget, queryOf } from '../../http/target.ts';
 import { bodyText, type Exchange, isDropped } from '../../sandbox/exchange.ts';
@@ -17,7 +17,7 @@ export function ruleText(exchange: Exchange): string | undefined {
   const parameter = parameters.find((known) => known.in === 'path');
   const names = parameters.map(({ name }) => name);
   const where = {
-    ...(parameter && pathId !== undefined && { [parameter.name]: jsonOf(pathId) ?? pathId }),
+    ...(parameter && pathId !== undefined && { [parameter.name]: tryParseJson(pathId) ?? pathId }),
     ...Object.fromEntries(queryOf(parsed).filter(([name]) => names.includes(name))),
   };
   const rule = {
@@ -57,7 +57,7 @@ function ruleReply({ method, status, reply, fault, basis }: Exchange) {
     ...(headers.length > 0 && {
       headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
     }),
-    ...(hasBody && { body: jsonOf(text) ?? text }),
+    ...(hasBody && { body: tryParseJson(text) ?? text }),
     ...(isEmpty && status >= 400 && { empty: true }),
   };
 }

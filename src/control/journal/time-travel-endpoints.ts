@@ -7,9 +7,9 @@ import {
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { jsonOf } from '../../contract/json.ts';
+import { tryParseJson } from '../../contract/json.ts';
 import { recreateRequest } from '../../http/service-request.ts';
-import { headerOf } from '../../raw-headers.ts';
+import { findHeader } from '../../raw-headers.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { ReadyReply } from '../../sandbox/holds.ts';
@@ -18,7 +18,7 @@ import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import { isWaiting } from '../../sandbox/sandbox.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
-import { decidersOf } from '../../service/reply.ts';
+import { basisReasons } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
@@ -212,7 +212,7 @@ function refuseDropped({ number }: Exchange): ControlReply {
 
 /** What a request asks of the mock. */
 async function readPreference({ headers }: ServiceRequest, state: State) {
-  const prefer = headerOf(headers, 'prefer');
+  const prefer = findHeader(headers, 'prefer');
   const isRead = prefer !== undefined && !state.settings.start.plain;
   return isRead ? readPrefer(prefer, { read: () => state }) : undefined;
 }
@@ -245,7 +245,7 @@ async function listAlternatives(
       await setImmediate();
     }
   }
-  const decided = new Set(decidersOf(exchange.basis).map((by) => by.replace(/=.*/, '')));
+  const decided = new Set(basisReasons(exchange.basis).map((by) => by.replace(/=.*/, '')));
   return alternatives.sort(
     (a, b) => Number(decided.has(b.assumption)) - Number(decided.has(a.assumption)),
   );
@@ -274,7 +274,7 @@ function describeAlternative(id: AssumptionId, option: string, other: Exchange):
     meaning: options.find(({ name }) => name === option)?.meaning ?? '',
     status: other.status,
     basis: other.basis.kind,
-    by: decidersOf(other.basis),
-    body: text === undefined ? undefined : (jsonOf(text) ?? text),
+    by: basisReasons(other.basis),
+    body: text === undefined ? undefined : (tryParseJson(text) ?? text),
   };
 }

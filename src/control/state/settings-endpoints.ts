@@ -4,7 +4,7 @@ import {
   type Choices,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { hostOf, isLoopbackName } from '../../contract/base-url.ts';
+import { hostName, isLoopbackName } from '../../contract/base-url.ts';
 import { verdictOn } from '../../deployment/check/verdict-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
@@ -15,8 +15,8 @@ import {
   type Clock,
   isReal,
   REAL_CLOCK,
+  readClock,
   setClock,
-  timeOf,
 } from '../../service/clock.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { BASE_URL, FLAG, KEY, list, type ValueOf } from '../../shape/shapes.ts';
@@ -142,7 +142,7 @@ function formatDuration(milliseconds: number): string {
 }
 
 function clockView(clock: Clock): ClockView {
-  const now = new Date(timeOf(clock)).toISOString();
+  const now = new Date(readClock(clock)).toISOString();
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }
 
@@ -167,7 +167,7 @@ export const UPSTREAM_ENDPOINTS = [
     replies: { 200: UPSTREAM },
     handle: async (call) => {
       const { url, key, yes } = call.body;
-      if (!yes && !isLoopbackName(hostOf(url))) {
+      if (!yes && !isLoopbackName(hostName(url))) {
         const message = `${url.host} is another machine; send "yes": true`;
         return refuse('invalid_input', 400, message);
       }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { EditView, JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
-import { eventsOf } from '../../event-stream.ts';
+import { readEvents } from '../../event-stream.ts';
 import { messageOf } from './resource.ts';
 import { call, open, Refusal, valueIn } from './session.ts';
 
@@ -97,7 +97,7 @@ export class ExchangeFeed {
 
   /** Reads a stream until it ends, or has skipped some: then the journal is read again. */
   async #follow(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const { type, id, data } of eventsOf(stream)) {
+    for await (const { type, id, data } of readEvents(stream)) {
       if (type === 'dropped') return;
       // A reply that a rule held back has left, or somebody changed the sandbox.
       if (type === 'hold' || type === 'edit') {

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import { parseJson } from '../../contract/json.ts';
 import { OPERATIONS, operationShape } from '../../contract/operations.ts';
-import { isNameOf } from '../../tables.ts';
+import { isRowName } from '../../tables.ts';
 import type { Texts } from '../parts/form.tsx';
 import { headersIn, textOfBody } from './requests.ts';
 
@@ -101,7 +101,7 @@ export function rulesIn(texts: Texts): readonly object[] {
 export function sentenceOf(texts: Texts): string {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const operation = text('on');
-  const shape = isNameOf(OPERATIONS, operation) ? operationShape(operation) : undefined;
+  const shape = isRowName(OPERATIONS, operation) ? operationShape(operation) : undefined;
   const statuses = text('status').split(/[ ,]+/).filter(Boolean);
   const where = text('where')
     .split(/\s*\n\s*/)

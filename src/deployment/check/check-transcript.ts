@@ -1,7 +1,7 @@
-import { jsonOf } from '../../contract/json.ts';
+import { tryParseJson } from '../../contract/json.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
-import { headerOf } from '../../raw-headers.ts';
+import { findHeader } from '../../raw-headers.ts';
 import { describe, joinWords } from '../../words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';
 import {
@@ -9,7 +9,7 @@ import {
   describeBody,
   findById,
   type JsonRecord,
-  jsonOfBody,
+  parseBody,
   readId,
 } from '../deployment-reply.ts';
 import { SAFE } from '../transport.ts';
@@ -51,10 +51,10 @@ export type ProbeReply = ReturnType<typeof probeReply>;
 
 export function probeReply(sending: Sending, reply: DeploymentReply) {
   const { status, headers, body } = reply;
-  const json = jsonOfBody(body);
+  const json = parseBody(body);
   const accepted = status >= 200 && status < 300;
   const record: JsonRecord | undefined = accepted && isObject(json) ? json : undefined;
-  const sent = jsonOf(sending.request.body ?? '{}');
+  const sent = tryParseJson(sending.request.body ?? '{}');
   return {
     ...sending,
     ...reply,
@@ -71,7 +71,7 @@ export function probeReply(sending: Sending, reply: DeploymentReply) {
     id: readId(record) ?? readId(record, 'petId'),
     sent: isObject(sent) ? sent : {},
     /** A header by its name in lower case. */
-    header: (name: string) => headerOf(headers, name),
+    header: (name: string) => findHeader(headers, name),
     /** `GET /pets?limit=0: 400`. */
     toString: () => exchangeText(sending, status),
   };

@@ -1,14 +1,14 @@
-import { type Choices, OPTION_REPLIES, topicOf } from '../../contract/assumption-table.ts';
+import { assumptionTopic, type Choices, OPTION_REPLIES } from '../../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
-import { headerOf } from '../../raw-headers.ts';
+import { findHeader } from '../../raw-headers.ts';
 import { SERVICE } from '../../sandbox/answer.ts';
 import type { CompleteReply } from '../../sandbox/upstream.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';
 import { keyring, NO_RATES } from '../../service/keyring.ts';
 import { challenge, type World } from '../../service/operation.ts';
 import { deprecationHeaders } from '../../service/pets.ts';
-import { type Comparison, decidersOf, type Reply } from '../../service/reply.ts';
+import { basisReasons, type Comparison, type Reply } from '../../service/reply.ts';
 import { EMPTY_STORE } from '../../store/store.ts';
 import { joinWords } from '../../words.ts';
 import { isBreak, replyDifferences } from '../deployment-reply.ts';
@@ -64,7 +64,7 @@ function statusDrift(
   if (status === 401 && call.authorization !== undefined) return undefined;
   if (expected !== undefined) {
     if (expected.status === status) return undefined;
-    const by = decidersOf(expected.basis).join(', ');
+    const by = basisReasons(expected.basis).join(', ');
     return [`status: expected ${expected.status}${by && ` (${by})`}, found ${status}`];
   }
   if (call.body.kind === 'too-large') return undefined;
@@ -81,7 +81,8 @@ function possibleStatuses(id: OperationId, choices: Choices): Set<number> {
     const chosen = choices[assumption];
     // `rate-limit` has more options than those that are listed.
     const isChosen = chosen === option || (assumption === 'rate-limit' && chosen !== 'none');
-    if (operation === id && isChosen && topicOf(assumption) !== 'Input') statuses.add(status);
+    if (operation === id && isChosen && assumptionTopic(assumption) !== 'Input')
+      statuses.add(status);
   }
   return statuses;
 }
@@ -101,7 +102,7 @@ function headerDrift(
   else if (operation === 'getPet' && status === 200) wanted = deprecationHeaders(world.choices);
   if (wanted === undefined) return [];
   return ASSUMED_HEADERS.flatMap((name) => {
-    const isFound = headerOf(headers, name.toLowerCase()) !== undefined;
+    const isFound = findHeader(headers, name.toLowerCase()) !== undefined;
     if (wanted.includes(name) === isFound) return [];
     return [`header ${name}: expected ${isFound ? 'none, found one' : 'one, found none'}`];
   });

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { codeOf } from '../../node-errors.ts';
+import { errorCode } from '../../node-errors.ts';
 import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { stateOf } from '../../store/files.ts';
+import { fingerprint } from '../../store/files.ts';
 
 export interface CertificateOptions {
   readonly tls?: boolean | undefined;
@@ -48,14 +48,14 @@ export async function loadCertificate(
   const certificate =
     tlsCert !== undefined && tlsKey !== undefined
       ? await readPair(tlsCert, tlsKey)
-      : await (await import('./draw-certificate.ts')).generateCertificate(listNames(host));
-  if (tlsWrite && tlsKey && stateOf(tlsWrite) === stateOf(tlsKey)) {
+      : await (await import('./generate-certificate.ts')).generateCertificate(listNames(host));
+  if (tlsWrite && tlsKey && fingerprint(tlsWrite) === fingerprint(tlsKey)) {
     throw new CertificateError(`--tls-write would overwrite --tls-key, ${tlsKey}`);
   }
   try {
     if (tlsWrite !== undefined) writeFileSync(tlsWrite, certificate.cert);
   } catch (error) {
-    unusable(`${tlsWrite}`, 'a file that can be written', String(codeOf(error) ?? error));
+    unusable(`${tlsWrite}`, 'a file that can be written', String(errorCode(error) ?? error));
   }
   return certificate;
 }
@@ -77,7 +77,7 @@ async function readPair(certFile: string, keyFile: string): Promise<Certificate>
     process.getBuiltinModule('node:tls').createSecureContext({ cert, key });
   } catch (error) {
     const pair = 'a certificate and its private key without a passphrase, in PEM';
-    unusable(`${certFile} and ${keyFile}`, pair, codeOf(error) ?? String(error));
+    unusable(`${certFile} and ${keyFile}`, pair, errorCode(error) ?? String(error));
   }
   return { cert, key };
 }

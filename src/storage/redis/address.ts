@@ -1,4 +1,4 @@
-import { credentialsOf, hostOf } from '../../contract/base-url.ts';
+import { hostName, readCredentials } from '../../contract/base-url.ts';
 
 /** Where a Redis is, as `--shared` names it. */
 export type RedisAddress = NonNullable<ReturnType<typeof readRedisAddress>>;
@@ -18,11 +18,11 @@ export function readRedisAddress(text: string) {
   const database = Number(digits);
   return {
     tls: protocol === 'rediss:',
-    host: hostOf(url),
+    host: hostName(url),
     port,
     database,
     /** Empty if there are none. */
-    ...credentialsOf(url),
+    ...readCredentials(url),
     /** For messages, without credentials. */
     shown: `${protocol}//${hostname}:${port}/${database}`,
   };

@@ -2,7 +2,7 @@ import { parseJson, writeJson } from '../../contract/json.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { createSettings, type Settings, type State } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
-import { SCENARIO_SOURCE, scenarioFrom, sourceOf } from '../../scenario/load-scenario.ts';
+import { SCENARIO_SOURCE, scenarioFrom, scenarioSource } from '../../scenario/load-scenario.ts';
 import { loadBases, type Start } from '../../scenario/sandbox-start.ts';
 import { RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
@@ -176,7 +176,7 @@ function settingsText({ start, active, byHand, startedAt, upstream }: Settings):
     byHand,
     startedAt,
     upstream: upstream && { url: upstream.url, key: upstream.key },
-    active: active === start.scenarios ? undefined : writeJson(active.map(sourceOf)),
+    active: active === start.scenarios ? undefined : writeJson(active.map(scenarioSource)),
   });
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { baseUrlOf } from '../../../src/contract/base-url.ts';
+import { parseBaseUrl } from '../../../src/contract/base-url.ts';
 import { DeploymentClient } from '../../../src/deployment/deployment-client.ts';
-import { jsonOfBody } from '../../../src/deployment/deployment-reply.ts';
+import { parseBody } from '../../../src/deployment/deployment-reply.ts';
 import { compareReply } from '../../../src/deployment/upstream/drift.ts';
 import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../../helpers/call.ts';
@@ -16,7 +16,7 @@ test.each([0, 1, 2, 3, 4])(
     const assume = { ...drawChoices(drawing(number)), 'rate-limit': 'none' } as const;
     const deployment = await serverFor({ assume });
     const server = await serverFor({ assume, upstream: deployment.url });
-    const url = baseUrlOf(server.url);
+    const url = parseBaseUrl(server.url);
     const client = new DeploymentClient({ url: url!, key: 'demo-key', rate: 1e6 });
     for (const request of drawRequests(number, 60)) await client.send(request, false);
     client.close();
@@ -43,7 +43,7 @@ test.each<[what: string, status: number, type: string, body: string, drift: RegE
 ])('%s is reported', (_what, status, type, body, drift) => {
   const call = { ...callOf('listPets'), authorization: 'Bearer any' };
   const bytes = Buffer.from(body);
-  const reply = { status, headers: ['Content-Type', type], body: bytes, json: jsonOfBody(bytes) };
+  const reply = { status, headers: ['Content-Type', type], body: bytes, json: parseBody(bytes) };
   const found = compareReply(world, call, reply).drift;
   expect(found).toEqual(drift === undefined ? [] : [expect.stringMatching(drift)]);
 });

@@ -10,7 +10,7 @@ import {
 import { SERVICE } from '../../src/sandbox/answer.ts';
 import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
 import type { Reply } from '../../src/service/reply.ts';
-import { storeOf } from '../../src/store/store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { callOf } from '../helpers/call.ts';
 import { worldWith } from '../helpers/world.ts';
 
@@ -22,7 +22,7 @@ type Request = Omit<Call, 'body' | 'contentEncoding' | 'path' | 'headers'> & {
 /** Neither turns on what is asked: a key's rate on what came before, the order on other errors. */
 const EXCEPT: readonly AssumptionId[] = ['check-order', 'rate-limit'];
 
-const STORE = storeOf({
+const STORE = createStore({
   animals: [
     { id: 1n, name: 'Rex', categoryId: 7n, status: 'available' },
     { id: 2n, name: 'Bo', categoryId: 7n },
@@ -148,7 +148,7 @@ function named({ basis }: Reply): string[] {
   return basis.kind === 'assumed' ? basis.by.map((ground) => ground.replace(/=.*$/, '')) : [];
 }
 
-describe('the grounds of a reply', () => {
+describe('the assumptions that decide a reply', () => {
   test('name an assumption if and only if another of its options leads to another status', () => {
     const counted = new Set(ASSUMPTION_IDS.filter((id) => !EXCEPT.includes(id)));
     const among = (ids: readonly string[]) =>
