@@ -95,7 +95,6 @@ function reportFindings(onFinding: OnFinding): (event: ServerEvent) => void {
   const reported = new Set<string>();
   return ({ kind, sandbox, exchange }) => {
     const { number, operation, method, target } = exchange;
-    if (operation === undefined) return;
     const found = kind === 'hold' ? findHoldFindings(exchange) : exchange.findings;
     for (const { code, message } of found) {
       const name = `${sandbox} ${code}`;

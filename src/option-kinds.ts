@@ -101,6 +101,8 @@ export const SWITCH: OptionKind<boolean> = { type: 'switch', shape: FLAG, own: F
 
 export const FILE = one('FILE', text());
 
+export const FOLDER = one('DIR', text());
+
 export const OUTPUT: OptionKind<string> = { ...FILE, writes: true };
 
 /** A text with a condition. The message does not show a mistyped secret, only what was `found`. */

@@ -6,6 +6,7 @@ import {
   ASSUMED,
   count,
   FILE,
+  FOLDER,
   inMilliseconds,
   KEYS,
   MANY,
@@ -65,6 +66,8 @@ interface OtherOptions extends StartSettings, MockOptions, CertificateOptions {
   readonly port?: number | undefined;
   /** Names of scenarios that the package ships, or paths of others; later ones win. */
   readonly scenarios?: readonly string[] | undefined;
+  /** A folder that keeps the default sandbox's own scenarios as files. */
+  readonly scenarioFolder?: string | undefined;
   /** The base URL of a deployment that answers in place of the mock. */
   readonly upstream?: string | URL | undefined;
   /** The key that the deployment gets in place of the client's. */
@@ -160,6 +163,9 @@ export const OPTION_GROUPS = {
   },
   Simulation: {
     scenarios: ofServers(SCENARIOS, 'Scenario to use: one that ships, or a file. Later ones win.'),
+    scenarioFolder: ofServe(FOLDER, 'Keep your own scenarios as files in this folder.', {
+      excludes: ['shared'],
+    }),
     sandboxRequired: ofServers(SWITCH, 'Refuse requests that name no sandbox.'),
     maxSandboxes: ofServers(MANY, 'Most sandboxes; the next gets 503.', {
       default: DEFAULTS.maxSandboxes,

@@ -47,6 +47,8 @@ export interface RunningServer {
 export interface LoadedFiles {
   readonly store: Store;
   readonly scenarios: readonly Scenario[];
+  /** Own scenarios of the sandboxes. */
+  readonly saved: Start['saved'] | undefined;
   readonly certificate: Certificate | undefined;
   /** What `cacert` names. */
   readonly ca: string | undefined;
@@ -85,12 +87,17 @@ export async function loadFiles(
           await (await import('./scenario/load-scenario.ts')).loadScenarios(names, piped),
           options.seed,
         );
+  const { scenarioFolder: folder } = options;
+  const saved =
+    folder === undefined
+      ? undefined
+      : await (await import('./storage/scenario-folder.ts')).loadScenarioFolder(folder);
   const pipePaths = [...piped.keys()].map((name) => resolve(name));
   for (const { file, fixture: own } of scenarios) {
     if (file !== undefined && !pipePaths.includes(file)) files.push(file);
     if (own !== undefined) files.push(fixturePath(own));
   }
-  return { store, scenarios, certificate, ca, piped, watched: files };
+  return { store, scenarios, saved, certificate, ca, piped, watched: files };
 }
 
 /** The file of the fixture, unless the store is generated. */
@@ -116,7 +123,8 @@ export async function startServer(
   const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts } = options;
   checkOptions(options);
   let loaded = files ?? (await loadFiles(options));
-  const start = createStart(options, loaded.store, loaded.scenarios);
+  const createOwnStart = () => createStart(options, loaded.store, loaded.scenarios, loaded.saved);
+  const start = createOwnStart();
   const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? randomToken());
   const guard = { token: controlToken, host };
   const { certificate, ca } = loaded;
@@ -133,6 +141,11 @@ export async function startServer(
   const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, pending } = mock;
+  const { scenarioFolder: folder } = options;
+  if (folder !== undefined) {
+    const { keepScenarios } = await import('./storage/scenario-folder.ts');
+    keepScenarios(folder, sandboxes.default, options.onNotice);
+  }
   const { server, close: stopListening } = createListener({
     service,
     loadApp: () => loadApp(mock),
@@ -148,7 +161,7 @@ export async function startServer(
   });
   const reload = async (): Promise<readonly string[]> => {
     loaded = await loadFiles(options, loaded);
-    await sandboxes.restart(withFile(createStart(options, loaded.store, loaded.scenarios)));
+    await sandboxes.restart(withFile(createOwnStart()));
     return loaded.watched;
   };
   const watching = options.watch ? await watch(options, loaded.watched, reload) : undefined;

@@ -188,7 +188,7 @@ const SHIPPED: readonly FlagName[] = ['fixture', 'scenarios'];
 /** Resolves the paths in a flag's value against the folder of the config file. */
 function resolveBeside(file: string, flag: FlagName, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => resolveBeside(file, flag, item));
-  const isPath = flagShape(flag).placeholder === 'FILE';
+  const isPath = ['FILE', 'DIR'].includes(flagShape(flag).placeholder ?? '');
   if (!isPath || typeof value !== 'string' || isAbsolute(value)) return value;
   return SHIPPED.includes(flag) && /^[\w-]+$/.test(value) ? value : join(dirname(file), value);
 }

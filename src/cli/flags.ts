@@ -257,6 +257,7 @@ export function flagShape(name: FlagName): Option<unknown, unknown, CommandName>
 /** Spellings that are not the name of the option in kebab case. */
 const SPELLINGS: Partial<Record<FlagName, string>> = {
   scenarios: 'scenario',
+  scenarioFolder: 'scenarios',
   frozen: 'freeze',
   deploymentKey: 'key',
 };

@@ -73,7 +73,6 @@ export const MAX_NAMED = 100;
 
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, retries: NO_RETRIES };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
-const NO_SCENARIOS: State['scenarios'] = new Map();
 export const NO_LATCHES: State['latches'] = new Map();
 
 /** Adds layers up. */
@@ -112,7 +111,7 @@ export function initialState(start: Start, upstream: Upstream | undefined, wall:
     clock,
     counters: NO_COUNTERS,
     snapshots: NO_SNAPSHOTS,
-    scenarios: NO_SCENARIOS,
+    scenarios: start.saved,
     latches: NO_LATCHES,
   };
 }

@@ -10,6 +10,7 @@ import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import type { Rule } from './rule-shape.ts';
 import type { Scenario } from './scenario-shape.ts';
+import type { SavedScenario } from './scenario-text.ts';
 
 export class ScenarioError extends ContentError {
   override readonly name = 'ScenarioError';
@@ -33,6 +34,8 @@ export interface Start {
   readonly plain: boolean;
   /** Those that are active at first. */
   readonly scenarios: readonly Scenario[];
+  /** Own scenarios of the sandbox, by name. */
+  readonly saved: ReadonlyMap<string, SavedScenario>;
 }
 
 /** The settings of a start. Scenarios win over them. */
@@ -62,6 +65,7 @@ export function createStart(
   settings: StartSettings,
   store: Store,
   scenarios: readonly Scenario[] = [],
+  saved: Start['saved'] = new Map(),
 ): Start {
   const { assume = {}, keys = {}, clock: now, frozen } = settings;
   const { delay = 0, seed = DEFAULTS.seed, plain = false } = settings;
@@ -78,6 +82,7 @@ export function createStart(
     seed,
     plain,
     scenarios,
+    saved,
   };
 }
 
