@@ -1,6 +1,5 @@
 import { escapeCharacter } from './words.ts';
 
-/** A request to write as a curl command. */
 export interface CurlRequest {
   readonly method: string;
   readonly url: string;

@@ -25,7 +25,6 @@ export interface MockOptions extends SandboxOptions, ControlOptions {
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-/** The parts of a mock. */
 export interface MockParts
   extends Pick<SandboxParts, 'fleet' | 'upstream'>,
     Pick<ControlParts, 'guard' | 'certificate'> {
@@ -37,7 +36,6 @@ export interface MockParts
     | undefined;
 }
 
-/** Assembles a mock without a listener. */
 export function assembleMock(parts: MockParts, options: MockOptions) {
   const { noControl, checked, observe, onFinding, onControlCall } = options;
   const { sandboxIdle, onNotice } = options;

@@ -9,7 +9,6 @@ const MEBIBYTE = 1024 ** 2;
 /** Bytes of a fixture or a `--db` file: V8 holds at most 512 MiB in a string. */
 export const STORE_LIMIT = 500 * MEBIBYTE;
 
-/** Bytes of a scenario or a config file. */
 export const SETTINGS_LIMIT = 16 * MEBIBYTE;
 
 /** The text of a file, or what was found instead, such as `a device`. */
@@ -62,7 +61,6 @@ function openPipe(path: string): Socket {
   return new Socket({ fd, readable: true, writable: false });
 }
 
-/** Whether a path leads to a pipe, which gives its text only once. */
 export function isPipe(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }

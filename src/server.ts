@@ -43,14 +43,12 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** The loaded files. A pipe can be read only once, but several servers can start from it. */
 export interface LoadedFiles {
   readonly store: Store;
   readonly scenarios: readonly Scenario[];
   /** Own scenarios of the sandboxes. */
   readonly saved: Start['saved'] | undefined;
   readonly certificate: Certificate | undefined;
-  /** What `cacert` names. */
   readonly ca: string | undefined;
   /** What was read from the scenarios that are pipes, by name. */
   readonly piped: ReadonlyMap<string, TextReading>;

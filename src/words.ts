@@ -2,11 +2,6 @@ import { closest, distance } from 'fastest-levenshtein';
 import { isLosslessNumber } from 'lossless-json';
 import { LIMITS } from './limits.ts';
 
-/**
- * A list for a sentence.
- *
- * @example joinWords(['a', 'b', 'c'], 'and') // 'a, b and c'
- */
 export function joinWords(names: readonly string[], conjunction: 'and' | 'or'): string {
   return names.length < 2
     ? names.join('')
@@ -23,14 +18,13 @@ export function suggest(name: string, names: readonly string[]): string {
 
 /** Fewer than half of the letters differ, or the letters are the same in another order. */
 function isNear(name: string, right: string): boolean {
-  return distance(name, right) < right.length / 2 || lettersOf(name) === lettersOf(right);
+  return distance(name, right) < right.length / 2 || sortLetters(name) === sortLetters(right);
 }
 
-function lettersOf(word: string): string {
+function sortLetters(word: string): string {
   return [...word].sort().join('');
 }
 
-/** The most characters of a value in a message. */
 const MAX_VALUE_LENGTH = 60;
 
 /** Describes what was found, for messages. Long values are cut. */
@@ -56,7 +50,6 @@ export function cut(text: string, most: number): string {
 
 export const MAX_LISTED = LIMITS.problems.max;
 
-/** The text of the first 20 problems, and a line if there are more. */
 export function firstProblems<P>(
   problems: readonly P[],
   textOf: (problem: P) => string,
@@ -65,19 +58,16 @@ export function firstProblems<P>(
   return problems.length > MAX_LISTED ? [...first, 'and more'] : first;
 }
 
-/** A problem with a value: its place, what was expected and what was found. */
 export interface Problem {
   readonly path: string;
   readonly expected: string;
   readonly found: string;
 }
 
-/** A problem as messages show it. */
 export function problemText({ path, expected, found }: Problem): string {
   return `${path}: expected ${expected}, found ${found}`;
 }
 
-/** A count with its noun. */
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
@@ -87,7 +77,6 @@ export function roundDuration(duration: number): number {
   return Math.round(duration * 1000) / 1000;
 }
 
-/** A character as a JSON escape. */
 export function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -29,7 +29,6 @@ export type Choices = { readonly [Id in AssumptionId]: Option<Id> };
 
 export const ASSUMPTION_IDS = rowNames(ASSUMPTIONS);
 
-/** An assumption in its general type, for code that treats all of them alike. */
 export function assumptionShape(id: AssumptionId): AssumptionShape {
   return ASSUMPTIONS[id];
 }
@@ -74,11 +73,6 @@ export function isOption<Id extends AssumptionId>(id: Id, option: string): optio
   return ASSUMPTIONS[id].options.some(({ name }) => name === option);
 }
 
-/**
- * Returns the default options, except for the given ones.
- *
- * @example chooseOptions({ 'cancel-again': '404' })
- */
 export function chooseOptions(overrides: Partial<Choices> = {}): Choices {
   const choices = Object.fromEntries(
     ASSUMPTION_IDS.map((id) => [id, overrides[id] ?? ASSUMPTIONS[id].options[0].name] as const),
@@ -87,7 +81,6 @@ export function chooseOptions(overrides: Partial<Choices> = {}): Choices {
   return choices;
 }
 
-/** An assumption as JSON, with the option that is chosen. */
 export function assumptionState(id: AssumptionId, choices: Choices) {
   const { question, options: all, touches: operations } = assumptionShape(id);
   const options = all.map(({ name, meaning }) => ({ name, meaning }));

@@ -7,11 +7,6 @@ export const DEFAULT_URL = `http://${DEFAULTS.host}:${DEFAULTS.port}${BASE_PATH}
 export const BASE_URL_FORM =
   'a base URL such as https://staging.example.com/v1, without a user, a query or a fragment';
 
-/**
- * Reads a base URL: http or https, without a trailing slash, a query or a user.
- *
- * @returns undefined if the text is not one
- */
 export function parseBaseUrl(text: string): URL | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);

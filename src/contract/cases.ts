@@ -33,7 +33,6 @@ export const ASSUMED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((
     });
 });
 
-/** The parts of a reply and its call that cases test. */
 export interface CaseReply {
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly pathId: string | undefined;
@@ -48,7 +47,6 @@ export interface CaseReply {
 type CaseTest = (reply: CaseReply) => boolean;
 
 export interface DocumentedCase {
-  /** Unique within the reply. */
   readonly id: string;
   readonly operation: OperationId;
   readonly status: number;
@@ -113,7 +111,7 @@ const byQuantity =
 
 type CaseRows = Readonly<Record<string, readonly [sentence: string, shows: CaseTest]>>;
 
-function casesOf(operation: OperationId, status: number, rows: CaseRows): DocumentedCase[] {
+function createCases(operation: OperationId, status: number, rows: CaseRows): DocumentedCase[] {
   return Object.entries(rows).map(([id, [sentence, shows]]) => ({
     id,
     operation,
@@ -123,7 +121,6 @@ function casesOf(operation: OperationId, status: number, rows: CaseRows): Docume
   }));
 }
 
-/** For every operation: "Missing or invalid API key". */
 const UNAUTHORIZED: CaseRows = {
   'key-missing': ['No API key is sent.', ({ isTokenSent }) => !isTokenSent],
   'key-invalid': ['An API key is sent, but it is invalid.', ({ isTokenSent }) => isTokenSent],
@@ -165,7 +162,7 @@ const largeId = (prefix: string, id: string, shows = byLargeId): CaseRows => ({
  * id in each.
  */
 export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
-  ...casesOf('listPets', 200, {
+  ...createCases('listPets', 200, {
     'limit-absent': [
       'No limit is given, so the page has at most 20 animals.',
       (reply) => parameterOf(reply, 'limit') === undefined,
@@ -179,8 +176,8 @@ export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
     ...animalStatuses('page', 'An animal on the page'),
     ...largeId('page', 'An id on the page'),
   }),
-  ...casesOf('listPets', 401, UNAUTHORIZED),
-  ...casesOf('createPet', 201, {
+  ...createCases('listPets', 401, UNAUTHORIZED),
+  ...createCases('createPet', 201, {
     'created-with-status': ['The animal is created with a status.', byCreation(true)],
     'created-without-status': [
       'The animal is created without a status, which is optional.',
@@ -188,8 +185,8 @@ export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
     ],
     ...largeId('created', 'An id of the animal'),
   }),
-  ...casesOf('createPet', 401, UNAUTHORIZED),
-  ...casesOf('getPet', 200, {
+  ...createCases('createPet', 401, UNAUTHORIZED),
+  ...createCases('getPet', 200, {
     ...animalStatuses('pet', 'The animal'),
     'pet-sunset': [
       'The reply says in its Sunset header when the operation ends.',
@@ -197,14 +194,14 @@ export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
     ],
     ...largeId('pet', 'An id of the animal'),
   }),
-  ...casesOf('getPet', 401, UNAUTHORIZED),
-  ...casesOf('listInventory', 200, {
+  ...createCases('getPet', 401, UNAUTHORIZED),
+  ...createCases('listInventory', 200, {
     'inventory-empty': ['There is no inventory entry.', byNoRecord],
     ...ENTRY,
     ...largeId('inventory', 'A petId'),
   }),
-  ...casesOf('listInventory', 401, UNAUTHORIZED),
-  ...casesOf('updateInventory', 200, {
+  ...createCases('listInventory', 401, UNAUTHORIZED),
+  ...createCases('updateInventory', 200, {
     'quantity-0': ['The quantity is set to 0.', byQuantity((quantity) => quantity === 0)],
     'quantity-above': [
       'The quantity is set to more than 0.',
@@ -213,8 +210,8 @@ export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
     ...ENTRY,
     ...largeId('inventory', 'The petId'),
   }),
-  ...casesOf('updateInventory', 401, UNAUTHORIZED),
-  ...casesOf('listOrders', 200, {
+  ...createCases('updateInventory', 401, UNAUTHORIZED),
+  ...createCases('listOrders', 200, {
     'orders-empty': ['There is no order.', byNoRecord],
     'order-all-fields': [
       'An order has all its fields.',
@@ -231,14 +228,14 @@ export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
     ],
     ...largeId('order', 'An id of an order'),
   }),
-  ...casesOf('listOrders', 401, UNAUTHORIZED),
-  ...casesOf(
+  ...createCases('listOrders', 401, UNAUTHORIZED),
+  ...createCases(
     'cancelOrder',
     204,
     largeId('cancelled', 'The orderId', ({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
   ),
-  ...casesOf('cancelOrder', 401, UNAUTHORIZED),
-  ...casesOf('cancelOrder', 409, {
+  ...createCases('cancelOrder', 401, UNAUTHORIZED),
+  ...createCases('cancelOrder', 409, {
     'order-shipped': [
       'The order has shipped, rather than been cancelled before.',
       ({ wasCancelled }) => !wasCancelled,

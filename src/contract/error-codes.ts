@@ -9,7 +9,6 @@ interface ErrorShape {
   readonly on?: readonly OperationId[];
 }
 
-/** The codes of an Error. The document does not name any. */
 export const ERROR_CODES = {
   unauthorized: { statuses: [401], serial: '01' },
   forbidden: { statuses: [403], serial: '01' },
@@ -60,11 +59,6 @@ export type StatusOf<C extends ErrorCode> = (typeof ERROR_CODES)[C]['statuses'][
 
 export type CodeSpelling = 'snake_case' | 'UPPER_CASE' | 'kebab-case' | 'numeric';
 
-/**
- * Spells a code.
- *
- * @example spellCode('order_not_found', 404, 'numeric') // '40401'
- */
 export function spellCode(code: ErrorCode, status: number, spelling: CodeSpelling): string {
   switch (spelling) {
     case 'snake_case':
@@ -78,7 +72,6 @@ export function spellCode(code: ErrorCode, status: number, spelling: CodeSpellin
   }
 }
 
-/** A code in its general type, for code that treats all of them alike. */
 export function errorShape(code: ErrorCode): ErrorShape {
   return ERROR_CODES[code];
 }

@@ -55,7 +55,6 @@ function isWithinNesting(text: string): boolean {
   return true;
 }
 
-/** The value of a text as `parseJson` returns it; undefined if it is not JSON. */
 export function tryParseJson(text: string): unknown {
   try {
     return parseJson(text);
@@ -113,14 +112,13 @@ export function parseNumber(literal: string): unknown {
   }
   if (!Number.isInteger(double)) return double;
   // The double may have been rounded: from a fraction, or from another integer.
-  const integer = integerOf(literal);
+  const integer = parseInteger(literal);
   if (integer === undefined) return new LosslessNumber(literal);
   const exact = Number(integer);
   return Number.isSafeInteger(exact) ? exact : integer;
 }
 
-/** The value of an integer in any spelling; undefined if it is not an integer. */
-function integerOf(literal: string): bigint | undefined {
+function parseInteger(literal: string): bigint | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? [];
   const digits = whole + fraction;
   if (/^0*$/.test(digits)) return 0n;
@@ -145,17 +143,10 @@ export const INT64_MAX = 2n ** 63n - 1n;
 /** An integer as JSON writes it (RFC 8259, section 6): no plus sign, no leading zero. */
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 
-/** Whether a text is an integer in JSON, of any size. */
 export function isIntegerText(text: string): boolean {
   return INTEGER.test(text);
 }
 
-/**
- * Parses an int64 exactly.
- *
- * @returns undefined if `text` is not an integer from -2^63 to 2^63-1
- * @example parseInt64('9007199254740993') // 9007199254740993n
- */
 export function parseInt64(text: string): bigint | undefined {
   // The longest int64 has 20 characters; a far longer text would take long to convert.
   return text.length > 20 || !isIntegerText(text) ? undefined : toInt64(BigInt(text));

@@ -14,7 +14,6 @@ interface OperationParameter {
 export interface DocumentedReply {
   readonly description: string;
   readonly body?: { readonly record: RecordName; readonly list?: true };
-  /** Whether the document does not show the body. */
   readonly bodyNotShown?: true;
 }
 
@@ -168,7 +167,6 @@ export type OperationId = keyof typeof OPERATIONS;
 
 export const OPERATION_IDS = rowNames(OPERATIONS);
 
-/** An operation in its general type, for code that treats all of them alike. */
 export function operationShape(id: OperationId): OperationShape {
   return OPERATIONS[id];
 }

@@ -48,7 +48,6 @@ const required = <const Type extends FieldType>(type: Type, description: string)
 const optional = <const Type extends FieldType>(type: Type, description: string) =>
   ({ type, required: false, description }) as const;
 
-/** The fields of the four records, in the order of replies. */
 export const RECORDS = {
   Animal: {
     id: required('int64', 'Assigned by the service on creation.'),
@@ -96,7 +95,6 @@ export const STORED_RECORDS = {
 
 export type CollectionName = keyof typeof STORED_RECORDS;
 
-/** The names of the collections, in the order of fixtures. */
 export const COLLECTIONS: readonly CollectionName[] = ['animals', 'inventory', 'orders'];
 
 export type Animal = RecordOf<typeof RECORDS.Animal>;

@@ -6,7 +6,6 @@ import { rowNames } from '../tables.ts';
  */
 type FaultEffect = 'replaces' | 'spoils' | 'delivers';
 
-/** The ways to break an exchange on the wire, and what each does to the reply. */
 export const FAULTS = {
   /** A TCP reset. Sends nothing. */
   reset: 'replaces',

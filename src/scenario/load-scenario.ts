@@ -28,7 +28,6 @@ const NAME = /^[\w-]+$/;
 
 let shipped: readonly { readonly name: string; readonly description: string }[] | undefined;
 
-/** The shipped scenarios, by name. Reads their descriptions only, without a parser. */
 export function shippedScenarios() {
   shipped ??= SCENARIO_NAMES.map((name) => {
     const text = readFileSync(shippedFile(name), 'utf8');
@@ -44,31 +43,18 @@ export function scenarioText(name: string): string {
   return text.replace('$schema=', '$schema=./node_modules/petstore-mock/scenarios/');
 }
 
-/** Reports a scenario that cannot be used where it is wanted. */
 type Refuse = (expected: string, found: string) => undefined;
 
 /** Finds scenarios by `wanted`: a name or a path, as messages show it. */
 interface ScenarioFinder {
-  /**
-   * @returns undefined once it has been refused
-   * @throws ScenarioError with its own problems
-   */
   readonly find: (wanted: string, refuse: Refuse) => Promise<Scenario | undefined>;
   /** Equal for all names of one scenario. */
   readonly keyOf: (wanted: string) => string;
   /** The `wanted` of a name or a path that a scenario extends. */
   readonly extendedAs: (wanted: string, scenario: Scenario, extended: string) => string;
-  /** Reports what else is wrong with a scenario. */
   readonly check?: (scenario: Scenario, report: ReportMisfit) => void;
 }
 
-/**
- * Loads scenarios and what they extend.
- *
- * @returns the scenarios in ascending precedence; one that is extended more than once comes once, at
- *   its first place
- * @throws ScenarioError with the problems of all of them
- */
 async function loadInOrder(
   named: readonly string[],
   { find, keyOf, extendedAs, check }: ScenarioFinder,
@@ -121,30 +107,24 @@ async function loadInOrder(
   return [...loaded.values()];
 }
 
-/**
- * Loads scenarios and what they extend, by the name of a shipped one or else by path.
- *
- * @param texts the files that were already read, by name or path
- * @throws ScenarioError with the problems of all of them
- */
 export async function loadScenarios(
   namesOrPaths: readonly string[],
   texts: ReadonlyMap<string, TextReading> = new Map(),
 ): Promise<readonly Scenario[]> {
   return loadInOrder(namesOrPaths, {
     find: async (wanted, refuse) => {
-      const file = fileOf(wanted);
+      const file = scenarioFile(wanted);
       const read = texts.get(wanted) ?? (await readText(file, SETTINGS_LIMIT));
       if (read.ok) return readFile(file, wanted, read.text);
       return refuse(EXPECTED_FILE, `${read.found}${suggest(basename(wanted), SCENARIO_NAMES)}`);
     },
-    keyOf: fileOf,
+    keyOf: scenarioFile,
     extendedAs: (wanted, _, extended) =>
       isShipped(extended) || isAbsolute(extended) ? extended : join(dirname(wanted), extended),
   });
 }
 
-function fileOf(nameOrPath: string): string {
+function scenarioFile(nameOrPath: string): string {
   return isShipped(nameOrPath) ? shippedFile(nameOrPath) : resolve(nameOrPath);
 }
 
@@ -196,14 +176,13 @@ export async function loadForRequest(
   });
 }
 
-/** @throws ScenarioError with its problems */
 async function readFile(file: string, label: string, text: string): Promise<Scenario> {
   const extension = extname(file);
   const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
   const name = headerName(basename(file, extension));
   const scenario = await readScenarioText(label, { name, format, text });
   const { fixture } = scenario;
-  return { ...scenario, file, fixture: fixture && fixtureOf(fixture, file) };
+  return { ...scenario, file, fixture: fixture && resolveFixture(fixture, file) };
 }
 
 /** The name of a file as `Mock-Basis` can show it (RFC 9651): other characters are percent-encoded. */
@@ -215,7 +194,7 @@ function headerName(name: string): string {
 }
 
 /** A name means a shipped fixture. A path is relative to the scenario file. */
-function fixtureOf(fixture: string, file: string): string {
+function resolveFixture(fixture: string, file: string): string {
   return NAME.test(fixture) ? fixture : resolve(dirname(file), fixture);
 }
 
@@ -239,7 +218,6 @@ export function scenarioSource({ name, file, fixture, definition }: Scenario): S
   return { name, file, fixture, definition };
 }
 
-/** @throws ScenarioError if this version cannot read it */
 export function scenarioFrom({ name, definition, ...origin }: ScenarioSource): Scenario {
   const reading = readScenario(definition, name);
   if (!reading.ok) throw new ScenarioError(reading.problems.map(problemText));

@@ -89,7 +89,7 @@ export const REPLY = convert(
       headers: [...headers].flatMap(([name, values]) =>
         isContentType(name) ? [] : values.flatMap((value) => [name, value]),
       ),
-      body: empty ? NO_BODY : body && bodyOf(body, types[0]),
+      body: empty ? NO_BODY : body && createBody(body, types[0]),
     };
   },
 );
@@ -103,7 +103,10 @@ function isContentType(name: string): boolean {
 }
 
 /** The body as JSON, exactly as written; a string as it is, if its media type is not JSON. */
-function bodyOf({ value, text }: ValueOf<typeof ANY_JSON>, mediaType: string | undefined): Body {
+function createBody(
+  { value, text }: ValueOf<typeof ANY_JSON>,
+  mediaType: string | undefined,
+): Body {
   if (mediaType === undefined) return { kind: 'json', text };
   const isText = typeof value === 'string' && !isJsonType(mediaType);
   return { kind: 'json', text: isText ? value : text, mediaType };

@@ -12,12 +12,12 @@ import {
   oneOrMore,
   type Shape,
   scalar,
+  TRUE,
   text,
   type ValueOf,
 } from '../shape/shapes.ts';
 import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
-import { HOLD } from './hold.ts';
 import { headersShape, REPLY } from './reply-shape.ts';
 import { MAX_DELAY_MS } from './time-shapes.ts';
 
@@ -59,7 +59,7 @@ const ASSUMED_INPUTS: Readonly<Partial<Record<OperationId, readonly string[]>>> 
   createPet: ['id'],
 };
 
-function inputsOf(id: OperationId): readonly string[] {
+function listInputs(id: OperationId): readonly string[] {
   const { parameters, body } = operationShape(id);
   const documented = [...parameters.map(({ name }) => name), ...Object.keys(body?.fields ?? {})];
   return [...documented, ...(ASSUMED_INPUTS[id] ?? [])];
@@ -68,14 +68,14 @@ function inputsOf(id: OperationId): readonly string[] {
 type ConditionsMember = Member<readonly Condition[]>;
 
 function inputMember(name: string): ConditionsMember {
-  const owners = OPERATION_IDS.filter((id) => inputsOf(id).includes(name));
+  const owners = OPERATION_IDS.filter((id) => listInputs(id).includes(name));
   return optional(
     convert(VALUES, (values) => [{ of: 'input', name, values }]),
     `\`${name}\` of ${joinWords(owners, 'and')}. \`null\` matches an absent one.`,
   );
 }
 
-const INPUTS = [...new Set(OPERATION_IDS.flatMap(inputsOf))].sort();
+const INPUTS = [...new Set(OPERATION_IDS.flatMap(listInputs))].sort();
 
 const WHERE: Shape<readonly Condition[]> = convert(
   object<Readonly<Record<string, ConditionsMember>>>(
@@ -185,6 +185,19 @@ const FAULT: Shape<Fault> = either(
   `${joinWords(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
 
+const NAME = /^[\w.-]{1,64}$/;
+
+const EXPECTED_NAME = '1 to 64 of A-Z a-z 0-9 . _ -';
+
+export const HOLD_NAME = text(EXPECTED_NAME, NAME, { pattern: NAME.source });
+
+/** What a rule holds its reply back under: `true` stands for `default`. */
+export const HOLD = either(
+  convert(TRUE, () => 'default'),
+  HOLD_NAME,
+  `true, or a name of ${EXPECTED_NAME}`,
+);
+
 const RULE = object({
   on: required(ON, 'The operations that the rule applies to; "*" for all.'),
   where: optional(
@@ -222,9 +235,9 @@ export const RULE_SHAPE = convert(
       report({ at: [...at, ...member], ofName: member.length > 0, expected, found });
       right = false;
     };
-    const inputs = joinWords([...new Set(on.flatMap(inputsOf))], 'or');
+    const inputs = joinWords([...new Set(on.flatMap(listInputs))], 'or');
     for (const { of, name } of where) {
-      if (of !== 'input' || on.some((id) => inputsOf(id).includes(name))) continue;
+      if (of !== 'input' || on.some((id) => listInputs(id).includes(name))) continue;
       // Such a rule could never match.
       const expected = `an input of ${joinWords(on, 'or')}, which has ${inputs || 'none'}`;
       refuse(expected, `"${name}"`, 'where', name);

@@ -14,7 +14,6 @@ export interface RuleMatch {
   readonly by: string;
   /** The same for people. */
   readonly reason: string;
-  /** In milliseconds. */
   readonly delay: number;
   /** The name under which the reply is held back. */
   readonly hold: string | undefined;
@@ -27,12 +26,10 @@ export interface RuleMatch {
 /** Where rules come from. Each source counts calls apart. */
 type RuleSource = 'active' | 'prefer' | 'latch';
 
-/** A rule, prepared for one operation. */
 interface OperationRule {
   readonly rule: Rule;
   readonly counter: string;
   readonly isCounting: boolean;
-  /** The conditions of the rule's `where`. */
   readonly tests: readonly CallTest[];
 }
 
@@ -70,12 +67,10 @@ export function createRuleBook(
   return new Map(OPERATION_IDS.map((id) => [id, forOperation(id)]));
 }
 
-/** Whether what a rule does depends on the number of the call. */
 function countsCalls({ calls, chance, delay }: Rule): boolean {
   return calls !== undefined || chance < 1 || (delay !== undefined && delay.kind !== 'fixed');
 }
 
-/** The calls that rules have counted, by `counterKey`. */
 export type RuleCounts = ReadonlyMap<string, number>;
 
 export const NO_COUNTS: RuleCounts = new Map();
@@ -89,7 +84,6 @@ function counterKey(
   return `${source}/${owner}/${scenario}/${number}`;
 }
 
-/** The counts without those of a scenario or a latch. */
 export function dropCounters(counts: RuleCounts, source: RuleSource, owner: string): RuleCounts {
   const prefix = `${source}/${owner}/`;
   const left = [...counts].filter(([key]) => !key.startsWith(prefix));
@@ -102,10 +96,8 @@ export function countCalls(counts: RuleCounts, rule: Rule): number | undefined {
   return counts.get(counterKey('active', rule.scenario, rule)) ?? 0;
 }
 
-/** The field numbers of the random draws. */
 const FIELD = { chance: 0x60, delay: 0x61, delayAngle: 0x62 } as const;
 
-/** The first rule that matched, if one did, and the counts after the call. */
 interface MatchResult {
   readonly match: RuleMatch | undefined;
   readonly counts: RuleCounts;
@@ -196,5 +188,4 @@ function createTest(id: OperationId, { of, name, values }: Condition): CallTest 
   };
 }
 
-/** The fields of a body that is not a JSON object. */
 const NO_FIELDS: Readonly<Record<string, unknown>> = {};

@@ -38,11 +38,8 @@ export interface Start {
   readonly saved: ReadonlyMap<string, SavedScenario>;
 }
 
-/** The settings of a start. Scenarios win over them. */
 export interface StartSettings {
-  /** By default, the seed in `DEFAULTS`. */
   readonly seed?: number | undefined;
-  /** Options other than the defaults. */
   readonly assume?: Partial<Choices> | undefined;
   readonly keys?: KeyLists | undefined;
   /** The time at the start, in milliseconds since 1970; the system time by default. */
@@ -50,7 +47,6 @@ export interface StartSettings {
   readonly frozen?: boolean | undefined;
   /** The delay of replies that no rule decides, in milliseconds. */
   readonly delay?: number | undefined;
-  /** Leaves out everything that distinguishes the mock from the service. */
   readonly plain?: boolean | undefined;
 }
 
@@ -112,26 +108,17 @@ export function stagingStart(start: Start): Start {
   return { ...start, ownKeys: { valid: [STAGING_KEY], readOnly: [] } };
 }
 
-/** Overrides members of `earlier` by the defined members of `later`. */
 export function override<T extends object>(earlier: T, later: Partial<T>): T {
   const overrides = Object.entries(later).filter(([, value]) => value !== undefined);
   return { ...earlier, ...Object.fromEntries(overrides) };
 }
 
-/** The store before scenarios change it. */
 export interface StoreChoice {
-  /** The name of a shipped fixture, or a path. */
   readonly fixture?: string | undefined;
-  /** How many animals and orders to generate instead of a fixture. */
   readonly animals?: number | undefined;
   readonly orders?: number | undefined;
 }
 
-/**
- * Scenarios with the stores that they name.
- *
- * @throws FixtureError if a fixture is broken
- */
 export function loadBases(
   scenarios: readonly Scenario[],
   seed?: number,
@@ -145,11 +132,6 @@ export function loadBases(
   );
 }
 
-/**
- * Loads or generates a store.
- *
- * @throws FixtureError if the fixture is broken
- */
 export async function loadStore(
   { fixture = DEFAULTS.fixture, animals, orders }: StoreChoice,
   seed: number = DEFAULTS.seed,

@@ -26,7 +26,6 @@ export const SCENARIO_NAMES = [
   'unseen-statuses',
 ] as const;
 
-/** The name of a shipped scenario. */
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 
 export function isShipped(name: string): name is ScenarioName {

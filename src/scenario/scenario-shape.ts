@@ -180,7 +180,7 @@ export const SCENARIO = convert(
 );
 
 /** A valid scenario. The scenarios that it extends are not loaded yet. */
-export interface Scenario extends ReturnType<typeof scenarioOf> {
+export interface Scenario extends ReturnType<typeof createScenario> {
   /** Its file; undefined if it came in a request. */
   readonly file?: string | undefined;
   /** The store that its fixture or `generate` names, once that is loaded. */
@@ -191,17 +191,12 @@ export interface Scenario extends ReturnType<typeof scenarioOf> {
   readonly linesOf: (problems: readonly ShapeProblem[]) => readonly string[];
 }
 
-/**
- * A scenario as JSON or YAML.
- *
- * @param name what messages and `Mock-Basis` call it
- */
 export function scenarioShape(name: string): Shape<Scenario> {
   return {
     ...SCENARIO,
     read(value, at, report) {
       const parts = SCENARIO.read(value, at, report);
-      return parts && { ...scenarioOf(parts, name), definition: value, linesOf: linesInBody };
+      return parts && { ...createScenario(parts, name), definition: value, linesOf: linesInBody };
     },
   };
 }
@@ -218,7 +213,7 @@ export function readScenario(value: unknown, name: string): Reading<Scenario, Sh
 }
 
 /** A scenario with a name, a number for each rule, and defaults for what is left out. */
-function scenarioOf(
+function createScenario(
   {
     description = '',
     extends: extended = [],

@@ -13,12 +13,6 @@ export interface SavedScenario {
   readonly text: string;
 }
 
-/**
- * Reads the text of a scenario. Loads nothing that it extends.
- *
- * @param file its name in problems
- * @throws ScenarioError with a line for each problem
- */
 export async function readScenarioText(
   file: string,
   { name, format, text }: Omit<SavedScenario, 'description'>,
@@ -38,11 +32,6 @@ const MAX_LENGTH: Readonly<Record<ScenarioFormat, number>> = {
   json: LIMITS.jsonText.max,
 };
 
-/**
- * Reads a scenario from a text in a request. As YAML, that includes JSON.
- *
- * @throws ScenarioError with a line for each problem
- */
 export async function scenarioFromText(
   name: string,
   text: string,

@@ -41,7 +41,7 @@ export function readYaml(file: string, content: string): ParsedText {
       schema: 'core',
       customTags: (tags) => [EXACT_NUMBER, ...tags],
     });
-    const [document, another] = composer.compose(tokensOf(text), true, text.length);
+    const [document, another] = composer.compose(readTokens(text), true, text.length);
     if (document === undefined) throw new Error('A composer that is forced makes a document.');
     // Later errors follow from the first.
     const [error] = [...document.errors, ...document.warnings];
@@ -49,7 +49,7 @@ export function readYaml(file: string, content: string): ParsedText {
     if (another !== undefined) return refused(another.range[0], 'One document in a file');
     const linesOf = (problems: readonly ShapeProblem[]) => {
       const placed = problems.map(
-        (problem) => [offsetOf(document, problem), problemText(problem)] as const,
+        (problem) => [findOffset(document, problem), problemText(problem)] as const,
       );
       return placedLines(file, text, placed);
     };
@@ -67,7 +67,7 @@ export function readYaml(file: string, content: string): ParsedText {
 }
 
 /** Bounds the nesting before the composer recurses: where the stack ends, V8 may end the process. */
-function* tokensOf(text: string): Generator<CST.Token> {
+function* readTokens(text: string): Generator<CST.Token> {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
@@ -84,7 +84,7 @@ function isWithin(levels: number, value: unknown): boolean {
 }
 
 /** Where a value or its name begins. A value that is missing has the place of its parent. */
-function offsetOf(document: Document, { at, ofName }: ShapeProblem): number {
+function findOffset(document: Document, { at, ofName }: ShapeProblem): number {
   let found: unknown = document.contents;
   let name: unknown;
   for (const step of at) {

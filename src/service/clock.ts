@@ -10,7 +10,6 @@ export function currentInstant(): Instant {
   return { wall: Date.now(), steady: performance.now() };
 }
 
-/** The clock of a sandbox: ahead of the system time, or frozen. */
 export interface Clock {
   /** Milliseconds ahead of the system time. */
   readonly ahead: number;
@@ -18,7 +17,6 @@ export interface Clock {
   readonly frozenAt: number | undefined;
 }
 
-/** The time of a clock, and whether it is frozen. */
 export interface ClockSetting {
   /** In milliseconds since 1970; by default, the current time of the clock. */
   readonly now?: number | undefined;
@@ -39,7 +37,6 @@ export function isReal({ ahead, frozenAt }: Clock): boolean {
   return ahead === 0 && frozenAt === undefined;
 }
 
-/** A clock after a setting. What the setting leaves out stays as it is. */
 export function setClock(
   clock: Clock,
   { now, frozen = clock.frozenAt !== undefined }: ClockSetting,

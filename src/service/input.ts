@@ -15,7 +15,6 @@ export type RequestBody =
   /** The body exceeded `body-limit` and was dropped. */
   | { readonly kind: 'too-large'; readonly limit: number };
 
-/** A body as a JSON value, or why it is not JSON. */
 type BodyJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
@@ -72,7 +71,6 @@ export interface Call {
 
 type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The limit in bytes of each option of `body-limit`. */
 export const BODY_LIMITS = {
   '1mb': 1024 * 1024,
   '10kb': 10 * 1024,
@@ -120,7 +118,6 @@ export class InputReader {
     this.#acceptedBy.push(id);
   }
 
-  /** Accepts the input if this option of an assumption is chosen, else reports a problem. */
   refuseUnless<Id extends AssumptionId>(id: Id, option: Option<Id>, problem: string): void {
     if (this.#decidedBy.choices[id] === option) this.addAcceptedBy(id);
     else this.problem(problem, id);
@@ -140,7 +137,6 @@ export class InputReader {
     for (const id of this.#acceptedBy ?? []) this.#decidedBy.add(id);
   }
 
-  /** The reply that reports the problems; undefined if there are none. */
   get refusal(): Reply | undefined {
     if (this.#unreadable !== undefined) return this.#unreadable;
     if (this.#problems === undefined) return undefined;
@@ -176,7 +172,6 @@ export class InputReader {
     return values;
   }
 
-  /** Reads an integer of any size in a query parameter. */
   integer(name: string, text: string, expected: string): number | undefined {
     if (isIntegerText(text)) return Number(text);
     this.problem(`${name}: expected ${expected}, found ${describe(text)}`);
@@ -208,7 +203,6 @@ export class InputReader {
     return read.ok ? { fields: read.value, names: unknown } : undefined;
   }
 
-  /** The body as a JSON object; undefined after a problem or a refusal. */
   #json(): unknown {
     const { body, contentType, contentEncoding } = this.#call;
     const decidedBy = this.#decidedBy;

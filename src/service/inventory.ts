@@ -61,7 +61,6 @@ function updateStock(
   return { reply: recordReply(decidedBy, 200, text, entry), store: after };
 }
 
-/** The store with an entry's new quantity, and with the statuses that the assumptions derive from it. */
 export function withQuantity(
   { choices, store }: Pick<World, 'choices' | 'store'>,
   before: InventoryEntry,

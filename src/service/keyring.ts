@@ -1,4 +1,3 @@
-/** The keys that work without configuration. */
 const DEFAULT_KEYS = ['demo-key'] as const;
 const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 
@@ -16,7 +15,6 @@ export interface Keyring {
   readonly expires: ReadonlyMap<string, Expiry>;
 }
 
-/** When a key expires: some milliseconds after the start, or at an instant. */
 export type Expiry =
   | { readonly kind: 'after'; readonly milliseconds: number }
   | { readonly kind: 'at'; readonly instant: number };
@@ -77,7 +75,7 @@ export function checkKey(
   if (key === '') return refusal('the token after Bearer is empty');
   if (keys.invalid === 'all') return refusal('all keys are listed as invalid', true);
   if (keys.invalid.has(key)) return refusal('this key is listed as invalid', true);
-  const expiry = expiryOf(keys, key);
+  const expiry = findExpiry(keys, key);
   if (expiry !== undefined && hasExpired(expiry, time)) return refusal('the key has expired', true);
   if (keys.readOnly.has(key)) return { ok: true, key, readOnly: true };
   if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: keys.allReadOnly };
@@ -91,7 +89,7 @@ function unknownKey({ valid }: Pick<Keyring, 'valid'>, key: string): string {
   return 'the key is unknown';
 }
 
-function expiryOf({ expires }: Pick<Keyring, 'expires'>, key: string): Expiry | undefined {
+function findExpiry({ expires }: Pick<Keyring, 'expires'>, key: string): Expiry | undefined {
   return expires.get(key) ?? expires.get('all');
 }
 
@@ -134,7 +132,6 @@ export type RateWindows = ReadonlyMap<string, RateWindow>;
 
 export const NO_RATES: RateWindows = new Map();
 
-/** A limit in the format of `rate-limit`: requests per second or minute. */
 export type Rate = `${number}/${'s' | 'm'}`;
 
 export interface RateCount {

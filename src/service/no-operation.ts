@@ -16,11 +16,9 @@ export interface UnknownRoute {
 }
 
 interface Preflight {
-  /** The headers that the page wants to send. */
   readonly headers: string | undefined;
 }
 
-/** The reply to what reaches no operation. */
 export function answerWithoutOperation(choices: Choices, route: UnknownRoute): Reply {
   const { method, allow } = route;
   const decidedBy = new AssumptionTrace(choices);
@@ -35,7 +33,6 @@ export function answerWithoutOperation(choices: Choices, route: UnknownRoute): R
   return errorReply(decidedBy, 'method_not_allowed', 405, adviseMethod(method, allow), { headers });
 }
 
-/** Says which methods are allowed in place of one. */
 export function adviseMethod(method: string, allow: string): string {
   return `${method} is not allowed; use ${joinWords(allow.split(', '), 'or')}`;
 }

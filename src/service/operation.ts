@@ -37,7 +37,6 @@ interface OperationResult {
 /** Answers a call in a world. Pure; knows nothing of HTTP servers, timers or scenarios. */
 export type Operation = (world: World, call: Call) => OperationResult;
 
-/** A reply, and the store after it if that changed. */
 export interface ReplyWithStore {
   readonly reply: Reply;
   readonly store: Store;

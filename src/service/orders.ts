@@ -22,7 +22,7 @@ export const listOrders = operation(
       choices['order-status-field'] === 'shown' && choices['order-shipping'] === 'at-ship-date';
     // A list that depends on the clock is not kept.
     const list = isDueShown
-      ? writeOrders(world, (order) => ({ ...order, status: statusOf(world, order) }))
+      ? writeOrders(world, (order) => ({ ...order, status: orderStatus(world, order) }))
       : store.orders.list(choices, '', () => writeOrders(world));
     return listReply(decidedBy, list);
   },
@@ -36,7 +36,7 @@ function writeOrders({ choices, represent, store }: World, show = (order: Order)
 }
 
 /** The status of an order. With `order-shipping: at-ship-date`, it depends on the clock. */
-function statusOf(world: World, order: Order): OrderStatus {
+function orderStatus(world: World, order: Order): OrderStatus {
   const status = order.status ?? 'pending';
   return world.choices['order-shipping'] === 'at-ship-date' && isDue(world, order)
     ? 'shipped'
@@ -61,7 +61,7 @@ export const cancelOrder = operation(
       return errorReply(decidedBy, 'order_not_found', 404, message, { basis: decidedBy.basis });
     }
     if (isDue(world, order)) decidedBy.add('order-shipping');
-    switch (statusOf(world, order)) {
+    switch (orderStatus(world, order)) {
       case 'pending':
         return { reply: reply(decidedBy, 204), store: cancel(world, order) };
       case 'shipped':
@@ -101,7 +101,6 @@ function conflict(decidedBy: AssumptionTrace, code: ConflictCode, message: strin
   return { ...reply(decidedBy, 409, conflictBody(decidedBy, code, message)), reason: message };
 }
 
-/** The body of a 409, in the format of `conflict-body`. */
 export function conflictBody(
   { choices }: Pick<AssumptionTrace, 'choices'>,
   code: ConflictCode,

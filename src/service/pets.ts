@@ -36,7 +36,6 @@ type FilterName = Exclude<(typeof OPERATIONS.listPets.parameters)[number]['name'
 
 type ReadFilter = (reader: InputReader, text: string) => AnimalFilter | undefined;
 
-/** How each parameter that filters is read; undefined for no filter. */
 const FILTERS: Readonly<Record<FilterName, ReadFilter>> = {
   status: readStatusFilter,
 };

@@ -20,7 +20,6 @@ export type Basis =
 
 export const BASIS_KINDS = ['documented', 'assumed', 'forced', 'upstream'] as const;
 
-/** What decided a reply: assumptions, or a rule. */
 export function basisReasons(basis: Basis): readonly string[] {
   return 'by' in basis ? [basis.by].flat() : [];
 }
@@ -77,25 +76,21 @@ export class AssumptionTrace {
     this.choices = choices;
   }
 
-  /** Records that an assumption decides the status. */
   add(id: AssumptionId): void {
     const ground = `${id}=${this.choices[id]}`;
     this.#by ??= [];
     if (!this.#by.includes(ground)) this.#by.push(ground);
   }
 
-  /** Documented, unless an assumption decided. */
   get basis(): Basis {
     return this.#by === undefined ? DOCUMENTED : { kind: 'assumed', by: this.#by };
   }
 
-  /** Assumed, even if no assumption decided. */
   get assumed(): Basis {
     return { kind: 'assumed', by: this.#by ?? [] };
   }
 }
 
-/** A reply with a documented status. Its basis is documented unless an assumption decided. */
 export function reply(
   decidedBy: AssumptionTrace,
   status: number,
@@ -107,11 +102,6 @@ export function reply(
   return { status, headers, body, basis: decidedBy.basis, records, reason: undefined };
 }
 
-/**
- * A reply that shows one record.
- *
- * @param text its JSON
- */
 export function recordReply(
   decidedBy: AssumptionTrace,
   status: number,
@@ -157,7 +147,6 @@ export function errorReply<C extends ErrorCode>(
   };
 }
 
-/** An Error, with the spelling of its code that `error-codes` chooses. */
 export function errorBody<C extends ErrorCode>(
   choices: Choices,
   code: C,

@@ -17,7 +17,6 @@ import {
 import type { Records } from './sorted-records.ts';
 import { ID_NAME, type Store } from './store.ts';
 
-/** Changes to one collection, in the order in which they are applied. */
 export interface CollectionChanges<R> {
   readonly remove: readonly bigint[] | 'all';
   readonly each: readonly BulkChange[];

@@ -4,7 +4,6 @@ import difference from 'sorted-btree/extended/diffAgainst.js';
 const BTree = btree.default;
 const diffAgainst = difference.default;
 
-/** A JSON array, and the records in it. */
 export interface RecordList<R> {
   readonly text: string | Buffer;
   readonly records: readonly R[];
@@ -94,14 +93,12 @@ export class Records<R extends object> {
     return index === -1 ? this.#written.length : index;
   }
 
-  /** A tree of all records, which may be changed. */
   #copy(): Tree<R> {
     const tree = this.#tree.clone();
     for (const record of this.#written) tree.set(this.idOf(record), record);
     return tree;
   }
 
-  /** The records after some are added, or replace those with their ids. */
   withAll(records: Iterable<R>): Records<R> {
     const tree = this.#copy();
     let highest = this.highestId;
@@ -140,7 +137,6 @@ export class Records<R extends object> {
     return changed.length === 0 ? this : this.withAll(changed);
   }
 
-  /** How many records differ from those of `other`, added and removed ones included. */
   countChanges(other: Records<R>): number {
     if (other === this) return 0;
     let count = 0;
@@ -151,14 +147,12 @@ export class Records<R extends object> {
     return count;
   }
 
-  /** The records with ids above `after`, by ascending id. */
   *ascending(after?: bigint): Generator<R> {
     const from = after === undefined ? undefined : after + 1n;
     const written = from === undefined ? this.#written : this.#written.slice(this.#indexOf(from));
     yield* this.#merge(this.#tree.entries(from, []), written, (a, b) => a < b);
   }
 
-  /** The records with ids below `before`, by descending id. */
   *descending(before?: bigint): Generator<R> {
     const from = before === undefined ? undefined : before - 1n;
     const end = before === undefined ? this.#written.length : this.#indexOf(before);

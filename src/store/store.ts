@@ -10,10 +10,8 @@ import { Records } from './sorted-records.ts';
 /** The records of the service. Immutable. */
 export type Store = { readonly [Name in CollectionName]: Records<StoredRecord[Name]> };
 
-/** The records of a store in any order, such as those of a fixture. */
 export type StoreRecords = { readonly [Name in CollectionName]: Iterable<StoredRecord[Name]> };
 
-/** The member that is the id, by collection. */
 export const ID_NAME = {
   animals: 'id',
   inventory: 'petId',

@@ -7,7 +7,7 @@ import { LATCH, withLatch } from '../../sandbox/latches.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
-import { HOLD_NAME } from '../../scenario/hold.ts';
+import { HOLD_NAME } from '../../scenario/rule-shape.ts';
 import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
