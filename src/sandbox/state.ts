@@ -10,8 +10,7 @@ import {
 } from '../scenario/rules.ts';
 import { applyRecords, delayRule, override, type Start } from '../scenario/sandbox-start.ts';
 import { WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
-import type { Scenario } from '../scenario/scenario-shape.ts';
-import type { SavedScenario } from '../scenario/scenario-text.ts';
+import type { SavedScenario, Scenario } from '../scenario/scenario-shape.ts';
 import { type Clock, type Instant, REAL_CLOCK, readClock, setClock } from '../service/clock.ts';
 import {
   type KeyLists,

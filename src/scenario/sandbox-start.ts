@@ -9,8 +9,7 @@ import { loadFixture } from '../store/fixture/load-fixture.ts';
 import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import type { Rule } from './rule-shape.ts';
-import type { Scenario } from './scenario-shape.ts';
-import type { SavedScenario } from './scenario-text.ts';
+import type { SavedScenario, Scenario } from './scenario-shape.ts';
 
 export class ScenarioError extends ContentError {
   override readonly name = 'ScenarioError';

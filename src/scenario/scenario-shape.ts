@@ -179,6 +179,14 @@ export const SCENARIO = convert(
   },
 );
 
+/** A scenario that a sandbox keeps under a name, as it was written. */
+export interface SavedScenario {
+  readonly name: string;
+  readonly description: string;
+  readonly format: 'json' | 'yaml';
+  readonly text: string;
+}
+
 /** A valid scenario. The scenarios that it extends are not loaded yet. */
 export interface Scenario extends ReturnType<typeof createScenario> {
   /** Its file; undefined if it came in a request. */

@@ -1,17 +1,7 @@
 import { LIMITS } from '../limits.ts';
 import { readJson } from '../shape/source-text.ts';
 import { ScenarioError } from './sandbox-start.ts';
-import { readScenario, type Scenario } from './scenario-shape.ts';
-
-export type ScenarioFormat = 'json' | 'yaml';
-
-/** A scenario that a sandbox keeps under a name, as it was written. */
-export interface SavedScenario {
-  readonly name: string;
-  readonly description: string;
-  readonly format: ScenarioFormat;
-  readonly text: string;
-}
+import { readScenario, type SavedScenario, type Scenario } from './scenario-shape.ts';
 
 export async function readScenarioText(
   file: string,
@@ -27,7 +17,7 @@ export async function readScenarioText(
   return { ...reading.value, linesOf };
 }
 
-const MAX_LENGTH: Readonly<Record<ScenarioFormat, number>> = {
+const MAX_LENGTH: Readonly<Record<SavedScenario['format'], number>> = {
   yaml: LIMITS.yamlText.max,
   json: LIMITS.jsonText.max,
 };
@@ -35,7 +25,7 @@ const MAX_LENGTH: Readonly<Record<ScenarioFormat, number>> = {
 export async function scenarioFromText(
   name: string,
   text: string,
-  format: ScenarioFormat = 'yaml',
+  format: SavedScenario['format'] = 'yaml',
 ): Promise<Scenario> {
   const max = MAX_LENGTH[format];
   if (text.length <= max) return readScenarioText(name, { name, format, text });

@@ -7,7 +7,8 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { MAX_NAMED, type State } from '../sandbox/state.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
-import { readScenarioText, type SavedScenario } from '../scenario/scenario-text.ts';
+import type { SavedScenario } from '../scenario/scenario-shape.ts';
+import { readScenarioText } from '../scenario/scenario-text.ts';
 import { describe } from '../words.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {

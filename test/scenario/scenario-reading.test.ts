@@ -6,8 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/package.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
+import type { SavedScenario } from '../../src/scenario/scenario-shape.ts';
 import { type Scenario, scenarioSchema } from '../../src/scenario/scenario-shape.ts';
-import { readScenarioText, type ScenarioFormat } from '../../src/scenario/scenario-text.ts';
+import { readScenarioText } from '../../src/scenario/scenario-text.ts';
 
 const SCENARIOS = join(packageRoot, 'scenarios');
 
@@ -16,11 +17,14 @@ formats.default(ajv);
 ajv.addVocabulary(['x-seen-values']);
 const validate = ajv.compile(scenarioSchema());
 
-function load(text: string, format: ScenarioFormat = 'yaml'): Promise<Scenario> {
+function load(text: string, format: SavedScenario['format'] = 'yaml'): Promise<Scenario> {
   return readScenarioText('FILE', { name: 'whole', format, text });
 }
 
-async function problemsOf(text: string, format?: ScenarioFormat): Promise<readonly string[]> {
+async function problemsOf(
+  text: string,
+  format?: SavedScenario['format'],
+): Promise<readonly string[]> {
   try {
     await load(text, format);
   } catch (error) {
@@ -177,7 +181,7 @@ const LAUGHS = [...'bcdefgh'].map(
   (it, at) => `${it}: &${it} ${TEN.replaceAll('x', `*${'abcdefg'[at]}`)}`,
 );
 
-test.each<[string, ScenarioFormat, string, string]>([
+test.each<[string, SavedScenario['format'], string, string]>([
   ['an open array', 'yaml', 'rules: [', '1:9: expected YAML: Flow sequence in block'],
   ['an unknown type', 'yaml', 'a: !date 1', '1:4: expected YAML: Unresolved tag: !date'],
   ['an alias without an anchor', 'yaml', 'a: *b', '1:1: expected YAML: Unresolved alias'],
