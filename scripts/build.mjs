@@ -1,4 +1,5 @@
-// Builds dist/: the bundled program, its types, and the licences of the packages in the bundle.
+// Builds dist/: the bundled program, its types, and which packages are in it: their licences, and a
+// software bill of materials.
 //
 // Everything is bundled, so that `npx` installs one package. `serve` needs one file of the command;
 // what only other commands and requests need is in files of their own, loaded when first needed.
@@ -6,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { tsImport } from 'tsx/esm/api';
@@ -14,7 +15,8 @@ import { buildDashboard } from './build-dashboard.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
-const { exports, imports, peerDependenciesMeta } = readJson('package.json');
+const manifest = readJson('package.json');
+const { exports, imports, peerDependenciesMeta } = manifest;
 const peers = Object.keys(peerDependenciesMeta);
 
 /** What has a file of its own, which package.json names in `imports`. */
@@ -23,11 +25,17 @@ const EXPRESS = 'node_modules/express/index.js';
 const REDIS = 'src/storage/redis/client.ts'; // for `--shared`
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
 
+/** What users import. */
+const LIBRARY = {
+  index: 'src/index.ts',
+  'library/vitest': 'src/library/vitest.ts',
+  'library/playwright': 'src/library/playwright.ts',
+};
+
 /** The modules that `serve` loads at its start. */
 const atStart = new Set();
 
-/** Of a package, and of those that its author has bundled into it. */
-const LICENCE = /^licen[cs]e|^notice|es-bundle\.js\.license\.txt$/i;
+const LICENCE = /^licen[cs]e|^notice/i;
 
 /** Shorter modules for what yargs loads at every start, a third of its time, and needs only for other texts. */
 const SHORT = {
@@ -129,11 +137,7 @@ const chunks = [
   await bundle({ certificate: CERTIFICATE, redis: REDIS, yaml: YAML }, {}),
   await bundle({ express: EXPRESS }, { format: 'cjs', entryFileNames: '[name].cjs' }),
   await bundle(
-    {
-      index: 'src/index.ts',
-      'library/vitest': 'src/library/vitest.ts',
-      'library/playwright': 'src/library/playwright.ts',
-    },
+    LIBRARY,
     // Readable in the stack traces of a test that uses the library.
     { minify: false, chunkFileNames: 'chunks/[name]-[hash].js' },
   ),
@@ -145,19 +149,47 @@ writeFileSync(join(dist, 'names.js'), names);
 const dashboard = await buildDashboard();
 checkImports();
 chmodSync(join(dist, 'cli/main.js'), 0o755);
-writeTypes();
-writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundledPackages()));
+tsc('-p', 'tsconfig.build.json');
+for (const entry of Object.keys(LIBRARY)) writeCommonJs(entry);
+removeUnusedTypes();
+const bundled = bundledPackages();
+writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundled));
+writeFileSync(join(dist, 'sbom.cdx.json'), JSON.stringify(billOfMaterials(bundled)));
 
-/** Writes the types of the exports, and of what they name: each file costs time when npx unpacks it. */
-function writeTypes() {
-  tsc('-p', 'tsconfig.build.json');
-  const entries = Object.values(exports).flatMap(({ types }) => types ?? []);
-  const named = tsc('--listFilesOnly', '--ignoreConfig', '--module', 'nodenext', ...entries);
+/** Keeps the types of the exports, and of what they name: each file costs time when npx unpacks it. */
+function removeUnusedTypes() {
+  const files = Object.values(exports).flatMap(({ types = {} }) => Object.values(types));
+  const named = tsc('--listFilesOnly', '--ignoreConfig', '--module', 'nodenext', ...files);
   const needed = new Set(named.split('\n').map((file) => resolve(root, file)));
   for (const file of readdirSync(join(dist, 'types'), { recursive: true, withFileTypes: true })) {
     const path = join(file.parentPath, file.name);
     if (file.isFile() && !needed.has(path)) rmSync(path);
   }
+}
+
+/**
+ * Writes an entry for `require`: the same module that `import` gets. Jest has a `require` of its own,
+ * which loads no ES modules; this one is Node's.
+ * @param {string} entry
+ */
+function writeCommonJs(entry) {
+  const module = `./${basename(entry)}.js`;
+  const { exports: names = [] } = chunks.find(({ name }) => name === entry) ?? {};
+  const code = [
+    "'use strict';",
+    "const { createRequire } = process.getBuiltinModule('node:module');",
+    `module.exports = createRequire(__filename)('${module}');`,
+  ];
+  writeFileSync(join(dist, `${entry}.cjs`), `${code.join('\n')}\n`);
+  // Compilers before TypeScript 5.8 refuse to export an ES module from CommonJS, but not its types.
+  const library = `import('${module}', { with: { 'resolution-mode': 'import' } })`;
+  const types = names.flatMap((name) => [
+    `export declare const ${name}: typeof ${library}.${name};`,
+    // The value hides the type of a class.
+    ...(/^[A-Z]/.test(name) ? [`export type ${name} = ${library}.${name};`] : []),
+  ]);
+  types.unshift(`export type * from '${module}' with { 'resolution-mode': 'import' };`);
+  writeFileSync(join(dist, 'types', `${entry}.d.cts`), `${types.join('\n')}\n`);
 }
 
 /** @param {string[]} args */
@@ -209,6 +241,45 @@ function licences(folders) {
   });
   const head = 'petstore-mock contains code of these packages:\n';
   return [head, ...new Set(sections)].join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/**
+ * The bundled packages in CycloneDX, for tools that look for known vulnerabilities. The same code
+ * gives the same file: it has no time, no random id, and no address that a package came from.
+ * @param {string[]} folders
+ */
+function billOfMaterials(folders) {
+  const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--offline'];
+  const shell = process.platform === 'win32'; // where npm is a script
+  const written = execFileSync('npm', [...args, '--loglevel=error'], {
+    cwd: root,
+    encoding: 'utf8',
+    shell,
+  });
+  /** @typedef {{ 'bom-ref': string, externalReferences?: unknown, properties?: unknown }} Component */
+  /** @type {{ serialNumber: string, metadata: { timestamp: string, component: Component }, components: Component[], dependencies: { ref: string, dependsOn: string[] }[] }} */
+  const { serialNumber, metadata, components, dependencies, ...sbom } = JSON.parse(written);
+  const { timestamp, component: own, ...others } = metadata;
+  const refs = folders.map((folder) => {
+    const { name, version } = readJson(join(folder, 'package.json'));
+    return `${name}@${version}`;
+  });
+  const used = components.filter((component) => refs.includes(component['bom-ref']));
+  if (used.length < new Set(refs).size)
+    throw new Error('npm sbom does not list all that is bundled');
+  /** @param {Component} component */
+  const clean = ({ externalReferences, properties, ...known }) => ({ ...known, scope: 'required' });
+  return {
+    ...sbom,
+    metadata: { ...others, component: { ...clean(own), name: manifest.name } },
+    components: used.map(clean),
+    dependencies: dependencies
+      .filter(({ ref }) => ref === own['bom-ref'] || refs.includes(ref))
+      .map(({ ref, dependsOn }) => ({
+        ref,
+        dependsOn: dependsOn.filter((to) => refs.includes(to)),
+      })),
+  };
 }
 
 /** @param {string} file */

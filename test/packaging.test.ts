@@ -1,15 +1,16 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { packageRoot } from '../src/package.ts';
 import { readyUrl } from './helpers/command.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 import { links, readPage } from './helpers/page.ts';
-import { spawnProgram } from './helpers/program.ts';
+import { runProgram, spawnProgram } from './helpers/program.ts';
 
 const MINUTE = 60_000;
 
 const manifest: {
+  version: string;
   imports: Record<string, string>;
   dependencies?: unknown;
   peerDependencies?: unknown;
@@ -36,6 +37,7 @@ test('the tarball contains the program and what it reads', () => {
       'dist/index.js',
       'dist/types/index.d.ts',
       'dist/THIRD-PARTY-LICENSES.txt',
+      'dist/sbom.cdx.json',
       'fixtures/default.json',
       'scenarios/scenario.schema.json',
       'LICENSE',
@@ -50,6 +52,40 @@ test('the tarball contains nothing that only development needs', () => {
     /^(dist|docs|examples|fixtures|scenarios)\/|^bench\/RESULTS\.md$|^(README|CHANGELOG|CONTRIBUTING)\.md$|^(LICENSE|package\.json)$/;
   expect(packed.filter((path) => !shipped.test(path))).toEqual([]);
   expect(packed.filter((path) => /(^|\/)(node_modules|\.env)/.test(path))).toEqual([]);
+});
+
+test('the bill of materials lists what is bundled, as the licences do, and no address', () => {
+  const text = readPage('dist/sbom.cdx.json');
+  const { metadata, components, dependencies } = JSON.parse(text);
+  interface Component {
+    readonly name: string;
+    readonly version: string;
+  }
+  const listed = components.map(({ name, version }: Component) => `${name} ${version}`);
+  const licences = readPage('dist/THIRD-PARTY-LICENSES.txt');
+  const sections = licences.matchAll(/^-{80}\n\n(\S+ \S+) \(.+\)$/gm);
+  expect(listed.sort()).toEqual([...sections].map(([, name]) => name).sort());
+  expect(metadata.component).toMatchObject({ name: 'petstore-mock', version: manifest.version });
+  expect(dependencies).toHaveLength(listed.length + 1);
+  expect(text.match(/\w+:\/\/[^"]*/g)).toEqual(['http://cyclonedx.org/schema/bom-1.5.schema.json']);
+});
+
+test('`require` in a CommonJS project gets the module that `import` gets', async () => {
+  const modules = join(folder, 'commonjs/node_modules');
+  mkdirSync(modules, { recursive: true });
+  await spawnProgram('tar', ['-xf', tarball, '-C', modules]).exited;
+  renameSync(join(modules, 'package'), join(modules, 'petstore-mock'));
+  const code = `
+    const library = require('petstore-mock');
+    library.startPetstoreMock().then(async (mock) => {
+      const error = await mock.orders.get(99).catch((thrown) => thrown);
+      await mock.stop();
+      const { ControlError } = await import('petstore-mock');
+      console.log(error instanceof library.ControlError, ControlError === library.ControlError);
+    });`;
+  writeFileSync(join(modules, '../test.cjs'), code);
+  const { output } = await runProgram(process.execPath, ['test.cjs'], { cwd: join(modules, '..') });
+  expect(output).toBe('true true\n');
 });
 
 test('npx has no dependency to install, and no peer dependency whose metadata it would fetch', () => {

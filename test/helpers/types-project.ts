@@ -24,6 +24,7 @@ export function typesProject() {
   const folder = examplesProject('@types/node', 'vitest', '@playwright/test');
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
+  writeFileSync(join(folder, 'consumer.cts'), CONSUMER);
   return (name: string, files: readonly string[], options: object, compiler = 'typescript') => {
     const config = `tsconfig.${name}.json`;
     const text = JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files });

@@ -16,6 +16,14 @@ describe.concurrent('the published types', () => {
     expect(await compile(name, ['consumer.ts'], options, by)).toEqual({ code: 0, output: '' });
   });
 
+  test('serve CommonJS files, even for compilers that cannot require an ES module', async () => {
+    const options = { ...NODE16, skipLibCheck: false };
+    for (const compiler of ['typescript', 'typescript-5']) {
+      const checked = await compile(`commonjs-${compiler}`, ['consumer.cts'], options, compiler);
+      expect(checked).toEqual({ code: 0, output: '' });
+    }
+  });
+
   test('are right for vitest and Playwright, and for their examples', async () => {
     const files = ['vitest/orders.test.ts', 'vitest/vitest.config.ts', 'playwright/orders.spec.ts'];
     const others = ['playwright/page.spec.ts', 'playwright/playwright.config.ts'];
