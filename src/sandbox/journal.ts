@@ -79,8 +79,8 @@ export interface RememberedStates {
 export interface RememberedEdit {
   readonly edit: Edit;
   readonly before: State;
-  /** Calls since then that changed the store. */
-  readonly laterCalls: number;
+  /** Counts the calls since then that changed the store. */
+  readonly laterCalls: () => number;
 }
 
 /** What the journals of a server share. */

@@ -160,7 +160,7 @@ export class Sandbox {
    * @throws StorageError if it cannot be kept, and what `change` throws
    */
   async edit<T>(change: (state: State, now: Instant) => Edited<T>, text?: EditText): Promise<T> {
-    const { result } = await this.#storage.update((before) => {
+    const editing = this.#storage.update((before) => {
       const edited = change(before, currentInstant());
       const { state, clears } = edited;
       if (state === before) return edited;
@@ -168,8 +168,21 @@ export class Sandbox {
       const counters = { ...state.counters, retries };
       return { ...edited, state: { ...state, counters }, edit: text, clears };
     });
+    const { result } = await this.#finishEditing(editing);
     this.#usedAt = performance.now();
     return result;
+  }
+
+  /** The latest edit or undo, while the storage has not kept it. */
+  #editing: unknown;
+
+  async #finishEditing<T>(editing: T): Promise<Awaited<T>> {
+    this.#editing = editing;
+    try {
+      return await editing;
+    } finally {
+      if (this.#editing === editing) this.#editing = undefined;
+    }
   }
 
   /**
@@ -187,10 +200,12 @@ export class Sandbox {
    * @returns what was taken back, and how many later calls had changed the store; undefined for nothing
    */
   async undo(): Promise<{ readonly what: string; readonly laterCalls: number } | undefined> {
+    // The journal has an edit once it is kept.
+    while (this.#editing !== undefined) await Promise.allSettled([this.#editing]);
     const last = this.journal.lastEdit();
     if (last === undefined) return undefined;
-    await this.#storage.update(() => ({ state: last.before, undoes: true }));
-    return { what: last.edit.what, laterCalls: last.laterCalls };
+    await this.#finishEditing(this.#storage.update(() => ({ state: last.before, undoes: true })));
+    return { what: last.edit.what, laterCalls: last.laterCalls() };
   }
 
   subscribe(listener: SandboxListener): () => void {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { DataFile } from 'lowdb/node';
 import { errorCode } from '../node-errors.ts';
 import { readText, STORE_LIMIT } from '../read-text.ts';
@@ -86,6 +86,9 @@ interface WaitingUpdate {
   readonly reject: (error: StorageError) => void;
 }
 
+/** How long a write waits for more updates, if the one before it had several. */
+const GATHER_MS = 1;
+
 /** Keeps the store of a sandbox in a file. A reply waits until the file has what it shows. */
 export class FileStorage extends MemoryStorage {
   override readonly isDurable = true;
@@ -93,6 +96,8 @@ export class FileStorage extends MemoryStorage {
   /** What the last update left, which the file may not have yet. */
   #latest: State;
   #waiting: WaitingUpdate[] = [];
+  /** How many updates shared the last write. */
+  #batchSize = 0;
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
@@ -132,7 +137,10 @@ export class FileStorage extends MemoryStorage {
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       await setImmediate();
+      // Where several came, more are on their way: they answer to the replies of the last write.
+      if (this.#batchSize > 1) await setTimeout(GATHER_MS);
       const batch = this.#waiting;
+      this.#batchSize = batch.length;
       this.#waiting = [];
       const { store } = this.#latest;
       try {

@@ -164,9 +164,10 @@ export class MemoryJournal implements Journal {
   }
 
   lastEdit(): RememberedEdit | undefined {
-    const { edit, before, laterCalls = 0 } = this.#edits?.at(-1) ?? {};
-    if (edit === undefined || before === undefined) return undefined;
-    return { edit, before, laterCalls };
+    const last = this.#edits?.at(-1);
+    if (last?.before === undefined) return undefined;
+    const { edit, before } = last;
+    return { edit, before, laterCalls: () => last.laterCalls };
   }
 
   /** Forgets the latest edit, which was taken back. */
