@@ -17,6 +17,7 @@ const VIEWS = [
   ['clock', 'One day forward'],
   ['coverage/getPet-410', 'Draft a rule'],
   ['sandboxes', 'Create'],
+  ['reference', 'Animals'],
 ] as const;
 
 /** The least and the most, and where a rule of the style sheet begins. */

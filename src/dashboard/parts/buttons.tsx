@@ -84,7 +84,7 @@ export function Menu({ label, children }: MenuProps) {
       <div
         id={id}
         popover="auto"
-        class="card menu-list"
+        class="menu-list"
         onClick={({ currentTarget }) => currentTarget.hidePopover()}
         onKeyDown={(event) => {
           if (event.key === 'Escape') event.stopPropagation();

@@ -53,7 +53,7 @@ export function Frame({ current, title, children }: FrameProps) {
         <Button class="menu" popovertarget="views">
           {title} <span aria-hidden="true">▾</span>
         </Button>
-        <nav id="views" class="card" popover="auto" aria-label="Views" ref={menu}>
+        <nav id="views" popover="auto" aria-label="Views" ref={menu}>
           {VIEWS.map((name) => (
             <a key={name} href={hrefOf(name)} aria-current={name === current ? 'page' : undefined}>
               {titleOf(name)}
@@ -196,12 +196,7 @@ function SandboxSwitcher() {
       <Button class="switcher" popovertarget="sandboxes" aria-label={`Sandbox ${sandbox}`}>
         <span class="quiet">Sandbox</span> <b>{sandbox}</b> <span aria-hidden="true">▾</span>
       </Button>
-      <div
-        id="sandboxes"
-        popover="auto"
-        class="card"
-        onToggle={({ newState }) => setOpen(newState === 'open')}
-      >
+      <div id="sandboxes" popover="auto" onToggle={({ newState }) => setOpen(newState === 'open')}>
         {isOpen && <SandboxList />}
       </div>
     </>

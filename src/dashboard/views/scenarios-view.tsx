@@ -39,12 +39,7 @@ export function ScenariosView() {
         {rows.map(({ name, description, active, own, shipped }) => (
           <li key={name} class="scenario">
             <label>
-              <input
-                type="checkbox"
-                class="switch"
-                checked={active !== undefined}
-                onChange={() => turn(name)}
-              />{' '}
+              <input type="checkbox" checked={active !== undefined} onChange={() => turn(name)} />{' '}
               <b>{visible(name)}</b>
             </label>
             {active !== undefined && (
