@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseInput } from '../src/contract/json.ts';
 import { STORED_RECORDS } from '../src/contract/records.ts';
 import { listQuery } from '../src/control/records/query.ts';
@@ -6,10 +6,11 @@ import { LIMITS } from '../src/limits.ts';
 import { loadForRequest } from '../src/scenario/load-scenario.ts';
 import { readScenario } from '../src/scenario/scenario-shape.ts';
 import { readYaml } from '../src/scenario/yaml-text.ts';
-import { BODY_LIMITS } from '../src/service/input.ts';
+import { BODY_LIMITS, BodyBytes } from '../src/service/input.ts';
 import { readAs } from '../src/shape/shapes.ts';
 import { readJson } from '../src/shape/source-text.ts';
 import { STORE } from '../src/store/fixture/parse-fixture.ts';
+import { describeServer } from './helpers/wire.ts';
 
 const QUERY = listQuery(STORED_RECORDS.animals);
 
@@ -107,6 +108,44 @@ test.each(['[', '{"a":', '[{"a\\"":'])('thousands of %s are refused, whatever fo
   for (const end of ['', '9007199254740993', ']', '"']) {
     expect(readJson('FILE', open.repeat(16_000) + end)).toEqual({ ok: false, problems });
   }
+});
+
+describeServer('the server', (open) => {
+  test('refuses the count that would be the 101st to wait in a sandbox', async () => {
+    const { send, control } = await open();
+    const wait = () => control('POST requests/count', { operation: 'getPet', within: 'PT1M' });
+    const replies = many(LIMITS.waitingCounts.max + 1, wait).map((ask) => ask());
+    const refused = await Promise.race(replies);
+    expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
+    expect(refused.text).toContain('at most 100 counts may wait in a sandbox');
+    await send('GET', '/v1/pets/1');
+    const statuses = (await Promise.all(replies)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([...many(LIMITS.waitingCounts.max, 200), 400]);
+    expect((await control('POST requests/count', { operation: 'getPet' })).status).toBe(200);
+  });
+
+  test.each([
+    [401, { key: 'wrong' }],
+    [415, { headers: { 'Content-Encoding': 'gzip' } }],
+  ])('does not parse the body of a request that it refuses with %i', async (status, sent) => {
+    const parsed = vi.spyOn(BodyBytes.prototype, 'json', 'get');
+    onTestFinished(() => parsed.mockRestore());
+    const { send } = await open();
+    const body = { name: 'Rex', categoryId: 1, unknown: true };
+    expect(await send('POST', '/v1/pets', { body, ...sent })).toMatchObject({ status });
+    expect(parsed).not.toHaveBeenCalled();
+  });
+
+  test('tells 20 of the unknown fields of a body at most', async () => {
+    const { send, control } = await open({ assume: { 'unknown-body-fields': 'reject' } });
+    const unknown = Object.fromEntries(many(1000, true).map((value, at) => [`field${at}`, value]));
+    const body = { name: 'Rex', categoryId: 1, ...unknown };
+    const { status, text } = await send('POST', '/v1/pets', { body });
+    expect(status).toBe(400);
+    expect(text.match(/unknown body field/g)).toHaveLength(20);
+    expect(text).toContain('and more');
+    expect((await control('GET findings')).json).toMatchObject({ counts: { 'unknown-input': 20 } });
+  });
 });
 
 test('a reader stops at one problem more than a message lists', () => {

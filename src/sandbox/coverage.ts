@@ -97,13 +97,14 @@ function keysOf(
 
 function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {
   const { query, pathId, body, authorization } = call;
-  const key = reply.status === 401 ? checkKey(world.keys, authorization, world) : undefined;
+  const { status } = reply;
+  const key = status === 401 ? checkKey(world.keys, authorization, world) : undefined;
   // Only the store can tell: the document shows no body and defines no other conflict.
-  const id = reply.status === 409 ? parseInt64(pathId ?? '') : undefined;
+  const id = status === 409 ? parseInt64(pathId ?? '') : undefined;
   return {
     query,
     pathId,
-    input: body.kind === 'bytes' && body.json.ok ? body.json.value : undefined,
+    input: status < 400 && body.kind === 'bytes' && body.json.ok ? body.json.value : undefined,
     // The key can be valid if a rule forced the 401.
     isTokenSent: key !== undefined && (key.ok || key.tokenGiven),
     headers: reply.headers,

@@ -1,5 +1,5 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
-import { isObject } from '../contract/records.ts';
+import { isObject, unknownMembers } from '../contract/records.ts';
 import type { Call } from '../service/input.ts';
 import { adviseMethod, type UnknownRoute } from '../service/no-operation.ts';
 import type { World } from '../service/operation.ts';
@@ -56,7 +56,7 @@ export function findInCall(
   if (hasBody) add('unexpected-body', `A ${method} was sent with a body.`);
   add('unknown-preference', preference && `${preference}.`);
   if (!isPlain) {
-    for (const input of unknownInputs(call, world).slice(0, MAX_LISTED)) {
+    for (const input of unknownInputs(call, world, reply)) {
       add('unknown-input', `The ${input} is unknown to ${call.operation}.`);
     }
     add('drift', driftMessage(reply));
@@ -98,21 +98,27 @@ export function findUnmatched({ method, allow, hint }: UnknownRoute): readonly F
   return [{ code: 'unmatched', message: `${adviseMethod(method, allow)}.` }];
 }
 
+/** Statuses that refuse a request before its body is parsed. */
+const UNPARSED: ReadonlySet<number | undefined> = new Set([401, 415]);
+
 /** The query parameters and body fields of a call that the document does not name. */
-function unknownInputs({ operation, query, body }: Call, { choices }: World): string[] {
+function unknownInputs(
+  { operation, query, body }: Call,
+  { choices }: World,
+  reply: Reply | undefined,
+): string[] {
   const shape = operationShape(operation);
   const known = new Set(shape.parameters.filter((it) => it.in === 'query').map(({ name }) => name));
   if (operation === 'listPets') known.add(choices['pets-paging']);
   const parameters = [...new Set(query.map(([name]) => name))].filter((name) => !known.has(name));
-  const value = body.kind === 'bytes' && body.json.ok ? body.json.value : undefined;
   const { fields } = shape.body ?? {};
-  const members = fields !== undefined && isObject(value) ? Object.keys(value) : [];
+  const isParsed = fields !== undefined && body.kind === 'bytes' && !UNPARSED.has(reply?.status);
+  const value = isParsed && body.json.ok ? body.json.value : undefined;
+  const members = fields !== undefined && isObject(value) ? unknownMembers(fields, value) : [];
   return [
-    ...parameters.map((name) => `query parameter ${describe(name)}`),
-    ...members
-      .filter((name) => !Object.hasOwn(fields ?? {}, name))
-      .map((name) => `body field ${describe(name)}`),
-  ];
+    ...parameters.slice(0, MAX_LISTED).map((name) => `query parameter ${describe(name)}`),
+    ...members.slice(0, MAX_LISTED).map((name) => `body field ${describe(name)}`),
+  ].slice(0, MAX_LISTED);
 }
 
 /** How a deployment's reply differs from the mock's. */

@@ -195,8 +195,8 @@ export class InputReader {
       }
     }
     const unknown = isObject(value) ? unknownMembers(fields, value) : [];
-    for (const name of unknown) {
-      if (handled.includes(name)) continue;
+    const unhandled = unknown.filter((name) => !handled.includes(name));
+    for (const name of unhandled.slice(0, LIMITS.problems.max + 1)) {
       const problem = `unknown body field ${describe(name)} (use ${Object.keys(fields).join(', ')})`;
       this.refuseUnless('unknown-body-fields', 'ignore', problem);
     }

@@ -111,16 +111,19 @@ export async function countWhen(
     }),
     onDisconnect(request.socket, end),
   ];
-  // The journal may drop some of these while others arrive.
-  const { exchanges, total } = await sandbox.journal.select({ filter });
-  for (const { number } of exchanges) arrived.add(number);
   const timer = setTimeout(end, within);
-  if (arrived.size >= atLeast) end();
-  await ended;
-  clearTimeout(timer);
-  for (const cancel of cancels) cancel();
-  waiting.set(sandbox, (waiting.get(sandbox) ?? 1) - 1);
-  return Math.max(total, arrived.size);
+  try {
+    // The journal may drop some of these while others arrive.
+    const { exchanges, total } = await sandbox.journal.select({ filter });
+    for (const { number } of exchanges) arrived.add(number);
+    if (arrived.size >= atLeast) end();
+    await ended;
+    return Math.max(total, arrived.size);
+  } finally {
+    clearTimeout(timer);
+    for (const cancel of cancels) cancel();
+    waiting.set(sandbox, (waiting.get(sandbox) ?? 1) - 1);
+  }
 }
 
 /** How many counts wait in each sandbox. */

@@ -100,8 +100,8 @@ export const JOURNAL_ENDPOINTS = [
       const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
       const count = await countWhen(call, filter, wait);
       if (count === undefined) {
-        const { max, of } = LIMITS.waitingCounts;
-        return refuse('invalid_input', 400, `at most ${max} ${of.toLowerCase()}`);
+        const message = `at most ${LIMITS.waitingCounts.max} counts may wait in a sandbox`;
+        return refuse('invalid_input', 400, message);
       }
       const { isComplete } = await call.sandbox.journal.select({ filter, limit: 0 });
       return json({ count, complete: isComplete });
