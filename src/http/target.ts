@@ -107,7 +107,7 @@ export function belowBase({ below, search }: Target): string | undefined {
   return isBelow ? rest + search : undefined;
 }
 
-interface Address {
+export interface Address {
   /** The server: a whole URL, or the path where an app has mounted the mock. */
   readonly root: string;
   readonly sandbox: string;

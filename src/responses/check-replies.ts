@@ -11,7 +11,7 @@ import {
   type RecipeStep,
   type ReplyRecipe,
   requestsOf,
-  stepsOf,
+  resetSteps,
   WAY_NAMES,
   type WayName,
 } from './reply-recipes.ts';
@@ -38,7 +38,7 @@ export async function checkReplies(
     const checks: RecipeCheck[] = [];
     for (const recipe of replies) {
       for (const way of WAY_NAMES) {
-        const steps = stepsOf(recipe, way, `check-${checks.length + 1}`);
+        const steps = resetSteps(recipe, way, `check-${checks.length + 1}`);
         const problem = await walk(root, steps, recipe, way).catch(
           (error: unknown) => `no reply: ${String(error)}`,
         );

@@ -51,23 +51,14 @@ export function listReplies(): ReplyRecipe[] {
   );
 }
 
-/**
- * The requests of one way. The last one gets the reply.
- *
- * @param sandbox is reset first; by default the requests are for a default sandbox as it starts
- */
+/** The requests of one way to a sandbox as it starts. The last one gets the reply. */
 export function stepsOf(
   { operation, status, assume, way }: ReplyRecipe,
   name: WayName,
-  sandbox?: string,
+  sandbox = DEFAULT_SANDBOX,
 ): RecipeStep[] {
   const { arrange = [], send, preset } = way;
-  const prefix = addressOf({ root: '', sandbox: sandbox ?? DEFAULT_SANDBOX });
-  const control = (call: string): RecipeStep => {
-    const [, method = '', path, body] = /^(\S+) (\S+)(?: (.*))?$/.exec(call) ?? [];
-    const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
-    return { method, path: `${prefix}/__mock${path}`, headers, body, times: 1 };
-  };
+  const prefix = addressOf({ root: '', sandbox });
   const rule = { rules: [{ on: operation, reply: { status } }] };
   const scenario = preset === undefined ? { scenario: rule } : { scenarios: [preset] };
   const isDefault = Object.keys(assume).length === 0;
@@ -77,11 +68,16 @@ export function stepsOf(
     scenario: [`PUT /scenario ${JSON.stringify(scenario)}`],
     prefer: [],
   }[name];
-  const reset = sandbox === undefined ? [] : ['POST /reset'];
   const call = callOf(operation, prefix, name === 'state' ? send : {});
   const prefer = name === 'prefer' && { Prefer: `code=${status}` };
   const headers = { ...call.headers, ...prefer };
-  return [...[...reset, ...calls].map(control), { ...call, headers }];
+  return [...calls.map((text) => controlStep(text, prefix)), { ...call, headers }];
+}
+
+function controlStep(call: string, prefix: string): RecipeStep {
+  const [, method = '', path, body] = /^(\S+) (\S+)(?: (.*))?$/.exec(call) ?? [];
+  const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
+  return { method, path: `${prefix}/__mock${path}`, headers, body, times: 1 };
 }
 
 /** The requests, each as many times as it is sent. */
@@ -112,13 +108,24 @@ export function titleOf({ operation, status, ground }: ReplyRecipe, way: WayName
   return `${operation} ${status} (${ground}), ${by}`;
 }
 
-/** The requests of a way, safe to repeat: those that change something first reset their own sandbox. */
-export function repeatable(recipe: ReplyRecipe, way: WayName): RecipeStep[] {
-  const steps = stepsOf(recipe, way);
+/**
+ * The requests of a way, safe to repeat: those that change something are for a sandbox of their own,
+ * which they reset first.
+ *
+ * @param sandbox gets the others
+ */
+export function repeatable(recipe: ReplyRecipe, way: WayName, sandbox?: string): RecipeStep[] {
+  const steps = stepsOf(recipe, way, sandbox);
   const changes =
     steps.length > 1 || steps.some(({ method, times }) => method !== 'GET' || times > 1);
   if (!changes || way === 'prefer') return steps;
   const { operation, status, ground } = recipe;
-  const sandbox = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
-  return stepsOf(recipe, way, sandbox);
+  const own = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
+  return resetSteps(recipe, way, own);
+}
+
+/** The requests of a way to a sandbox that is reset first. */
+export function resetSteps(recipe: ReplyRecipe, way: WayName, sandbox: string): RecipeStep[] {
+  const prefix = addressOf({ root: '', sandbox });
+  return [controlStep('POST /reset', prefix), ...stepsOf(recipe, way, sandbox)];
 }

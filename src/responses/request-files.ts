@@ -1,4 +1,5 @@
 import { curlCommand } from '../curl.ts';
+import type { Address } from '../http/target.ts';
 import {
   type RecipeStep,
   type ReplyRecipe,
@@ -12,22 +13,23 @@ import {
 const MAX_FILE_BODY = 65_536;
 
 /** The steps of every way, with its title. */
-function walksOf(replies: readonly ReplyRecipe[]) {
+function walksOf(replies: readonly ReplyRecipe[], sandbox: string) {
   return replies.flatMap((recipe) =>
     WAY_NAMES.map((way) => {
       const { operation, status } = recipe;
-      return { title: titleOf(recipe, way), operation, status, steps: repeatable(recipe, way) };
+      const steps = repeatable(recipe, way, sandbox);
+      return { title: titleOf(recipe, way), operation, status, steps };
     }),
   );
 }
 
 /** Lines to copy into a shell. */
-export function curlLines(replies: readonly ReplyRecipe[], origin: string): string {
-  const blocks = walksOf(replies).map(({ title, steps, status }) => {
+export function curlLines(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
+  const blocks = walksOf(replies, sandbox).map(({ title, steps, status }) => {
     const lines = steps.map((step, index) =>
       index < steps.length - 1
-        ? `${curlOf(step, origin, ['-s', '-o', '/dev/null'])}\n`
-        : `${curlOf(step, origin, ['-i'])}  # ${status}\n`,
+        ? `${curlOf(step, root, ['-s', '-o', '/dev/null'])}\n`
+        : `${curlOf(step, root, ['-i'])}  # ${status}\n`,
     );
     return `# ${title}\n${lines.join('')}`;
   });
@@ -49,8 +51,8 @@ function curlOf(
 }
 
 /** The requests of all ways whose bodies can be written into a file, and a note on the others. */
-function writable(replies: readonly ReplyRecipe[]) {
-  const all = walksOf(replies);
+function writable(replies: readonly ReplyRecipe[], sandbox: string) {
+  const all = walksOf(replies, sandbox);
   const walks = all.filter(({ steps }) =>
     steps.every(({ body }) => typeof body !== 'number' || body <= MAX_FILE_BODY),
   );
@@ -80,27 +82,30 @@ function namedRequests({ title, operation, status, steps }: ReturnType<typeof wa
 }
 
 /** An `.http` file, as the HTTP clients of JetBrains and VS Code read it. */
-export function httpFile(replies: readonly ReplyRecipe[], origin: string): string {
-  const { requests, note } = writable(replies);
+export function httpFile(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
+  const { requests, note } = writable(replies, sandbox);
   const texts = requests.map(({ name, method, path, headers, body }) => {
     const fields = headers.map(({ key, value }) => `${key}: ${value}\n`).join('');
     const content = body === undefined ? '' : `\n${body}\n`;
     return `### ${name}\n${method} {{host}}${path}\n${fields}${content}`;
   });
   const head = note === undefined ? '' : `# ${note}\n`;
-  return `${head}@host = ${origin}\n@key = demo-key\n\n${texts.join('\n')}`;
+  return `${head}@host = ${root}\n@key = demo-key\n\n${texts.join('\n')}`;
 }
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 /** A Postman collection, format 2.1, which tests each status. */
-export function postmanCollection(replies: readonly ReplyRecipe[], origin: string): object {
-  const { requests, note } = writable(replies);
+export function postmanCollection(
+  replies: readonly ReplyRecipe[],
+  { root, sandbox }: Address,
+): object {
+  const { requests, note } = writable(replies, sandbox);
   const operations = [...new Set(requests.map(({ operation }) => operation))];
   return {
     info: { name: 'petstore-mock: every reply', schema: SCHEMA, description: note },
     variable: [
-      { key: 'baseUrl', value: origin },
+      { key: 'baseUrl', value: root },
       { key: 'key', value: 'demo-key' },
     ],
     item: operations.map((name) => ({

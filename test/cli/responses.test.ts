@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import type { Flags } from '../../src/cli/flags.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
+import { parseAddress } from '../../src/http/target.ts';
 import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies } from '../../src/responses/reply-recipes.ts';
 import { curlLines } from '../../src/responses/request-files.ts';
@@ -77,7 +78,7 @@ test('a check fails on another status and on another basis', async () => {
 const repliesOf = (operation: string) => listReplies().filter((it) => it.operation === operation);
 
 test('every curl line of cancelOrder gets the status in its comment, repeatedly', async () => {
-  const blocks = curlLines(repliesOf('cancelOrder'), new URL(server.url).origin).split('\n\n');
+  const blocks = curlLines(repliesOf('cancelOrder'), parseAddress(server.url)).split('\n\n');
   const statusIn = (block: string) => /# (\d+)$/.exec(block.trim())?.[1] ?? '';
   expect(blocks).toHaveLength(3 * repliesOf('cancelOrder').length);
   // What changes the store runs twice.
@@ -91,13 +92,20 @@ test('every curl line of cancelOrder gets the status in its comment, repeatedly'
   expect(received).toEqual(all.map(statusIn));
 });
 
-test('the requests in the .http file of cancelOrder get the statuses in their titles', async () => {
+test.each([
+  ['', '/v1'],
+  [' of a sandbox', '/~mine/v1/'],
+])('the requests in the .http file%s get the statuses in their titles', async (_, path) => {
   const file = join(folder, 'replies.http');
-  await print({ http: file, serverUrl: server.url }, 'cancelOrder');
+  const { origin } = new URL(server.url);
+  await print({ http: file, serverUrl: origin + path, force: true }, 'cancelOrder');
+  expect(readFileSync(file, 'utf8')).toContain(
+    `{{host}}${path.replace(/\/$/, '')}/store/orders/1\n`,
+  );
   const [head = '', ...requests] = readFileSync(file, 'utf8').split(/^### /m);
   const variables = new Map([...head.matchAll(/^@(\w+) = (.*)$/gm)].map((it) => [it[1], it[2]]));
   expect(Object.fromEntries(variables)).toEqual({
-    host: new URL(server.url).origin,
+    host: origin,
     key: 'demo-key',
   });
   let titles = 0;
@@ -121,6 +129,17 @@ test('the requests in the .http file of cancelOrder get the statuses in their ti
     titles += 1;
   }
   expect(titles).toBe(3 * repliesOf('cancelOrder').length);
+});
+
+test.each([['http'], ['postman']])('--%s overwrites a file only with --force', async (flag) => {
+  const file = join(folder, `kept.${flag}`);
+  writeFileSync(file, 'kept');
+  await expect(print({ [flag]: file })).rejects.toThrow(
+    `--${flag}: ${file} exists; --force overwrites it`,
+  );
+  expect(readFileSync(file, 'utf8')).toBe('kept');
+  await print({ [flag]: file, force: true });
+  expect(readFileSync(file, 'utf8')).not.toBe('kept');
 });
 
 test('the Postman collection has what format 2.1 requires', async () => {

@@ -1,5 +1,6 @@
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../../contract/operations.ts';
+import { type Address, parseAddress } from '../../http/target.ts';
 import { checkReplies, type RecipeCheck } from '../../responses/check-replies.ts';
 import {
   listReplies,
@@ -19,13 +20,13 @@ import { jsonText, requireNew, writeText } from '../write-files.ts';
 
 export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
   const replies = selectReplies(operation);
-  const origin = readOrigin(flags.serverUrl);
+  const address = readAddress(flags.serverUrl);
   const { http, postman, force } = flags;
   if (http !== undefined && !force) requireNew(http, '--http');
   if (postman !== undefined && !force) requireNew(postman, '--postman');
-  if (http !== undefined) writeText(http, httpFile(replies, origin));
+  if (http !== undefined) writeText(http, httpFile(replies, address));
   if (postman !== undefined) {
-    writeText(postman, jsonText(postmanCollection(replies, origin)));
+    writeText(postman, jsonText(postmanCollection(replies, address)));
   }
   if (flags.check) {
     const checks = await checkReplies(replies);
@@ -38,8 +39,8 @@ export const responses: Command = async ({ flags, positionals: [operation], term
   }
   const isWritten = http !== undefined || postman !== undefined;
   const table = isWritten ? '' : renderReplies(replies, terminal.style);
-  const text = flags.curl ? curlLines(replies, origin) : table;
-  return { text, json: replies.map(entry), exitCode: 0 };
+  const text = flags.curl ? curlLines(replies, address) : table;
+  return { text, json: replies.map((recipe) => entry(recipe, address.sandbox)), exitCode: 0 };
 };
 
 function selectReplies(operation: string | undefined): ReplyRecipe[] {
@@ -50,17 +51,16 @@ function selectReplies(operation: string | undefined): ReplyRecipe[] {
   return replies.filter((it) => it.operation === id);
 }
 
-/** The base URL of the service without its last segment. */
-function readOrigin(url = DEFAULT_URL): string {
-  if (url.endsWith(BASE_PATH)) return url.slice(0, -BASE_PATH.length);
+function readAddress(url = DEFAULT_URL): Address {
+  if (url.replace(/\/+$/, '').endsWith(BASE_PATH)) return parseAddress(url);
   throw refusal('--server-url', `a URL that ends in ${BASE_PATH}`, describe(url));
 }
 
-function entry(recipe: ReplyRecipe): object {
+function entry(recipe: ReplyRecipe, sandbox: string): object {
   const { operation, status, ground } = recipe;
   const words = waysInWords(recipe);
   const ways = WAY_NAMES.map((way) => {
-    return [way, { summary: words[way], requests: repeatable(recipe, way).map(request) }];
+    return [way, { summary: words[way], requests: repeatable(recipe, way, sandbox).map(request) }];
   });
   return { operation, status, ground, ways: Object.fromEntries(ways) };
 }
