@@ -25,7 +25,7 @@ import {
   checkedUnder,
   WHOLE_CHECK,
 } from '../helpers/checked-deployment.ts';
-import { drawing } from '../helpers/drawn-requests.ts';
+import { drawChoices, drawing } from '../helpers/drawn-requests.ts';
 
 const about = ({ assumptions }: CheckReport, id: string) => assumptions.find((it) => it.id === id);
 
@@ -133,6 +133,17 @@ describe('another client that writes', () => {
   const BUSY = [0.1, 0.5, 1, 2, 4].flatMap((writes) =>
     [1, 2, 3].map((seed) => ({ writes, seed, truth: EFFECTS[seed % 2] ?? {} })),
   );
+
+  test.each([
+    { cache: 14_000, writes: 0.2, seed: 15 },
+    { cache: 29_000, writes: 2, seed: 29 },
+    { cache: 29_000, writes: 2, seed: 30 },
+  ])('leaves no verdict wrong behind a cache that tells no age: %j', async (row) => {
+    const draw = drawing(row.seed);
+    const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
+    const report = checkReport(await checkedUnder(truth, { ...row, draw }));
+    expect(wrongIn(report, truth)).toEqual([]);
+  });
 
   test.each(BUSY)('leaves no verdict wrong: %j', async ({ truth, writes, seed }) => {
     const draw = drawing(seed);

@@ -7,6 +7,9 @@ import { isDisputed } from './verdicts.ts';
 /** Seconds after which a read shows every write. A read that shows none before proves nothing. */
 const MAX_LAG_S = 15;
 
+/** Seconds after which two lists that still disagree do so for good, even behind a silent cache. */
+const MAX_DISPUTE_S = 30;
+
 /** The longest life in seconds of a cached reply that a check waits for. */
 const MAX_CACHED_S = 60;
 
@@ -99,8 +102,10 @@ export class WatchedReads {
 
   /** Whether no later read could show anything else: all that is prescribed was shown before it. */
   #isConclusive(name: QuestionName): boolean {
-    if (this.#elapsed(name) < MAX_LAG_S || !this.#isFresh(name)) return false;
-    if (QUESTIONS[name].compares !== undefined) return true;
+    const isCompared = QUESTIONS[name].compares !== undefined;
+    const enough = isCompared ? MAX_DISPUTE_S : MAX_LAG_S;
+    if (this.#elapsed(name) < enough || !this.#isFresh(name)) return false;
+    if (isCompared) return true;
     const { sentAt = 0 } = this.#transcript.get(name) ?? {};
     return [...this.#since.keys()].every((other) => {
       const isPrescribed = other !== name && QUESTIONS[other].isShown !== undefined;

@@ -93,7 +93,7 @@ export const STOCK_QUESTIONS = {
     isShown: isKept,
     isAffected: (check) =>
       createdEntries(check).every((entry) => entry?.status === 'sold') &&
-      listRestocks(check).every(({ ordered, added }) => ordered === added),
+      listRestocks(check).every((restock) => restock === 'yes'),
     rules: [
       (reply, check) => {
         const found = describe(stockedEntry(reply, check)?.quantity);
@@ -105,7 +105,7 @@ export const STOCK_QUESTIONS = {
     from: ['create', 'inventoryAfter'],
     obstacle: (check) =>
       findListFault(check) ||
-      (describeEntries(check).length > 1 && `${OTHER_CLIENT} changed the entries of new animals`),
+      (describeEntries(check).length === 0 && `${OTHER_CLIENT} changed the entries of new animals`),
     values: describeEntries,
     options: { entry: RegExp(`^${NEW_ENTRY}$`), none: /^nothing$/ },
   }),
@@ -150,13 +150,14 @@ function hasCreatedEntries(check: CheckTranscript): boolean {
   return entries.length > 0 && !entries.includes(undefined);
 }
 
-/** What entries new animals have. Some may have one only, or another one, by another client. */
+/** What entry new animals have. Another client may have changed one, but not two in the same way. */
 function describeEntries(check: CheckTranscript): string[] {
   const found = createdEntries(check).map((entry) =>
     entry ? `quantity ${entry.quantity} and status ${entry.status}` : 'nothing',
   );
   const plain = ['nothing', NEW_ENTRY].find((text) => found.includes(text));
-  return plain === undefined ? [...new Set(found)] : [plain];
+  const common = plain ?? found.find((text, at) => found.indexOf(text) !== at);
+  return common === undefined ? [] : [common];
 }
 
 /** The inventory after the writes: the first that shows the last of them, and the last. */
@@ -185,11 +186,8 @@ function findListFault(check: CheckTranscript): string | false | undefined {
   return check.get('stock3')?.accepted && isMissing && 'GET /inventory leaves out entries';
 }
 
-/**
- * What cancelling orders did to the stock of their animals: undefined where another client changed it,
- * before the cancellation or after.
- */
-function listRestocks(check: CheckTranscript) {
+/** Whether cancelling orders returned the stock of their animals; undefined where another client changed it. */
+function listRestocks(check: CheckTranscript): ('yes' | 'no' | undefined)[] {
   const cancelled = check.cancelled.map((id) => check.order(id));
   return cancelled.flatMap((order) => {
     const petId = readId(order, 'petId');
@@ -200,11 +198,9 @@ function listRestocks(check: CheckTranscript) {
     const [before, ...others] = check.all('inventory', 'inventoryBefore').map(readQuantity);
     const [after, last = after] = readsAfter(check).map(readQuantity);
     if (typeof before !== 'number' || typeof after !== 'number' || ordered === 0) return [];
-    const isSteady = others.every((quantity) => quantity === before);
-    const isBack = after === before + ordered;
-    const isPlain = isBack || (after === before && last !== before + ordered);
-    const isOwn = isSteady && (isPlain || !isBusy(check));
-    return [{ ordered, added: isOwn ? after - before : undefined }];
+    if (others.some((quantity) => quantity !== before)) return [undefined];
+    if (after === before + ordered) return ['yes'];
+    return [after === before && last !== before + ordered ? 'no' : undefined];
   });
 }
 
@@ -228,21 +224,16 @@ export const RESTOCKING = {
   obstacle: (check) => {
     const restocks = listRestocks(check);
     if (restocks.length === 0) return check.rival;
-    const found = new Set(restocks.flatMap(({ added }) => added ?? []).map(Boolean));
-    const isChanged = found.size !== 1;
+    const found = new Set(restocks.filter((restock) => restock !== undefined));
     // Where an order can be cancelled again with 204, the first may not have been the first.
-    const isFirst = !check.get('cancelAgain')?.accepted || found.has(true);
+    const isFirst = !check.get('cancelAgain')?.accepted || found.has('yes');
     const [after, cancelled] = [readsAfter(check)[0], check.get('cancel')];
     const isLate = (after?.sentAt ?? 0) - (cancelled?.receivedAt ?? 0) > MAX_BUSY_MS;
     return (
-      (isChanged || ((isLate || !isFirst) && isBusy(check))) &&
+      (found.size !== 1 || ((isLate || !isFirst) && isBusy(check))) &&
       `${OTHER_CLIENT} changes the stock, or may have cancelled the orders before`
     );
   },
-  values: (check) =>
-    listRestocks(check).flatMap(({ ordered, added }) =>
-      added === undefined ? [] : `${ordered} ordered, ${added} back`,
-    ),
+  values: (check) => listRestocks(check).filter((restock) => restock !== undefined),
   nothing: 'no order was cancelled that has a petId, a quantity and an inventory entry',
-  options: { no: /, 0 back$/, yes: /^(\d+) ordered, \1 back$/ },
 } as const satisfies Settlement;
