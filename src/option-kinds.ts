@@ -45,7 +45,7 @@ export interface Option<Value = unknown, Own = Value, Command extends string = s
 }
 
 /** Returns a function that makes the row of an option of these commands. */
-export function optionsOf<Command extends string>(...commands: readonly Command[]) {
+export function optionFor<Command extends string>(...commands: readonly Command[]) {
   return <Value, Own>(
     kind: OptionKind<Value, Own>,
     description: string,

@@ -14,7 +14,7 @@ import {
   type Option,
   OUTPUT,
   one,
-  optionsOf,
+  optionFor,
   REDIS,
   SCENARIOS,
   SWITCH,
@@ -90,13 +90,13 @@ export type ServerOptions = OtherOptions & StoreOptions & KeepingOptions;
 
 const DAY_MS = 86_400_000;
 
-const ofServe = optionsOf('serve');
-const ofServeAndExec = optionsOf('serve', 'exec');
-const ofServers = optionsOf('serve', 'exec', 'sweep');
-const ofServersAndHealth = optionsOf('serve', 'exec', 'sweep', 'health');
-const ofServersAndCheck = optionsOf('serve', 'exec', 'sweep', 'check');
-const ofForwarders = optionsOf('serve', 'exec', 'check', 'record');
-const ofGenerators = optionsOf('serve', 'exec', 'sweep', 'generate');
+const ofServe = optionFor('serve');
+const ofServeAndExec = optionFor('serve', 'exec');
+const ofServers = optionFor('serve', 'exec', 'sweep');
+const ofServersAndHealth = optionFor('serve', 'exec', 'sweep', 'health');
+const ofServersAndCheck = optionFor('serve', 'exec', 'sweep', 'check');
+const ofForwarders = optionFor('serve', 'exec', 'check', 'record');
+const ofGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
 
 /** The lists of keys. Code gives them together, as `keys`. */
 const KEY_LISTS = {
@@ -115,7 +115,7 @@ const KEY_LISTS = {
 /** The options that are flags, too, under the headings of the help. */
 export const OPTION_GROUPS = {
   Address: {
-    port: optionsOf(
+    port: optionFor(
       'serve',
       'exec',
       'health',
@@ -134,7 +134,7 @@ export const OPTION_GROUPS = {
     tlsWrite: ofServers(OUTPUT, 'Write the certificate to this file, for clients to trust.'),
   },
   Store: {
-    fixture: optionsOf(
+    fixture: optionFor(
       'serve',
       'exec',
       'sweep',
@@ -181,7 +181,7 @@ export const OPTION_GROUPS = {
     journal: ofServers(MANY, 'Exchanges to keep in each sandbox.', { default: DEFAULTS.journal }),
   },
   Answers: {
-    assume: optionsOf(
+    assume: optionFor(
       'serve',
       'exec',
       'sweep',
@@ -197,7 +197,7 @@ export const OPTION_GROUPS = {
       inMilliseconds('INSTANT', INSTANT, number(0, LATEST, 'milliseconds since 1970')),
       'Time to start from, such as 2030-12-06T00:00:00Z.',
     ),
-    frozen: optionsOf('serve', 'exec', 'sweep', 'ctl')(SWITCH, 'Stop the clock.'),
+    frozen: optionFor('serve', 'exec', 'sweep', 'ctl')(SWITCH, 'Stop the clock.'),
     plain: ofServers(SWITCH, 'Omit the Mock-Basis header, as the service does.'),
   },
   Keys: KEY_LISTS,

@@ -49,7 +49,11 @@ export function requireWords(
 }
 
 /** @param origin the flag or the action that names the file, for the UsageError if it cannot be read */
-export async function textIn(file: string, origin: string, expected: string): Promise<string> {
+export async function readTextFile(
+  file: string,
+  origin: string,
+  expected: string,
+): Promise<string> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (read.ok) return read.text;
   throw refusal(origin, `${expected} at ${file}`, read.found);
@@ -59,11 +63,11 @@ export async function readCertificate(
   flag: 'ca' | 'cacert',
   { [flag]: file }: Flags,
 ): Promise<string | undefined> {
-  return file === undefined ? undefined : textIn(file, `--${flag}`, 'a certificate in PEM');
+  return file === undefined ? undefined : readTextFile(file, `--${flag}`, 'a certificate in PEM');
 }
 
 /** @throws UsageError with the nearest word */
-export function oneOf<Word extends string>(
+export function parseChoice<Word extends string>(
   words: readonly Word[],
   text: string | undefined,
   origin: string,

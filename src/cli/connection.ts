@@ -4,7 +4,7 @@ import { DeploymentClient, DeploymentError } from '../deployment/deployment-clie
 import { describe } from '../words.ts';
 import { Failure, readCertificate, refusal, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
-import { notice, progressOn, type Terminal } from './terminal.ts';
+import { createProgress, formatNotice, type Terminal } from './terminal.ts';
 
 /** Shows the progress of work with a deployment, and closes the client at the end. */
 export async function workWith<T>(
@@ -13,7 +13,7 @@ export async function workWith<T>(
   { notices }: Terminal,
   work: (progress: (text: string) => void) => Promise<T>,
 ): Promise<T> {
-  const progress = progressOn(notices, command);
+  const progress = createProgress(notices, command);
   try {
     return await work(progress);
   } catch (error) {
@@ -26,7 +26,7 @@ export async function workWith<T>(
   }
 }
 
-export function keyOf(flags: Flags): string {
+export function readKey(flags: Flags): string {
   const [key, ...others] = flags.deploymentKey ?? [];
   if (key === undefined) throw new UsageError('--key is required');
   if (others.length === 0) return key;
@@ -40,7 +40,7 @@ export async function connect(url: string, flags: Flags): Promise<DeploymentClie
   if (base === undefined) throw refusal('URL', expected, describe(url));
   const { timeout, rate } = flags;
   const ca = await readCertificate('cacert', flags);
-  const key = keyOf(flags);
+  const key = readKey(flags);
   return new DeploymentClient({ url: base, key, timeout, rate, ca, variables: process.env });
 }
 
@@ -57,7 +57,7 @@ export async function askConsent(
   yes: boolean | undefined,
   { notices }: Terminal,
 ): Promise<void> {
-  notices.write(notice(`${url.host} will get ${requests}`));
+  notices.write(formatNotice(`${url.host} will get ${requests}`));
   if (yes || isLoopbackName(hostName(url))) return;
   if (!process.stdin.isTTY) {
     throw new UsageError(

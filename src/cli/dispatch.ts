@@ -8,7 +8,7 @@ import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { readFlags, type Variables } from './flag-sources.ts';
 import { type Flags, flagShape, listFlags, spell } from './flags.ts';
-import { escapeLines, notice, type Terminal } from './terminal.ts';
+import { escapeLines, formatNotice, type Terminal } from './terminal.ts';
 
 /** Commands other than `serve` load on demand, to keep the start of a server fast. */
 const LOAD = {
@@ -43,7 +43,7 @@ export async function run(
     return 0;
   }
   const { command, positionals } = parsed;
-  const notify = (text: string) => terminal.notices.write(notice(text));
+  const notify = (text: string) => terminal.notices.write(formatNotice(text));
   const flags = await readFlags(command, parsed.flags, variables, notify);
   requireWritable(command, flags);
   const runCommand = await LOAD[command]();

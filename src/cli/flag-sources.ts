@@ -8,7 +8,7 @@ import { readAs } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
 import { isRowName } from '../tables.ts';
 import { firstProblems } from '../words.ts';
-import { textIn, UsageError } from './command.ts';
+import { readTextFile, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
 import {
   FLAG_VALUES,
@@ -157,7 +157,7 @@ interface ConfigFile {
 
 /** Reads a JSON object of flags by name. Relative paths start from the file's folder. */
 export async function readConfigFile(file: string, origin: string): Promise<ConfigFile> {
-  const parsed = readJson(`config file ${file}`, await textIn(file, origin, 'a JSON file'));
+  const parsed = readJson(`config file ${file}`, await readTextFile(file, origin, 'a JSON file'));
   if (!parsed.ok) throw fileError(parsed.problems);
   const { SAVED_VERDICTS } = await import('../deployment/check/verdict-shapes.ts');
   const members = listFlagsFrom('config').map((name) => [spell(name), flagShape(name)] as const);

@@ -14,7 +14,7 @@ import {
   type Option,
   OUTPUT,
   one,
-  optionsOf,
+  optionFor,
   SWITCH,
   TOKEN,
   textThat,
@@ -31,18 +31,18 @@ import { rowNames } from '../tables.ts';
 import { joinWords } from '../words.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 
-const ofExec = optionsOf('exec');
-const ofServeAndExec = optionsOf('serve', 'exec');
-const ofRunners = optionsOf('exec', 'sweep');
-const ofSweep = optionsOf('sweep');
-const ofCheck = optionsOf('check');
-const ofRecord = optionsOf('record');
-const ofCallers = optionsOf('check', 'record');
-const ofReporters = optionsOf('sweep', 'check');
-const ofRecorders = optionsOf('generate', 'record');
-const ofResponses = optionsOf('responses');
-const ofCtl = optionsOf('ctl');
-const ofAll = optionsOf(...COMMAND_NAMES);
+const ofExec = optionFor('exec');
+const ofServeAndExec = optionFor('serve', 'exec');
+const ofRunners = optionFor('exec', 'sweep');
+const ofSweep = optionFor('sweep');
+const ofCheck = optionFor('check');
+const ofRecord = optionFor('record');
+const ofCallers = optionFor('check', 'record');
+const ofReporters = optionFor('sweep', 'check');
+const ofRecorders = optionFor('generate', 'record');
+const ofResponses = optionFor('responses');
+const ofCtl = optionFor('ctl');
+const ofAll = optionFor(...COMMAND_NAMES);
 
 const HTTP_URL = one(
   'URL',
@@ -85,7 +85,7 @@ const RATE = convert(text(), (option, at, report) =>
 export const FLAG_GROUPS = {
   Address: {
     ...OPTION_GROUPS.Address,
-    url: optionsOf('health', 'ctl')(
+    url: optionFor('health', 'ctl')(
       HTTP_URL,
       `Base URL of the server; by default ${DEFAULT_URL} (ctl), or what --host and --port say (health).`,
     ),
@@ -95,7 +95,7 @@ export const FLAG_GROUPS = {
     ),
     token: ofCtl(TOKEN, 'Token of the control API.'),
     ca: ofCtl(FILE, 'Trust this certificate, in PEM.'),
-    timeout: optionsOf(
+    timeout: optionFor(
       'health',
       'exec',
       'sweep',
@@ -110,7 +110,7 @@ export const FLAG_GROUPS = {
   Simulation: OPTION_GROUPS.Simulation,
   Answers: {
     ...OPTION_GROUPS.Answers,
-    rateLimit: optionsOf(
+    rateLimit: optionFor(
       'serve',
       'exec',
       'sweep',
@@ -135,7 +135,7 @@ export const FLAG_GROUPS = {
     rate: ofCallers(count(1, 10_000), 'Most requests a second.', {
       default: DEFAULTS.deploymentRate,
     }),
-    yes: optionsOf(
+    yes: optionFor(
       'serve',
       'exec',
       'check',
@@ -165,7 +165,7 @@ export const FLAG_GROUPS = {
       one('FORMAT', choice(['pretty', 'json', 'off'])),
       'Log format: pretty, json or off; by default pretty on a terminal, else json, and off under exec.',
     ),
-    json: optionsOf(
+    json: optionFor(
       ...(['assumptions', 'responses', 'scenarios', 'validate'] as const),
       ...(['sweep', 'ctl', 'check', 'record'] as const),
     )(SWITCH, 'Print JSON instead of a table.'),
@@ -173,7 +173,7 @@ export const FLAG_GROUPS = {
     check: ofResponses(SWITCH, 'Request each reply from a new server; exit with 1 if one differs.'),
     http: ofResponses(OUTPUT, 'Write the requests as an .http file.'),
     postman: ofResponses(OUTPUT, 'Write the requests as a Postman 2.1 collection.'),
-    serverUrl: optionsOf('openapi', 'responses')(
+    serverUrl: optionFor('openapi', 'responses')(
       one(
         'URL',
         textThat(`a URL such as ${DEFAULT_URL}`, (value) => URL.canParse(value)),
@@ -181,9 +181,9 @@ export const FLAG_GROUPS = {
       'Base URL of the service to write into the output.',
       { default: DEFAULT_URL },
     ),
-    documented: optionsOf('openapi')(SWITCH, 'Leave out what is assumed.'),
+    documented: optionFor('openapi')(SWITCH, 'Leave out what is assumed.'),
     output: ofRecorders(OUTPUT, 'Fixture to write; generate prints it by default.'),
-    force: optionsOf(
+    force: optionFor(
       'check',
       'generate',
       'record',
@@ -211,7 +211,7 @@ export const FLAG_GROUPS = {
     html: ofReporters(OUTPUT, 'Also write the result as a web page.'),
   },
   Other: {
-    config: optionsOf(
+    config: optionFor(
       'serve',
       'exec',
       'sweep',

@@ -1,6 +1,6 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { type CoverageEvidence, findingKinds } from '../report/coverage-report.ts';
+import { type CoverageEvidence, groupFindings } from '../report/coverage-report.ts';
 import type { Observer } from '../sandbox/exchange.ts';
 import type { FindingsReport } from '../sandbox/findings.ts';
 import { countText } from '../words.ts';
@@ -22,7 +22,7 @@ export interface FindingSummary {
 }
 
 export function summarizeFindings(report: FindingsReport): FindingSummary[] {
-  return findingKinds(report).map(({ code, count, kept }) => {
+  return groupFindings(report).map(({ code, count, kept }) => {
     const counts = new Map<string, number>();
     for (const { method, target, message } of kept) {
       const text = `${method} ${target}: ${message}`;

@@ -61,7 +61,7 @@ export function bold(text: string, style: Style): string {
 const CLEAR_LINE = '\r\u001B[K';
 
 /** Shows progress on the current line of a terminal, and nowhere else; an empty text clears it. */
-export function progressOn(notices: Writable, command: string): (text: string) => void {
+export function createProgress(notices: Writable, command: string): (text: string) => void {
   if (!('isTTY' in notices) || notices.isTTY !== true) return () => {};
   return (text) => notices.write(`${CLEAR_LINE}${text === '' ? '' : `${command}: ${text}`}`);
 }
@@ -71,7 +71,7 @@ export function progressOn(notices: Writable, command: string): (text: string) =
 const UNSAFE = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
 
 /** The same without such characters. Tabs become spaces. */
-export function withoutControls(text: string): string {
+export function stripControls(text: string): string {
   return text.replaceAll('\t', '    ').replace(UNSAFE, '');
 }
 
@@ -85,7 +85,7 @@ export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
 }
 
-export function notice(text: string): string {
+export function formatNotice(text: string): string {
   return `petstore-mock: ${escapeControls(text)}\n`;
 }
 

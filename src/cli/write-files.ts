@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { Failure, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 
-export function jsonText(value: unknown): string {
+export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 

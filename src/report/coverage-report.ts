@@ -33,7 +33,7 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
       { name: 'cases within them', ...totals.cases },
       { name: 'assumed replies', ...totals.assumed },
     ],
-    grid: gridOf(coverage),
+    grid: createGrid(coverage),
     sections: [
       {
         title: 'Never shown',
@@ -45,7 +45,7 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
       {
         title: 'Findings',
         layout: 'cards',
-        rows: findingKinds(findings).map(findingRow),
+        rows: groupFindings(findings).map(findingRow),
         none: 'No findings.',
         suite: 'findings',
       },
@@ -54,9 +54,9 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
         layout: 'table',
         columns: ['Case', 'Shown', 'What the document says'],
         rows: cases.map((it): ReportRow => {
-          const cells = countCells(it.id, it, `${nameOf(it)}: ${it.sentence}`);
+          const cells = countCells(it.id, it, `${formatReplyName(it)}: ${it.sentence}`);
           const name = `${it.status} ${it.id}: ${it.sentence}`;
-          const test = { group: it.operation, name, ...verdictOf(it, 'skipped') };
+          const test = { group: it.operation, name, ...describeVerdict(it, 'skipped') };
           return { title: it.id, ...cells, test };
         }),
         suite: 'documented cases',
@@ -66,9 +66,9 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
         layout: 'table',
         columns: ['Reply', 'Shown', 'Description', 'Options'],
         rows: assumed.map((it): ReportRow => {
-          const { cells, ...tone } = countCells(nameOf(it), it, it.description);
+          const { cells, ...tone } = countCells(formatReplyName(it), it, it.description);
           const options = it.grounds.map((ground) => `\`${ground}\``);
-          return { title: nameOf(it), cells: [...cells, options.join(', ')], ...tone };
+          return { title: formatReplyName(it), cells: [...cells, options.join(', ')], ...tone };
         }),
       },
     ],
@@ -85,7 +85,7 @@ export const REPORT_FORMATS: Readonly<Record<string, (report: Report) => string>
 };
 
 /** The findings by kind, the most frequent first. Counts include findings that were not kept. */
-export function findingKinds({ counts, findings }: FindingsReport) {
+export function groupFindings({ counts, findings }: FindingsReport) {
   return Object.entries(counts)
     .map(([code, count]) => ({ code, count, kept: findings.filter((it) => it.code === code) }))
     .sort((a, b) => b.count - a.count);
@@ -94,7 +94,7 @@ export function findingKinds({ counts, findings }: FindingsReport) {
 /** Findings listed of each kind on the page. */
 const FINDINGS_PER_CARD = 5;
 
-function findingRow({ code, count, kept }: ReturnType<typeof findingKinds>[number]): ReportRow {
+function findingRow({ code, count, kept }: ReturnType<typeof groupFindings>[number]): ReportRow {
   const lines = kept.map(
     ({ message, sandbox, exchange, method, target }) =>
       `${message}\n  ${sandbox} #${exchange}: ${method} ${target}`,
@@ -113,12 +113,16 @@ function findingRow({ code, count, kept }: ReturnType<typeof findingKinds>[numbe
 function replyRow(reply: ReplyCoverage, missing: 'failure' | 'skipped'): ReportRow {
   const { operation, status, description, count } = reply;
   const output = count > 0 ? {} : { output: [howToGet(reply)] };
-  const test = { group: operation, name: `${status} ${description}`, ...verdictOf(reply, missing) };
-  const title = nameOf(reply);
+  const test = {
+    group: operation,
+    name: `${status} ${description}`,
+    ...describeVerdict(reply, missing),
+  };
+  const title = formatReplyName(reply);
   return { title, about: [description], ...output, test: { ...test, ...output } };
 }
 
-function verdictOf({ count }: ShownCount, missing: 'failure' | 'skipped') {
+function describeVerdict({ count }: ShownCount, missing: 'failure' | 'skipped') {
   return count > 0 ? { verdict: 'passed' as const } : { verdict: missing, message: 'never shown' };
 }
 
@@ -131,12 +135,15 @@ function countCells(name: string, { count, first }: ShownCount, text: string) {
   };
 }
 
-function nameOf({ operation, status }: Pick<PossibleReply, 'operation' | 'status'>): string {
+function formatReplyName({
+  operation,
+  status,
+}: Pick<PossibleReply, 'operation' | 'status'>): string {
   return `${operation} ${status}`;
 }
 
 /** Every operation with every status: the whole interface at a glance. */
-function gridOf({ documented, assumed }: CoverageReport): Grid {
+function createGrid({ documented, assumed }: CoverageReport): Grid {
   const all = [...documented, ...assumed];
   const columns = [...new Set(all.map(({ status }) => status))].sort((a, b) => a - b);
   const rows = OPERATION_IDS.map((id) => {
@@ -144,7 +151,7 @@ function gridOf({ documented, assumed }: CoverageReport): Grid {
     const cells = columns.map((status) => {
       const reply = all.find((it) => it.operation === id && it.status === status);
       if (reply === undefined) return undefined;
-      const row = nameOf(reply);
+      const row = formatReplyName(reply);
       const title = `${row}: ${reply.description}`;
       return { count: reply.count, wanted: documented.includes(reply), title, row };
     });

@@ -12,63 +12,63 @@ export function renderHtml({ title, intro, tiles, grid, sections, footer = '' }:
 <h1>${title}</h1>
 ${intro.map((text) => markup`<p>${prose(text)}</p>`)}
 <div class="tiles">
-${tiles.map(tileOf)}
+${tiles.map(renderTile)}
 </div>
-${grid === undefined ? '' : gridOf(grid)}
-${sections.map(sectionOf)}
+${grid === undefined ? '' : renderGrid(grid)}
+${sections.map(renderSection)}
 </main>
 <footer>${prose(footer)}</footer>
 </body></html>
 `.text;
 }
 
-function tileOf({ name, shown, total }: Tile): Markup {
+function renderTile({ name, shown, total }: Tile): Markup {
   const percent = total === 0 ? 0 : Math.floor((100 * shown) / total);
   return markup`<div class="tile"><b>${shown}</b> of ${total} ${name}<i><i style="width:${percent}%"></i></i></div>`;
 }
 
-function gridOf({ caption, columns, rows }: Grid): Markup {
+function renderGrid({ caption, columns, rows }: Grid): Markup {
   const lines = rows.map(({ name, detail, cells }) => [
     markup`${name}<small>${detail}</small>`,
     ...cells.map((cell) => {
       if (cell === undefined) return '';
       const { count, wanted, title, row } = cell;
-      const gap = markup`<a href="#${idOf(row)}" aria-label="0: how to get ${row}">0</a>`;
+      const gap = markup`<a href="#${formatAnchor(row)}" aria-label="0: how to get ${row}">0</a>`;
       const kind = `${wanted ? 'doc ' : ''}${count > 0 ? 'hit' : 'miss'}`;
       const content = wanted && count === 0 ? gap : count || '·';
       return markup`<span class="${kind}" title="${title}">${content}</span>`;
     }),
   ]);
-  return markup`${table('matrix', caption, ['Operation', ...columns], lines)}
+  return markup`${renderTable('matrix', caption, ['Operation', ...columns], lines)}
 <p class="legend"><span class="doc hit">3</span> documented, shown 3 times <span class="doc miss">0</span> documented, never shown <span class="hit">3</span> assumed, shown 3 times <span>·</span> assumed, not shown</p>`;
 }
 
-function sectionOf(section: Section): Markup {
+function renderSection(section: Section): Markup {
   const { title, none = '' } = section;
-  const content = contentOf(section);
+  const content = renderContent(section);
   return markup`<section><h2>${title}</h2>
 ${content.length > 0 ? content : markup`<p class="all">${none}</p>`}
 </section>`;
 }
 
-function contentOf({ title, layout, columns = [], rows }: Section): readonly Part[] {
+function renderContent({ title, layout, columns = [], rows }: Section): readonly Part[] {
   if (layout === 'names') {
     return [markup`<ul>${rows.map((row) => markup`<li>${code(row.title)}</li>`)}</ul>`];
   }
-  const cards = rows.filter(({ output }) => output !== undefined).map(cardOf);
+  const cards = rows.filter(({ output }) => output !== undefined).map(renderCard);
   if (layout === 'cards' || rows.length === 0) return cards;
-  return [...cards, table('list', title, columns, rows.map(lineOf))];
+  return [...cards, renderTable('list', title, columns, rows.map(renderLine))];
 }
 
-function cardOf({ title, about = [], output = [] }: ReportRow): Markup {
-  return markup`<article class="card" id="${idOf(title)}"><h3>${code(title)}</h3>
+function renderCard({ title, about = [], output = [] }: ReportRow): Markup {
+  return markup`<article class="card" id="${formatAnchor(title)}"><h3>${code(title)}</h3>
 ${about.map((text) => markup`<p>${prose(text)}</p>`)}
 <pre>${code(output.join('\n'))}</pre></article>`;
 }
 
 const CLASSES: Readonly<Partial<Record<Tone, string>>> = { red: 'no', green: 'yes' };
 
-function lineOf({
+function renderLine({
   cells: [first = '', ...cells] = [],
   tonedCell,
   tone,
@@ -85,12 +85,12 @@ function lineOf({
   ];
 }
 
-function idOf(title: string): string {
+function formatAnchor(title: string): string {
   return title.replaceAll(/[^\w-]+/g, '-');
 }
 
 /** A table whose first column names each row. It scrolls on its own if the screen is too narrow. */
-function table(
+function renderTable(
   kind: 'matrix' | 'list',
   caption: string,
   heads: readonly Part[],

@@ -8,9 +8,9 @@ import { parseAddress } from '../http/target.ts';
 import { findHeader } from '../raw-headers.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
+  expandSteps,
   type RecipeStep,
   type ReplyRecipe,
-  requestsOf,
   resetSteps,
   WAY_NAMES,
   type WayName,
@@ -58,12 +58,12 @@ async function walk(
   recipe: ReplyRecipe,
   way: WayName,
 ): Promise<string | undefined> {
-  const requests = requestsOf(steps);
+  const requests = expandSteps(steps);
   for (const [index, request] of requests.entries()) {
     const reply = await send(root, request);
-    if (index === requests.length - 1) return problemOf(reply, recipe, way);
+    if (index === requests.length - 1) return findProblem(reply, recipe, way);
     if (reply.status < 400 || request === requests.at(-1)) continue;
-    return `${request.method} ${request.path} got ${reply.status}: ${textOf(reply)}`;
+    return `${request.method} ${request.path} got ${reply.status}: ${readBody(reply)}`;
   }
   return undefined;
 }
@@ -77,10 +77,14 @@ async function send(root: string, request: RecipeStep): Promise<ComparableReply>
   return { status: response.status, headers: raw, body, json: parseBody(body) };
 }
 
-function problemOf(reply: ComparableReply, recipe: ReplyRecipe, way: WayName): string | undefined {
+function findProblem(
+  reply: ComparableReply,
+  recipe: ReplyRecipe,
+  way: WayName,
+): string | undefined {
   const basis = findHeader(reply.headers, 'mock-basis') ?? '';
-  if (reply.status !== recipe.status) return `got ${reply.status} (${basis}): ${textOf(reply)}`;
-  const expected = basisOf(recipe, way);
+  if (reply.status !== recipe.status) return `got ${reply.status} (${basis}): ${readBody(reply)}`;
+  const expected = expectBasis(recipe, way);
   if (!expected.test(basis)) return `its basis is ${basis}, not ${expected.source}`;
   if (recipe.ground !== 'documented' && reply.body.length === 0) return 'its Error is missing';
   const [difference] = replyDifferences(reply, recipe.operation).filter(isBreak);
@@ -90,12 +94,12 @@ function problemOf(reply: ComparableReply, recipe: ReplyRecipe, way: WayName): s
   );
 }
 
-function textOf({ body }: ComparableReply): string {
+function readBody({ body }: ComparableReply): string {
   return body.toString().slice(0, 200);
 }
 
 /** The expected `Mock-Basis`. A shipped scenario may choose another option of the assumption. */
-function basisOf({ ground, way }: ReplyRecipe, name: WayName): RegExp {
+function expectBasis({ ground, way }: ReplyRecipe, name: WayName): RegExp {
   if (name === 'prefer') return /^forced;by="prefer"$/;
   if (name === 'scenario' && way.preset === undefined) return /^forced;by="[^"]+#1"$/;
   if (ground === 'documented') return /^documented$/;

@@ -8,7 +8,7 @@ import {
 } from '../contract/operations.ts';
 import { addressOf } from '../http/target.ts';
 import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
-import { EXAMPLES, type RequestChange, type Way, wayTo } from './ways.ts';
+import { EXAMPLES, findWay, type RequestChange, type Way } from './ways.ts';
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
@@ -45,14 +45,14 @@ export function listReplies(): ReplyRecipe[] {
     [...documented, ...assumed]
       .filter(({ operation }) => operation === id)
       .map(({ operation, status, ground, own }) => {
-        const way = wayTo(operation, status, ground);
+        const way = findWay(operation, status, ground);
         return { operation, status, ground, assume: { ...own, ...way.assume }, way };
       }),
   );
 }
 
 /** The requests of one way to a sandbox as it starts. The last one gets the reply. */
-export function stepsOf(
+export function listSteps(
   { operation, status, assume, way }: ReplyRecipe,
   name: WayName,
   sandbox = DEFAULT_SANDBOX,
@@ -68,7 +68,7 @@ export function stepsOf(
     scenario: [`PUT /scenario ${JSON.stringify(scenario)}`],
     prefer: [],
   }[name];
-  const call = callOf(operation, prefix, name === 'state' ? send : {});
+  const call = createCall(operation, prefix, name === 'state' ? send : {});
   const prefer = name === 'prefer' && { Prefer: `code=${status}` };
   const headers = { ...call.headers, ...prefer };
   return [...calls.map((text) => controlStep(text, prefix)), { ...call, headers }];
@@ -81,11 +81,11 @@ function controlStep(call: string, prefix: string): RecipeStep {
 }
 
 /** The requests, each as many times as it is sent. */
-export function requestsOf(steps: readonly RecipeStep[]): readonly RecipeStep[] {
+export function expandSteps(steps: readonly RecipeStep[]): readonly RecipeStep[] {
   return steps.flatMap((step) => Array<RecipeStep>(step.times).fill(step));
 }
 
-function callOf(operation: OperationId, prefix: string, sent: RequestChange = {}): RecipeStep {
+function createCall(operation: OperationId, prefix: string, sent: RequestChange = {}): RecipeStep {
   const { method, path } = operationShape(operation);
   const request = { ...EXAMPLES[operation], ...sent };
   const { id = '', query, key = 'demo-key', body, mediaType = 'application/json' } = request;
@@ -103,7 +103,7 @@ function callOf(operation: OperationId, prefix: string, sent: RequestChange = {}
 }
 
 /** The title of a way in files and reports. */
-export function titleOf({ operation, status, ground }: ReplyRecipe, way: WayName): string {
+export function formatTitle({ operation, status, ground }: ReplyRecipe, way: WayName): string {
   const by = { state: 'by real state', scenario: 'by scenario', prefer: 'by Prefer' }[way];
   return `${operation} ${status} (${ground}), ${by}`;
 }
@@ -114,8 +114,12 @@ export function titleOf({ operation, status, ground }: ReplyRecipe, way: WayName
  *
  * @param sandbox gets the others
  */
-export function repeatable(recipe: ReplyRecipe, way: WayName, sandbox?: string): RecipeStep[] {
-  const steps = stepsOf(recipe, way, sandbox);
+export function listRepeatableSteps(
+  recipe: ReplyRecipe,
+  way: WayName,
+  sandbox?: string,
+): RecipeStep[] {
+  const steps = listSteps(recipe, way, sandbox);
   const changes =
     steps.length > 1 || steps.some(({ method, times }) => method !== 'GET' || times > 1);
   if (!changes || way === 'prefer') return steps;
@@ -127,5 +131,5 @@ export function repeatable(recipe: ReplyRecipe, way: WayName, sandbox?: string):
 /** The requests of a way to a sandbox that is reset first. */
 export function resetSteps(recipe: ReplyRecipe, way: WayName, sandbox: string): RecipeStep[] {
   const prefix = addressOf({ root: '', sandbox });
-  return [controlStep('POST /reset', prefix), ...stepsOf(recipe, way, sandbox)];
+  return [controlStep('POST /reset', prefix), ...listSteps(recipe, way, sandbox)];
 }

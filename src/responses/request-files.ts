@@ -1,11 +1,11 @@
 import { curlCommand } from '../curl.ts';
 import type { Address } from '../http/target.ts';
 import {
+  expandSteps,
+  formatTitle,
+  listRepeatableSteps,
   type RecipeStep,
   type ReplyRecipe,
-  repeatable,
-  requestsOf,
-  titleOf,
   WAY_NAMES,
 } from './reply-recipes.ts';
 
@@ -13,30 +13,30 @@ import {
 const MAX_FILE_BODY = 65_536;
 
 /** The steps of every way, with its title. */
-function walksOf(replies: readonly ReplyRecipe[], sandbox: string) {
+function listWalks(replies: readonly ReplyRecipe[], sandbox: string) {
   return replies.flatMap((recipe) =>
     WAY_NAMES.map((way) => {
       const { operation, status } = recipe;
-      const steps = repeatable(recipe, way, sandbox);
-      return { title: titleOf(recipe, way), operation, status, steps };
+      const steps = listRepeatableSteps(recipe, way, sandbox);
+      return { title: formatTitle(recipe, way), operation, status, steps };
     }),
   );
 }
 
 /** Lines to copy into a shell. */
 export function curlLines(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
-  const blocks = walksOf(replies, sandbox).map(({ title, steps, status }) => {
+  const blocks = listWalks(replies, sandbox).map(({ title, steps, status }) => {
     const lines = steps.map((step, index) =>
       index < steps.length - 1
-        ? `${curlOf(step, root, ['-s', '-o', '/dev/null'])}\n`
-        : `${curlOf(step, root, ['-i'])}  # ${status}\n`,
+        ? `${formatCurl(step, root, ['-s', '-o', '/dev/null'])}\n`
+        : `${formatCurl(step, root, ['-i'])}  # ${status}\n`,
     );
     return `# ${title}\n${lines.join('')}`;
   });
   return blocks.join('\n');
 }
 
-function curlOf(
+function formatCurl(
   { method, path, headers, body, times }: RecipeStep,
   origin: string,
   options: string[],
@@ -51,8 +51,8 @@ function curlOf(
 }
 
 /** The requests of all ways whose bodies can be written into a file, and a note on the others. */
-function writable(replies: readonly ReplyRecipe[], sandbox: string) {
-  const all = walksOf(replies, sandbox);
+function listWritable(replies: readonly ReplyRecipe[], sandbox: string) {
+  const all = listWalks(replies, sandbox);
   const walks = all.filter(({ steps }) =>
     steps.every(({ body }) => typeof body !== 'number' || body <= MAX_FILE_BODY),
   );
@@ -62,8 +62,8 @@ function writable(replies: readonly ReplyRecipe[], sandbox: string) {
 }
 
 /** The last request of a way has its status. */
-function namedRequests({ title, operation, status, steps }: ReturnType<typeof walksOf>[number]) {
-  const all = requestsOf(steps);
+function namedRequests({ title, operation, status, steps }: ReturnType<typeof listWalks>[number]) {
+  const all = expandSteps(steps);
   return all.map(({ method, path, headers, body }, index) => {
     const isLast = index === all.length - 1;
     return {
@@ -83,7 +83,7 @@ function namedRequests({ title, operation, status, steps }: ReturnType<typeof wa
 
 /** An `.http` file, as the HTTP clients of JetBrains and VS Code read it. */
 export function httpFile(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
-  const { requests, note } = writable(replies, sandbox);
+  const { requests, note } = listWritable(replies, sandbox);
   const texts = requests.map(({ name, method, path, headers, body }) => {
     const fields = headers.map(({ key, value }) => `${key}: ${value}\n`).join('');
     const content = body === undefined ? '' : `\n${body}\n`;
@@ -100,7 +100,7 @@ export function postmanCollection(
   replies: readonly ReplyRecipe[],
   { root, sandbox }: Address,
 ): object {
-  const { requests, note } = writable(replies, sandbox);
+  const { requests, note } = listWritable(replies, sandbox);
   const operations = [...new Set(requests.map(({ operation }) => operation))];
   return {
     info: { name: 'petstore-mock: every reply', schema: SCHEMA, description: note },

@@ -69,7 +69,7 @@ const WAYS: Readonly<Record<string, Way>> = {
  *
  * @param ground `documented`, or an option such as `unknown-pet=404`
  */
-export function wayTo(operation: OperationId, status: number, ground: string): Way {
+export function findWay(operation: OperationId, status: number, ground: string): Way {
   if (ground.startsWith('invalid-input=')) return INVALID[operation];
   if (status === 401) return WITHOUT_KEY;
   return WAYS[ground === 'documented' ? `${operation} ${status}` : ground] ?? {};

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AssumptionTracker, gateFailures, renderEvidence } from '../../src/cli/run-evidence.ts';
-import { escapeControls, escapeLines, notice } from '../../src/cli/terminal.ts';
+import { escapeControls, escapeLines, formatNotice } from '../../src/cli/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { asker } from '../helpers/wire.ts';
@@ -20,7 +20,7 @@ test('terminal control characters are shown as JSON escapes', () => {
   );
   expect(escapeControls('Zoë, 猫, 🐈 "as they are"')).toBe('Zoë, 猫, 🐈 "as they are"');
   expect(escapeLines('a\n\u001Bb')).toBe('a\n\\u001bb');
-  expect(notice('a\nb')).toBe('petstore-mock: a\\u000ab\n');
+  expect(formatNotice('a\nb')).toBe('petstore-mock: a\\u000ab\n');
 });
 
 test('input from a client cannot forge a line of the evidence or of a gate', async () => {
@@ -30,7 +30,7 @@ test('input from a client cannot forge a line of the evidence or of a gate', asy
   const seen = { coverage: server.coverage(), findings: server.findings() };
   const table = renderEvidence(seen, new AssumptionTracker(), PLAIN);
   const reasons = gateFailures({ failOn: ['unknown-input'] }, seen);
-  for (const text of [table, reasons.map(notice).join('')]) {
+  for (const text of [table, reasons.map(formatNotice).join('')]) {
     expect(text).not.toMatch(OBEYED);
     expect(text).not.toMatch(/^ *findings +none/m);
     expect(text).toContain('\\u001b[31mRED');

@@ -26,10 +26,10 @@ import { SAFE } from '../../deployment/transport.ts';
 import type { Report, ReportRow, Section } from '../../report/report.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { countText, cut } from '../../words.ts';
-import { type Command, EXIT_GATE_FAILED, refusal, textIn, UsageError } from '../command.ts';
+import { type Command, EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, workWith } from '../connection.ts';
-import { notice, renderReport, renderTable, type Style } from '../terminal.ts';
-import { jsonText, requireNew, writeReports, writeText } from '../write-files.ts';
+import { formatNotice, renderReport, renderTable, type Style } from '../terminal.ts';
+import { formatJson, requireNew, writeReports, writeText } from '../write-files.ts';
 
 /** Checks a deployment: what the document leaves open, and what it prescribes. */
 export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
@@ -53,13 +53,13 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const result = createReport(href, report, changes);
   writeReports(result, flags);
   if (flags.json)
-    for (const change of changes ?? []) terminal.notices.write(notice(formatChange(change)));
+    for (const change of changes ?? []) terminal.notices.write(formatNotice(formatChange(change)));
   const wanted = flags.allowUnsettled ? undefined : findShortfall(report);
   if (wanted !== undefined) {
     const why = `fewer than ${wanted} assumptions are settled, too few to tell deployments apart`;
-    terminal.notices.write(notice(`${why}; --allow-unsettled passes and saves them`));
+    terminal.notices.write(formatNotice(`${why}; --allow-unsettled passes and saves them`));
   } else if (flags.save !== undefined) {
-    writeText(flags.save, jsonText(createConfig(report, transcript, href)));
+    writeText(flags.save, formatJson(createConfig(report, transcript, href)));
   }
   const isChanged = changes?.some(({ fails }) => fails) === true;
   const failed = isBroken(report) || isChanged || wanted !== undefined;
@@ -69,7 +69,7 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
 
 /** Reads the verdicts of an earlier check. */
 async function readEarlier(file: string): Promise<EarlierCheck> {
-  const text = await textIn(file, '--against', 'a JSON file');
+  const text = await readTextFile(file, '--against', 'a JSON file');
   const parsed = readJson(`--against: ${file}`, text);
   if (!parsed.ok) throw new UsageError(parsed.problems.join('\n'));
   const earlier = readEarlierCheck(parsed.value);

@@ -1,13 +1,13 @@
 import yargs from 'yargs';
 import { packageRoot } from '../../package.ts';
-import { type Command, oneOf } from '../command.ts';
+import { type Command, parseChoice } from '../command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
 
 export const completion: Command = async ({ positionals: [shell] }) => {
   if (shell !== undefined) {
     // yargs reads these variables. This process does nothing else.
-    process.env.SHELL = oneOf(SHELLS, shell, 'completion');
+    process.env.SHELL = parseChoice(SHELLS, shell, 'completion');
     process.env.ZSH_NAME = '';
   }
   let text = '';

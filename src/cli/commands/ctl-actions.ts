@@ -15,7 +15,7 @@ import type { Alternative, Undone } from '../../control/journal/time-travel-endp
 import { type ControlClient, searchOf } from '../../library/control-client.ts';
 import { rowNames } from '../../tables.ts';
 import { countText, describe } from '../../words.ts';
-import { oneOf, refusal, textIn, UsageError } from '../command.ts';
+import { parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
 import { ANY, NOTHING, type Words } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import { changeRecord, fieldValue, readCollection, recordPath } from './ctl-records.ts';
@@ -58,7 +58,7 @@ const ACTIONS = {
     takes: ['NAME FILE', 2, 2],
     summary: 'Save a scenario of your own in the sandbox, for `use`.',
     async run(client, [name = '', file = '']) {
-      const text = await textIn(file, 'ctl save', 'a scenario file');
+      const text = await readTextFile(file, 'ctl save', 'a scenario file');
       const format = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
       const body = new Blob([text], { type: `application/${format}` });
       await client.call('PUT', `/scenarios/${encodeURIComponent(name)}`, body);
@@ -172,7 +172,7 @@ const ACTIONS = {
     takes: ['EXCHANGE [before|after]', 1, 2],
     summary: 'Put the sandbox back to how a call found or left it.',
     async run(client, [number = '', to = 'before']) {
-      const side = oneOf(['before', 'after'], to, 'ctl rewind');
+      const side = parseChoice(['before', 'after'], to, 'ctl rewind');
       await client.call('POST', exchangePath(number, 'rewind'), { to: side });
       return { text: `rewound to ${side} call ${number}\n` };
     },

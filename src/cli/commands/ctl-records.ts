@@ -8,11 +8,11 @@ import {
 import type { ControlClient } from '../../library/control-client.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { joinWords } from '../../words.ts';
-import { oneOf, refusal } from '../command.ts';
+import { parseChoice, refusal } from '../command.ts';
 import type { Result } from './ctl-tables.ts';
 
 export function readCollection(action: string, word: string | undefined): CollectionName {
-  if (word !== 'pets') return oneOf(COLLECTIONS, word, action);
+  if (word !== 'pets') return parseChoice(COLLECTIONS, word, action);
   throw refusal(action, joinWords(COLLECTIONS, 'or'), '"pets" (did you mean animals?)');
 }
 

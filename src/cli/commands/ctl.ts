@@ -7,7 +7,7 @@ import type { StreamEvent } from '../../library/request-control.ts';
 import {
   type Command,
   Failure,
-  oneOf,
+  parseChoice,
   readCertificate,
   requireWords,
   UsageError,
@@ -20,7 +20,7 @@ import { exchangeRow, parseAssignments, renderResult } from './ctl-tables.ts';
 export const ctl: Command = async ({ flags, positionals, terminal }) => {
   const [first, ...words] = positionals;
   const listed = 'an action that "petstore-mock ctl --help" lists';
-  const name = oneOf(ACTION_NAMES, first, 'ctl', listed);
+  const name = parseChoice(ACTION_NAMES, first, 'ctl', listed);
   const { takes, run, flags: own = [], ofServer } = actionShape(name);
   requireWords(`ctl ${name}`, takes, words);
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((action) => actionShape(action).flags ?? []);

@@ -3,7 +3,7 @@ import { describeEnding, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { AssumptionTracker, gateFailures, NO_CALLS, renderEvidence } from '../run-evidence.ts';
-import { notice } from '../terminal.ts';
+import { formatNotice } from '../terminal.ts';
 import { writeCoverageFiles } from '../write-files.ts';
 import { askToForward, reloadNotice } from './serve.ts';
 
@@ -39,14 +39,15 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   if (run === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   const { ending, server } = run;
   const report = { coverage: server.coverage(), findings: server.findings() };
-  if (ending.kind !== 'exited') notices.write(notice(`${words[0]} ${describeEnding(ending).text}`));
+  if (ending.kind !== 'exited')
+    notices.write(formatNotice(`${words[0]} ${describeEnding(ending).text}`));
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverageFiles(flags, server);
   const { exitCode } = ending;
   const wasSilent = tracker.calls === 0 && ending.kind !== 'not-started';
   if (wasSilent && !flags.allowNoCalls) problems.push(NO_CALLS);
   const reasons = exitCode === 0 ? gateFailures(flags, report) : [];
-  notices.write([...problems, ...reasons].map(notice).join(''));
+  notices.write([...problems, ...reasons].map(formatNotice).join(''));
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };

@@ -8,7 +8,7 @@ import {
   chooseOptions,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { type Command, oneOf } from '../command.ts';
+import { type Command, parseChoice } from '../command.ts';
 import { bold, renderTable, type Style, wrap } from '../terminal.ts';
 
 export const assumptions: Command = ({ flags, positionals: [name], terminal: { style } }) => {
@@ -26,7 +26,7 @@ export const assumptions: Command = ({ flags, positionals: [name], terminal: { s
     };
   }
   const expected = 'the id of one, as "petstore-mock assumptions" lists them';
-  const id = oneOf(ASSUMPTION_IDS, name, 'assumptions', expected);
+  const id = parseChoice(ASSUMPTION_IDS, name, 'assumptions', expected);
   return { text: renderAssumption(id, assume, style), json: describeState(id), exitCode: 0 };
 };
 

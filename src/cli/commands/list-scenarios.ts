@@ -1,12 +1,12 @@
 import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
-import { type Command, oneOf } from '../command.ts';
+import { type Command, parseChoice } from '../command.ts';
 import { renderTable } from '../terminal.ts';
 
 export const scenarios: Command = ({ positionals: [name], terminal: { style } }) => {
   if (name !== undefined) {
     const expected = 'a name that "petstore-mock scenarios" lists';
-    const text = scenarioText(oneOf(SCENARIO_NAMES, name, 'scenarios', expected));
+    const text = scenarioText(parseChoice(SCENARIO_NAMES, name, 'scenarios', expected));
     return { text, json: { text }, exitCode: 0 };
   }
   const shipped = shippedScenarios();

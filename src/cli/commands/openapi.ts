@@ -3,12 +3,12 @@ import { documentedOnly } from '../../openapi/documented-openapi.ts';
 import { serviceOpenApi } from '../../openapi/service-openapi.ts';
 import { packageVersion } from '../../package.ts';
 import type { Command } from '../command.ts';
-import { jsonText } from '../write-files.ts';
+import { formatJson } from '../write-files.ts';
 
 export const openapi: Command = ({ flags }) => {
   const document = serviceOpenApi({
     serverUrl: flags.serverUrl ?? DEFAULT_URL,
     version: packageVersion(),
   });
-  return { text: jsonText(flags.documented ? documentedOnly(document) : document), exitCode: 0 };
+  return { text: formatJson(flags.documented ? documentedOnly(document) : document), exitCode: 0 };
 };

@@ -16,7 +16,7 @@ import { ID_NAME, type Store } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
 import { countText, describe, joinWords } from '../../words.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
-import { askConsent, connect, keyOf, workWith } from '../connection.ts';
+import { askConsent, connect, readKey, workWith } from '../connection.ts';
 import { escapeControls } from '../terminal.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 
@@ -25,10 +25,10 @@ export const record: Command = async ({ positionals: [url = ''], terminal, flags
   const { output: file, diff, force, yes, anonymise } = flags;
   const { unknownStatus: unknown = DEFAULTS.unknownStatus } = flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
-  const earlier = diff && existsSync(file) ? await earlierIn(file) : undefined;
+  const earlier = diff && existsSync(file) ? await readEarlier(file) : undefined;
   if (!diff && !force) requireNew(file);
   const client = await connect(url, flags);
-  const key = keyOf(flags);
+  const key = readKey(flags);
   const planned = 'at least 3 GET requests, plus one for each further page';
   await askConsent(client.url, planned, yes, terminal);
   let requests = 0;
@@ -59,7 +59,7 @@ export const record: Command = async ({ positionals: [url = ''], terminal, flags
 };
 
 /** The earlier recording in a file. A bare name is a path too, not a shipped fixture. */
-async function earlierIn(file: string): Promise<Store> {
+async function readEarlier(file: string): Promise<Store> {
   try {
     return await loadFixture(resolve(file));
   } catch (error) {

@@ -3,20 +3,20 @@ import { BASE_PATH, OPERATION_IDS, operationShape } from '../../contract/operati
 import { type Address, parseAddress } from '../../http/target.ts';
 import { checkReplies, type RecipeCheck } from '../../responses/check-replies.ts';
 import {
+  formatTitle,
+  listRepeatableSteps,
   listReplies,
+  listSteps,
   type RecipeStep,
   type ReplyRecipe,
-  repeatable,
-  stepsOf,
-  titleOf,
   WAY_NAMES,
   type WayName,
 } from '../../responses/reply-recipes.ts';
 import { curlLines, httpFile, postmanCollection } from '../../responses/request-files.ts';
 import { describe } from '../../words.ts';
-import { type Command, oneOf, refusal } from '../command.ts';
+import { type Command, parseChoice, refusal } from '../command.ts';
 import { bold, renderTable, type Style } from '../terminal.ts';
-import { jsonText, requireNew, writeText } from '../write-files.ts';
+import { formatJson, requireNew, writeText } from '../write-files.ts';
 
 export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
   const replies = selectReplies(operation);
@@ -26,7 +26,7 @@ export const responses: Command = async ({ flags, positionals: [operation], term
   if (postman !== undefined && !force) requireNew(postman, '--postman');
   if (http !== undefined) writeText(http, httpFile(replies, address));
   if (postman !== undefined) {
-    writeText(postman, jsonText(postmanCollection(replies, address)));
+    writeText(postman, formatJson(postmanCollection(replies, address)));
   }
   if (flags.check) {
     const checks = await checkReplies(replies);
@@ -47,7 +47,7 @@ function selectReplies(operation: string | undefined): ReplyRecipe[] {
   const replies = listReplies();
   if (operation === undefined) return replies;
   const expected = 'an operation, as "petstore-mock responses" lists them';
-  const id = oneOf(OPERATION_IDS, operation, 'responses', expected);
+  const id = parseChoice(OPERATION_IDS, operation, 'responses', expected);
   return replies.filter((it) => it.operation === id);
 }
 
@@ -60,7 +60,10 @@ function entry(recipe: ReplyRecipe, sandbox: string): object {
   const { operation, status, ground } = recipe;
   const words = waysInWords(recipe);
   const ways = WAY_NAMES.map((way) => {
-    return [way, { summary: words[way], requests: repeatable(recipe, way, sandbox).map(request) }];
+    return [
+      way,
+      { summary: words[way], requests: listRepeatableSteps(recipe, way, sandbox).map(request) },
+    ];
   });
   return { operation, status, ground, ways: Object.fromEntries(ways) };
 }
@@ -77,7 +80,7 @@ function describeCheck({ recipe, way, problem }: RecipeCheck): object {
 
 function renderChecks(checks: readonly RecipeCheck[]): string {
   const lines = checks.map(({ recipe, way, problem }) => {
-    const title = titleOf(recipe, way);
+    const title = formatTitle(recipe, way);
     return problem === undefined ? `ok      ${title}` : `failed  ${title}: ${problem}`;
   });
   const failed = checks.filter(({ problem }) => problem !== undefined).length;
@@ -109,8 +112,8 @@ function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
   const flags = Object.entries(assume).map(([id, option]) => `--assume ${id}=${option}`);
   // Flags replace the first step, which chooses assumptions or a scenario.
   const { preset } = way;
-  const [, ...afterScenario] = stepsOf(recipe, 'scenario').map(inWords);
-  const afterFlags = stepsOf({ ...recipe, assume: {} }, 'state').map(inWords);
+  const [, ...afterScenario] = listSteps(recipe, 'scenario').map(inWords);
+  const afterFlags = listSteps({ ...recipe, assume: {} }, 'state').map(inWords);
   return {
     state: [...flags, ...afterFlags].join('; '),
     scenario:

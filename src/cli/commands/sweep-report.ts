@@ -4,7 +4,7 @@ import type { Report, ReportRow, Section } from '../../report/report.ts';
 import { countText } from '../../words.ts';
 import { describeEnding, type FinishedRun } from '../child.ts';
 import { type FindingSummary, findingText } from '../run-evidence.ts';
-import { withoutControls } from '../terminal.ts';
+import { stripControls } from '../terminal.ts';
 
 export interface Variant {
   readonly assumption: AssumptionId;
@@ -147,7 +147,7 @@ export class Tail {
   /** The last lines that are not blank, without colours and other terminal controls. */
   lines(max: number): string[] {
     const lines = stripVTControlCharacters(this.#text.slice(-MAX_OUTPUT)).split(/\r?\n|\r/);
-    const shown = lines.map((line) => withoutControls(line).trimEnd());
+    const shown = lines.map((line) => stripControls(line).trimEnd());
     return shown.filter((line) => line !== '').slice(-max);
   }
 }

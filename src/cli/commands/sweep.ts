@@ -9,7 +9,7 @@ import { describeEnding, type FinishedRun, Runner, type RunSettings } from '../c
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { renderNotice } from '../log.ts';
 import { AssumptionTracker, NO_CALLS, summarizeFindings } from '../run-evidence.ts';
-import { indent, notice, progressOn, renderReport } from '../terminal.ts';
+import { createProgress, formatNotice, indent, renderReport } from '../terminal.ts';
 import { writeReports } from '../write-files.ts';
 import {
   countRuns,
@@ -34,7 +34,7 @@ interface SweepRun extends Omit<FinishedRun, 'server'> {
 export const sweep: Command = async ({ flags, positionals: command, terminal }) => {
   const { notices } = terminal;
   const runner = new Runner(command, flags, (_, child) => child.stop());
-  const progress = progressOn(notices, 'sweep');
+  const progress = createProgress(notices, 'sweep');
   const run = createRun(runner, flags.timeout, (message) => {
     progress('');
     notices.write(renderNotice(message, 'pretty'));
@@ -49,7 +49,7 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
     return { exitCode: baseline.ending.exitCode };
   }
   if (tracker.calls === 0 && !flags.allowNoCalls) {
-    notices.write(notice(NO_CALLS));
+    notices.write(formatNotice(NO_CALLS));
     return { exitCode: 1 };
   }
   const { assume } = runner.settings;
