@@ -10,7 +10,6 @@ import { object, optional } from './shape/objects.ts';
 import { ANY, readAs, type Shape, type ShapeProblem } from './shape/shapes.ts';
 import { rowNames } from './tables.ts';
 
-/** The names of all options of a server. */
 export const OPTION_NAMES = [...rowNames(OPTIONS), ...rowNames(CODE_OPTIONS)];
 
 const READERS: Readonly<Record<string, Shape<unknown>>> = {
@@ -18,7 +17,6 @@ const READERS: Readonly<Record<string, Shape<unknown>>> = {
   ...CODE_OPTIONS,
 };
 
-/** How an option is called where it was given. */
 type NameOption = (name: string) => string;
 
 /** @throws RangeError that names the first wrong option */
@@ -59,7 +57,6 @@ function given(options: object): object {
   );
 }
 
-/** The message for the first wrong value. */
 export function refusalText([problem]: readonly ShapeProblem[], nameOf: NameOption): string {
   if (problem === undefined) return 'a value was refused without a reason';
   const { at, ofName, expected, found } = problem;

@@ -1,4 +1,3 @@
-/** Defaults of both the flags and the library's options. */
 export const DEFAULTS = {
   host: '127.0.0.1',
   port: 4010,
@@ -17,6 +16,5 @@ export const DEFAULTS = {
   deploymentTimeout: 10_000,
   /** Requests to a deployment in a second. */
   deploymentRate: 5,
-  /** The status that `record` gives to orders that show none. */
   unknownStatus: 'pending',
 } as const;

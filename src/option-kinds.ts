@@ -38,13 +38,10 @@ export interface Option<Value = unknown, Own = Value, Command extends string = s
   extends OptionKind<Value, Own>,
     Member<Value, false> {
   readonly shape: Shape<Value>;
-  /** The commands that take it as a flag. */
   readonly commands: readonly Command[];
-  /** The options that make no sense together with it. */
   readonly excludes?: readonly string[];
 }
 
-/** Returns a function that makes the row of an option of these commands. */
 export function optionFor<Command extends string>(...commands: readonly Command[]) {
   return <Value, Own>(
     kind: OptionKind<Value, Own>,
@@ -81,7 +78,6 @@ export function count(min: number, max: number, placeholder = 'N'): OptionKind<n
   return { ...one(placeholder, integer(min, max)), type: 'integer' };
 }
 
-/** As many as a server can hold. */
 export const MANY = count(0, MAX_RECORDS);
 
 export function milliseconds(min: number, max: number): OptionKind<number> {

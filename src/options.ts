@@ -38,15 +38,12 @@ import {
   text,
 } from './shape/shapes.ts';
 
-/** The options of one of two kinds, not of both. */
 type Either<A, B> =
   | (A & { readonly [Name in keyof B]?: undefined })
   | (B & { readonly [Name in keyof A]?: undefined });
 
-/** Records are read from a fixture or generated. */
 type StoreOptions = Either<Pick<StoreChoice, 'fixture'>, Pick<StoreChoice, 'animals' | 'orders'>>;
 
-/** One server keeps the store, or several share it. */
 type KeepingOptions = Either<
   {
     /** A file that keeps the default sandbox's store through restarts. */
@@ -226,7 +223,6 @@ export const OPTION_GROUPS = {
 
 const { Address, Store, Simulation, Answers, Deployment, 'Control API': Control } = OPTION_GROUPS;
 
-/** The options that are flags, too. */
 export const OPTIONS = {
   ...Address,
   ...Store,
@@ -242,7 +238,6 @@ const FUNCTION = scalar('a function', {}, (value) =>
 
 const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
 
-/** The options that only code can give. */
 export const CODE_OPTIONS: Readonly<
   Record<Exclude<keyof ServerOptions, keyof typeof OPTIONS>, Shape<unknown>>
 > = {
@@ -264,7 +259,6 @@ export const CODE_OPTIONS: Readonly<
   observe: FUNCTION,
 };
 
-/** The options of an app that listens nowhere. */
 export const APP_OPTIONS = [
   ...(['fixture', 'seed', 'assume', 'keys', 'clock', 'frozen', 'delay', 'maxHold'] as const),
   ...(['journal', 'maxSandboxes', 'sandboxRequired', 'sandboxIdle', 'metrics'] as const),

@@ -73,7 +73,6 @@ export type RunningCommand = ReturnType<typeof runCommand>;
 
 const KILL_AFTER_MS = 5000;
 
-/** Between two checks that the process group is empty. */
 const POLL_INTERVAL_MS = 20;
 
 /** How long to wait for output after a command ended: a daemon may keep the pipe open. */

@@ -66,8 +66,6 @@ const PARSER_CONFIGURATION = {
 };
 
 /**
- * Parses a command line.
- *
  * @param width of the help, in columns
  * @returns what to run, or the text to print: the help, the version or completions
  * @throws UsageError for an unknown command or flag, a flag without its value, and too few or too many
@@ -121,7 +119,6 @@ export async function parseCommandLine(
   return completes && words.includes('=') ? String(result).replaceAll(/^.*=/gm, '') : result;
 }
 
-/** The name of the words that a command takes, and whether it takes several. */
 function findPositional(command: CommandName): [word: string, more: '' | '..'] {
   const { takes, runs } = commandShape(command);
   const [, word = '', more = ''] = (!runs && /(\w+)(…?)/.exec(takes[0])) || [];

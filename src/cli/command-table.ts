@@ -1,11 +1,9 @@
 import { rowNames } from '../tables.ts';
 
-/** The words after a name, as the help shows them, with the least and the most of them. */
 export type Words = readonly [usage: string, min: number, max: number];
 
 export const NOTHING: Words = ['', 0, 0];
 
-/** For commands and actions that take any number of words. */
 export const ANY = Number.POSITIVE_INFINITY;
 
 interface CommandShape {
@@ -20,7 +18,6 @@ interface CommandShape {
   readonly examples: readonly (readonly [line: string, effect: string])[];
 }
 
-/** The commands. Without a command, the program serves. */
 const COMMANDS = {
   serve: {
     aliases: ['start', 'run'],

@@ -37,7 +37,6 @@ export function refusal(origin: string, expected: string, found: string): UsageE
   return new UsageError(`${origin}: expected ${expected}, found ${found}`);
 }
 
-/** @throws UsageError for too few and too many words */
 export function requireWords(
   name: string,
   [usage, min, max]: Words,
@@ -66,7 +65,6 @@ export async function readCertificate(
   return file === undefined ? undefined : readTextFile(file, `--${flag}`, 'a certificate in PEM');
 }
 
-/** @throws UsageError with the nearest word */
 export function parseChoice<Word extends string>(
   words: readonly Word[],
   text: string | undefined,

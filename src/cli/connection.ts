@@ -33,7 +33,6 @@ export function readKey(flags: Flags): string {
   throw new UsageError('--key can be given only once for a deployment');
 }
 
-/** @throws UsageError for a wrong URL, key or certificate */
 export async function connect(url: string, flags: Flags): Promise<DeploymentClient> {
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
   const base = parseBaseUrl(url);

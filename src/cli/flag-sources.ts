@@ -23,7 +23,6 @@ import {
   variableFor,
 } from './flags.ts';
 
-/** A flag as one place gives it. */
 interface FlagInput {
   readonly value: unknown;
   /** The place, for messages: `--port`, `environment variable PETSTORE_MOCK_PORT`. */

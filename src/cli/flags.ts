@@ -57,7 +57,6 @@ const ORDER_IDS = many(
   scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) => parseInt64(String(value))),
 );
 
-/** The names of reports, whose extensions tell their formats. */
 const REPORT_FILES = {
   ...many('FILE', text('a name that ends in .json, .html or .xml', /\.(?:json|html|xml)$/, {})),
   writes: true,
@@ -73,7 +72,6 @@ const SHARE = convert(
   (value) => (value === 'documented' ? 100 : Number.parseFloat(value)),
 );
 
-/** What `--fail-on` accepts: a kind of finding, or any reply that rested on an assumption. */
 const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
 
 /** An option of `rate-limit`, the assumption for which the flag is named. */

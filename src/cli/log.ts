@@ -93,7 +93,6 @@ export function renderControlCall(call: FinishedCall, format: LogFormat, style: 
   });
 }
 
-/** A finding; follows the exchange that caused it. */
 export function renderFinding(finding: Finding, format: LogFormat, style: Style): string {
   const { at, sandbox, exchange, code, message, advice } = finding;
   if (format === 'json') {
@@ -108,7 +107,6 @@ export function renderNotice(text: string, format: LogFormat): string {
   return `petstore-mock: ${escapeLines(text)}\n`;
 }
 
-/** Replaces lines that were dropped. */
 function renderDropped(count: number, format: LogFormat): string {
   const why = 'the reader of this log is too slow';
   if (format === 'json') return jsonLine({ dropped: count, why: [why] });
@@ -147,7 +145,6 @@ const GATHER_MS = 10;
 /** Characters kept for a slow reader. Further lines are dropped. */
 const MAX_WAITING = 1 << 20;
 
-/** Undefined if the log is off. */
 export function openLog(
   { output, style }: Pick<Terminal, 'output' | 'style'>,
   format: LogFormat,

@@ -14,7 +14,6 @@ const LABEL_COLUMN = 15;
 
 const MAX_EXAMPLES = 3;
 
-/** A kind of finding, how often it was made, and the first calls that caused it. */
 export interface FindingSummary {
   readonly code: string;
   readonly count: number;

@@ -8,7 +8,6 @@ import { renderHtml } from './html.ts';
 import { renderJunit } from './junit.ts';
 import type { Grid, Report, ReportRow } from './report.ts';
 
-/** What clients were shown, and what they did wrong. */
 export interface CoverageEvidence {
   readonly coverage: CoverageReport;
   readonly findings: FindingsReport;
@@ -77,7 +76,6 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
   };
 }
 
-/** The formats of a coverage report, by the extension of its file. */
 export const REPORT_FORMATS: Readonly<Record<string, (report: Report) => string>> = {
   '.json': ({ document }) => `${JSON.stringify(document, undefined, 2)}\n`,
   '.html': renderHtml,
@@ -91,7 +89,6 @@ export function groupFindings({ counts, findings }: FindingsReport) {
     .sort((a, b) => b.count - a.count);
 }
 
-/** Findings listed of each kind on the page. */
 const FINDINGS_PER_CARD = 5;
 
 function findingRow({ code, count, kept }: ReturnType<typeof groupFindings>[number]): ReportRow {
@@ -142,7 +139,6 @@ function formatReplyName({
   return `${operation} ${status}`;
 }
 
-/** Every operation with every status: the whole interface at a glance. */
 function createGrid({ documented, assumed }: CoverageReport): Grid {
   const all = [...documented, ...assumed];
   const columns = [...new Set(all.map(({ status }) => status))].sort((a, b) => a - b);

@@ -1,7 +1,6 @@
 import { Markup, markup, type Part } from './markup.ts';
 import type { Grid, Prose, Report, ReportRow, Section, Tile, Tone } from './report.ts';
 
-/** A report as a self-contained page. */
 export function renderHtml({ title, intro, tiles, grid, sections, footer = '' }: Report): string {
   return markup`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -104,7 +103,6 @@ ${rows.map(([name = '', ...cells]) => markup`<tr><th scope="row">${name}</th>${c
 </tbody></table></div>`;
 }
 
-/** Text with code between backticks. */
 function prose(text: Prose): Markup {
   const parts = text
     .split('`')

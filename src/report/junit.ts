@@ -1,7 +1,6 @@
 import { type Markup, markup } from './markup.ts';
 import type { Report, TestResult } from './report.ts';
 
-/** A report as JUnit XML. */
 export function renderJunit({ sections }: Report): string {
   const suites = new Map<string, TestResult[]>();
   for (const { suite, rows } of sections) {

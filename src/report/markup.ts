@@ -1,4 +1,3 @@
-/** XML or HTML in which all text is escaped. */
 export class Markup {
   readonly text: string;
 
@@ -10,7 +9,6 @@ export class Markup {
 /** What a template accepts. Strings are escaped, and lists are written line by line. */
 export type Part = string | number | Markup | readonly Part[];
 
-/** A template of XML or HTML. */
 export function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return new Markup(String.raw({ raw: template }, ...parts.map(escapePart)));
 }

@@ -3,21 +3,16 @@ export interface Report {
   readonly title: string;
   /** The whole result, for programs. */
   readonly document: object;
-  /** Paragraphs below the title of the page. */
   readonly intro: readonly Prose[];
   readonly tiles: readonly Tile[];
   readonly grid?: Grid;
   readonly sections: readonly Section[];
-  /** The result in a line or two. */
   readonly summary: readonly string[];
-  /** The last paragraph of the page. */
   readonly footer?: Prose;
 }
 
-/** Text with code between backticks. */
 export type Prose = string;
 
-/** A share of something. */
 export interface Tile {
   readonly name: string;
   readonly shown: number;
@@ -31,7 +26,6 @@ export interface Grid {
   readonly rows: readonly {
     readonly name: string;
     readonly detail: string;
-    /** Undefined if there is no such thing to count. */
     readonly cells: readonly (GridCell | undefined)[];
   }[];
 }
@@ -53,10 +47,8 @@ export interface Section {
    * - `names`: only the titles of the rows.
    */
   readonly layout: 'table' | 'cards' | 'names';
-  /** The heads of a table. */
   readonly columns?: readonly string[];
   readonly rows: readonly ReportRow[];
-  /** What to say if there are no rows. */
   readonly none?: string;
   /** The suite of the rows in JUnit; they are left out without one. */
   readonly suite?: string;
@@ -73,18 +65,15 @@ export interface ReportRow {
   readonly about?: readonly Prose[];
   /** What a card shows as it is, such as a command or what was printed. */
   readonly output?: readonly string[];
-  /** The row as a test. */
   readonly test?: TestResult;
 }
 
 export type Tone = 'green' | 'red' | 'yellow' | 'grey';
 
-/** A row as a test of JUnit. */
 export interface TestResult {
   readonly group: string;
   readonly name: string;
   readonly verdict: 'passed' | 'failure' | 'skipped';
-  /** Why it did not pass. */
   readonly message?: string | undefined;
   readonly output?: readonly string[];
   readonly seconds?: number;

@@ -19,7 +19,6 @@ import {
 export interface RecipeCheck {
   readonly recipe: ReplyRecipe;
   readonly way: WayName;
-  /** What is wrong with the reply. */
   readonly problem: string | undefined;
 }
 
@@ -98,7 +97,6 @@ function readBody({ body }: ComparableReply): string {
   return body.toString().slice(0, 200);
 }
 
-/** The expected `Mock-Basis`. A shipped scenario may choose another option of the assumption. */
 function expectBasis({ ground, way }: ReplyRecipe, name: WayName): RegExp {
   if (name === 'prefer') return /^forced;by="prefer"$/;
   if (name === 'scenario' && way.preset === undefined) return /^forced;by="[^"]+#1"$/;

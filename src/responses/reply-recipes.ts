@@ -13,7 +13,6 @@ import { EXAMPLES, findWay, type RequestChange, type Way } from './ways.ts';
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
 
-/** A documented or assumed reply, and how to get it. */
 export interface ReplyRecipe {
   readonly operation: OperationId;
   readonly status: number;
@@ -24,7 +23,6 @@ export interface ReplyRecipe {
   readonly way: Way;
 }
 
-/** One request of a way. */
 export interface RecipeStep {
   readonly method: string;
   /** Below the origin, with the sandbox. */
@@ -102,7 +100,6 @@ function createCall(operation: OperationId, prefix: string, sent: RequestChange 
   };
 }
 
-/** The title of a way in files and reports. */
 export function formatTitle({ operation, status, ground }: ReplyRecipe, way: WayName): string {
   const by = { state: 'by real state', scenario: 'by scenario', prefer: 'by Prefer' }[way];
   return `${operation} ${status} (${ground}), ${by}`;
@@ -128,7 +125,6 @@ export function listRepeatableSteps(
   return resetSteps(recipe, way, own);
 }
 
-/** The requests of a way to a sandbox that is reset first. */
 export function resetSteps(recipe: ReplyRecipe, way: WayName, sandbox: string): RecipeStep[] {
   const prefix = addressOf({ root: '', sandbox });
   return [controlStep('POST /reset', prefix), ...listSteps(recipe, way, sandbox)];

@@ -12,7 +12,6 @@ import {
 /** Longer bodies are not written into a file. */
 const MAX_FILE_BODY = 65_536;
 
-/** The steps of every way, with its title. */
 function listWalks(replies: readonly ReplyRecipe[], sandbox: string) {
   return replies.flatMap((recipe) =>
     WAY_NAMES.map((way) => {
@@ -23,7 +22,6 @@ function listWalks(replies: readonly ReplyRecipe[], sandbox: string) {
   );
 }
 
-/** Lines to copy into a shell. */
 export function curlLines(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
   const blocks = listWalks(replies, sandbox).map(({ title, steps, status }) => {
     const lines = steps.map((step, index) =>

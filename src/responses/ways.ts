@@ -1,9 +1,7 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
 
-/** How a request differs from the example of its operation. */
 export interface RequestChange {
-  /** The id in the path. */
   readonly id?: string;
   readonly query?: string;
   /** Null sends no key. */
@@ -15,14 +13,12 @@ export interface RequestChange {
   readonly times?: number;
 }
 
-/** How to get a reply without forcing it. */
 export interface Way {
   readonly send?: RequestChange;
   /** Calls of the control API, such as `PATCH /orders/1 {"status":"shipped"}`. */
   readonly arrange?: readonly string[];
   /** Options to choose besides the reply's own ground. */
   readonly assume?: Partial<Choices>;
-  /** The shipped scenario that leads to it. */
   readonly preset?: string;
 }
 
@@ -75,7 +71,6 @@ export function findWay(operation: OperationId, status: number, ground: string):
   return WAYS[ground === 'documented' ? `${operation} ${status}` : ground] ?? {};
 }
 
-/** The request of each operation, unless a way says otherwise. */
 export const EXAMPLES: Readonly<Record<OperationId, RequestChange>> = {
   listPets: {},
   createPet: { body: '{"name":"Rex","categoryId":1}' },

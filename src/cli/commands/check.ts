@@ -31,7 +31,6 @@ import { askConsent, connect, workWith } from '../connection.ts';
 import { formatNotice, renderReport, renderTable, type Style } from '../terminal.ts';
 import { formatJson, requireNew, writeReports, writeText } from '../write-files.ts';
 
-/** Checks a deployment: what the document leaves open, and what it prescribes. */
 export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
   const { style } = terminal;
   const client = await connect(url, flags);
@@ -67,7 +66,6 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   return { text: renderReport(result, style), json: result.document, exitCode };
 };
 
-/** Reads the verdicts of an earlier check. */
 async function readEarlier(file: string): Promise<EarlierCheck> {
   const text = await readTextFile(file, '--against', 'a JSON file');
   const parsed = readJson(`--against: ${file}`, text);
@@ -193,7 +191,6 @@ function formatDifference({ where, at, expected, found, exchange }: Difference):
   return `${exchange}: ${place}: expected ${expected}, found ${found}`;
 }
 
-/** The requests of a check, in order. */
 function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
   const left = String(plan.length).length;
   const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {

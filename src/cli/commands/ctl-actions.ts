@@ -21,15 +21,11 @@ import type { FlagName, Flags } from '../flags.ts';
 import { changeRecord, fieldValue, readCollection, recordPath } from './ctl-records.ts';
 import { createTable, exchangeRow, parseAssignments, type Result } from './ctl-tables.ts';
 
-/** Something that `ctl` does with a server. */
 interface Action {
-  /** The words after its name. */
   readonly takes: Words;
-  /** Flags that only some actions take. */
   readonly flags?: readonly FlagName[];
   /** Whether it is about the server rather than one sandbox. */
   readonly ofServer?: true;
-  /** A line of the help, in the imperative. */
   readonly summary: string;
   readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
 }

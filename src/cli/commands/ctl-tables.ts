@@ -4,7 +4,6 @@ import { describe } from '../../words.ts';
 import { UsageError } from '../command.ts';
 import { bold, escapeControls, renderTable, type Style } from '../terminal.ts';
 
-/** What an action of `ctl` prints. */
 export interface Result {
   /** The rows of a table; its headings are the names of their members. */
   readonly rows?: readonly object[];
@@ -13,7 +12,6 @@ export interface Result {
   readonly json?: object;
 }
 
-/** A list as a table with some members of its elements. */
 export function createTable<Row extends object>(
   list: readonly Row[],
   ...members: readonly (keyof Row & string)[]

@@ -20,7 +20,6 @@ import { askConsent, connect, readKey, workWith } from '../connection.ts';
 import { escapeControls } from '../terminal.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 
-/** Writes a fixture of what a deployment holds. */
 export const record: Command = async ({ positionals: [url = ''], terminal, flags }) => {
   const { output: file, diff, force, yes, anonymise } = flags;
   const { unknownStatus: unknown = DEFAULTS.unknownStatus } = flags;

@@ -14,7 +14,6 @@ export interface Variant {
 export interface VariantRun extends Variant, Pick<FinishedRun, 'ending' | 'seconds'> {
   /** `allowed`: an expected failure. `flaky`: failed, and passed when it ran again, alone. */
   readonly verdict: 'passed' | 'failed' | 'allowed' | 'flaky';
-  /** The last lines that the command printed; none if it passed. */
   readonly lastLines: readonly string[];
   /** The kinds of findings that the baseline did not have. */
   readonly findings: readonly FindingSummary[];
@@ -23,7 +22,6 @@ export interface VariantRun extends Variant, Pick<FinishedRun, 'ending' | 'secon
 export interface SweepResult {
   readonly command: readonly string[];
   readonly baselineSeconds: number;
-  /** In the order of the contract. */
   readonly runs: readonly VariantRun[];
   /** Assumptions that were not run because the baseline did not touch them. */
   readonly untouched: readonly AssumptionId[];
