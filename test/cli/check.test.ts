@@ -68,6 +68,9 @@ test('check overwrites a file only with --force, and saves nothing that says not
   const told = await runInProcess(['check', silent.url, ...words.slice(2), fresh]);
   expect(told).toMatchObject({ code: 3, stderr: expect.stringContaining('too few') });
   expect(existsSync(fresh)).toBe(false);
+  const allowed = ['check', silent.url, ...words.slice(2), fresh, '--allow-unsettled'];
+  expect((await runInProcess(allowed)).stderr).not.toContain('too few');
+  expect(existsSync(fresh)).toBe(true);
 });
 
 test('check fails if it leaves open what was settled, unless --allow-unsettled is given', async () => {

@@ -50,7 +50,7 @@ test('a rule delays the deployment’s reply, which keeps its basis', async () =
 });
 
 /** A server in front of a deployment, with a latch for each list of animals. */
-async function holding(answer: string) {
+async function holding(answer: Parameters<typeof inFrontOf>[0]) {
   const all = await inFrontOf(answer);
   await all.control('POST', '/holds', { body: { on: 'listPets', hold: 'list' } });
   const body = { hold: 'list', atLeast: 1, within: 'PT5S' };
@@ -75,6 +75,18 @@ test.each([
   const { text, headers } = await listed;
   expect(text).toBe(content);
   expect(headers).toMatchObject({ 'x-own': '1', 'mock-basis': 'upstream' });
+});
+
+test('the Error for a reply that breaks off is held back too, and leaves the list', async () => {
+  const cut = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1';
+  const { ask, control, arrived } = await holding((socket) => socket.end(cut));
+  const listed = ask('GET', '/pets');
+  await arrived();
+  expect((await control('POST', '/holds/release')).json).toMatchObject({ held: 0 });
+  expect((await listed).status).toBe(502);
+  expect((await control('POST', '/requests/count', { body: { held: true } })).json).toMatchObject({
+    count: 0,
+  });
 });
 
 test("a deployment's held reply ends when the client leaves", async () => {

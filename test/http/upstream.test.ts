@@ -182,6 +182,7 @@ describe('a reply', () => {
     ['it closes the connection', (socket) => socket.end(), 502, /socket hang up/],
     ['it sends nonsense', 'nonsense\r\n\r\n', 502, /Parse Error/],
     ['it switches protocols', SWITCH, 502, /its status is 101/],
+    ['its status is no status', 'HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n', 502, /status is 0/],
     ['it never answers', () => {}, 504, /sent nothing for 50 ms/],
   ] satisfies [string, Parameters<typeof inFrontOf>[0] | undefined, number, RegExp][])(
     'is an Error if %s',
