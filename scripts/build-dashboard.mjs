@@ -14,11 +14,13 @@ const folder = join(root, 'dist/dashboard');
 
 /** Modules of src/ that run in a browser too. */
 const pure = [
+  'client/control-client.ts',
+  'client/event-stream.ts',
   'contract/json.ts',
   'contract/operations.ts',
   'contract/records.ts',
   'curl.ts',
-  'event-stream.ts',
+  'node-errors.ts',
   'http/target.ts',
   'limits.ts',
   'scenario/fault-table.ts',

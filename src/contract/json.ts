@@ -137,6 +137,9 @@ export function writeJson(value: unknown, indent = 0): string {
   return stringifyExactly(value, undefined, indent) ?? '';
 }
 
+/** A 64-bit integer: a bigint only if a double would lose digits. */
+export type Int64 = number | bigint;
+
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 

@@ -12,17 +12,11 @@ import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { readBody } from './body.ts';
 import type { ControlParts } from './control-options.ts';
-import {
-  type ControlReply,
-  type Endpoint,
-  type MockRequest,
-  ofService,
-  refuse,
-  refuseMethod,
-} from './endpoint.ts';
+import type { Endpoint, MockRequest } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createGuard } from './guard.ts';
 import { pageReply, rootReply } from './pages.ts';
+import { type ControlReply, ofService, refuse, refuseMethod } from './reply.ts';
 
 /**
  * The whole mock as one Express app: the control API, then the service, which also answers all

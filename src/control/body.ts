@@ -3,7 +3,8 @@ import { parseInput } from '../contract/json.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { LIMITS } from '../limits.ts';
 import type { RequestBody } from '../service/input.ts';
-import { type ControlReply, type Endpoint, refuse, YAML_TYPE } from './endpoint.ts';
+import { type Endpoint, YAML_TYPE } from './endpoint.ts';
+import { type ControlReply, refuse } from './reply.ts';
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 

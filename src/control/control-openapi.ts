@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Json } from '../contract/json.ts';
 import { jsonContent, ref, withRefs } from '../openapi/service-openapi.ts';
-import { ERROR } from './control-shapes.ts';
 import { type Endpoint, YAML_TYPE } from './endpoint.ts';
+import { ERROR } from './reply.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 

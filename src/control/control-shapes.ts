@@ -1,5 +1,4 @@
 import { ASSUMPTION_IDS } from '../contract/assumption-table.ts';
-import { RECORDS } from '../contract/records.ts';
 import { ASSUMPTION_VERDICT } from '../deployment/check/verdict-shapes.ts';
 import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { HOLD_ENDS } from '../sandbox/exchange.ts';
@@ -17,7 +16,6 @@ import {
 } from '../sandbox/report-shapes.ts';
 import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
 import { mapOf, namedObject, object, optional, required } from '../shape/objects.ts';
-import { recordShape } from '../shape/record-shapes.ts';
 import {
   ANY,
   ANY_TEXT,
@@ -38,8 +36,6 @@ export const NAME = text(NAME_FORM, NAME_PATTERN, { pattern: NAME_PATTERN.source
 export const ANY_OBJECT: Shape<unknown> = { ...ANY, schema: { type: 'object' } };
 
 const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
-
-export const ERROR = named('Error', recordShape(RECORDS.Error));
 
 const SIZES = {
   animals: required(COUNT, 'How many animals it has.'),

@@ -1,23 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { chooseOptions } from '../contract/assumption-table.ts';
-import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
-import { isIntegerText, type Json, writeJson } from '../contract/json.ts';
+import { isIntegerText, type Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
-import type { Content } from '../http/write.ts';
 import type { Edited, Sandbox } from '../sandbox/sandbox.ts';
-import { MAX_NAMED, type State } from '../sandbox/state.ts';
+import type { State } from '../sandbox/state.ts';
 import type { Instant } from '../service/clock.ts';
-import { adviseMethod } from '../service/no-operation.ts';
-import { errorBody, type Reply } from '../service/reply.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
-import { firstProblems, type Problem, problemText } from '../words.ts';
 import type { ControlParts } from './control-options.ts';
+import { type ControlReply, refuseInput } from './reply.ts';
 
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';
 
-type Route = `${'get' | 'post' | 'put' | 'patch' | 'delete'} /${string}`;
+/** A method and a path below the mount, with parameters as `{name}`. */
+export type Route = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
 
 interface Parameter {
   readonly name: string;
@@ -25,10 +21,10 @@ interface Parameter {
   readonly schema: Json;
 }
 
-interface EndpointBody<T> {
-  readonly shape: Shape<T>;
+interface EndpointBody<T, In = unknown, Optional extends boolean = boolean> {
+  readonly shape: Shape<T, In>;
   /** A missing body counts as an empty object. */
-  readonly optional?: true;
+  readonly optional?: Optional;
   /** The shape reads the text as it was written: its `format`, JSON or YAML, and the `text`. */
   readonly asText?: true;
 }
@@ -57,7 +53,7 @@ export interface Endpoint {
    * By status, values of a shape, or, in words, an Error or no body. Without the errors that every
    * endpoint shares.
    */
-  readonly replies: Readonly<Record<number, Shape<unknown> | string>>;
+  readonly replies: Replies;
   /** Of replies that have a shape; JSON by default. */
   readonly mediaType?: string | readonly string[];
   /** What the headers of such replies say, by name. */
@@ -97,32 +93,74 @@ export interface ControlCall<Body = unknown, Query = URLSearchParams> extends Mo
   readonly body: Body;
 }
 
-export type EndpointDefinition = Omit<Endpoint, 'tag'>;
+/**
+ * An endpoint without its tag, and what the compiler knows of it, by which it checks calls of a client:
+ * the JSON of its body, its query and its reply.
+ */
+export interface EndpointDefinition<R = Route, Body = unknown, Query = unknown, Value = unknown>
+  extends Omit<Endpoint, 'tag'> {
+  /** Never set. */
+  readonly types?: {
+    readonly route: R;
+    readonly body: Body;
+    readonly query: Query;
+    readonly reply: Value;
+  };
+}
+
+type Replies = Readonly<Record<number, Shape<unknown> | string>>;
+
+/** The JSON of the replies that are a success; undefined for one without a body. */
+type ValueOfReplies<R extends Replies> = {
+  [Status in keyof R & number]: `${Status}` extends `2${string}`
+    ? R[Status] extends Shape<unknown, infer In>
+      ? In
+      : undefined
+    : never;
+}[keyof R & number];
 
 /** `handle` gets the body and the query as their shapes read them; without a shape, the raw query. */
-interface Definition<Body, Query>
-  extends Omit<EndpointDefinition, 'id' | 'method' | 'path' | 'parameters' | 'handle'> {
-  readonly body?: EndpointBody<Body>;
-  readonly query?: Shape<Query>;
+interface Definition<Body, BodyIn, Optional extends boolean, Query, QueryIn, R extends Replies>
+  extends Omit<Endpoint, 'id' | 'method' | 'path' | 'tag' | 'parameters' | 'replies' | 'handle'> {
+  readonly body?: EndpointBody<Body, BodyIn, Optional>;
+  readonly query?: Shape<Query, QueryIn>;
+  readonly replies: R;
   readonly handle: Handle<ControlCall<Body, Query>>;
 }
 
-export function endpoint<Body = undefined, Query = URLSearchParams>(
+export function endpoint<
+  const R extends Route,
+  const Answers extends Replies,
+  Body = undefined,
+  BodyIn = undefined,
+  Optional extends boolean = false,
+  Query = URLSearchParams,
+  QueryIn = undefined,
+>(
   id: string,
-  route: Route,
-  definition: Definition<Body, Query>,
-): EndpointDefinition;
+  route: R,
+  definition: Definition<Body, BodyIn, Optional, Query, QueryIn, Answers>,
+): EndpointDefinition<
+  R,
+  BodyIn | (Optional extends true ? undefined : never),
+  QueryIn,
+  ValueOfReplies<Answers>
+>;
 export function endpoint(
   id: string,
   route: Route,
-  { query: shape, handle, ...details }: Definition<unknown, unknown>,
+  {
+    query: shape,
+    handle,
+    ...details
+  }: Definition<unknown, unknown, boolean, unknown, unknown, Replies>,
 ): EndpointDefinition {
   const [method = '', path = ''] = route.split(' ');
   return {
     ...(shape && { parameters: parametersOf(shape) }),
     ...details,
     id,
-    method,
+    method: method.toLowerCase(),
     path,
     handle(call) {
       const query = shape ? readQueryAs(shape, call.query) : whole(call.query);
@@ -172,51 +210,6 @@ function queryValue(type: unknown, text: string): unknown {
   return text;
 }
 
-/** A reply of the control API. */
-export interface ControlReply {
-  readonly status: number;
-  /** JSON by default. */
-  readonly mediaType?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Undefined for no body. */
-  readonly content?: Content;
-}
-
-export const DONE: ControlReply = { status: 204 };
-
-export function json<T extends object>(
-  value: T,
-  status = 200,
-  headers: ControlReply['headers'] = {},
-): ControlReply {
-  return { status, headers, content: writeJson(value) };
-}
-
-/** An Error. The sandbox's assumptions do not change its code: this is not a reply of the service. */
-export function refuse<C extends ErrorCode>(
-  code: C,
-  status: StatusOf<C>,
-  message: string,
-  headers: ControlReply['headers'] = {},
-): ControlReply {
-  return json(errorBody(chooseOptions(), code, status, message), status, headers);
-}
-
-/** The refusal of a method, with those that are allowed. */
-export function refuseMethod(method: string, allow: string): ControlReply {
-  return refuse('method_not_allowed', 405, adviseMethod(method, allow), { Allow: allow });
-}
-
-/** The refusal of a body or a query, with its problems. */
-export function refuseInput(problems: readonly Problem[]): ControlReply {
-  return refuse('invalid_input', 400, firstProblems(problems, problemText).join('; '));
-}
-
-/** A refusal that the service would answer with. */
-export function ofService({ status, body }: Reply): ControlReply {
-  return { status, content: body.kind === 'json' ? body.text : '{}' };
-}
-
 /** Parts of a state that change, and the reply to the call. */
 export interface StateEdit extends Partial<State> {
   readonly reply: ControlReply;
@@ -248,14 +241,3 @@ function readCaller({ 'mock-client': name = '' }: IncomingHttpHeaders): string {
 }
 
 const CALLER = /^[\w .-]{1,40}$/;
-
-/** Refuses a name that is not in use, once there are too many. */
-export function refuseOneMore(
-  kind: 'snapshots' | 'latches' | 'scenarios',
-  named: ReadonlyMap<string, unknown>,
-  name: string,
-): ControlReply | undefined {
-  if (named.has(name) || named.size < MAX_NAMED) return undefined;
-  const message = `limit of ${kind} of a sandbox (${MAX_NAMED}) reached; delete one first`;
-  return refuse(`too_many_${kind}`, 409, message);
-}

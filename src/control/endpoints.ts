@@ -4,17 +4,11 @@ import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { controlOpenApi } from './control-openapi.ts';
 import { ANY_OBJECT } from './control-shapes.ts';
-import {
-  type Endpoint,
-  type EndpointDefinition,
-  endpoint,
-  json,
-  refuse,
-  serviceUrl,
-} from './endpoint.ts';
+import { type Endpoint, type EndpointDefinition, endpoint, serviceUrl } from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
+import { json, refuse } from './reply.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
 import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
 import {
@@ -33,7 +27,7 @@ const HEALTH = object({
 const PEM = 'application/x-pem-file';
 
 const MOCK_ENDPOINTS = [
-  endpoint('getHealth', 'get /health', {
+  endpoint('getHealth', 'GET /health', {
     summary: 'Check that the mock is ready',
     open: true,
     replies: { 200: HEALTH, 503: 'The mock cannot reach the Redis of `--shared`.' },
@@ -43,7 +37,7 @@ const MOCK_ENDPOINTS = [
       return json({ status: 'ok', version: packageVersion() });
     },
   }),
-  endpoint('getCertificate', 'get /certificate.pem', {
+  endpoint('getCertificate', 'GET /certificate.pem', {
     summary: 'Read the certificate of the server, for clients to trust',
     open: true,
     replies: { 200: ANY_TEXT, 404: 'The server speaks plain HTTP.' },
@@ -53,7 +47,7 @@ const MOCK_ENDPOINTS = [
         ? refuse('route_not_found', 404, 'this server speaks plain HTTP: start it with --tls')
         : { status: 200, mediaType: PEM, content: certificate },
   }),
-  endpoint('getMetrics', 'get /metrics', {
+  endpoint('getMetrics', 'GET /metrics', {
     summary: 'Read the metrics of this server in the text format of Prometheus',
     description:
       'Exchanges are counted from the first call on, or from the start with `--metrics`.',
@@ -66,13 +60,13 @@ const MOCK_ENDPOINTS = [
       content: metricsText(sandboxes),
     }),
   }),
-  endpoint('getServiceDocument', 'get /service.openapi.json', {
+  endpoint('getServiceDocument', 'GET /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: ANY_OBJECT },
     handle: ({ origin, mount }) =>
       json(serviceOpenApi({ serverUrl: serviceUrl(origin + mount), version: packageVersion() })),
   }),
-  endpoint('getControlDocument', 'get /openapi.json', {
+  endpoint('getControlDocument', 'GET /openapi.json', {
     summary: 'Read the OpenAPI document of the control API',
     replies: { 200: ANY_OBJECT },
     handle: ({ origin, mount, sandbox, parts }) => {
@@ -86,7 +80,7 @@ const MOCK_ENDPOINTS = [
   STATUS_ENDPOINT,
 ];
 
-export const ENDPOINTS: readonly Endpoint[] = [
+const ROWS = [
   ...withTag('Mock', 'The mock itself.', MOCK_ENDPOINTS),
   ...withTag('State', 'All records of a sandbox at once.', STATE_ENDPOINTS),
   ...withTag('Records', 'Single records of a sandbox, and lists of them.', RECORD_ENDPOINTS),
@@ -99,11 +93,22 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...withTag('Upstream', 'A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS),
 ];
 
-function withTag(
+function withTag<E extends EndpointDefinition>(
   name: string,
   description: string,
-  endpoints: readonly EndpointDefinition[],
-): readonly Endpoint[] {
+  endpoints: readonly E[],
+): readonly (E & Endpoint)[] {
   const tag = { name, description };
   return endpoints.map((it) => ({ ...it, tag }));
 }
+
+export const ENDPOINTS: readonly Endpoint[] = ROWS;
+
+type TypesOf<E> = E extends { readonly types?: infer Types extends { readonly route: string } }
+  ? Types
+  : never;
+
+/** What clients may call, by route: the JSON of body, query and reply. */
+export type ControlApi = {
+  readonly [Types in TypesOf<(typeof ROWS)[number]> as Types['route']]: Types;
+};

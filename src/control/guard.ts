@@ -4,7 +4,7 @@ import { hostName, isLoopbackName, parseBaseUrl } from '../contract/base-url.ts'
 import { bearerToken } from '../service/keyring.ts';
 import { describe } from '../words.ts';
 import type { GuardOptions } from './control-options.ts';
-import { type ControlReply, refuse } from './endpoint.ts';
+import { type ControlReply, refuse } from './reply.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 

@@ -4,14 +4,8 @@ import { gunzipSync } from 'node:zlib';
 import { errorCode } from '../node-errors.ts';
 import { packageRoot, packageVersion } from '../package.ts';
 import type { ControlParts } from './control-options.ts';
-import {
-  type ControlReply,
-  json,
-  type MockRequest,
-  refuse,
-  refuseMethod,
-  serviceUrl,
-} from './endpoint.ts';
+import { type MockRequest, serviceUrl } from './endpoint.ts';
+import { type ControlReply, json, refuse, refuseMethod } from './reply.ts';
 
 /** Written by scripts/build-dashboard.mjs, each file compressed. */
 const FOLDER = join(packageRoot, 'dist/dashboard');

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
+import { readEvents } from '../client/event-stream.ts';
 import { parseJson, tryParseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { readEvents } from '../event-stream.ts';
 import { errorCode, NO_TLS, UNTRUSTED } from '../node-errors.ts';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;

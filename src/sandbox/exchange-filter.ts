@@ -1,9 +1,9 @@
 import { INSTANT } from '../scenario/time-shapes.ts';
 import { object, optional } from '../shape/objects.ts';
-import { ANY_TEXT, choice, FILTER_TEXT, FLAG, integer, type ValueOf } from '../shape/shapes.ts';
+import { ANY_TEXT, choice, FLAG, integer, type ValueOf } from '../shape/shapes.ts';
 import { contains, type Exchange, hasKey, listFindings } from './exchange.ts';
 import { BASIS_KIND, COUNT, OPERATION } from './report-shapes.ts';
-import { matchesSearch, SEARCH } from './search.ts';
+import { FILTER_TEXT, matchesSearch, SEARCH } from './search.ts';
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 

@@ -1,11 +1,11 @@
 import { parseJson, writeJson } from '../contract/json.ts';
-import { RULE_SHAPE } from '../scenario/rule-shape.ts';
+import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
 import type { State } from './state.ts';
 
 /** A rule as a latch, under the name of its hold. */
-export const LATCH: Shape<readonly [name: string, latch: LatchRule]> = {
+export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinition> = {
   ...RULE_SHAPE,
   read(value, at, report) {
     const rule = RULE_SHAPE.read(value, at, report);

@@ -57,7 +57,7 @@ const CASE_COVERAGE = object({
 });
 
 /** A report on coverage, with replies of a shape. */
-export function coverageShape<Reply>(reply: Shape<Reply>) {
+export function coverageShape<Reply, In>(reply: Shape<Reply, In>) {
   return object({
     totals: required(
       object({
@@ -74,7 +74,9 @@ export function coverageShape<Reply>(reply: Shape<Reply>) {
 }
 
 /** What a client was shown of the service. */
-export type CoverageReport = ValueOf<ReturnType<typeof coverageShape<ReplyCoverage>>>;
+export type CoverageReport = ValueOf<
+  ReturnType<typeof coverageShape<ReplyCoverage, ReplyCoverage>>
+>;
 
 /** What the client did, and what to do about it. */
 export const NOTED_MEMBERS = {

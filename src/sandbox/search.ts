@@ -1,6 +1,7 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
+import { LIMITS } from '../limits.ts';
 import { BASIS_KINDS, basisReasons } from '../service/reply.ts';
-import { convert, FILTER_TEXT } from '../shape/shapes.ts';
+import { convert, text } from '../shape/shapes.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import {
   bodyText,
@@ -11,6 +12,15 @@ import {
   maskHeaders,
 } from './exchange.ts';
 import { FINDING_CODE_NAMES } from './finding-codes.ts';
+
+const { max: MAX_FILTER_TEXT } = LIMITS.filterText;
+
+/** A text that records or exchanges are compared with. */
+export const FILTER_TEXT = text(
+  `a string of at most ${MAX_FILTER_TEXT} characters`,
+  new RegExp(`^.{0,${MAX_FILTER_TEXT}}$`, 'su'),
+  { maxLength: MAX_FILTER_TEXT },
+);
 
 type Test = (exchange: Readonly<Exchange>) => boolean;
 

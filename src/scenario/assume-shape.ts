@@ -8,7 +8,7 @@ import {
   optionPattern,
 } from '../contract/assumption-table.ts';
 import { isTrusted, type Member, object, optional } from '../shape/objects.ts';
-import { convert, type Shape, scalar } from '../shape/shapes.ts';
+import { convert, type Shape, scalar, withInput } from '../shape/shapes.ts';
 import { joinWords } from '../words.ts';
 
 function optionMember(id: AssumptionId): Member<string> {
@@ -31,13 +31,15 @@ function optionMember(id: AssumptionId): Member<string> {
   return optional(shape, `${question} ${meanings}.`);
 }
 
-export const ASSUME: Shape<Partial<Choices>> = convert(
-  object<Readonly<Record<string, Member<string>>>>(
-    Object.fromEntries(ASSUMPTION_IDS.map((id) => [id, optionMember(id)])),
-    {
-      expected: 'an object of options by assumption',
-      expectedName: 'an assumption that "petstore-mock assumptions" lists',
-    },
+export const ASSUME: Shape<Partial<Choices>, Partial<Choices>> = withInput(
+  convert(
+    object<Readonly<Record<string, Member<string>>>>(
+      Object.fromEntries(ASSUMPTION_IDS.map((id) => [id, optionMember(id)])),
+      {
+        expected: 'an object of options by assumption',
+        expectedName: 'an assumption that "petstore-mock assumptions" lists',
+      },
+    ),
+    (assume) => (isTrusted<Partial<Choices>>(assume) ? assume : undefined),
   ),
-  (assume) => (isTrusted<Partial<Choices>>(assume) ? assume : undefined),
 );

@@ -1,4 +1,4 @@
-import { writeJson } from '../contract/json.ts';
+import { type Int64, writeJson } from '../contract/json.ts';
 import { type Body, mayHaveContent } from '../service/reply.ts';
 import { mapOf, object, optional, required } from '../shape/objects.ts';
 import {
@@ -24,7 +24,7 @@ const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\
 /** Headers that frame the message. With a wrong value, it has no end, or Node does not write it. */
 const FRAMING = ['content-length', 'transfer-encoding', 'trailer'];
 
-const NUMBER_TEXT = scalar('a number', { type: 'number' }, (value) =>
+const NUMBER_TEXT = scalar<string, Int64>('a number', { type: 'number' }, (value) =>
   typeof value === 'bigint' || typeof value === 'number' ? String(value) : undefined,
 );
 
@@ -36,7 +36,7 @@ const VALUE = either(
   EXPECTED_VALUE,
 );
 
-export function headersShape<T>(values: Shape<T>): Shape<ReadonlyMap<string, T>> {
+export function headersShape<T, In>(values: Shape<T, In>) {
   const expected = 'an object of headers by name';
   return mapOf(values, { expected, name: HEADER_NAME, expectedName: 'a header name' });
 }

@@ -6,11 +6,12 @@ import {
   convert,
   either,
   FLAG,
+  type InputOf,
   integer,
   list,
   number,
+  type OneOrMore,
   oneOrMore,
-  type Shape,
   scalar,
   TRUE,
   text,
@@ -23,8 +24,10 @@ import { MAX_DELAY_MS } from './time-shapes.ts';
 
 const EVERY = '*' as const;
 
-const ON: Shape<readonly OperationId[]> = either(
-  convert(choice([...OPERATION_IDS, EVERY]), (on) => (on === EVERY ? OPERATION_IDS : [on])),
+const ON = either(
+  convert(choice([...OPERATION_IDS, EVERY]), (on): readonly OperationId[] =>
+    on === EVERY ? OPERATION_IDS : [on],
+  ),
   list(choice(OPERATION_IDS), { min: 1 }),
   `${joinWords([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
 );
@@ -41,8 +44,8 @@ export interface Condition {
   readonly values: readonly WhereValue[];
 }
 
-const VALUES = oneOrMore<WhereValue>(
-  scalar(
+const VALUES = oneOrMore(
+  scalar<WhereValue>(
     'a string, a number, true, false or null',
     { type: ['string', 'number', 'boolean', 'null'] },
     (value) => (isScalar(value) ? value : undefined),
@@ -65,7 +68,11 @@ function listInputs(id: OperationId): readonly string[] {
   return [...documented, ...(ASSUMED_INPUTS[id] ?? [])];
 }
 
-type ConditionsMember = Member<readonly Condition[]>;
+type ConditionsMember = Member<
+  readonly Condition[],
+  boolean,
+  OneOrMore<WhereValue> | Readonly<Record<string, OneOrMore<WhereValue>>>
+>;
 
 function inputMember(name: string): ConditionsMember {
   const owners = OPERATION_IDS.filter((id) => listInputs(id).includes(name));
@@ -77,7 +84,7 @@ function inputMember(name: string): ConditionsMember {
 
 const INPUTS = [...new Set(OPERATION_IDS.flatMap(listInputs))].sort();
 
-const WHERE: Shape<readonly Condition[]> = convert(
+const WHERE = convert(
   object<Readonly<Record<string, ConditionsMember>>>(
     {
       ...Object.fromEntries(INPUTS.map((name) => [name, inputMember(name)])),
@@ -110,7 +117,7 @@ const EXPECTED_CALLS = `at most ${LIMITS.calls.max} calls such as 1, "1-2", "3-"
 const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
 
 /** Ranges of calls, counted from 1. They include `to`, which is Infinity for an open range. */
-const CALLS: Shape<readonly ReturnType<typeof readRange>[]> = either(
+const CALLS = either(
   convert(text(EXPECTED_CALLS, RANGES, { pattern: RANGES.source }), (ranges, at, report) => {
     const calls = ranges.split(',').map(readRange);
     const backward = calls.find(({ from, to }) => to < from);
@@ -169,8 +176,8 @@ export type Delay = ValueOf<typeof DELAY>;
 
 const SLOW = { kind: 'slow-body', chunks: 10, over: 2000 } as const;
 
-const FAULT: Shape<Fault> = either(
-  convert(choice(FAULT_NAMES), (name) => (name === SLOW.kind ? SLOW : { kind: name })),
+const FAULT = either(
+  convert(choice(FAULT_NAMES), (name): Fault => (name === SLOW.kind ? SLOW : { kind: name })),
   convert(
     object({
       kind: required(choice(['slow-body']), 'The only fault with settings.'),
@@ -180,7 +187,7 @@ const FAULT: Shape<Fault> = either(
       ),
       over: optional(MILLISECONDS, `Milliseconds to spread them over; ${SLOW.over} by default.`),
     }),
-    ({ kind, chunks = SLOW.chunks, over = SLOW.over }) => ({ kind, chunks, over }),
+    ({ kind, chunks = SLOW.chunks, over = SLOW.over }): Fault => ({ kind, chunks, over }),
   ),
   `${joinWords(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
@@ -252,6 +259,9 @@ export const RULE_SHAPE = convert(
     return right ? { ...rule, where, chance, apply } : undefined;
   },
 );
+
+/** One rule as it is written. */
+export type RuleDefinition = InputOf<typeof RULE_SHAPE>;
 
 /** One line of a scenario: when an operation is called so, reply or fail so. */
 export interface Rule extends ValueOf<typeof RULE_SHAPE> {

@@ -1,11 +1,5 @@
 import type { Json } from '../contract/json.ts';
-import {
-  type CollectionName,
-  type Fields,
-  type Reading,
-  type RecordOf,
-  STORED_RECORDS,
-} from '../contract/records.ts';
+import { type Fields, type Reading, STORED_RECORDS } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { mapOf, object, optional } from '../shape/objects.ts';
@@ -15,6 +9,7 @@ import {
   convert,
   either,
   FLAG,
+  type InputOf,
   integer,
   KEY,
   list,
@@ -28,8 +23,8 @@ import {
   VISIBLE,
 } from '../shape/shapes.ts';
 import { MAX_RECORDS } from '../store/fixture/generate-store.ts';
-import type { CollectionChanges, StoreChanges } from '../store/merge.ts';
-import { ID_NAME, type Store } from '../store/store.ts';
+import type { StoreChanges } from '../store/merge.ts';
+import type { Store } from '../store/store.ts';
 import { problemText } from '../words.ts';
 import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
@@ -67,20 +62,12 @@ const KEYS = convert(
   },
 );
 
-const REMOVED: Shape<readonly bigint[] | 'all'> = either(
-  choice(['all']),
-  list(ID),
-  'all, or an array of ids',
-);
+const REMOVED = either(choice(['all']), list(ID), 'all, or an array of ids');
 
-const NO_CHANGES = { set: [], each: [], remove: [] };
+const NO_CHANGES = { set: [], each: [], remove: [] } as const;
 
 /** Changes to a collection; an array of records is short for `set`. */
-function changesShape<const F extends Fields>(
-  name: CollectionName,
-  fields: F,
-): Shape<CollectionChanges<RecordOf<F>>> {
-  const id = ID_NAME[name];
+function changesShape<const F extends Fields>(fields: F, id: keyof F & string) {
   const records = list(membersShape(fields, [id]));
   return either(
     convert(records, (set) => ({ ...NO_CHANGES, set })),
@@ -108,19 +95,19 @@ const UNCHANGED: StoreChanges = {
   orders: NO_CHANGES,
 };
 
-export const CHANGES: Shape<StoreChanges> = convert(
+export const CHANGES = convert(
   object({
     animals: optional(
-      changesShape('animals', STORED_RECORDS.animals),
+      changesShape(STORED_RECORDS.animals, 'id'),
       'Removing an animal also removes its inventory entry and orders.',
     ),
-    inventory: optional(changesShape('inventory', STORED_RECORDS.inventory), 'Inventory entries.'),
+    inventory: optional(changesShape(STORED_RECORDS.inventory, 'petId'), 'Inventory entries.'),
     orders: optional(
-      changesShape('orders', STORED_RECORDS.orders),
+      changesShape(STORED_RECORDS.orders, 'id'),
       'Orders, with their internal `status`.',
     ),
   }),
-  ({ animals = NO_CHANGES, inventory = NO_CHANGES, orders = NO_CHANGES }) => ({
+  ({ animals = NO_CHANGES, inventory = NO_CHANGES, orders = NO_CHANGES }): StoreChanges => ({
     animals,
     inventory,
     orders,
@@ -186,6 +173,8 @@ export interface SavedScenario {
   readonly format: 'json' | 'yaml';
   readonly text: string;
 }
+/** The content of a scenario file. */
+export type ScenarioDefinition = InputOf<typeof SCENARIO>;
 
 /** A valid scenario. The scenarios that it extends are not loaded yet. */
 export interface Scenario extends ReturnType<typeof createScenario> {
@@ -199,7 +188,7 @@ export interface Scenario extends ReturnType<typeof createScenario> {
   readonly linesOf: (problems: readonly ShapeProblem[]) => readonly string[];
 }
 
-export function scenarioShape(name: string): Shape<Scenario> {
+export function scenarioShape(name: string): Shape<Scenario, ScenarioDefinition> {
   return {
     ...SCENARIO,
     read(value, at, report) {

@@ -34,14 +34,14 @@ function readInstant(value: unknown): number | undefined {
 export const INSTANT_TEXT = DATE_TIME;
 
 /** An instant that a clock can show, in milliseconds since 1970. */
-export const INSTANT = scalar(
+export const INSTANT = scalar<number, string>(
   'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
   INSTANT_TEXT.schema,
   readInstant,
 );
 
 /** How far to move a clock, in milliseconds. Negative moves it back. */
-export const SHIFT = scalar(
+export const SHIFT = scalar<number, string>(
   'an ISO 8601 duration of weeks, days, hours, minutes and seconds such as "P30D" or "-PT10M"',
   {
     type: 'string',
@@ -55,7 +55,7 @@ export const SHIFT = scalar(
 );
 
 function duration(expected: string, least: number, most: number) {
-  return scalar(expected, { type: 'string', pattern: DURATION.source }, (value) => {
+  return scalar<number, string>(expected, { type: 'string', pattern: DURATION.source }, (value) => {
     const milliseconds = parseDuration(String(value)) ?? Number.NaN;
     return milliseconds >= least && milliseconds <= most ? milliseconds : undefined;
   });
@@ -71,7 +71,7 @@ export const WAIT_TIME = duration('an ISO 8601 duration up to "PT60S"', 0, 60_00
 
 export const HOLD_TIME = duration('an ISO 8601 duration up to "P1D", such as "PT5M"', 1, UNITS[1]);
 
-export const EXPIRY = scalar<Expiry>(
+export const EXPIRY = scalar<Expiry, string>(
   'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',
   { type: 'string', anyOf: [{ pattern: DURATION.source }, INSTANT_TEXT.schema] },
   (value) => {

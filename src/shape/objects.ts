@@ -2,6 +2,7 @@ import type { Json } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { describe, joinWords } from '../words.ts';
 import {
+  type InputOf,
   named,
   nearWord,
   type ReportMisfit,
@@ -10,24 +11,24 @@ import {
   type ValuePath,
 } from './shapes.ts';
 
-export interface Member<T, Required extends boolean = boolean> {
-  readonly shape: Shape<T>;
+export interface Member<T, Required extends boolean = boolean, In = unknown> {
+  readonly shape: Shape<T, In>;
   readonly required: Required;
   readonly description: string;
 }
 
-export function optional<T>(shape: Shape<T>, description: string): Member<T, false> {
+export function optional<T, In>(shape: Shape<T, In>, description: string): Member<T, false, In> {
   return { shape, required: false, description };
 }
 
-export function required<T>(shape: Shape<T>, description: string): Member<T, true> {
+export function required<T, In>(shape: Shape<T, In>, description: string): Member<T, true, In> {
   return { shape, required: true, description };
 }
 
 /** Members of values that only servers exchange, so they need no description. */
 export const internal = {
-  required: <T>(shape: Shape<T>): Member<T, true> => required(shape, ''),
-  optional: <T>(shape: Shape<T>): Member<T, false> => optional(shape, ''),
+  required: <T, In>(shape: Shape<T, In>): Member<T, true, In> => required(shape, ''),
+  optional: <T, In>(shape: Shape<T, In>): Member<T, false, In> => optional(shape, ''),
 };
 
 type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
@@ -40,6 +41,18 @@ type ValuesOf<M extends ObjectMembers> = Simplify<
   } & {
     readonly [Name in keyof M as M[Name]['required'] extends true ? never : Name]?:
       | ValueOf<M[Name]['shape']>
+      | undefined;
+  }
+>;
+
+type InputsOf<M extends ObjectMembers> = Simplify<
+  {
+    readonly [Name in keyof M as M[Name]['required'] extends true ? Name : never]: InputOf<
+      M[Name]['shape']
+    >;
+  } & {
+    readonly [Name in keyof M as M[Name]['required'] extends true ? never : Name]?:
+      | InputOf<M[Name]['shape']>
       | undefined;
   }
 >;
@@ -58,7 +71,7 @@ interface ObjectOptions {
 export function object<const M extends ObjectMembers>(
   members: M,
   { expected = 'an object', expectedName, some, open }: ObjectOptions = {},
-): Shape<ValuesOf<M>> {
+): Shape<ValuesOf<M>, InputsOf<M>> {
   const names = Object.keys(members);
   const entries = Object.entries<Member<unknown>>(members);
   return {
@@ -99,7 +112,7 @@ export function namedObject<const M extends ObjectMembers>(
   name: string,
   members: M,
   options?: ObjectOptions,
-): Shape<ValuesOf<M>> {
+): Shape<ValuesOf<M>, InputsOf<M>> {
   return named(name, object(members, options));
 }
 
@@ -163,10 +176,10 @@ interface MapOptions {
 }
 
 /** An object with any names of a kind, and values of one shape. */
-export function mapOf<T>(
-  values: Shape<T>,
+export function mapOf<T, In>(
+  values: Shape<T, In>,
   { expected, name: pattern, expectedName }: MapOptions,
-): Shape<ReadonlyMap<string, T>> {
+): Shape<ReadonlyMap<string, T>, Readonly<Record<string, In>>> {
   return {
     schema: {
       type: 'object',

@@ -1,4 +1,4 @@
-import { toInt64 } from '../contract/json.ts';
+import { type Int64, toInt64 } from '../contract/json.ts';
 import {
   type CollectionName,
   type Field,
@@ -18,10 +18,33 @@ import {
   either,
   FLAG,
   NULL,
+  type OneOrMore,
   oneOrMore,
   type Shape,
   scalar,
 } from './shapes.ts';
+
+/** The JSON of a record: an int64 is a bigint only where a double would lose digits. */
+export type JsonRecord<R> = { readonly [Name in keyof R]: JsonOf<R[Name]> };
+
+type JsonOf<T> = bigint extends T ? Int64 | Exclude<T, bigint> : T;
+
+/** Some fields of a record, and those that it must have. */
+export type PartialRecord<R, Required extends PropertyKey> = Partial<JsonRecord<R>> &
+  JsonRecord<Pick<R, Required & keyof R>>;
+
+/** Fields to change; null removes an optional one. */
+export type RecordChanges<R> = {
+  readonly [Name in keyof R]?:
+    | JsonOf<R[Name]>
+    | (undefined extends R[Name] ? null : never)
+    | undefined;
+};
+
+/** Fields to change in each record with one of the values in `where`; null matches an absent field. */
+type EachChange<R, Id extends PropertyKey> = RecordChanges<Omit<R, Id>> & {
+  readonly where?: { readonly [Name in keyof R]?: OneOrMore<RecordChanges<R>[Name]> } | undefined;
+};
 
 export interface BulkChange {
   /**
@@ -61,8 +84,14 @@ function isStoredDate(value: unknown): value is string {
   return instant >= MIN_STORED_DATE && instant <= MAX_STORED_DATE;
 }
 
-export const FIELD_SHAPES: { readonly [Type in keyof FieldValues]: Shape<FieldValues[Type]> } = {
-  int64: scalar('an integer from -2^63 to 2^63-1', { type: 'integer', format: 'int64' }, toInt64),
+export const FIELD_SHAPES: {
+  readonly [Type in keyof FieldValues]: Shape<FieldValues[Type], JsonOf<FieldValues[Type]>>;
+} = {
+  int64: scalar<bigint, Int64>(
+    'an integer from -2^63 to 2^63-1',
+    { type: 'integer', format: 'int64' },
+    toInt64,
+  ),
   integer: scalar(
     'an integer from -(2^53-1) to 2^53-1, the limit of the mock',
     { type: 'integer' },
@@ -91,7 +120,7 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
 export function recordShape<const F extends Fields>(
   fields: F,
   options?: { readonly open?: true },
-): Shape<RecordOf<F>>;
+): Shape<RecordOf<F>, JsonRecord<RecordOf<F>>>;
 export function recordShape(fields: Fields, options: { readonly open?: true } = {}): Shape<object> {
   return object(
     membersOf(fields, fieldShape, ({ required }) => required),
@@ -109,21 +138,26 @@ export function lenientRecord(fields: Fields): Shape<object> {
   return shape;
 }
 
-export const RECORD_SHAPES: { readonly [Name in CollectionName]: Shape<StoredRecord[Name]> } = {
+export const RECORD_SHAPES: {
+  readonly [Name in CollectionName]: Shape<StoredRecord[Name], JsonRecord<StoredRecord[Name]>>;
+} = {
   animals: recordShape(STORED_RECORDS.animals),
   inventory: recordShape(STORED_RECORDS.inventory),
   orders: recordShape(STORED_RECORDS.orders),
 };
 
-export function membersShape<const F extends Fields>(
+export function membersShape<const F extends Fields, Required extends keyof F>(
   fields: F,
-  required: readonly (keyof F)[],
-): Shape<Partial<RecordOf<F>>>;
+  required: readonly Required[],
+): Shape<Partial<RecordOf<F>>, PartialRecord<RecordOf<F>, Required>>;
 export function membersShape(fields: Fields, required: readonly PropertyKey[]): Shape<object> {
   return object(membersOf(fields, fieldShape, (_, name) => required.includes(name)));
 }
 
 /** Members of a record that change; null removes an optional one (RFC 7396). */
+export function changesShape<const F extends Fields>(
+  fields: F,
+): Shape<Readonly<Record<string, unknown>>, RecordChanges<RecordOf<F>>>;
 export function changesShape(fields: Fields): Shape<Readonly<Record<string, unknown>>> {
   return object(membersOf(fields, nullableShape));
 }
@@ -134,6 +168,10 @@ export function changesShape(fields: Fields): Shape<Readonly<Record<string, unkn
  *
  * @param id the member that is the id, which stays
  */
+export function eachShape<const F extends Fields, Id extends keyof F>(
+  fields: F,
+  id: Id,
+): Shape<BulkChange, EachChange<RecordOf<F>, Id>>;
 export function eachShape(fields: Fields, id: string): Shape<BulkChange> {
   const { [id]: _, ...changeable } = membersOf(fields, nullableShape);
   const names = Object.keys(changeable);

@@ -33,10 +33,12 @@ export type ReportMisfit = (misfit: Misfit) => undefined;
 export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
 
 /**
- * One definition of a value. Its reader, its JSON Schema and its TypeScript type are made of it, so
- * they cannot disagree.
+ * One definition of a value. Its reader, its JSON Schema and its types are made of it, so they cannot
+ * disagree: `T` is the value as it is read, `In` the JSON that it is read from.
  */
-export interface Shape<T> {
+export interface Shape<T, In = unknown> {
+  /** For the compiler alone: never set. */
+  readonly input?: In;
   readonly schema: Json;
   readonly expected: string;
   /** How well a value matches this alternative of several: 0 if its JSON type differs. */
@@ -89,9 +91,17 @@ export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfi
 
 export type ValueOf<S> = S extends Shape<infer T> ? T : never;
 
+/** The JSON of a value: what a client sends, and what it receives. */
+export type InputOf<S> = S extends Shape<unknown, infer In> ? In : never;
+
 /** The same shape with a name, under which an OpenAPI document lists its schema. */
-export function named<T>(name: string, shape: Shape<T>): Shape<T> {
+export function named<T, In>(name: string, shape: Shape<T, In>): Shape<T, In> {
   return { ...shape, schema: { title: name, ...shape.schema } };
+}
+
+/** The same shape with the type of its JSON, where the compiler cannot see it. */
+export function withInput<T, In>({ input: _, ...shape }: Shape<T>): Shape<T, In> {
+  return shape;
 }
 
 /** The type of a value, as a JSON Schema names it, but `number` for integers. */
@@ -101,18 +111,13 @@ function typeOf(value: unknown): string {
   return typeof value === 'bigint' || isLosslessNumber(value) ? 'number' : typeof value;
 }
 
-/**
- * A value without members.
- *
- * @param schema names its `type`
- * @param words to suggest in place of a misspelt one
- */
-export function scalar<T>(
+/** A value without members. `schema` names its `type`; `words` are suggested for a misspelt one. */
+export function scalar<T, In = T>(
   expected: string,
   schema: Json,
   read: (value: unknown) => T | undefined,
   words?: readonly string[],
-): Shape<T> {
+): Shape<T, In> {
   const types = [schema.type].flat().map((type) => (type === 'integer' ? 'number' : type));
   return {
     schema,
@@ -135,22 +140,13 @@ export function text(
   expected = 'a non-empty string',
   pattern = /./,
   schema: Json = { minLength: 1 },
-): Shape<string> {
+): Shape<string, string> {
   return scalar(expected, { type: 'string', ...schema }, (value) =>
     typeof value === 'string' && pattern.test(value) ? value : undefined,
   );
 }
 
 export const ANY_TEXT = text('a string', /^/, {});
-
-const { max: MAX_FILTER_TEXT } = LIMITS.filterText;
-
-/** A text that records or exchanges are compared with. */
-export const FILTER_TEXT = text(
-  `a string of at most ${MAX_FILTER_TEXT} characters`,
-  new RegExp(`^.{0,${MAX_FILTER_TEXT}}$`, 'su'),
-  { maxLength: MAX_FILTER_TEXT },
-);
 
 export const ANY: Shape<unknown> = {
   schema: {},
@@ -159,12 +155,12 @@ export const ANY: Shape<unknown> = {
   read: (value) => value,
 };
 
-export function choice<const Word extends string>(words: readonly Word[]): Shape<Word> {
+export function choice<const Word extends string>(words: readonly Word[]): Shape<Word, Word> {
   const find = (value: unknown) => words.find((word) => word === value);
   return scalar(joinWords(words, 'or'), { type: 'string', enum: words }, find, words);
 }
 
-export function number(min: number, max: number, expected: string): Shape<number> {
+export function number(min: number, max: number, expected: string): Shape<number, number> {
   return scalar(expected, { type: 'number', minimum: min, maximum: max }, (value) =>
     typeof value === 'number' && value >= min && value <= max ? value : undefined,
   );
@@ -174,7 +170,7 @@ export function integer(
   min: number,
   max: number,
   expected = `an integer from ${min} to ${max}`,
-): Shape<number> {
+): Shape<number, number> {
   return scalar(expected, { type: 'integer', minimum: min, maximum: max }, (value) =>
     Number.isInteger(value) && Number(value) >= min && Number(value) <= max
       ? Number(value)
@@ -182,15 +178,17 @@ export function integer(
   );
 }
 
-export const TRUE: Shape<true> = scalar('true', { type: 'boolean', const: true }, (value) =>
+export const TRUE: Shape<true, true> = scalar('true', { type: 'boolean', const: true }, (value) =>
   value === true ? value : undefined,
 );
 
-export const FLAG: Shape<boolean> = scalar('true or false', { type: 'boolean' }, (value) =>
-  typeof value === 'boolean' ? value : undefined,
+export const FLAG: Shape<boolean, boolean> = scalar(
+  'true or false',
+  { type: 'boolean' },
+  (value) => (typeof value === 'boolean' ? value : undefined),
 );
 
-export const NULL: Shape<null> = scalar('null', { type: 'null' }, (value) =>
+export const NULL: Shape<null, null> = scalar('null', { type: 'null' }, (value) =>
   value === null ? value : undefined,
 );
 
@@ -200,7 +198,10 @@ interface ArrayOptions {
   readonly expected?: string;
 }
 
-export function list<T>(of: Shape<T>, options: ArrayOptions = {}): Shape<readonly T[]> {
+export function list<T, In>(
+  of: Shape<T, In>,
+  options: ArrayOptions = {},
+): Shape<readonly T[], readonly In[]> {
   const { min = 0, max, expected = min > 0 ? 'a non-empty array' : 'an array' } = options;
   return {
     schema: {
@@ -231,8 +232,13 @@ export function list<T>(of: Shape<T>, options: ArrayOptions = {}): Shape<readonl
   };
 }
 
+export type OneOrMore<T> = T | readonly T[];
+
 /** A value alone, or at least one in an array. */
-export function oneOrMore<T>(of: Shape<T>, max?: number): Shape<readonly T[]> {
+export function oneOrMore<T, In>(
+  of: Shape<T, In>,
+  max?: number,
+): Shape<readonly T[], OneOrMore<In>> {
   const alone = convert(of, (value) => [value]);
   return either(
     alone,
@@ -242,11 +248,11 @@ export function oneOrMore<T>(of: Shape<T>, max?: number): Shape<readonly T[]> {
 }
 
 /** A value of one of two shapes. Read as the one that it looks most like, which reports misfits. */
-export function either<A, B>(
-  first: Shape<A>,
-  second: Shape<B>,
+export function either<A, B, InA, InB>(
+  first: Shape<A, InA>,
+  second: Shape<B, InB>,
   expected = `${first.expected}, or ${second.expected}`,
-): Shape<A | B> {
+): Shape<A | B, InA | InB> {
   return {
     schema: { anyOf: [first.schema, second.schema] },
     expected,
@@ -265,11 +271,11 @@ export function either<A, B>(
 }
 
 /** A value that is converted or checked further after it was read. `change` reports misfits. */
-export function convert<T, U>(
-  of: Shape<T>,
+export function convert<T, U, In>(
+  of: Shape<T, In>,
   change: (value: T, at: ValuePath, report: ReportMisfit) => U | undefined,
   schema: Json = {},
-): Shape<U> {
+): Shape<U, In> {
   return {
     ...of,
     schema: { ...of.schema, ...schema },
@@ -280,13 +286,15 @@ export function convert<T, U>(
   };
 }
 
-/** Characters that a header can have between spaces. */
+/** Characters of a header between spaces. */
 export const VISIBLE = /^[!-~]+$/;
 
 export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern: VISIBLE.source });
 
 const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
 
-export const BASE_URL = scalar(BASE_URL_FORM, { type: 'string', pattern: HTTP.source }, (value) =>
-  typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined,
+export const BASE_URL = scalar<URL, string>(
+  BASE_URL_FORM,
+  { type: 'string', pattern: HTTP.source },
+  (value) => (typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined),
 );

@@ -3,7 +3,14 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { RecordedExchange } from '../control-shapes.ts';
 import { exchangeText } from './exchange-text.ts';
+
+/** What a stream sends. */
+export type StreamEvent =
+  | { readonly name: 'exchange' | 'hold'; readonly data: RecordedExchange }
+  | { readonly name: 'dropped'; readonly data: { readonly count: number } }
+  | { readonly name: 'edit'; readonly data: object };
 
 /** Milliseconds in which events gather. A page draws as often. */
 const INTERVAL_MS = 250;

@@ -1,7 +1,8 @@
 import { isIntegerText } from '../../contract/json.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { describe } from '../../words.ts';
-import { type ControlCall, type ControlReply, refuse } from '../endpoint.ts';
+import type { ControlCall } from '../endpoint.ts';
+import { type ControlReply, refuse } from '../reply.ts';
 
 /** The exchange that a call names in its path, or why there is none. */
 type Found =

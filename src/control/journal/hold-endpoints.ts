@@ -11,7 +11,8 @@ import { HOLD_NAME } from '../../scenario/rule-shape.ts';
 import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
-import { type ControlCall, DONE, edit, endpoint, json, refuseOneMore } from '../endpoint.ts';
+import { type ControlCall, edit, endpoint } from '../endpoint.ts';
+import { DONE, json, refuseOneMore } from '../reply.ts';
 
 const HELD_REPLY = namedObject('HeldReply', {
   exchange: required(COUNT, 'The number of the exchange.'),
@@ -40,12 +41,12 @@ const RELEASE = object({
 });
 
 export const HOLD_ENDPOINTS = [
-  endpoint('listHolds', 'get /holds', {
+  endpoint('listHolds', 'GET /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
     replies: { 200: list(HELD_REPLY) },
     handle: async ({ sandbox }) => json((await sandbox.journal.held()).map(heldReply)),
   }),
-  endpoint('setLatch', 'post /holds', {
+  endpoint('setLatch', 'POST /holds', {
     summary: 'Set a latch: a rule that holds replies back',
     description:
       'Takes a rule with `hold`. Without `reply` and `fault`, the scenarios decide the reply. Replaces the latch that has this name. A reset removes it.',
@@ -59,7 +60,7 @@ export const HOLD_ENDPOINTS = [
         return refusal ?? { ...withLatch(state, name, latch), reply: DONE };
       }),
   }),
-  endpoint('releaseHolds', 'post /holds/release', {
+  endpoint('releaseHolds', 'POST /holds/release', {
     summary: 'Release replies that rules hold back',
     description:
       'Names the replies that were sent. In a fleet, one whose server does not confirm within a second is not among them, and is sent once that server goes on.',

@@ -22,7 +22,8 @@ import {
   type Findings,
   JOURNAL,
 } from '../control-shapes.ts';
-import { type ControlCall, DONE, endpoint, json, refuse, serviceUrl } from '../endpoint.ts';
+import { type ControlCall, endpoint, serviceUrl } from '../endpoint.ts';
+import { DONE, json, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
 import { exchangeText, harEntry, harHead } from './exchange-text.ts';
 import { findExchange } from './find-exchange.ts';
@@ -54,7 +55,7 @@ const SCOPE = object({
 });
 
 export const JOURNAL_ENDPOINTS = [
-  endpoint('listRequests', 'get /requests', {
+  endpoint('listRequests', 'GET /requests', {
     summary: 'List exchanges, by default the newest last',
     description:
       'Returns the exchanges that match. For the previous page, set `before` to the lowest number of this one.',
@@ -70,7 +71,7 @@ export const JOURNAL_ENDPOINTS = [
       return { status: 200, content };
     },
   }),
-  endpoint('exportRequests', 'get /requests.har', {
+  endpoint('exportRequests', 'GET /requests.har', {
     summary: 'Export exchanges as HAR 1.2',
     description:
       'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
@@ -82,12 +83,12 @@ export const JOURNAL_ENDPOINTS = [
       return { status: 200, content: joined(harHead(), entries, '}}') };
     },
   }),
-  endpoint('deleteRequests', 'delete /requests', {
+  endpoint('deleteRequests', 'DELETE /requests', {
     summary: 'Clear the journal',
     replies: { 204: 'Cleared.' },
     handle: ({ sandbox }) => sandbox.edit((state) => ({ state, result: DONE, clears: 'journal' })),
   }),
-  endpoint('countRequests', 'post /requests/count', {
+  endpoint('countRequests', 'POST /requests/count', {
     summary: 'Count exchanges',
     description:
       'With `atLeast` or `within`, waits until that many match, or the time is over. `complete` is false if an exchange that is no longer kept could have matched.',
@@ -107,7 +108,7 @@ export const JOURNAL_ENDPOINTS = [
       return json({ count, complete: isComplete });
     },
   }),
-  endpoint('streamRequests', 'get /requests/stream', {
+  endpoint('streamRequests', 'GET /requests/stream', {
     summary: 'Stream exchanges',
     description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Disconnects a client that has more than 1 MiB to read; it can go on with \`Last-Event-ID\`.`,
     query: EXCHANGE_FILTER,
@@ -123,7 +124,7 @@ export const JOURNAL_ENDPOINTS = [
       };
     },
   }),
-  endpoint('getRequest', 'get /requests/{number}', {
+  endpoint('getRequest', 'GET /requests/{number}', {
     summary: 'Read an exchange',
     example: { path: 1 },
     replies: { 200: EXCHANGE, 404: 'The journal does not have it, or has dropped it.' },
@@ -134,7 +135,7 @@ export const JOURNAL_ENDPOINTS = [
   }),
   ...TIME_TRAVEL_ENDPOINTS,
   ...HOLD_ENDPOINTS,
-  endpoint('getCoverage', 'get /coverage', {
+  endpoint('getCoverage', 'GET /coverage', {
     summary: 'Report which replies and cases the client has seen',
     query: SCOPE,
     replies: { 200: COVERAGE },
@@ -153,7 +154,7 @@ export const JOURNAL_ENDPOINTS = [
       });
     },
   }),
-  endpoint('getFindings', 'get /findings', {
+  endpoint('getFindings', 'GET /findings', {
     summary: 'List what the client should not do against the real service',
     query: SCOPE,
     replies: { 200: FINDINGS },

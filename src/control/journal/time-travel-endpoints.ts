@@ -23,16 +23,8 @@ import { object, optional, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { storeText } from '../../store/store-text.ts';
-import {
-  type ControlCall,
-  type ControlReply,
-  DONE,
-  edit,
-  endpoint,
-  json,
-  refuse,
-  YAML_TYPE,
-} from '../endpoint.ts';
+import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
+import { type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { findExchange } from './find-exchange.ts';
 import { ruleText } from './rule-text.ts';
 
@@ -82,7 +74,7 @@ const NOBODY: ReadyReply = {
 const MISSING = 'The journal does not have it, or its states are forgotten.';
 
 export const TIME_TRAVEL_ENDPOINTS = [
-  endpoint('getStateOfRequest', 'get /requests/{number}/state', {
+  endpoint('getStateOfRequest', 'GET /requests/{number}/state', {
     summary: 'Read the store as a call found or left it',
     query: SIDE,
     example: { path: 1 },
@@ -93,7 +85,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       return { status: 200, content: storeText(states[call.query.at ?? 'before'].store) };
     },
   }),
-  endpoint('rewind', 'post /requests/{number}/rewind', {
+  endpoint('rewind', 'POST /requests/{number}/rewind', {
     summary: 'Put the sandbox back to how a call found or left it',
     description:
       'Takes back records, settings, clock, counters and snapshots. The journal stays. `POST undo` takes the rewind back.',
@@ -110,7 +102,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       }));
     },
   }),
-  endpoint('undo', 'post /undo', {
+  endpoint('undo', 'POST /undo', {
     summary: 'Take back the latest change by the control API',
     description: 'Calls after it are taken back with it. The journal keeps them.',
     replies: { 200: UNDONE, 404: 'A fleet remembers no states.', 409: 'There is no change left.' },
@@ -125,7 +117,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       );
     },
   }),
-  endpoint('listAlternatives', 'get /requests/{number}/alternatives', {
+  endpoint('listAlternatives', 'GET /requests/{number}/alternatives', {
     summary: 'List what the real service might have answered instead',
     description:
       'Asks the mock again, in the same state, under each other option of each assumption. Lists the options that change the reply.',
@@ -140,7 +132,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       return json(await listAlternatives(exchange, request, states.before));
     },
   }),
-  endpoint('replay', 'post /requests/{number}/replay', {
+  endpoint('replay', 'POST /requests/{number}/replay', {
     summary: 'Send a recorded request again',
     description:
       'With its bytes and its key, inside the server. The new exchange names the old one.',
@@ -162,7 +154,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
     },
   }),
-  endpoint('getRuleOfRequest', 'get /requests/{number}/rule', {
+  endpoint('getRuleOfRequest', 'GET /requests/{number}/rule', {
     summary: 'Read a rule that gives this reply to such calls, as a scenario in YAML',
     example: { path: 1 },
     replies: { 200: ANY_TEXT, 404: 'The journal does not have it, or it reached no operation.' },

@@ -1,7 +1,8 @@
-import { isIntegerText, parseInt64 } from '../../contract/json.ts';
+import { type Int64, isIntegerText, parseInt64 } from '../../contract/json.ts';
 import type { AnyRecord, Field, Fields } from '../../contract/records.ts';
 import { LIMITS } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
+import { FILTER_TEXT } from '../../sandbox/search.ts';
 import { type Member, object, optional } from '../../shape/objects.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import {
@@ -9,15 +10,15 @@ import {
   ANY_TEXT,
   choice,
   convert,
-  FILTER_TEXT,
   integer,
   list,
   readAs,
   type Shape,
+  withInput,
 } from '../../shape/shapes.ts';
 import { listText, recordText } from '../../store/store-text.ts';
 import { describe, joinWords } from '../../words.ts';
-import type { ControlReply } from '../endpoint.ts';
+import type { ControlReply } from '../reply.ts';
 
 /*
  * The query dialect of json-server 0.17.4, but that `_like` finds text instead of a pattern. What
@@ -35,6 +36,21 @@ export interface ListQuery {
   readonly start: number;
   readonly end: number;
 }
+
+/** A query as a client writes it. `R` is the JSON of a record. */
+export type RecordQuery<R> = {
+  readonly [Name in keyof R & string as Name | `${Name}_${'ne' | 'gte' | 'lte' | 'like'}`]?:
+    | string
+    | Int64
+    | boolean
+    | undefined;
+} & {
+  readonly q?: string | undefined;
+  readonly _sort?: string | undefined;
+  readonly _order?: string | undefined;
+  readonly _page?: number | undefined;
+  readonly _limit?: number | undefined;
+};
 
 export interface RecordList<R> {
   readonly size: number;
@@ -92,7 +108,10 @@ const OPERATORS = Object.keys(COMPARISONS).slice(1);
  *
  * @param searched the fields in which `q` looks
  */
-export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape<ListQuery> {
+export function listQuery<R>(
+  fields: Fields,
+  searched = Object.keys(fields),
+): Shape<ListQuery, RecordQuery<R>> {
   const names = Object.keys(fields);
   const byField = Object.entries(fields).flatMap(([name, field]) =>
     Object.entries(COMPARISONS).map(([operator, prepare]): [string, Member<FieldFilter, false>] => {
@@ -114,7 +133,7 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
   };
   const all = { ...Object.fromEntries(byField), ...settings };
   const expectedName = `${names.join(', ')}, one of these followed by ${joinWords(OPERATORS, 'or')}, or ${joinWords(Object.keys(settings), 'or')}`;
-  return convert(object(all, { expectedName }), (query, at, report) => {
+  const shape = convert(object(all, { expectedName }), (query, at, report) => {
     const { q, _sort: sort = [], _order: orders = [], ...others } = query;
     const { _page: page, _limit: limit, ...given } = others;
     const size = limit ?? (page === undefined ? Number.POSITIVE_INFINITY : DEFAULT_PAGE_SIZE);
@@ -134,6 +153,7 @@ export function listQuery(fields: Fields, searched = Object.keys(fields)): Shape
       end: start + size,
     };
   });
+  return withInput(shape);
 }
 
 interface FieldFilter {

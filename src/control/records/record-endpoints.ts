@@ -4,13 +4,16 @@ import {
   type CollectionName,
   type Fields,
   STORED_RECORDS,
+  type StoredRecord,
 } from '../../contract/records.ts';
 import type { State } from '../../sandbox/state.ts';
 import {
   applyRecordChanges,
   changesShape,
+  type JsonRecord,
   membersShape,
   RECORD_SHAPES,
+  type RecordChanges,
 } from '../../shape/record-shapes.ts';
 import { list, named, readWith, type Shape } from '../../shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../store/merge.ts';
@@ -19,19 +22,16 @@ import { recordText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import {
   type ControlCall,
-  type ControlReply,
-  DONE,
   type EndpointDefinition,
   edit,
   endpoint,
-  refuse,
-  refuseInput,
   type StateEdit,
 } from '../endpoint.ts';
-import { LIST_HEADERS, listQuery, listReply, pageOf } from './query.ts';
+import { type ControlReply, DONE, refuse, refuseInput } from '../reply.ts';
+import { LIST_HEADERS, listQuery, listReply, pageOf, type RecordQuery } from './query.ts';
 
-interface Kind {
-  readonly name: CollectionName;
+interface Kind<Name extends CollectionName = CollectionName> {
+  readonly name: Name;
   /** The name of the record's schema, also used in operation ids. */
   readonly record: string;
   readonly noun: string;
@@ -72,6 +72,29 @@ export const RECORD_ENDPOINTS = [
   }),
 ];
 
+type IdOf<Name extends CollectionName> = (typeof ID_NAME)[Name];
+
+/** A record whose id is optional: it is assigned, or in the path. */
+export type WithoutId<R, Id extends PropertyKey> = Omit<R, Id> & {
+  readonly [Name in Extract<Id, keyof R>]?: R[Name] | undefined;
+};
+
+/** What the compiler cannot see of the endpoints of a collection. */
+type RecordEndpoint<
+  Name extends CollectionName,
+  R = JsonRecord<StoredRecord[Name]>,
+  New = WithoutId<R, IdOf<Name>>,
+> =
+  | EndpointDefinition<`GET /${Name}`, undefined, RecordQuery<R>, readonly R[]>
+  | EndpointDefinition<`POST /${Name}`, Name extends 'inventory' ? R : New, undefined, R>
+  | EndpointDefinition<`GET /${Name}/{id}`, undefined, undefined, R>
+  | EndpointDefinition<`PUT /${Name}/{id}`, New, undefined, R>
+  | EndpointDefinition<`PATCH /${Name}/{id}`, RecordChanges<StoredRecord[Name]>, undefined, R>
+  | EndpointDefinition<`DELETE /${Name}/{id}`, undefined, undefined, undefined>;
+
+function endpointsOf<Name extends CollectionName>(
+  kind: Kind<Name>,
+): readonly RecordEndpoint<Name>[];
 function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   const { name, record, noun, example } = kind;
   const idName = ID_NAME[name];
@@ -87,7 +110,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   const missing = 'The record does not exist.';
   const [all, one] = [`/${name}`, `/${name}/{id}`] as const;
   return [
-    endpoint(`list${name.charAt(0).toUpperCase()}${name.slice(1)}`, `get ${all}`, {
+    endpoint(`list${name.charAt(0).toUpperCase()}${name.slice(1)}`, `GET ${all}`, {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
       query: listQuery(fields),
@@ -96,7 +119,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       handle: ({ sandbox, query }) =>
         listReply(pageOf<AnyRecord>(sandbox.state.store[name], query)),
     }),
-    endpoint(`create${record}`, `post ${all}`, {
+    endpoint(`create${record}`, `POST ${all}`, {
       summary: `Create ${noun}`,
       description: `Validated like a fixture.${assignsId ? ' Without an id, the record gets the next one.' : ''}`,
       body: { shape: assignsId ? unaddressed : shape },
@@ -122,7 +145,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
           return write(name, state, id, { [idName]: id, ...body }, { status: 201, headers });
         }),
     }),
-    endpoint(`get${record}`, `get ${one}`, {
+    endpoint(`get${record}`, `GET ${one}`, {
       summary: `Read ${noun}`,
       example: { path: example.id },
       replies: { 200: shape, 404: missing },
@@ -131,7 +154,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
         return found ? { status: 200, content: recordText(found) } : recordNotFound(kind, id);
       }),
     }),
-    endpoint(`put${record}`, `put ${one}`, {
+    endpoint(`put${record}`, `PUT ${one}`, {
       summary: `Replace or create ${noun}`,
       body: { shape: unaddressed },
       example: { path: example.id, body: example.record },
@@ -144,7 +167,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
         }),
       ),
     }),
-    endpoint(`patch${record}`, `patch ${one}`, {
+    endpoint(`patch${record}`, `PATCH ${one}`, {
       summary: `Update ${noun}`,
       description:
         'Fields that the body leaves out keep their values; null removes an optional one.',
@@ -160,7 +183,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
         }),
       ),
     }),
-    endpoint(`delete${record}`, `delete ${one}`, {
+    endpoint(`delete${record}`, `DELETE ${one}`, {
       summary: `Remove ${noun}`,
       example: { path: example.id },
       ...(name === 'animals' && {

@@ -12,15 +12,7 @@ import { object, optional, required } from '../../shape/objects.ts';
 import { list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
-import {
-  type ControlCall,
-  DONE,
-  endpoint,
-  json,
-  ofService,
-  refuse,
-  refuseInput,
-} from '../endpoint.ts';
+import { type ControlCall, endpoint } from '../endpoint.ts';
 import {
   LIST_HEADERS,
   type ListQuery,
@@ -29,6 +21,7 @@ import {
   type Page,
   pageOf,
 } from '../records/query.ts';
+import { DONE, json, ofService, refuse, refuseInput } from '../reply.ts';
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
@@ -46,10 +39,10 @@ const FIELDS: Fields = {
   findings: COUNT,
 };
 
-const QUERY = listQuery(FIELDS, ['name']);
+const QUERY = listQuery<SandboxSummary>(FIELDS, ['name']);
 
 export const SANDBOX_ENDPOINTS = [
-  endpoint('listSandboxes', 'get /sandboxes', {
+  endpoint('listSandboxes', 'GET /sandboxes', {
     summary: 'List sandboxes',
     description:
       'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do; `q` searches names.',
@@ -63,7 +56,7 @@ export const SANDBOX_ENDPOINTS = [
       return listReply({ records, total });
     },
   }),
-  endpoint('deleteSandboxes', 'delete /sandboxes', {
+  endpoint('deleteSandboxes', 'DELETE /sandboxes', {
     summary: 'Delete the sandboxes that a filter selects',
     description:
       'Takes the parameters of the list, and requires a filter or `q`. Never deletes the default sandbox and staging.',
@@ -85,7 +78,7 @@ export const SANDBOX_ENDPOINTS = [
       return json({ deleted });
     },
   }),
-  endpoint('createSandbox', 'post /sandboxes', {
+  endpoint('createSandbox', 'POST /sandboxes', {
     summary: 'Create a sandbox',
     description:
       'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
@@ -103,7 +96,7 @@ export const SANDBOX_ENDPOINTS = [
       return json(summary, 201, { Location: summary.control });
     },
   }),
-  endpoint('deleteSandbox', 'delete /sandboxes/{name}', {
+  endpoint('deleteSandbox', 'DELETE /sandboxes/{name}', {
     summary: 'Delete a sandbox',
     description:
       'The next use of its name creates a new sandbox. The default sandbox and staging cannot be deleted.',

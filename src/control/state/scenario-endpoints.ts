@@ -21,17 +21,8 @@ import {
   SCENARIO_SUMMARY,
   type ScenarioSummary,
 } from '../control-shapes.ts';
-import {
-  type ControlCall,
-  type ControlReply,
-  DONE,
-  edit,
-  endpoint,
-  json,
-  refuse,
-  refuseOneMore,
-  YAML_TYPE,
-} from '../endpoint.ts';
+import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
+import { type ControlReply, DONE, json, refuse, refuseOneMore } from '../reply.ts';
 
 const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
 
@@ -61,19 +52,19 @@ const CHOICE = object(
 );
 
 export const SCENARIO_ENDPOINTS = [
-  endpoint('listScenarios', 'get /scenarios', {
+  endpoint('listScenarios', 'GET /scenarios', {
     summary: 'List the scenarios that can be named',
     description:
       "Those that ship, those that the server started with, those that are active, and the sandbox's own.",
     replies: { 200: list(SCENARIO_SUMMARY) },
     handle: ({ sandbox }) => json(listScenarios(sandbox)),
   }),
-  endpoint('getScenario', 'get /scenario', {
+  endpoint('getScenario', 'GET /scenario', {
     summary: 'Read the active scenarios and their rules',
     replies: { 200: ACTIVE_SCENARIOS },
     handle: ({ sandbox }) => json(activeView(sandbox.state)),
   }),
-  endpoint('setScenario', 'put /scenario', {
+  endpoint('setScenario', 'PUT /scenario', {
     summary: 'Replace the active scenarios',
     description:
       'Takes names in `scenarios`, and a whole scenario in `scenario`. An empty list deactivates all. A scenario that becomes active applies its records and its clock once, to what is there now. Its rules, keys and assumptions hold as long as it is active. What it does not name stays as it is, also what was set by hand.',
@@ -82,7 +73,7 @@ export const SCENARIO_ENDPOINTS = [
     replies: { 200: ACTIVE_SCENARIOS },
     handle: setScenario,
   }),
-  endpoint('getScenarioSource', 'get /scenarios/{name}', {
+  endpoint('getScenarioSource', 'GET /scenarios/{name}', {
     summary: 'Read a scenario that ships or is your own, as it was written',
     example: { path: 'slow' },
     replies: { 200: ANY_TEXT, 404: 'There is no text of this name.' },
@@ -96,7 +87,7 @@ export const SCENARIO_ENDPOINTS = [
       return { status: 200, mediaType: MEDIA_TYPES[format], headers, content: text };
     },
   }),
-  endpoint('saveScenario', 'put /scenarios/{name}', {
+  endpoint('saveScenario', 'PUT /scenarios/{name}', {
     summary: 'Save a scenario of your own in the sandbox',
     description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${MAX_NAMED}.`,
     body: { shape: SCENARIO_TEXT, asText: true },
@@ -112,7 +103,7 @@ export const SCENARIO_ENDPOINTS = [
     },
     handle: saveScenario,
   }),
-  endpoint('deleteScenario', 'delete /scenarios/{name}', {
+  endpoint('deleteScenario', 'DELETE /scenarios/{name}', {
     summary: 'Delete a scenario of your own',
     description: 'If it is active, it stays so.',
     example: { path: 'no-cat' },
@@ -133,7 +124,7 @@ export const SCENARIO_ENDPOINTS = [
         return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);
       }),
   }),
-  endpoint('checkScenario', 'post /scenario/check', {
+  endpoint('checkScenario', 'POST /scenario/check', {
     summary: 'Find the problems of a scenario in YAML or JSON',
     description: 'Changes nothing. What it extends must be known, as for `PUT scenario`.',
     body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
@@ -150,7 +141,7 @@ export const SCENARIO_ENDPOINTS = [
       }
     },
   }),
-  endpoint('getScenarioSchema', 'get /scenario-schema', {
+  endpoint('getScenarioSchema', 'GET /scenario-schema', {
     summary: 'Read the JSON Schema of scenario files',
     replies: { 200: ANY_OBJECT },
     handle: () => json(scenarioSchema()),

@@ -32,15 +32,16 @@ import {
   UPSTREAM,
   type UpstreamState,
 } from '../control-shapes.ts';
-import { type ControlReply, DONE, edit, endpoint, json, refuse } from '../endpoint.ts';
+import { edit, endpoint } from '../endpoint.ts';
+import { type ControlReply, DONE, json, refuse } from '../reply.ts';
 
 export const ASSUMPTION_ENDPOINTS = [
-  endpoint('listAssumptions', 'get /assumptions', {
+  endpoint('listAssumptions', 'GET /assumptions', {
     summary: 'List assumptions and their options',
     replies: { 200: list(ASSUMPTION) },
     handle: ({ sandbox, parts }) => assumptionsReply(sandbox.state.settings.choices, parts),
   }),
-  endpoint('chooseOptions', 'patch /assumptions', {
+  endpoint('chooseOptions', 'PATCH /assumptions', {
     summary: 'Choose options of assumptions',
     description: 'Takes an option for each assumption to change. Changes all of them, or none.',
     body: { shape: ASSUME },
@@ -82,12 +83,12 @@ const CLOCK_SETTING = namedObject(
 const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the clock back.') });
 
 export const CLOCK_ENDPOINTS = [
-  endpoint('getClock', 'get /clock', {
+  endpoint('getClock', 'GET /clock', {
     summary: 'Read the clock',
     replies: { 200: CLOCK },
     handle: ({ sandbox }) => json(clockView(sandbox.state.clock)),
   }),
-  endpoint('setClock', 'put /clock', {
+  endpoint('setClock', 'PUT /clock', {
     summary: 'Set, freeze or unfreeze the clock',
     description:
       'Members that the body leaves out keep their values. `{"real": true}` returns to the system time.',
@@ -103,7 +104,7 @@ export const CLOCK_ENDPOINTS = [
       });
     },
   }),
-  endpoint('advanceClock', 'post /clock/advance', {
+  endpoint('advanceClock', 'POST /clock/advance', {
     summary: 'Move the clock forward or back',
     description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
     body: { shape: MOVE },
@@ -153,12 +154,12 @@ const UPSTREAM_SETTING = namedObject('UpstreamSetting', {
 });
 
 export const UPSTREAM_ENDPOINTS = [
-  endpoint('getUpstream', 'get /upstream', {
+  endpoint('getUpstream', 'GET /upstream', {
     summary: 'Read which deployment answers',
     replies: { 200: UPSTREAM },
     handle: ({ sandbox }) => upstreamReply(sandbox.state.settings.upstream),
   }),
-  endpoint('setUpstream', 'put /upstream', {
+  endpoint('setUpstream', 'PUT /upstream', {
     summary: 'Let a deployment answer in place of the mock',
     description:
       'Requests to the sandbox are passed on from the next one on, until a reset. A URL of another machine needs `yes`.',
@@ -178,7 +179,7 @@ export const UPSTREAM_ENDPOINTS = [
       }));
     },
   }),
-  endpoint('removeUpstream', 'delete /upstream', {
+  endpoint('removeUpstream', 'DELETE /upstream', {
     summary: 'Let the mock answer again',
     replies: { 204: 'The mock answers.' },
     handle: (call) =>
@@ -194,7 +195,7 @@ function upstreamReply(upstream: Upstream | undefined): ControlReply {
 }
 
 /** What in this sandbox is not as it was at the start. */
-export const STATUS_ENDPOINT = endpoint('getStatus', 'get /status', {
+export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',
   replies: { 200: STATUS },

@@ -15,17 +15,8 @@ import type { Store } from '../../store/store.ts';
 import { storeText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
-import {
-  type ControlCall,
-  type ControlReply,
-  DONE,
-  edit,
-  endpoint,
-  json,
-  refuse,
-  refuseInput,
-  refuseOneMore,
-} from '../endpoint.ts';
+import { type ControlCall, edit, endpoint } from '../endpoint.ts';
+import { type ControlReply, DONE, json, refuse, refuseInput, refuseOneMore } from '../reply.ts';
 
 /** What a reset keeps by default: what was written by hand. */
 const KEPT: readonly ResetPart[] = ['own-scenarios'];
@@ -40,12 +31,12 @@ const RESET = object({
 const STATE = named('State', STORE);
 
 export const STATE_ENDPOINTS = [
-  endpoint('getState', 'get /state', {
+  endpoint('getState', 'GET /state', {
     summary: 'Read the whole store as a fixture',
     replies: { 200: STATE },
     handle: ({ sandbox }) => stateReply(sandbox.state.store),
   }),
-  endpoint('replaceState', 'put /state', {
+  endpoint('replaceState', 'PUT /state', {
     summary: 'Replace the whole store',
     description:
       'Validated like a fixture. A collection that the body leaves out becomes empty. The body has at most 1 MiB.',
@@ -61,7 +52,7 @@ export const STATE_ENDPOINTS = [
     handle: (call) =>
       edit(call, 'replaced the store', () => ({ store: call.body, reply: stateReply(call.body) })),
   }),
-  endpoint('mergeState', 'patch /state', {
+  endpoint('mergeState', 'PATCH /state', {
     summary: 'Merge records into the store by id',
     description:
       'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
@@ -75,7 +66,7 @@ export const STATE_ENDPOINTS = [
         return { store: merged.value, reply: stateReply(merged.value) };
       }),
   }),
-  endpoint('reset', 'post /reset', {
+  endpoint('reset', 'POST /reset', {
     summary: 'Reset the sandbox to its start',
     description:
       "Resets the store, the active scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. The sandbox's own scenarios stay unless a `keep` leaves out `own-scenarios`. Snapshots always stay.",
@@ -107,13 +98,13 @@ function stateReply(store: Store): ControlReply {
 const MISSING = 'The snapshot does not exist.';
 
 export const SNAPSHOT_ENDPOINTS = [
-  endpoint('listSnapshots', 'get /snapshots', {
+  endpoint('listSnapshots', 'GET /snapshots', {
     summary: 'List snapshots, the oldest first',
     replies: { 200: list(SNAPSHOT) },
     handle: ({ sandbox }) =>
       json(Array.from(sandbox.state.snapshots, ([name, store]) => snapshotView(name, store))),
   }),
-  endpoint('createSnapshot', 'post /snapshots', {
+  endpoint('createSnapshot', 'POST /snapshots', {
     summary: 'Take a snapshot',
     description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MAX_NAMED} snapshots.`,
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
@@ -128,7 +119,7 @@ export const SNAPSHOT_ENDPOINTS = [
         return { snapshots: withEntry(snapshots, name, store), reply };
       }),
   }),
-  endpoint('restoreSnapshot', 'post /snapshots/{name}/restore', {
+  endpoint('restoreSnapshot', 'POST /snapshots/{name}/restore', {
     summary: 'Restore a snapshot',
     description: 'Restores the store only. Rules, assumptions, clock and journal do not change.',
     example: { path: 'before' },
@@ -140,7 +131,7 @@ export const SNAPSHOT_ENDPOINTS = [
         return store === undefined ? snapshotNotFound(name) : { store, reply: DONE };
       }),
   }),
-  endpoint('deleteSnapshot', 'delete /snapshots/{name}', {
+  endpoint('deleteSnapshot', 'DELETE /snapshots/{name}', {
     summary: 'Delete a snapshot',
     example: { path: 'before' },
     replies: { 204: 'Deleted.', 404: MISSING },

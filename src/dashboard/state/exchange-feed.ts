@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
+import { readEvents } from '../../client/event-stream.ts';
 import type { EditView, JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
-import { readEvents } from '../../event-stream.ts';
 import { messageOf } from './resource.ts';
 import { call, open, Refusal, valueIn } from './session.ts';
 

@@ -1,5 +1,5 @@
 /** One server-sent event. */
-export interface StreamEvent {
+export interface ServerSentEvent {
   readonly type: string;
   /** Empty if it has none. */
   readonly id: string;
@@ -12,7 +12,9 @@ export interface StreamEvent {
  *
  * @param body of a reply with the media type `text/event-stream`
  */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<ServerSentEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
@@ -23,7 +25,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
-        const event = eventIn(block);
+        const event = parseEvent(block);
         if (event !== undefined) yield event;
       }
     }
@@ -33,7 +35,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
 }
 
 /** The event in a block of lines; undefined for a comment. */
-function eventIn(block: string): StreamEvent | undefined {
+function parseEvent(block: string): ServerSentEvent | undefined {
   let type = 'message';
   let id = '';
   const data: string[] = [];

@@ -1,0 +1,231 @@
+import { parseJson, tryParseJson, writeJson } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
+import type { ControlApi } from '../control/endpoints.ts';
+import type { StreamEvent } from '../control/journal/exchange-stream.ts';
+import type { ControlProblem } from '../control/reply.ts';
+import { addressOf } from '../http/target.ts';
+import { errorCode, NO_TLS, UNTRUSTED } from '../node-errors.ts';
+import { readEvents } from './event-stream.ts';
+
+/** A method and a path of the control API, such as `PUT /clock`. */
+export type Route = keyof ControlApi;
+
+/** The JSON of a reply; a string for one that is text, undefined for one without a body. */
+export type ReplyOf<R extends Route> = ControlApi[R]['reply'];
+
+/** The JSON of a request's body. */
+export type BodyOf<R extends Route> = ControlApi[R]['body'];
+
+/** Routes whose reply is text, and those whose reply is JSON. */
+type TextRoute = { [R in Route]: ReplyOf<R> extends string ? R : never }[Route];
+type JsonRoute = Exclude<Route, TextRoute>;
+
+type PathOf<R extends string> = R extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [N in Name]: string | number | bigint } & PathOf<Rest>
+  : unknown;
+
+/** What a call sends: the parameters of its path, its query and its body, where the route has them. */
+export type CallInput<R extends Route> = {
+  /** Headers such as `If-Match`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+} & (unknown extends PathOf<R> ? unknown : { readonly path: PathOf<R> }) &
+  (ControlApi[R]['query'] extends undefined
+    ? unknown
+    : { readonly query?: ControlApi[R]['query'] | undefined }) &
+  (BodyOf<R> extends undefined
+    ? unknown
+    : undefined extends BodyOf<R>
+      ? { readonly body?: BodyOf<R> }
+      : { readonly body: BodyOf<R> });
+
+/** The input of a call, which can be left out if nothing in it is required. */
+type Input<R extends Route> =
+  Record<never, never> extends CallInput<R> ? [input?: CallInput<R>] : [input: CallInput<R>];
+
+/** An Error from the control API. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError';
+  readonly status: number;
+  readonly code: string;
+  /** The request, such as `GET http://127.0.0.1:4010/__mock/orders/99`. */
+  readonly call: string;
+  /** Every problem with what was sent, each with its place; empty for other errors. */
+  readonly problems: readonly ControlProblem[];
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    call: string,
+    problems: readonly ControlProblem[] = [],
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.call = call;
+    this.problems = problems;
+  }
+}
+
+export interface ClientOptions {
+  /** Where the control API is, such as `http://127.0.0.1:4010/__mock`. */
+  readonly url: string;
+  /** The token of the control API. */
+  readonly token?: string | undefined;
+  /** Sends the requests; the global `fetch`, as it was when this module was loaded, by default. */
+  readonly fetch?: Fetch | undefined;
+  /** Who the journal says has made a change. */
+  readonly name?: string | undefined;
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Taken now: tests that replace `fetch` later do not affect a client. */
+const fetchNow: Fetch = (url, init) => FETCH(url, init);
+const FETCH = globalThis.fetch;
+
+/**
+ * Calls the control API of a sandbox, in Node and in browsers. Calls are checked against the table of
+ * endpoints at compile time; of the server's code, nothing is in the client.
+ *
+ * @example
+ * await client.call('PUT /clock', { body: { frozen: true } });
+ * await client.call('GET /requests/{number}', { path: { number: 3 } });
+ */
+export class ControlClient {
+  /** Where the control API is. */
+  readonly url: string;
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.url = options.url;
+    this.#options = options;
+  }
+
+  /** The client of another sandbox of the same server, `default` for the default one. */
+  sandbox(name: string): ControlClient {
+    const root = this.url.replace(/(?:\/~[^/]*)?\/__mock$/, '');
+    const url = `${addressOf({ root, sandbox: name })}/__mock`;
+    return new ControlClient({ ...this.#options, url });
+  }
+
+  /**
+   * Calls an endpoint, and returns the value of its reply. An integer that a double would round is a
+   * bigint.
+   *
+   * @throws ControlError if it answers with an Error
+   */
+  async call<R extends JsonRoute>(route: R, ...[input]: Input<R>): Promise<ReplyOf<R>> {
+    const response = await this.#send(route, input);
+    const text = await response.text().catch((cause) => this.#refuse(cause, input?.signal));
+    const value = text === '' ? undefined : tryParseJson(text);
+    if (text !== '' && value === undefined) throw strangeReply(response.status, route, this.url);
+    // The table of endpoints says what a server of this version answers.
+    return value as ReplyOf<R>;
+  }
+
+  /** Calls an endpoint whose reply is text, such as a scenario in YAML. */
+  async text<R extends TextRoute>(route: R, ...[input]: Input<R>): Promise<string> {
+    return (await this.#send(route, input)).text();
+  }
+
+  /**
+   * Calls any endpoint, and returns its reply with headers such as `ETag` and `X-Total-Count`. Its body
+   * may still arrive.
+   *
+   * @throws ControlError if it answers with an Error
+   */
+  send<R extends Route>(route: R, ...[input]: Input<R>): Promise<Response> {
+    return this.#send(route, input);
+  }
+
+  /**
+   * The exchanges of the sandbox, and what else happens in it, until the server ends the stream.
+   * A `dropped` event says how many exchanges the journal has dropped unread.
+   *
+   * @throws ControlError if the server answers with an Error, the reason of the signal once it aborts
+   */
+  async *events(
+    route: 'GET /requests/stream',
+    input: CallInput<'GET /requests/stream'> = {},
+  ): AsyncGenerator<StreamEvent & { readonly id: string }> {
+    const { body } = await this.#send(route, input);
+    if (body === null) return;
+    for await (const { type: name, id, data } of readEvents(body)) {
+      yield { name, id, data: parseJson(data) } as StreamEvent & { readonly id: string };
+    }
+  }
+
+  async #send(route: Route, input: AnyInput = {}): Promise<Response> {
+    const { token, name = 'a test', fetch: send = fetchNow } = this.#options;
+    const { path = {}, query = {}, body, signal } = input;
+    const [method = '', template = ''] = route.split(' ');
+    const target = template.replace(/\{(\w+)\}/g, (_, parameter: string) =>
+      encodeURIComponent(String(path[parameter])),
+    );
+    const url = this.url + target + searchText(query);
+    const headers = new Headers({ 'Mock-Client': name, ...input.headers });
+    if (token !== undefined) headers.set('Mock-Control-Token', token);
+    const isText = typeof body === 'string';
+    if (body !== undefined) {
+      headers.set('Content-Type', isText ? 'application/yaml' : 'application/json');
+    }
+    const content = isText ? body : body && writeJson(body);
+    const init = { method, headers, signal: signal ?? null, body: content ?? null };
+    const refuse = (cause: unknown) => this.#refuse(cause, signal);
+    const response = await send(url, init).catch(refuse);
+    if (response.ok) return response;
+    throw readError(response.status, await response.text().catch(refuse), `${method} ${url}`);
+  }
+
+  #refuse(cause: unknown, signal?: AbortSignal): never {
+    signal?.throwIfAborted();
+    const code = errorCode(cause) ?? errorCode(Object(cause).cause) ?? '';
+    const why = UNTRUSTED.test(code)
+      ? `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`
+      : NO_TLS.test(code)
+        ? `the server at ${this.url} speaks plain HTTP: use a base URL with http:// instead of https://`
+        : `no petstore-mock answers at ${this.url}: is it running?`;
+    throw new Error(why, { cause });
+  }
+}
+
+/** The input of a call whose route the compiler has forgotten. */
+interface AnyInput {
+  readonly path?: Readonly<Record<string, string | number | bigint>>;
+  readonly query?: object | undefined;
+  readonly body?: object | string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+function searchText(query: object): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  return search.size === 0 ? '' : `?${search}`;
+}
+
+/** Advice for users of the library, by error code. */
+const ADVICE: Readonly<Record<string, string>> = {
+  unauthorized: '; pass it to connectPetstoreMock as `token`',
+  route_not_found: '; is it a petstore-mock without --no-control?',
+};
+
+/** The error for a reply that is not a success. It may not come from petstore-mock. */
+function readError(status: number, text: string, call: string): ControlError {
+  const body = tryParseJson(text);
+  if (!isObject(body) || typeof body.code !== 'string' || typeof body.message !== 'string') {
+    return strangeReply(status, call);
+  }
+  const { code, message, problems } = body;
+  const places = Array.isArray(problems) ? problems : [];
+  return new ControlError(status, code, message + (ADVICE[code] ?? ''), call, places);
+}
+
+function strangeReply(status: number, ...call: readonly string[]): ControlError {
+  const message = `${call.join(' of ')} got ${status} from something other than petstore-mock: is the URL right?`;
+  return new ControlError(status, 'unknown', message, call.join(' of '));
+}

@@ -1,0 +1,93 @@
+import { chooseOptions } from '../contract/assumption-table.ts';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import { writeJson } from '../contract/json.ts';
+import { RECORDS } from '../contract/records.ts';
+import type { Content } from '../http/write.ts';
+import { LIMITS } from '../limits.ts';
+import { COUNT } from '../sandbox/report-shapes.ts';
+import { MAX_NAMED } from '../sandbox/state.ts';
+import { adviseMethod } from '../service/no-operation.ts';
+import { errorBody, type Reply } from '../service/reply.ts';
+import { namedObject, object, optional, required } from '../shape/objects.ts';
+import { ANY_TEXT, type InputOf, list } from '../shape/shapes.ts';
+import { firstProblems, type Problem, problemText } from '../words.ts';
+
+const PROBLEM = object({
+  path: required(ANY_TEXT, 'Where it is, such as `$.rules[0].on`.'),
+  expected: required(ANY_TEXT, 'What was expected there.'),
+  found: required(ANY_TEXT, 'What was found.'),
+  line: optional(COUNT, 'The line of a text, from 1.'),
+  column: optional(COUNT, 'The column in that line, from 1.'),
+});
+/** What is wrong at one place of a request. */
+export type ControlProblem = InputOf<typeof PROBLEM>;
+
+const { code, message, status } = RECORDS.Error;
+
+export const ERROR = namedObject('Error', {
+  code: required(ANY_TEXT, code.description),
+  message: required(ANY_TEXT, message.description),
+  status: required(COUNT, status.description),
+  problems: optional(list(PROBLEM), 'The problems of the input, each with its place.'),
+});
+
+/** A reply of the control API. */
+export interface ControlReply {
+  readonly status: number;
+  /** JSON by default. */
+  readonly mediaType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Undefined for no body. */
+  readonly content?: Content;
+}
+
+export const DONE: ControlReply = { status: 204 };
+
+export function json<T extends object>(
+  value: T,
+  status = 200,
+  headers: ControlReply['headers'] = {},
+): ControlReply {
+  return { status, headers, content: writeJson(value) };
+}
+
+/** An Error. The sandbox's assumptions do not change its code: this is not a reply of the service. */
+export function refuse<C extends ErrorCode>(
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+  headers: ControlReply['headers'] = {},
+  problems?: readonly ControlProblem[],
+): ControlReply {
+  const error = errorBody(chooseOptions(), code, status, message);
+  return json({ ...error, problems }, status, headers);
+}
+
+/** The refusal of a method, with those that are allowed. */
+export function refuseMethod(method: string, allow: string): ControlReply {
+  return refuse('method_not_allowed', 405, adviseMethod(method, allow), { Allow: allow });
+}
+
+/** The refusal of a body or a query, with its problems. */
+export function refuseInput(problems: readonly Problem[]): ControlReply {
+  const first = problems.slice(0, LIMITS.problems.max);
+  const places = first.map(({ path, expected, found }) => ({ path, expected, found }));
+  const message = firstProblems(problems, problemText).join('; ');
+  return refuse('invalid_input', 400, message, {}, places);
+}
+
+/** A refusal that the service would answer with. */
+export function ofService({ status, body }: Reply): ControlReply {
+  return { status, content: body.kind === 'json' ? body.text : '{}' };
+}
+
+/** Refuses a name that is not in use, once there are too many. */
+export function refuseOneMore(
+  kind: 'snapshots' | 'latches' | 'scenarios',
+  named: ReadonlyMap<string, unknown>,
+  name: string,
+): ControlReply | undefined {
+  if (named.has(name) || named.size < MAX_NAMED) return undefined;
+  const message = `limit of ${kind} of a sandbox (${MAX_NAMED}) reached; delete one first`;
+  return refuse(`too_many_${kind}`, 409, message);
+}
