@@ -152,22 +152,6 @@ describe('a file to write', () => {
     }
   });
 
-  test.each(['--http', '--postman'])(
-    'is not overwritten by responses %s without --force',
-    async (flag) => {
-      const file = join(folder, `kept${flag}`);
-      writeFileSync(file, 'kept');
-      const { code, stderr } = await runInProcess(['responses', flag, file]);
-      expect({ code, stderr }).toEqual({
-        code: 2,
-        stderr: `petstore-mock: ${flag}: ${file} exists; --force overwrites it\n`,
-      });
-      expect(readFileSync(file, 'utf8')).toBe('kept');
-      expect((await runInProcess(['responses', flag, file, '--force'])).code).toBe(0);
-      expect(readFileSync(file, 'utf8')).not.toBe('kept');
-    },
-  );
-
   test('gets the folders that it lacks', async () => {
     const file = join(folder, 'new', 'folder', 'replies.http');
     expect((await runInProcess(['responses', '--http', file])).code).toBe(0);

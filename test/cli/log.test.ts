@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import {
@@ -11,10 +10,9 @@ import {
 } from '../../src/cli/log.ts';
 import { type ObservedExchange, observedExchange } from '../../src/sandbox/exchange.ts';
 import type { Finding } from '../../src/sandbox/report-shapes.ts';
-import { MAIN, startCommand } from '../helpers/command.ts';
+import { startCommand } from '../helpers/command.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
-import { spawnProgram } from '../helpers/program.ts';
 
 const PLAIN = { width: 80, colour: false };
 
@@ -165,34 +163,6 @@ test('a server answers and stops even if nobody reads its log', async () => {
   server.process.stdout.resume();
   await server.exited;
 });
-
-test.runIf(existsSync('/usr/bin/script'))(
-  'a paused terminal does not stop the server; it drops lines and says how many',
-  async () => {
-    const command = `${process.execPath} ${MAIN} --port 0 --log pretty`;
-    const terminal = spawnProgram('script', ['--quiet', '--command', command, '/dev/null']);
-    const { child, printed, exited } = terminal;
-    const shown = () => printed.stdout;
-    await expect.poll(shown).toContain('Stop it');
-    const [, url = ''] = /ready (\S+?)\r/.exec(shown()) ?? [];
-    const send = (count: number) =>
-      Promise.all(Array.from({ length: count }, () => fetch(`${url}/${'x'.repeat(950)}`)));
-    child.stdin.write('\u0013'); // Ctrl-S
-    for (let round = 0; round < 24; round += 1) await send(50);
-    child.stdin.write('\u0011'); // Ctrl-Q
-    await expect.poll(shown).toMatch(/x{950}/);
-    await expect
-      .poll(async () => {
-        await send(1);
-        return shown();
-      })
-      .toMatch(/\n\d+ lines dropped: the reader of this log is too slow/);
-    child.stdin.write('\u0013');
-    await send(50);
-    child.stdin.write('\u0003'); // Ctrl-C
-    expect((await exited).code).toBe(0);
-  },
-);
 
 test('with --log json every line but the ready line is JSON: exchanges, findings, control calls and notices', async () => {
   const server = await startCommand(['--port', '0', '--host', TOKEN_HOST, '--log', 'json']);
