@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
 import { errorCode } from '../node-errors.ts';
 import { decodeContent, findHeader } from '../raw-headers.ts';
+import { MAX_UPSTREAM_BODY } from '../sandbox/upstream.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import { explainFailure, SAFE, Transport, type TransportOptions } from './transport.ts';
 
@@ -29,9 +29,6 @@ export interface DeploymentRequest {
 export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
-
-/** Bytes of a body, also after it was decoded. */
-const MAX_BODY = 64 * 1024 * 1024;
 
 /** A whole reply may take this many times as long as its longest pause. */
 const REPLY_TIMEOUT_FACTOR = 6;
@@ -114,7 +111,7 @@ export class DeploymentClient {
 
   async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply | DeploymentError> {
     const { method, path: target, headers: own, body: sent, key = this.#key } = request;
-    const headers = {
+    const fields = {
       Accept: 'application/json',
       'Accept-Encoding': 'identity',
       ...(key == null ? {} : { Authorization: `Bearer ${key}` }),
@@ -125,16 +122,14 @@ export class DeploymentClient {
     };
     const signal = AbortSignal.timeout(this.#replyTimeoutMs);
     try {
-      const message = await this.#transport.send({
+      const { status, headers, content } = await this.#transport.send({
         method,
         target,
-        headers: Object.entries(headers).flat(),
+        headers: Object.entries(fields).flat(),
         body: sent,
         signal,
       });
-      const { statusCode: status = 0, rawHeaders } = message;
-      const body = decodeBody(await readBody(message), rawHeaders);
-      return withoutKey({ status, headers: rawHeaders, body }, key);
+      return withoutKey({ status, headers, body: decodeBody(content, headers) }, key);
     } catch (error) {
       const why = signal.aborted
         ? `its reply was not complete after ${this.#replyTimeoutMs} ms (${REPLY_TIMEOUT_FACTOR} times --timeout)`
@@ -145,26 +140,13 @@ export class DeploymentClient {
   }
 }
 
-/** @throws Error for a body that is too large to be one of the service */
-async function readBody(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of message) {
-    chunks.push(chunk);
-    length += chunk.length;
-    // Leaving the loop ends the connection.
-    if (length > MAX_BODY) throw new Error('its body is longer than 64 MiB');
-  }
-  return Buffer.concat(chunks);
-}
-
 /**
  * Some deployments encode bodies although only `identity` is accepted.
  *
  * @throws Error for a coding that Node does not know, or that is broken
  */
 function decodeBody(bytes: Buffer, headers: readonly string[]): Buffer {
-  const body = decodeContent(bytes, headers, MAX_BODY);
+  const body = decodeContent(bytes, headers, MAX_UPSTREAM_BODY);
   if (body === undefined && !isUtf8(bytes)) {
     const coding = findHeader(headers, 'content-encoding');
     throw new Error(`its body cannot be decoded: expected no Content-Encoding, found ${coding}`);

@@ -4,8 +4,12 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../contract/base-url.ts';
-import { errorCode, UNTRUSTED } from '../node-errors.ts';
-import { LEFT, type UpstreamRequest } from '../sandbox/upstream.ts';
+import { asError, errorCode, UNTRUSTED } from '../node-errors.ts';
+import {
+  MAX_UPSTREAM_BODY,
+  type UpstreamReply,
+  type UpstreamRequest,
+} from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -18,12 +22,11 @@ export interface TransportOptions {
   readonly timeout?: number | undefined;
 }
 
-interface TransportRequest
-  extends Pick<UpstreamRequest, 'method' | 'target' | 'headers' | 'onInformation'> {
+type TransportRequest = Omit<UpstreamRequest, 'body' | 'onDisconnect'> & {
   readonly body?: Buffer | string | undefined;
-  readonly whenLeft?: UpstreamRequest['onDisconnect'];
+  readonly onDisconnect?: UpstreamRequest['onDisconnect'];
   readonly signal?: AbortSignal;
-}
+};
 
 export class ReplyTimeoutError extends Error {
   override readonly name = 'ReplyTimeoutError';
@@ -31,6 +34,9 @@ export class ReplyTimeoutError extends Error {
 
 /** What a reply head may have: deployments behind a login send long cookies. */
 const MAX_HEAD_BYTES = 64 * 1024;
+
+/** Why a request ends when nobody waits for its reply any more. */
+const LEFT = 'the client disconnected before it had the reply';
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
@@ -79,13 +85,12 @@ export class Transport {
   }
 
   /**
-   * Sends a request.
+   * Sends a request, and receives its whole reply.
    *
-   * @returns its reply when that begins
    * @throws TypeError for a proxy that speaks neither http nor https
    */
-  send(transported: TransportRequest): Promise<IncomingMessage> {
-    const { method, target, headers, body, whenLeft, onInformation, signal } = transported;
+  send(transported: TransportRequest): Promise<UpstreamReply> {
+    const { method, target, headers, body, onDisconnect, onInformation, signal } = transported;
     const { request } = this.#options.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       let reply: IncomingMessage | undefined;
@@ -97,12 +102,12 @@ export class Transport {
         headers: [...this.#headers, ...headers],
       });
       outgoing.maxHeadersCount = 0; // Node would drop the rest; their size is limited
-      const stop = whenLeft?.(() => outgoing.destroy(new Error(LEFT)));
+      const abort = (error: Error) => (reply ?? outgoing).destroy(error);
+      const stop = onDisconnect?.(() => abort(new Error(LEFT)));
       if (onInformation !== undefined) outgoing.on('information', onInformation);
       outgoing.on('response', (message) => {
-        stop?.();
         reply = message;
-        resolve(message);
+        resolve(receive(message).finally(stop));
       });
       outgoing.on('upgrade', ({ statusCode }, socket) => {
         socket.destroy();
@@ -116,18 +121,34 @@ export class Transport {
         if (isStale && SAFE.test(method)) resolve(this.send(transported));
         else reject(error);
       });
-      outgoing.on('timeout', () => {
-        // A client that reads slowly leaves the reply unread, and so does a delay.
-        if (reply && (reply.complete || reply.readableLength > 0)) {
-          reply.socket.setTimeout(this.#timeout); // it fires once
-        } else {
-          const timeout = new ReplyTimeoutError(`it sent nothing for ${this.#timeout} ms`);
-          (reply ?? outgoing).destroy(timeout);
-        }
-      });
+      outgoing.on('timeout', () =>
+        abort(new ReplyTimeoutError(`it sent nothing for ${this.#timeout} ms`)),
+      );
       outgoing.end(body);
     });
   }
+}
+
+/** @throws Error for a reply that breaks off, is too long or has no valid status */
+async function receive(message: IncomingMessage): Promise<UpstreamReply> {
+  const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = message;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of message) {
+      chunks.push(chunk);
+      size += chunk.length;
+      // Leaving the loop ends the connection.
+      if (size > MAX_UPSTREAM_BODY) break;
+    }
+  } catch (cause) {
+    const why = `it broke the body off after ${size} bytes: ${asError(cause).message}`;
+    throw Object.assign(new Error(why, { cause }), { code: errorCode(cause) });
+  }
+  if (size > MAX_UPSTREAM_BODY) throw new Error('its body is longer than 64 MiB');
+  // Node reads any three digits.
+  if (status < 200) throw new Error(`its status is ${status}`);
+  return { status, phrase, headers, content: Buffer.concat(chunks, size) };
 }
 
 /** Keeps TLS connections to a server, each through a proxy (RFC 9110, section 9.3.6). */

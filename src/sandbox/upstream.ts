@@ -6,9 +6,6 @@ import type { Comparison } from '../service/reply.ts';
 /** Bytes of a reply's body, on the wire and out of its content coding. A larger one becomes a 502. */
 export const MAX_UPSTREAM_BODY = 64 * 1024 * 1024;
 
-/** Why a request to a deployment ends when nobody waits for its reply any more. */
-export const LEFT = 'the client disconnected before it had the reply';
-
 /** A request for a deployment. */
 export interface UpstreamRequest {
   readonly method: string;
@@ -24,7 +21,7 @@ export interface UpstreamRequest {
 }
 
 /** A deployment's reply as it was received. */
-interface UpstreamReply {
+export interface UpstreamReply {
   readonly status: number;
   /** The reason phrase of the status line. */
   readonly phrase: string;

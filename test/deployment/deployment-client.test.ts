@@ -157,7 +157,7 @@ test('a reply that is incomplete or late is an error without the key', async () 
       .send({ method: 'GET', path })
       .then(String, (error: Error) => error.message);
   expect([await failure('/half'), await failure('/late', 200)]).toEqual([
-    `GET ${url}/half: aborted (ECONNRESET)`,
+    `GET ${url}/half: it broke the body off after 4 bytes: aborted (ECONNRESET)`,
     `GET ${url}/late: it sent nothing for 200 ms`,
   ]);
 });

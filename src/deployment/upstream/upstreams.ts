@@ -1,12 +1,6 @@
 import { DEFAULTS } from '../../defaults.ts';
 import { asError } from '../../node-errors.ts';
-import {
-  LEFT,
-  MAX_UPSTREAM_BODY,
-  type OpenUpstream,
-  type Upstream,
-  UpstreamError,
-} from '../../sandbox/upstream.ts';
+import { type OpenUpstream, type Upstream, UpstreamError } from '../../sandbox/upstream.ts';
 import type { TransportOptions } from '../transport.ts';
 
 /** The upstreams of one server. Loads their client with the first one. */
@@ -27,23 +21,14 @@ export class Upstreams {
     if (known !== undefined) return known;
     const url = base.href.replace(/\/$/, '');
     const transport = new Transport(base, this.#settings, DEFAULTS.upstreamTimeout);
-    const isTimeout = (error: unknown): boolean =>
-      error instanceof ReplyTimeoutError || asError(error).cause instanceof ReplyTimeoutError;
-    const send: Upstream['send'] = async (request) => {
-      try {
-        const { onDisconnect, ...rest } = request;
-        const message = await transport.send({ ...rest, whenLeft: onDisconnect });
-        const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = message;
-        // Node reads any three digits.
-        if (status < 200) throw new Error(`its status is ${status}`);
-        const cancel = onDisconnect(() => message.destroy(new Error(LEFT)));
-        const content = await collect(message).finally(cancel);
-        return { status, phrase, headers, content };
-      } catch (error) {
-        const why = `the upstream ${url} failed: ${explainFailure(error)}`;
-        throw new UpstreamError(why, isTimeout(error));
-      }
-    };
+    const send: Upstream['send'] = (request) =>
+      transport.send(request).catch((thrown) => {
+        const isTimeout = [thrown, asError(thrown).cause].some(
+          (error) => error instanceof ReplyTimeoutError,
+        );
+        const why = `the upstream ${url} failed: ${explainFailure(thrown)}`;
+        throw new UpstreamError(why, isTimeout);
+      });
     const upstream = { url, key, compare, send, close: () => transport.close() };
     this.#upstreams.set(name, upstream);
     return upstream;
@@ -53,22 +38,4 @@ export class Upstreams {
   close(): void {
     for (const upstream of this.#upstreams.values()) upstream.close();
   }
-}
-
-/** A whole body. Throws if it breaks off, or is larger than the mock keeps. */
-async function collect(message: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of message) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > MAX_UPSTREAM_BODY) break;
-    }
-  } catch (error) {
-    const why = asError(error).message;
-    throw new Error(`it broke the body off after ${size} bytes: ${why}`, { cause: error });
-  }
-  if (size <= MAX_UPSTREAM_BODY) return Buffer.concat(chunks, size);
-  throw new Error(`its body is larger than ${MAX_UPSTREAM_BODY} bytes`);
 }
