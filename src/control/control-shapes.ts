@@ -108,6 +108,7 @@ export const ASSUMPTION = namedObject('Assumption', {
   options: required(list(OPTION), 'The options, the default first.'),
   chosen: required(ANY_TEXT, 'The option that is chosen.'),
   default: required(ANY_TEXT, 'The option that is chosen by default.'),
+  calls: optional(COUNT, 'How many calls in the journal it decided; in `GET assumptions` only.'),
   checked: optional(ASSUMPTION_VERDICT, 'What a check of a deployment found out about it.'),
 });
 /** An assumption, and the option that is chosen. */

@@ -70,7 +70,7 @@ export function listShown(
   if (place === undefined) return NOTHING;
   const { documented, assumed, cases } = place;
   if (reply.basis.kind === 'assumed') return assumed;
-  const own = documented ?? (reply.basis.kind === 'upstream' ? assumed : NOTHING);
+  const own = documented ?? assumed;
   if (cases.length === 0) return own;
   const caseReply = caseReplyOf(call, reply, world);
   let mask = 0;

@@ -18,6 +18,7 @@ import {
   readClock,
   setClock,
 } from '../../service/clock.ts';
+import { basisReasons } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { BASE_URL, FLAG, KEY, list, type ValueOf } from '../../shape/shapes.ts';
 import { countText } from '../../words.ts';
@@ -39,7 +40,15 @@ export const ASSUMPTION_ENDPOINTS = [
   endpoint('listAssumptions', 'GET /assumptions', {
     summary: 'List assumptions and their options',
     replies: { 200: list(ASSUMPTION) },
-    handle: ({ sandbox, parts }) => assumptionsReply(sandbox.state.settings.choices, parts),
+    handle: async ({ sandbox, parts }) => {
+      const { exchanges } = await sandbox.journal.select({ filter: { basis: 'assumed' } });
+      const calls = new Map<string, number>();
+      for (const reason of exchanges.flatMap(({ basis }) => basisReasons(basis))) {
+        const id = reason.split('=')[0] ?? '';
+        calls.set(id, (calls.get(id) ?? 0) + 1);
+      }
+      return assumptionsReply(sandbox.state.settings.choices, parts, calls);
+    },
   }),
   endpoint('chooseOptions', 'PATCH /assumptions', {
     summary: 'Choose options of assumptions',
@@ -62,10 +71,15 @@ function formatChoices(choices: Partial<Choices>): string {
     .join(', ');
 }
 
-function assumptionsReply(choices: Choices, { checked: all }: ControlParts): ControlReply {
+function assumptionsReply(
+  choices: Choices,
+  { checked: all }: ControlParts,
+  calls?: ReadonlyMap<string, number>,
+): ControlReply {
   const states = ASSUMPTION_IDS.map((id): AssumptionState => {
     const checked = verdictOn(id, all);
-    return { ...assumptionState(id, choices), ...(checked && { checked }) };
+    const counted = calls && { calls: calls.get(id) ?? 0 };
+    return { ...assumptionState(id, choices), ...(checked && { checked }), ...counted };
   });
   return json(states);
 }

@@ -1,8 +1,9 @@
 import { useEffect } from 'preact/hooks';
+import { OPERATION_IDS } from '../../contract/operations.ts';
 import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
 import type { Finding } from '../../sandbox/report-shapes.ts';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
-import { Loading, Prose, shorten, visible } from '../parts/texts.tsx';
+import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { act, OFTEN, useResource } from '../state/resource.ts';
 import { FindingItems } from './coverage-view.tsx';
@@ -11,17 +12,18 @@ import { FindingItems } from './coverage-view.tsx';
 export function AssumptionsView() {
   const { item } = place.value;
   const list = useResource<readonly AssumptionState[]>('/assumptions', OFTEN);
-  const findings = useResource<Findings>('/findings', OFTEN);
-  const drift = findings.value?.findings.filter(({ code }) => code === 'drift') ?? [];
-  const there = list.value !== undefined;
+  const findings = useResource<Findings>('/findings', OFTEN).value?.findings ?? [];
+  const isThere = list.value !== undefined;
   useEffect(() => {
-    if (item !== undefined && there) document.getElementById(`assumption-${item}`)?.focus();
-  }, [item, there]);
+    if (item !== undefined && isThere) document.getElementById(`assumption-${item}`)?.focus();
+  }, [item, isThere]);
   if (list.value === undefined) return <Loading resource={list} />;
-  const choose = (id: string, option: string) =>
-    act(doneWith(id, option), 'PATCH', '/assumptions', { body: { [id]: option } });
+  const drift = findings.filter(({ code }) => code === 'drift');
   const entries = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
   const shown = entries.filter(passes);
+  const groups = [...OPERATION_IDS, SEVERAL]
+    .map((name) => [name, shown.filter(({ of }) => groupOf(of) === name)] as const)
+    .filter(([, group]) => group.length > 0);
   return (
     <>
       <p class="quiet">
@@ -31,16 +33,28 @@ export function AssumptionsView() {
       <search class="bar">
         <QuerySearch name="text" what="questions and options" />
         <QueryChip name="changed" label="Only changed" />
+        <QueryChip name="used" label="Only with calls" />
         {entries.some((it) => it.drift.length > 0 || it.of.checked !== undefined) && (
           <QueryChip name="drift" label="Only drift" />
         )}
       </search>
-      {shown.length === 0 && <p class="empty">No assumption passes this filter.</p>}
-      {shown.map((it) => (
-        <Assumption key={it.of.id} {...it} opened={it.of.id === item} onChoose={choose} />
+      {groups.length === 0 && <p class="empty">No assumption passes this filter.</p>}
+      {groups.map(([operation, group]) => (
+        <section key={operation} aria-label={operation}>
+          <h2>{operation}</h2>
+          {group.map((it) => (
+            <Assumption key={it.of.id} {...it} opened={it.of.id === item} />
+          ))}
+        </section>
       ))}
     </>
   );
+}
+
+const SEVERAL = 'Several operations';
+
+function groupOf({ operations: [first, ...others] }: AssumptionState): string {
+  return others.length === 0 && first !== undefined ? first : SEVERAL;
 }
 
 function doneWith(id: string, option: string): string {
@@ -59,8 +73,15 @@ function passes(entry: AssumptionDrift): boolean {
   const { query } = place.value;
   const { of } = entry;
   if (query.has('changed') && of.chosen === of.default) return false;
+  if (query.has('used') && of.calls === 0) return false;
   if (query.has('drift') && !drifts(entry)) return false;
-  const words = [of.id, of.topic, of.question, ...of.options.map(({ meaning }) => meaning)];
+  const words = [
+    of.id,
+    of.topic,
+    of.question,
+    ...of.operations,
+    ...of.options.map(({ meaning }) => meaning),
+  ];
   return words
     .join(' ')
     .toLowerCase()
@@ -91,13 +112,10 @@ function Verdict({ checked }: { readonly checked: NonNullable<AssumptionState['c
   );
 }
 
-interface AssumptionProps extends AssumptionDrift {
-  readonly opened: boolean;
-  readonly onChoose: (id: string, option: string) => void;
-}
-
-function Assumption({ of, drift, opened, onChoose }: AssumptionProps) {
-  const { id, topic, question, operations, options, chosen } = of;
+function Assumption({ of, drift, opened }: AssumptionDrift & { readonly opened: boolean }) {
+  const { id, topic, question, operations, options, chosen, calls = 0 } = of;
+  const choose = (option: string) =>
+    act(doneWith(id, option), 'PATCH', '/assumptions', { body: { [id]: option } });
   return (
     <div
       id={`assumption-${id}`}
@@ -106,14 +124,18 @@ function Assumption({ of, drift, opened, onChoose }: AssumptionProps) {
       tabIndex={-1}
       class={opened ? 'card opened' : 'card'}
     >
-      <h2 id={`question-${id}`}>
+      <h3 id={`question-${id}`}>
         <Prose text={question} />
-      </h2>
+      </h3>
       <p class="quiet">
         {topic} · <code>{id}</code> · changes {operations.join(', ')} ·{' '}
-        <a href={hrefOf('exchanges', undefined, { search: `by:${id}=` })}>
-          calls that depended on it
-        </a>
+        {calls === 0 ? (
+          'no call depended on this'
+        ) : (
+          <a href={hrefOf('exchanges', undefined, { search: `basis:assumed by:${id}=` })}>
+            {plural(calls, 'call')} depended on this
+          </a>
+        )}
         {chosen !== of.default && <span class="badge assumed">changed</span>}
       </p>
       {drifts({ of, drift }) && <span class="badge failed">drift</span>}
@@ -121,12 +143,7 @@ function Assumption({ of, drift, opened, onChoose }: AssumptionProps) {
       <FindingItems of={drift} />
       {options.map(({ name, meaning }) => (
         <label key={name} class="option">
-          <input
-            type="radio"
-            name={id}
-            checked={name === chosen}
-            onChange={() => onChoose(id, name)}
-          />
+          <input type="radio" name={id} checked={name === chosen} onChange={() => choose(name)} />
           <span>
             <code>{name}</code>
             {name === of.default && <span class="quiet"> (default)</span>}: <Prose text={meaning} />

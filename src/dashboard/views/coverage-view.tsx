@@ -1,11 +1,14 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
 import type { Coverage, Findings } from '../../control/control-shapes.ts';
 import type { Finding } from '../../sandbox/report-shapes.ts';
-import { CopyButton } from '../parts/buttons.tsx';
+import { Button, CopyButton } from '../parts/buttons.tsx';
+import { Panel } from '../parts/panel.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
-import { hrefOf, place } from '../state/place.ts';
+import { go, hrefOf, place } from '../state/place.ts';
+import { curlOf, FIRST_REQUEST, type Request, sendAndOpen } from '../state/requests.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
+import { servicePath } from '../state/session.ts';
 
 type DocumentedReply = Coverage['documented'][number];
 type CaseCoverage = Coverage['cases'][number];
@@ -15,34 +18,48 @@ export function CoverageView() {
   const coverage = useResource<Coverage>('/coverage', OFTEN);
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
-  const { item } = place.value;
+  const { item = '' } = place.value;
   const opened = [...documented, ...assumed].filter((it) => idOf(it) === item);
   return (
-    <>
-      <div class="bar">
-        {Object.entries({
-          'documented replies': totals.documented,
-          'cases within them': totals.cases,
-          'assumed replies': totals.assumed,
-        }).map(([label, { shown, total }]) => (
-          <p key={label} class="card tile">
-            <b>{shown}</b> of {total} {label}
-            <progress value={shown} max={total} aria-label={label} />
-          </p>
-        ))}
-      </div>
-      <Matrix {...{ documented, assumed }} />
-      <div aria-live="polite">
+    <div class={opened.length === 0 ? '' : 'split'}>
+      <div>
+        <div class="bar">
+          {Object.entries({
+            'documented replies': totals.documented,
+            'cases within them': totals.cases,
+            'assumed replies': totals.assumed,
+          }).map(([label, { shown, total }]) => (
+            <p key={label} class="card tile">
+              <b>{shown}</b> of {total} {label}
+              <progress value={shown} max={total} aria-label={label} />
+            </p>
+          ))}
+        </div>
+        <Matrix {...{ documented, assumed }} />
         {opened.length === 0 && (
           <p class="quiet">Choose a reply in the table to see how to get it.</p>
         )}
-        {opened.map((reply) => {
-          const own = documented.includes(reply) ? cases.filter((it) => idOf(it) === item) : [];
-          return <ReplyCard key={reply.grounds.join()} of={reply} cases={own} />;
-        })}
+        <FindingList />
       </div>
-      <FindingList />
-    </>
+      {opened.length > 0 && (
+        <Panel
+          key={item}
+          title={item.replace('-', ' ')}
+          close="Close"
+          onClose={() => go('coverage')}
+        >
+          {opened.map((reply) => (
+            <ReplyCard
+              key={reply.grounds.join()}
+              of={reply}
+              cases={documented.includes(reply) ? cases.filter((it) => idOf(it) === item) : []}
+              isTwin={opened.length > 1}
+              basis={documented.includes(reply) ? 'documented' : 'assumed'}
+            />
+          ))}
+        </Panel>
+      )}
+    </div>
   );
 }
 
@@ -111,14 +128,31 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
   );
 }
 
-/** @param cases those within the reply */
-function ReplyCard({ of, cases }: { of: DocumentedReply; cases: readonly CaseCoverage[] }) {
-  const { operation, status, description, grounds, curl } = of;
+interface ReplyCardProps {
+  readonly of: DocumentedReply;
+  readonly basis: 'documented' | 'assumed';
+  /** Whether the other basis leads to the same status too. */
+  readonly isTwin: boolean;
+  /** Those within the reply. */
+  readonly cases: readonly CaseCoverage[];
+}
+
+function ReplyCard({ of, basis, cases, isTwin }: ReplyCardProps) {
+  const { operation, status, description, grounds, curl, count } = of;
+  const { method, path } = operationShape(operation);
+  const isRefused = status === 401;
+  const request: Request = {
+    ...{ method, target: servicePath + path.replaceAll(/\{\w+\}/g, '1') },
+    key: isRefused ? '' : FIRST_REQUEST.key,
+    headers: isRefused ? [] : [['Prefer', `code=${status}`]],
+  };
+  const only = isTwin ? ` ${basis === 'assumed' ? '' : '-'}basis:assumed` : '';
+  const search = `operation:${operation} status:${status}${only}`;
   return (
-    <article class="card" aria-label={`${operation} ${status}`}>
-      <h2>
-        {operation} {status} <Count of={of} />
-      </h2>
+    <section aria-label={`${operation} ${status}, ${basis}`}>
+      <p>
+        <span class={`badge ${basis}`}>{basis}</span> <Count of={of} />
+      </p>
       <p>
         {description}{' '}
         {grounds.map((ground) => (
@@ -127,31 +161,27 @@ function ReplyCard({ of, cases }: { of: DocumentedReply; cases: readonly CaseCov
           </a>
         ))}
       </p>
-      {curl !== undefined && (
-        <section class="body" aria-label="How to get it">
-          <pre>{curl}</pre>
-        </section>
-      )}
+      {curl !== undefined && <pre class="body">{curlOf(request)}</pre>}
       <div class="bar">
-        {curl !== undefined && <CopyButton label="Copy as curl" text={() => curl} />}
+        {curl !== undefined && (
+          <>
+            <Button class="main" onClick={() => sendAndOpen(request)}>
+              Send now
+            </Button>
+            <CopyButton label="Copy as curl" text={() => curlOf(request)} />
+          </>
+        )}
         <a href={hrefOf('exchanges', 'rule', { of: idOf(of) })}>Draft a rule</a>
-        <a
-          href={hrefOf('exchanges', undefined, {
-            search: `operation:${operation} status:${status}`,
-          })}
-        >
-          Calls that got it
-        </a>
+        {count > 0 && <a href={hrefOf('exchanges', undefined, { search })}>Calls that got it</a>}
       </div>
       <ul class="rows">
         {cases.map((it) => (
           <li key={it.id}>
-            <Count of={it} />
-            <span>{it.sentence}</span>
+            <Count of={it} /> <span class="grow">{it.sentence}</span>
           </li>
         ))}
       </ul>
-    </article>
+    </section>
   );
 }
 
