@@ -1,7 +1,21 @@
 import { existsSync } from 'node:fs';
 import { ASSUME } from './scenario/assume-shape.ts';
 import type { Member } from './shape/objects.ts';
-import { BASE_URL, convert, either, FLAG, integer, KEY, list, oneOrMore, type ReportMisfit, type Shape, text, type ValuePath, VISIBLE } from './shape/shapes.ts';
+import {
+  BASE_URL,
+  convert,
+  either,
+  FLAG,
+  integer,
+  KEY,
+  list,
+  oneOrMore,
+  type ReportMisfit,
+  type Shape,
+  text,
+  type ValuePath,
+  VISIBLE,
+} from './shape/shapes.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './storage/redis/address.ts';
 import { MAX_RECORDS } from './store/fixture/generate-store.ts';
 import { describe } from './words.ts';

@@ -25,7 +25,18 @@ import type { StartSettings, StoreChoice } from './scenario/sandbox-start.ts';
 import { HOLD_TIME, IDLE_TIME, INSTANT, MAX_DELAY_MS } from './scenario/time-shapes.ts';
 import { LATEST } from './service/clock.ts';
 import { object, optional } from './shape/objects.ts';
-import { ANY, choice, either, FLAG, KEY, list, number, type Shape, scalar, text } from './shape/shapes.ts';
+import {
+  ANY,
+  choice,
+  either,
+  FLAG,
+  KEY,
+  list,
+  number,
+  type Shape,
+  scalar,
+  text,
+} from './shape/shapes.ts';
 
 type Either<A, B> =
   | (A & { readonly [Name in keyof B]?: undefined })

@@ -7,7 +7,13 @@ import {
   type StoredRecord,
 } from '../contract/records.ts';
 import { applyRecordChanges, type BulkChange, RECORD_SHAPES } from '../shape/record-shapes.ts';
-import { type ReportMisfit, readWith, type Shape, type ShapeProblem, type ValuePath } from '../shape/shapes.ts';
+import {
+  type ReportMisfit,
+  readWith,
+  type Shape,
+  type ShapeProblem,
+  type ValuePath,
+} from '../shape/shapes.ts';
 import type { Records } from './sorted-records.ts';
 import { ID_NAME, type Store } from './store.ts';
 

@@ -8,8 +8,8 @@ import {
   replyName,
   ruledReply,
 } from './questions/index.ts';
+import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
 import type { CheckOptions } from './questions/question.ts';
-import { QUESTION_NAMES, type QuestionName } from './questions/question-names.ts';
 
 export type PlannedRequest = ReturnType<typeof planCheck>[number];
 

@@ -13,7 +13,7 @@ import {
   readId,
 } from '../deployment-reply.ts';
 import { SAFE } from '../transport.ts';
-import type { QuestionName } from './questions/question-names.ts';
+import type { QuestionName } from './questions/names.ts';
 import { OTHER_CLIENT } from './verdict-shapes.ts';
 
 export interface CheckRequest {

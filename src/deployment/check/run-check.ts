@@ -3,9 +3,9 @@ import { SAFE } from '../transport.ts';
 import { isRepeatable, missing } from './check-plan.ts';
 import { CheckTranscript, type ProbeReply, probeReply } from './check-transcript.ts';
 import { QUESTIONS } from './questions/index.ts';
-import { FIRST_BURST_LIMIT } from './questions/protocol-questions.ts';
+import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
+import { FIRST_BURST_LIMIT } from './questions/protocol.ts';
 import type { CheckOptions } from './questions/question.ts';
-import { QUESTION_NAMES, type QuestionName } from './questions/question-names.ts';
 import { isDisputed } from './verdicts.ts';
 import { WatchedReads } from './watched-reads.ts';
 

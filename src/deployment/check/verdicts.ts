@@ -12,8 +12,8 @@ import {
   replyName,
   ruledReply,
 } from './questions/index.ts';
+import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
 import type { Form, Settlement } from './questions/question.ts';
-import { QUESTION_NAMES, type QuestionName } from './questions/question-names.ts';
 import { OTHER_CLIENT, type ReplyVerdictName, type SavedVerdicts } from './verdict-shapes.ts';
 
 export interface CheckReport {

@@ -1,7 +1,7 @@
 import { readCaching } from '../deployment-reply.ts';
 import type { CheckTranscript } from './check-transcript.ts';
 import { QUESTIONS } from './questions/index.ts';
-import type { QuestionName } from './questions/question-names.ts';
+import type { QuestionName } from './questions/names.ts';
 import { isDisputed } from './verdicts.ts';
 
 /** Seconds after which a read shows every write. A read that shows none before proves nothing. */

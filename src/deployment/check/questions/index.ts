@@ -1,12 +1,12 @@
 import type { AssumptionId } from '../../../contract/assumption-table.ts';
 import { operationShape } from '../../../contract/operations.ts';
-import { ANIMAL_QUESTIONS } from './animal-questions.ts';
-import { CREATION_QUESTIONS } from './creation-questions.ts';
-import { ORDER_QUESTIONS } from './order-questions.ts';
-import { OVERALL_SETTLEMENTS, PROTOCOL_QUESTIONS } from './protocol-questions.ts';
+import { ANIMAL_QUESTIONS } from './animals.ts';
+import { CREATION_QUESTIONS } from './creations.ts';
+import { QUESTION_NAMES, type QuestionName } from './names.ts';
+import { ORDER_QUESTIONS } from './orders.ts';
+import { OVERALL_SETTLEMENTS, PROTOCOL_QUESTIONS } from './protocol.ts';
 import type { Question, Settlement } from './question.ts';
-import { QUESTION_NAMES, type QuestionName } from './question-names.ts';
-import { STOCK_QUESTIONS } from './stock-questions.ts';
+import { STOCK_QUESTIONS } from './stock.ts';
 
 export const QUESTIONS: Readonly<Record<QuestionName, Question>> = {
   ...ANIMAL_QUESTIONS,

@@ -3,7 +3,7 @@ import { type OperationId, operationShape } from '../../../contract/operations.t
 import { describe } from '../../../words.ts';
 import { type Deviation, type JsonRecord, readIds } from '../../deployment-reply.ts';
 import type { CheckRequest, CheckTranscript, ProbeReply } from '../check-transcript.ts';
-import type { QuestionName } from './question-names.ts';
+import type { QuestionName } from './names.ts';
 
 /** What a check may do, and what the user says about the deployment, by the names of the flags. */
 export interface CheckOptions {

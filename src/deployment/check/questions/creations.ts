@@ -2,7 +2,8 @@ import { OPERATIONS } from '../../../contract/operations.ts';
 import { findById, readIds, UNKNOWN_WORD } from '../../deployment-reply.ts';
 import type { CheckTranscript } from '../check-transcript.ts';
 import { OTHER_CLIENT } from '../verdict-shapes.ts';
-import { isPart, sunsetDay } from './animal-questions.ts';
+import { isPart, sunsetDay } from './animals.ts';
+import type { QuestionName } from './names.ts';
 import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
@@ -18,7 +19,6 @@ import {
   unless,
   unlike,
 } from './question.ts';
-import type { QuestionName } from './question-names.ts';
 
 const [{ maximum: MAX_PAGE }] = OPERATIONS.listPets.parameters;
 

@@ -2,7 +2,7 @@ import { type JsonRecord, readId, readRetryAfter } from '../../deployment-reply.
 import type { CheckTranscript } from '../check-transcript.ts';
 import type { QuestionTable, Settlement } from './question.ts';
 import { accepted, listPets, NO_KEY, refused, status } from './question.ts';
-import { RESTOCKING } from './stock-questions.ts';
+import { RESTOCKING } from './stock.ts';
 
 const OTHER_ORIGIN = 'https://petstore-mock-check.example';
 

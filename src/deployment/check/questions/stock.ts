@@ -2,7 +2,7 @@ import { describe } from '../../../words.ts';
 import { findById, type JsonRecord, readId, readIds } from '../../deployment-reply.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import { OTHER_CLIENT } from '../verdict-shapes.ts';
-import { CREATIONS } from './creation-questions.ts';
+import { CREATIONS } from './creations.ts';
 import type { DocumentRule, Need, QuestionTable, Settlement } from './question.ts';
 import {
   accepted,
