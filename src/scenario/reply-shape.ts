@@ -42,13 +42,19 @@ export function headersShape<T, In>(values: Shape<T, In>) {
 }
 
 const HEADERS = convert(headersShape(oneOrMore(VALUE)), (headers, at, report) => {
-  const framing = [...headers.keys()].filter((name) => FRAMING.includes(name.toLowerCase()));
-  for (const name of framing) {
-    const expected = 'a header that does not frame the message; use a `fault` to break that';
+  const framing = [...headers].filter(([name, values]) => isFraming(name.toLowerCase(), values));
+  for (const [name] of framing) {
+    const but = name.toLowerCase() === 'connection' ? ', such as `Connection: close`' : '';
+    const expected = `a header that does not frame the message${but}; use a \`fault\` to break that`;
     report({ at: [...at, name], ofName: true, expected, found: describe(name) });
   }
   return framing.length === 0 ? headers : undefined;
 });
+
+/** With another `Connection` than `close`, Node forgets that the client asked to close. */
+function isFraming(name: string, values: readonly string[]): boolean {
+  return FRAMING.includes(name) || (name === 'connection' && !/^close$/i.test(values.join()));
+}
 
 /** A JSON value with its text: the value can be `null`, the text cannot be undefined. */
 const ANY_JSON = convert(ANY, (value) => ({ value, text: writeJson(value) }));

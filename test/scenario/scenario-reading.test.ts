@@ -115,6 +115,11 @@ const BROKEN_FOR_THE_READER: typeof BROKEN = [
     'FILE:2:52: $.rules[0].reply.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"',
   ],
   [
+    'a Connection, with which Node keeps one that the client asked to close',
+    'rules:\n  - { on: getPet, reply: { status: 200, headers: { connection: keep-alive } } }',
+    'FILE:2:52: $.rules[0].reply.headers.connection: expected a header that does not frame the message, such as `Connection: close`; use a `fault` to break that, found "connection"',
+  ],
+  [
     'a Trailer, which Node writes before chunks only',
     'rules:\n  - { on: cancelOrder, reply: { status: 204, headers: { Trailer: X-Sum } } }',
     'FILE:2:57: $.rules[0].reply.headers.Trailer: expected a header that does not frame the message; use a `fault` to break that, found "Trailer"',
