@@ -62,6 +62,7 @@ export class Sandbox {
   readonly #storage: Storage;
   readonly #context: ServerContext;
   #waiting: WaitingReplies | undefined;
+  /** Later than now while a reply is delayed. */
   #usedAt = performance.now();
   #watchers = 0;
 
@@ -92,7 +93,12 @@ export class Sandbox {
   /** Milliseconds since it was created, answered a request or was changed. 0 while anybody waits. */
   get unused(): number {
     const isWaitedFor = this.#watchers > 0 || this.#waiting?.isEmpty === false;
-    return isWaitedFor ? 0 : performance.now() - this.#usedAt;
+    return isWaitedFor ? 0 : Math.max(0, performance.now() - this.#usedAt);
+  }
+
+  /** @param delay milliseconds until a reply is sent */
+  #use(delay = 0): void {
+    this.#usedAt = Math.max(this.#usedAt, performance.now() + delay);
   }
 
   /**
@@ -131,11 +137,11 @@ export class Sandbox {
   }
 
   #finish({ state, exchange }: Answer, request: ServiceRequest, hasWaited = false): Exchange {
-    this.#usedAt = performance.now();
+    this.#use(exchange.delay);
     const { events } = this.#context;
     // Nobody else needs the duration exact.
     if ((hasWaited || !events.isEmpty) && state.clock.frozenAt === undefined) {
-      exchange.duration = this.#usedAt - request.receivedAt + exchange.delay;
+      exchange.duration = performance.now() - request.receivedAt + exchange.delay;
     }
     if (!events.isEmpty) events.emit({ kind: 'exchange', sandbox: this.name, exchange });
     return exchange;
@@ -169,7 +175,7 @@ export class Sandbox {
       return { ...edited, state: { ...state, counters }, edit: text, clears };
     });
     const { result } = await this.#finishEditing(editing);
-    this.#usedAt = performance.now();
+    this.#use();
     return result;
   }
 
@@ -213,6 +219,7 @@ export class Sandbox {
     this.#watchers += 1;
     return () => {
       this.#watchers -= 1;
+      this.#use();
       cancel();
     };
   }
@@ -222,6 +229,7 @@ export class Sandbox {
     const { holding, maxHold, isStopping } = this.#context;
     if (this.#waiting === undefined) {
       const waiting = new WaitingReplies(this.journal, (ended) => {
+        this.#use(ended.delay);
         this.#context.events.emit({ kind: 'hold', sandbox: this.name, exchange: ended });
         void this.#storage.publish({ kind: 'hold', exchange: ended });
         if (waiting.isEmpty) this.#stopHolding();

@@ -51,6 +51,19 @@ test('a sandbox whose client waits for a held reply is in use', async () => {
   expect(notices[1]).toMatch(/^removed sandbox waiting: /);
 });
 
+test('a sandbox whose client waits for a delayed reply is in use', async () => {
+  const file = join(folder, 'delayed.json');
+  writeFileSync(file, '{"rules":[{"on":"listPets","delay":1500}]}');
+  const notices: string[] = [];
+  const onNotice = (it: string) => notices.push(it);
+  const { port } = await serverFor({ sandboxIdle: 100, scenarios: [file], onNotice });
+  const list = ask(port, 'GET', '/~delayed/v1/pets');
+  await ask(port, 'GET', '/~later/v1/store/orders');
+  await list;
+  expect(notices.join()).toMatch(/^removed sandbox later: [^,]*$/);
+  await expect.poll(() => notices.at(1), { timeout: 10_000 }).toMatch(/^removed sandbox delayed: /);
+});
+
 describe('a sandbox', () => {
   test('is taken from the path before the key, and from the key before the header', async () => {
     const { port } = await serverFor();
