@@ -47,23 +47,29 @@ function collection<R extends object>(
   set: (records: Records<R>) => Partial<Store>,
   shape: Shape<R>,
 ) {
-  const read = (text: string, { store }: Start): Records<R> => {
-    const [highestId = '', records = ''] = text.split('\n');
-    return Records.of(exact(list(shape), records), get(store).idOf).withHighestId(
-      highestId === NEVER ? undefined : BigInt(highestId),
+  const read = (text: string, present: Records<R>): Records<R> => {
+    const [highestId = '', ...lines] = text.split('\n');
+    const added = new Set(lines);
+    // Only what changed is parsed: a collection comes whole with each change.
+    const removed = [...present.ascending()].filter(
+      (record) => !added.delete(cachedRecordText(record)),
     );
+    return present
+      .without(removed.map(present.idOf))
+      .withAll(exact(list(shape), `[${[...added]}]`))
+      .withHighestId(highestId === NEVER ? undefined : BigInt(highestId));
   };
   const write = (records: Records<R>): string =>
-    `${records.highestId ?? NEVER}\n[${Array.from(records.ascending(), cachedRecordText)}]`;
+    [records.highestId ?? NEVER, ...Array.from(records.ascending(), cachedRecordText)].join('\n');
   return {
-    ...part<Records<R>>(
-      ({ store }) => get(store),
-      (state, records) => ({ ...state, store: { ...state.store, ...set(records) } }),
-      write,
-      (text, { start }) => read(text, start),
-    ),
+    isSame: (one: State, other: State) => get(one.store) === get(other.store),
+    write: (state: State) => write(get(state.store)),
+    restore: async (state: State, text: string, { initial }: RestoreContext) => {
+      const records = text === '' ? get(initial.store) : read(text, get(state.store));
+      return { ...state, store: { ...state.store, ...set(records) } };
+    },
     writeOf: (store: Store) => write(get(store)),
-    readOf: (text: string, start: Start) => set(read(text, start)),
+    readOf: (text: string, { store }: Start) => set(read(text, get(store))),
   };
 }
 
