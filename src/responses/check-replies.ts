@@ -9,9 +9,9 @@ import { findHeader } from '../raw-headers.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
   expandSteps,
+  listStepsAfterReset,
   type RecipeStep,
   type ReplyRecipe,
-  resetSteps,
   WAY_NAMES,
   type WayName,
 } from './reply-recipes.ts';
@@ -37,7 +37,7 @@ export async function checkReplies(
     const checks: RecipeCheck[] = [];
     for (const recipe of replies) {
       for (const way of WAY_NAMES) {
-        const steps = resetSteps(recipe, way, `check-${checks.length + 1}`);
+        const steps = listStepsAfterReset(recipe, way, `check-${checks.length + 1}`);
         const problem = await walk(root, steps, recipe, way).catch(
           (error: unknown) => `no reply: ${String(error)}`,
         );

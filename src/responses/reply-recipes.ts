@@ -34,10 +34,15 @@ export interface RecipeStep {
 
 /** Every documented reply, then every assumed one, operation by operation. */
 export function listReplies(): ReplyRecipe[] {
-  const documented = DOCUMENTED_REPLIES.map((it) => ({ ...it, ground: 'documented', own: {} }));
-  const assumed = OPTION_REPLIES.map((it) => {
-    const isDefault = optionNames(it.assumption)[0] === it.option;
-    return { ...it, own: isDefault ? {} : { [it.assumption]: it.option } };
+  const documented = DOCUMENTED_REPLIES.map((reply) => ({
+    ...reply,
+    ground: 'documented',
+    own: {},
+  }));
+  const assumed = OPTION_REPLIES.map((reply) => {
+    const { assumption, option } = reply;
+    const isDefault = optionNames(assumption)[0] === option;
+    return { ...reply, own: isDefault ? {} : { [assumption]: option } };
   });
   return OPERATION_IDS.flatMap((id) =>
     [...documented, ...assumed]
@@ -122,10 +127,14 @@ export function listRepeatableSteps(
   if (!changes || way === 'prefer') return steps;
   const { operation, status, ground } = recipe;
   const own = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
-  return resetSteps(recipe, way, own);
+  return listStepsAfterReset(recipe, way, own);
 }
 
-export function resetSteps(recipe: ReplyRecipe, way: WayName, sandbox: string): RecipeStep[] {
+export function listStepsAfterReset(
+  recipe: ReplyRecipe,
+  way: WayName,
+  sandbox: string,
+): RecipeStep[] {
   const prefix = addressOf({ root: '', sandbox });
   return [controlStep('POST /reset', prefix), ...listSteps(recipe, way, sandbox)];
 }

@@ -22,7 +22,10 @@ function listWalks(replies: readonly ReplyRecipe[], sandbox: string) {
   );
 }
 
-export function curlLines(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
+export function formatCurlLines(
+  replies: readonly ReplyRecipe[],
+  { root, sandbox }: Address,
+): string {
   const blocks = listWalks(replies, sandbox).map(({ title, steps, status }) => {
     const lines = steps.map((step, index) =>
       index < steps.length - 1
@@ -56,11 +59,11 @@ function listWritable(replies: readonly ReplyRecipe[], sandbox: string) {
   );
   const left = all.length - walks.length;
   const note = `${left} are left out, whose bodies are larger than 64 KiB: petstore-mock responses --curl has them.`;
-  return { requests: walks.flatMap(namedRequests), note: left > 0 ? note : undefined };
+  return { requests: walks.flatMap(nameRequests), note: left > 0 ? note : undefined };
 }
 
 /** The last request of a way has its status. */
-function namedRequests({ title, operation, status, steps }: ReturnType<typeof listWalks>[number]) {
+function nameRequests({ title, operation, status, steps }: ReturnType<typeof listWalks>[number]) {
   const all = expandSteps(steps);
   return all.map(({ method, path, headers, body }, index) => {
     const isLast = index === all.length - 1;
@@ -80,7 +83,10 @@ function namedRequests({ title, operation, status, steps }: ReturnType<typeof li
 }
 
 /** An `.http` file, as the HTTP clients of JetBrains and VS Code read it. */
-export function httpFile(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
+export function formatHttpFile(
+  replies: readonly ReplyRecipe[],
+  { root, sandbox }: Address,
+): string {
   const { requests, note } = listWritable(replies, sandbox);
   const texts = requests.map(({ name, method, path, headers, body }) => {
     const fields = headers.map(({ key, value }) => `${key}: ${value}\n`).join('');
@@ -94,7 +100,7 @@ export function httpFile(replies: readonly ReplyRecipe[], { root, sandbox }: Add
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
 /** A Postman collection, format 2.1, which tests each status. */
-export function postmanCollection(
+export function createPostmanCollection(
   replies: readonly ReplyRecipe[],
   { root, sandbox }: Address,
 ): object {
@@ -108,12 +114,12 @@ export function postmanCollection(
     ],
     item: operations.map((name) => ({
       name,
-      item: requests.filter(({ operation }) => operation === name).map(postmanItem),
+      item: requests.filter(({ operation }) => operation === name).map(createPostmanItem),
     })),
   };
 }
 
-function postmanItem(request: ReturnType<typeof namedRequests>[number]): object {
+function createPostmanItem(request: ReturnType<typeof nameRequests>[number]): object {
   const { name, method, path, headers, body, status } = request;
   const test = `pm.test('gets ${status}', () => pm.response.to.have.status(${status}));`;
   return {

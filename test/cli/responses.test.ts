@@ -10,7 +10,7 @@ import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts'
 import { parseAddress } from '../../src/http/target.ts';
 import { checkReplies } from '../../src/responses/check-replies.ts';
 import { listReplies } from '../../src/responses/reply-recipes.ts';
-import { curlLines } from '../../src/responses/request-files.ts';
+import { formatCurlLines } from '../../src/responses/request-files.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { spawnProgram } from '../helpers/program.ts';
@@ -78,7 +78,7 @@ test('a check fails on another status and on another basis', async () => {
 const repliesOf = (operation: string) => listReplies().filter((it) => it.operation === operation);
 
 test('every curl line of cancelOrder gets the status in its comment, repeatedly', async () => {
-  const blocks = curlLines(repliesOf('cancelOrder'), parseAddress(server.url)).split('\n\n');
+  const blocks = formatCurlLines(repliesOf('cancelOrder'), parseAddress(server.url)).split('\n\n');
   const statusIn = (block: string) => /# (\d+)$/.exec(block.trim())?.[1] ?? '';
   expect(blocks).toHaveLength(3 * repliesOf('cancelOrder').length);
   // What changes the store runs twice.

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { parseAddress } from '../../src/http/target.ts';
 import { listReplies } from '../../src/responses/reply-recipes.ts';
-import { postmanCollection } from '../../src/responses/request-files.ts';
+import { createPostmanCollection } from '../../src/responses/request-files.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { toolFile } from '../helpers/tools.ts';
 
@@ -30,7 +30,7 @@ test('newman runs the whole Postman collection and every assertion holds', async
   const server = await serverFor();
   // Read as from a file, so that newman gets no objects that JSON cannot hold.
   const collection: object = JSON.parse(
-    JSON.stringify(postmanCollection(listReplies(), parseAddress(server.url))),
+    JSON.stringify(createPostmanCollection(listReplies(), parseAddress(server.url))),
   );
   const { run } = await new Promise<Summary>((resolve, reject) => {
     newman.run({ collection }, (error, summary) => (error ? reject(error) : resolve(summary)));

@@ -12,7 +12,11 @@ import {
   WAY_NAMES,
   type WayName,
 } from '../../responses/reply-recipes.ts';
-import { curlLines, httpFile, postmanCollection } from '../../responses/request-files.ts';
+import {
+  createPostmanCollection,
+  formatCurlLines,
+  formatHttpFile,
+} from '../../responses/request-files.ts';
 import { describe } from '../../words.ts';
 import { type Command, parseChoice, refusal } from '../command.ts';
 import { bold, renderTable, type Style } from '../terminal.ts';
@@ -24,9 +28,9 @@ export const responses: Command = async ({ flags, positionals: [operation], term
   const { http, postman, force } = flags;
   if (http !== undefined && !force) requireNew(http, '--http');
   if (postman !== undefined && !force) requireNew(postman, '--postman');
-  if (http !== undefined) writeText(http, httpFile(replies, address));
+  if (http !== undefined) writeText(http, formatHttpFile(replies, address));
   if (postman !== undefined) {
-    writeText(postman, formatJson(postmanCollection(replies, address)));
+    writeText(postman, formatJson(createPostmanCollection(replies, address)));
   }
   if (flags.check) {
     const checks = await checkReplies(replies);
@@ -39,7 +43,7 @@ export const responses: Command = async ({ flags, positionals: [operation], term
   }
   const isWritten = http !== undefined || postman !== undefined;
   const table = isWritten ? '' : renderReplies(replies, terminal.style);
-  const text = flags.curl ? curlLines(replies, address) : table;
+  const text = flags.curl ? formatCurlLines(replies, address) : table;
   return { text, json: replies.map((recipe) => entry(recipe, address.sandbox)), exitCode: 0 };
 };
 
