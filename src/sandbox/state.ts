@@ -39,7 +39,7 @@ export interface State {
 }
 
 /** What calls count up. */
-interface Counters {
+export interface Counters {
   readonly rules: RuleCounts;
   readonly rates: RateWindows;
   readonly retries: Retries;
