@@ -130,8 +130,12 @@ function operationObject(id: OperationId, shared: Record<string, Json>): Json {
   };
 }
 
-/** The name of a reply that all operations with its status share, such as `Forbidden403`. */
+/**
+ * The name of a reply that all operations with its status share, such as `Forbidden403`. Replies that
+ * announce a sunset have headers of their own.
+ */
 function sharedName(id: OperationId, status: number): string | undefined {
+  if (operationShape(id).sunset !== undefined) return undefined;
   const [code, ...others] = findErrorCodes(id, status);
   if (code === undefined || others.length > 0 || errorShape(code).on !== undefined)
     return undefined;

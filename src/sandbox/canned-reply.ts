@@ -15,9 +15,9 @@ export function cannedReply(
   operation: OperationId,
   status: number,
 ): Omit<Reply, 'basis'> {
-  if (status < 400) return { status, headers: [], body: successBody(world, operation, status) };
+  const headers = [...cannedHeaders(world, operation, status)];
+  if (status < 400) return { status, headers, body: successBody(world, operation, status) };
   const [code = 'other_error'] = findErrorCodes(operation, status);
-  const headers = [...errorHeaders(world, operation, status)];
   return { status, headers, body: errorBodyOf(world, code, status) };
 }
 
@@ -31,7 +31,7 @@ function errorBodyOf(world: World, code: ErrorCode, status: number): Body {
 /** `Retry-After`, in seconds, if nothing else decides it. */
 const RETRY_AFTER = '1';
 
-function* errorHeaders(world: World, operation: OperationId, status: number): Generator<string> {
+function* cannedHeaders(world: World, operation: OperationId, status: number): Generator<string> {
   if (status === 401) yield* challenge(world.choices, true);
   if (status === 429 || status === 503) yield* ['Retry-After', RETRY_AFTER];
   if (operationShape(operation).sunset !== undefined) yield* deprecationHeaders(world.choices);

@@ -189,9 +189,9 @@ export function contains(exchange: Exchange, text: string): boolean {
   return parts.some((part) => part?.toLowerCase().includes(wanted));
 }
 
-/** Headers that hold a secret, after a scheme if they have one. */
+/** Headers that probably hold a secret, after a scheme if they have one. */
 const CREDENTIALS =
-  /^(?:authorization|proxy-authorization|cookie|set-cookie|mock-control-token|x-api-key|api-key|x-auth-token|x-access-token)$/i;
+  /auth(?!enticate)|cookie|api-?key|subscription-key|token|secret|password|session/i;
 
 /** Headers, names and values in turn, with credentials masked. */
 export function maskHeaders(headers: readonly string[]): readonly string[] {

@@ -21,6 +21,22 @@ async function getPets({ send }: Client, ...ids: number[]): Promise<void> {
 }
 
 describeServer('the journal in the control API', (open) => {
+  test.each([
+    ['X-Api-Key', 'X-Access-Token', 'Ocp-Apim-Subscription-Key', 'X-Amz-Security-Token'],
+    ['Proxy-Authorization', 'Cookie', 'X-Auth', 'X-Secret', 'X-Session-Id', 'Mock-Control-Token'],
+  ])('masks the secrets in %s and others, and finds none of them', async (...names) => {
+    const client = await open();
+    const secrets = Object.fromEntries(names.map((name) => [name, 's3cret-of-client']));
+    await client.send('GET', '/v1/pets', { headers: { 'Idempotency-Key': 'shown', ...secrets } });
+    const { text } = await client.control('GET requests');
+    expect(text.match(/s3cr…/g)).toHaveLength(names.length);
+    expect(text).not.toContain('s3cret-of');
+    expect(text).toContain('"idempotency-key":"shown"');
+    for (const search of ['s3cret-of', ...names.map((name) => `header:${name}=s3cret-of`)]) {
+      expect(await journal(client, `search=${search}`)).toMatchObject({ exchanges: [] });
+    }
+  });
+
   test('shows each request, its reply and the reasons, with masked credentials', async () => {
     const client = await open(FROZEN);
     await client.send('DELETE', '/v1/store/orders/2?x=1', {

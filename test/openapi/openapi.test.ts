@@ -110,6 +110,14 @@ describe('the OpenAPI document', () => {
     expect(replyAt(id, status).headers).toHaveProperty([header, 'x-mock-assumptions'], [ground]);
   });
 
+  test('gives every reply of getPet the headers that announce its deprecation', () => {
+    const statuses = Object.keys(at(['responses'], operationAt('getPet'))).map(Number);
+    expect(statuses).toContain(401);
+    for (const status of statuses) {
+      expect(replyAt('getPet', status).headers).toHaveProperty('Deprecation');
+    }
+  });
+
   test('marks getPet as deprecated with its sunset, and updateInventory as experimental', () => {
     expect(operationAt('getPet')).toMatchObject({ deprecated: true, 'x-sunset': '2030-12-05' });
     expect(everywhere('deprecated')).toEqual([true]);

@@ -78,6 +78,8 @@ describeBothWays('the service', (open) => {
       [400, '/v1/pets/one', {}],
       [401, '/v1/pets/1', { key: null }],
       [404, '/v1/pets/99', {}],
+      [304, '/v1/pets/1', { headers: { Prefer: 'code=304' } }],
+      [503, '/v1/pets/1', { headers: { Prefer: 'code=503' } }],
     ] as const) {
       const { headers, ...reply } = await client.send('GET', path, sent);
       expect([reply.status, headers.sunset]).toEqual([status, 'Thu, 05 Dec 2030 00:00:00 GMT']);
