@@ -8,17 +8,21 @@ import type { AppOptions } from './options.ts';
 import { createStart } from './scenario/sandbox-start.ts';
 import { loadFixtureSync } from './store/fixture/load-fixture.ts';
 
+export {
+  type ControlClient,
+  ControlError,
+  type Route,
+} from './client/control-client.ts';
 export type { AssumptionId } from './contract/assumption-table.ts';
+export type { Int64 } from './contract/json.ts';
 export type { OperationId } from './contract/operations.ts';
-export type { EditView, RecordedExchange } from './control/control-shapes.ts';
-export type { Alternative, Undone } from './control/journal/time-travel-endpoints.ts';
+export type { EditView } from './control/control-shapes.ts';
+export type { Undone } from './control/journal/time-travel-endpoints.ts';
 export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
-export { ControlError } from './library/control-client.ts';
 export type { MockSandbox } from './library/mock-sandbox.ts';
 export type {
   Animal,
-  Int64,
   InventoryEntry,
   Order,
   RecordControl,
@@ -26,21 +30,24 @@ export type {
   StoreState,
 } from './library/record-control.ts';
 export {
+  type Alternative,
   DroppedExchangesError,
   type Latch,
   type LatchOptions,
+  type RecordedExchange,
   type RequestFilter,
   type RequestHandle,
 } from './library/request-control.ts';
-export type { RuleDefinition, ScenarioDefinition } from './library/scenario-definition.ts';
 export { globalSetup, startPetstoreMock } from './library/start-mock.ts';
 export type { AppOptions, ServerOptions } from './options.ts';
 export type { ObservedExchange } from './sandbox/exchange.ts';
 export type { FindingCode } from './sandbox/finding-codes.ts';
 export type { FindingsReport } from './sandbox/findings.ts';
 export type { CoverageReport, Finding } from './sandbox/report-shapes.ts';
+export type { RuleDefinition } from './scenario/rule-shape.ts';
 export { ScenarioError } from './scenario/sandbox-start.ts';
 export type { ScenarioName } from './scenario/scenario-names.ts';
+export type { ScenarioDefinition } from './scenario/scenario-shape.ts';
 export { type RunningServer, startServer } from './server.ts';
 export { FixtureError } from './store/fixture/parse-fixture.ts';
 

@@ -16,6 +16,9 @@ export type ReplyOf<R extends Route> = ControlApi[R]['reply'];
 /** The JSON of a request's body. */
 export type BodyOf<R extends Route> = ControlApi[R]['body'];
 
+/** The members of a query. */
+export type QueryOf<R extends Route> = ControlApi[R]['query'];
+
 /** Routes whose reply is text, and those whose reply is JSON. */
 type TextRoute = { [R in Route]: ReplyOf<R> extends string ? R : never }[Route];
 type JsonRoute = Exclude<Route, TextRoute>;
@@ -30,9 +33,7 @@ export type CallInput<R extends Route> = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 } & (unknown extends PathOf<R> ? unknown : { readonly path: PathOf<R> }) &
-  (ControlApi[R]['query'] extends undefined
-    ? unknown
-    : { readonly query?: ControlApi[R]['query'] | undefined }) &
+  (QueryOf<R> extends undefined ? unknown : { readonly query?: QueryOf<R> | undefined }) &
   (BodyOf<R> extends undefined
     ? unknown
     : undefined extends BodyOf<R>

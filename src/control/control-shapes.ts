@@ -224,8 +224,6 @@ export const EXCHANGE_COUNT = namedObject('ExchangeCount', {
   count: required(COUNT, 'How many exchanges match.'),
   complete: required(FLAG, 'False if a dropped exchange could have matched.'),
 });
-/** How many exchanges match a filter. */
-export type RequestCount = ValueOf<typeof EXCHANGE_COUNT>;
 
 export const SANDBOX = namedObject('Sandbox', {
   name: required(ANY_TEXT, 'Its name.'),

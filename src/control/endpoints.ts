@@ -80,7 +80,7 @@ const MOCK_ENDPOINTS = [
   STATUS_ENDPOINT,
 ];
 
-const ROWS = [
+export const ENDPOINTS: readonly Endpoint[] = [
   ...withTag('Mock', 'The mock itself.', MOCK_ENDPOINTS),
   ...withTag('State', 'All records of a sandbox at once.', STATE_ENDPOINTS),
   ...withTag('Records', 'Single records of a sandbox, and lists of them.', RECORD_ENDPOINTS),
@@ -93,16 +93,26 @@ const ROWS = [
   ...withTag('Upstream', 'A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS),
 ];
 
-function withTag<E extends EndpointDefinition>(
+function withTag(
   name: string,
   description: string,
-  endpoints: readonly E[],
-): readonly (E & Endpoint)[] {
+  endpoints: readonly EndpointDefinition[],
+): readonly Endpoint[] {
   const tag = { name, description };
   return endpoints.map((it) => ({ ...it, tag }));
 }
 
-export const ENDPOINTS: readonly Endpoint[] = ROWS;
+type Rows =
+  | typeof MOCK_ENDPOINTS
+  | typeof STATE_ENDPOINTS
+  | typeof RECORD_ENDPOINTS
+  | typeof SNAPSHOT_ENDPOINTS
+  | typeof SCENARIO_ENDPOINTS
+  | typeof ASSUMPTION_ENDPOINTS
+  | typeof CLOCK_ENDPOINTS
+  | typeof JOURNAL_ENDPOINTS
+  | typeof SANDBOX_ENDPOINTS
+  | typeof UPSTREAM_ENDPOINTS;
 
 type TypesOf<E> = E extends { readonly types?: infer Types extends { readonly route: string } }
   ? Types
@@ -110,5 +120,5 @@ type TypesOf<E> = E extends { readonly types?: infer Types extends { readonly ro
 
 /** What clients may call, by route: the JSON of body, query and reply. */
 export type ControlApi = {
-  readonly [Types in TypesOf<(typeof ROWS)[number]> as Types['route']]: Types;
+  readonly [Types in TypesOf<Rows[number]> as Types['route']]: Types;
 };

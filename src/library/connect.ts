@@ -1,13 +1,13 @@
 /// <reference types="node" preserve="true" />
 
-import type { SandboxSummary } from '../control/control-shapes.ts';
+import { ControlClient, type QueryOf, type ReplyOf } from '../client/control-client.ts';
+import { createTrustingFetch } from '../client/trusting-fetch.ts';
 import { parseAddress } from '../http/target.ts';
 import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
-import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
-import { ControlClient, fetchTrusting, searchOf } from './control-client.ts';
-import { type MockSandbox, sandboxAt } from './mock-sandbox.ts';
-import type { RecordQuery } from './record-control.ts';
+import { fetchTrusting, ControlClient as OldClient } from './control-client.ts';
+import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends MockSandbox, AsyncDisposable {
@@ -16,9 +16,9 @@ export interface PetstoreMock extends MockSandbox, AsyncDisposable {
   /** Another sandbox, created at its first use. Without a name it gets a unique one. */
   sandbox(name?: string): MockSandbox;
   readonly sandboxes: {
-    list(query?: RecordQuery<SandboxSummary>): Promise<readonly SandboxSummary[]>;
+    list(query?: QueryOf<'GET /sandboxes'>): Promise<ReplyOf<'GET /sandboxes'>>;
     /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
-    delete(which: string | RecordQuery<SandboxSummary>): Promise<void>;
+    delete(which: string | QueryOf<'DELETE /sandboxes'>): Promise<void>;
   };
   /** Stops the server if this mock started it; any other keeps running. */
   stop(): Promise<void>;
@@ -42,7 +42,7 @@ export interface ConnectOptions {
  * @example const mock = await connectPetstoreMock({ url: 'http://127.0.0.1:4010' });
  */
 export async function connectPetstoreMock(options: ConnectOptions): Promise<PetstoreMock> {
-  const mock = mockAt(options, async () => {});
+  const mock = createMock(options, async () => {});
   await mock.clock.get();
   return mock;
 }
@@ -58,27 +58,43 @@ export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>, caller
     );
   checkSandboxName(name);
   const send = ca === undefined ? undefined : fetchTrusting(ca);
-  return { root, name, client: new ControlClient(`${root}/__mock`, token, send, caller) };
+  return { root, name, client: new OldClient(`${root}/__mock`, token, send, caller) };
 }
 
-export function mockAt(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
+/** The server that an address belongs to, the sandbox it names, and a client of that sandbox. */
+export function createClient({ url, token, ca }: Omit<ConnectOptions, 'key'>, name?: string) {
+  const { root, sandbox } = parseAddress(url);
+  if (!/^https?:\/\/./.test(root)) {
+    const expected = 'expected the address of a petstore-mock';
+    throw new TypeError(`url: ${expected}, found ${JSON.stringify(url)}`);
+  }
+  checkSandboxName(sandbox);
+  const fetch = ca === undefined ? undefined : createTrustingFetch(ca);
+  const client = new ControlClient({ url: `${root}/__mock`, token, fetch, name });
+  return { root, sandbox, client: client.sandbox(sandbox) };
+}
+
+export function createMock(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
   const { key, ca } = options;
-  const { root, name: own, client } = clientOf(options);
+  const { root, sandbox: own, client } = createClient(options);
+  const server = client.sandbox(DEFAULT_SANDBOX);
   const ofKey = (name: string): string =>
     name === STAGING_SANDBOX ? STAGING_KEY : (key ?? DEMO_KEY);
   const ownKey = key ?? ofKey(own);
   return {
-    ...sandboxAt(root, client, own, ownKey),
+    ...createSandbox(root, client, own, ownKey),
     sandbox: (name = crypto.randomUUID()) => {
       checkSandboxName(name);
-      return sandboxAt(root, client, name, name === own ? ownKey : ofKey(name));
+      return createSandbox(root, client, name, name === own ? ownKey : ofKey(name));
     },
     sandboxes: {
-      list: (query = {}) => client.call('GET', `/sandboxes${searchOf(query)}`),
+      list: (query) => server.call('GET /sandboxes', { query }),
       delete: async (which) => {
-        if (typeof which === 'string') checkSandboxName(which);
-        const selected = typeof which === 'string' ? `/${which}` : searchOf(which);
-        await client.call('DELETE', `/sandboxes${selected}`);
+        if (typeof which !== 'string') await server.call('DELETE /sandboxes', { query: which });
+        else {
+          checkSandboxName(which);
+          await server.call('DELETE /sandboxes/{name}', { path: { name: which } });
+        }
       },
     },
     ca,

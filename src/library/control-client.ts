@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { ControlError } from '../client/control-client.ts';
 import { readEvents } from '../client/event-stream.ts';
 import { parseJson, tryParseJson, writeJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
@@ -7,22 +8,6 @@ import { errorCode, NO_TLS, UNTRUSTED } from '../node-errors.ts';
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** An Error from the control API. */
-export class ControlError extends Error {
-  override readonly name = 'ControlError';
-  readonly status: number;
-  readonly code: string;
-  /** The request, such as `GET http://127.0.0.1:4010/__mock/orders/99`. */
-  readonly call: string;
-
-  constructor(status: number, code: string, message: string, call: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-    this.call = call;
-  }
-}
 
 /** Calls one control API. Tests that replace `fetch` later do not affect it. */
 export class ControlClient {

@@ -1,39 +1,26 @@
+import type { BodyOf, ControlClient, QueryOf } from '../client/control-client.ts';
 import type { Choices } from '../contract/assumption-table.ts';
 import { BASE_PATH } from '../contract/operations.ts';
-import type {
-  ActiveScenarios,
-  AssumptionState,
-  ClockState,
-  ScenarioSummary,
-  Snapshot,
-  UpstreamState,
-} from '../control/control-shapes.ts';
-import type { HeldReply } from '../control/journal/hold-endpoints.ts';
-import type { Undone } from '../control/journal/time-travel-endpoints.ts';
 import { addressOf } from '../http/target.ts';
 import type { FindingsReport } from '../sandbox/findings.ts';
 import type { CoverageReport } from '../sandbox/report-shapes.ts';
 import type { ResetPart } from '../sandbox/state.ts';
-import { type ControlClient, searchOf } from './control-client.ts';
+import type { RuleDefinition } from '../scenario/rule-shape.ts';
+import type { ScenarioName } from '../scenario/scenario-names.ts';
+import type { ScenarioDefinition } from '../scenario/scenario-shape.ts';
+import { createRecordControl, type StateChanges, type StoreState } from './record-control.ts';
 import {
-  type Animal,
-  type InventoryEntry,
-  type Order,
-  recordControl,
-  type StateChanges,
-  type StoreState,
-} from './record-control.ts';
-import { type Latch, type LatchOptions, requestControl, setLatch } from './request-control.ts';
-import type { AnyScenarioName, RuleDefinition, ScenarioDefinition } from './scenario-definition.ts';
+  createLatch,
+  createRequestControl,
+  type Latch,
+  type LatchOptions,
+} from './request-control.ts';
+
+/** The name of a shipped scenario, or of one that the sandbox knows. */
+type AnyScenarioName = ScenarioName | (string & Record<never, never>);
 
 /** One sandbox of a server: where a client finds it, and its control API. */
-export type MockSandbox = Readonly<ReturnType<typeof sandboxAt>>;
-
-/** The scope of a report. */
-interface ReportScope {
-  /** All sandboxes of the server, including those reset or deleted since. */
-  readonly all?: boolean | undefined;
-}
+export type MockSandbox = Readonly<ReturnType<typeof createSandbox>>;
 
 /** How to set a clock. Members left out do not change. */
 interface ClockSetting {
@@ -43,61 +30,53 @@ interface ClockSetting {
   readonly real?: boolean | undefined;
 }
 
-/** A deployment that is to answer. */
-interface UpstreamSetting {
-  /** Its base URL. */
-  readonly url: string;
-  /** Sent to it in place of the client's key. */
-  readonly key?: string | undefined;
-  /** Agrees to send requests to another machine. */
-  readonly yes?: boolean | undefined;
-}
-
-/**
- * @param root the server's address, or where it is mounted
- * @param client of the control API at `root`
- */
-export function sandboxAt(root: string, client: ControlClient, name: string, key: string) {
-  const base = addressOf({ root, sandbox: name });
-  const control = client.at(`${base}/__mock`);
-  const listScenarios = () => control.call<readonly ScenarioSummary[]>('GET', '/scenarios');
+/** @param root the server's address, or where it is mounted */
+export function createSandbox(root: string, client: ControlClient, name: string, key: string) {
+  const control = client.sandbox(name);
+  const listScenarios = () => control.call('GET /scenarios');
   return {
     name,
     /** The service's base URL, for the client that is tested. */
-    url: base + BASE_PATH,
+    url: addressOf({ root, sandbox: name }) + BASE_PATH,
     /** An API key that the sandbox accepts. */
     key,
     controlUrl: control.url,
+    /**
+     * The client of the control API, which has every endpoint. Calls are checked at compile time.
+     *
+     * @example await mock.control.call('PUT /clock', { body: { frozen: true } });
+     */
+    control,
     /** The whole store. */
     state: {
-      get: () => control.call<StoreState>('GET', '/state'),
+      get: () => control.call('GET /state'),
       /** Replaces it. Collections left out become empty. */
-      put: (state: Partial<StoreState>) => control.call<StoreState>('PUT', '/state', state),
+      put: (body: Partial<StoreState>) => control.call('PUT /state', { body }),
       /** Merges records into it by id. */
-      patch: (changes: StateChanges) => control.call<StoreState>('PATCH', '/state', changes),
+      patch: (body: StateChanges) => control.call('PATCH /state', { body }),
     },
-    animals: recordControl<Animal, 'id', 'id'>(control, '/animals'),
-    inventory: recordControl<InventoryEntry, 'petId'>(control, '/inventory'),
-    orders: recordControl<Order, 'id', 'id'>(control, '/orders'),
+    animals: createRecordControl(control, 'animals'),
+    inventory: createRecordControl(control, 'inventory'),
+    orders: createRecordControl(control, 'orders'),
     snapshots: {
-      list: () => control.call<readonly Snapshot[]>('GET', '/snapshots'),
-      create: (snapshot: string) =>
-        control.call<Snapshot>('POST', '/snapshots', { name: snapshot }),
+      list: () => control.call('GET /snapshots'),
+      create: (snapshot: string) => control.call('POST /snapshots', { body: { name: snapshot } }),
       restore: (snapshot: string) =>
-        control.call<void>('POST', `${inPath('snapshots', snapshot)}/restore`),
-      delete: (snapshot: string) => control.call<void>('DELETE', inPath('snapshots', snapshot)),
+        control.call('POST /snapshots/{name}/restore', { path: { name: snapshot } }),
+      delete: (snapshot: string) =>
+        control.call('DELETE /snapshots/{name}', { path: { name: snapshot } }),
     },
     scenario: {
-      get: async () => (await control.call<ActiveScenarios>('GET', '/scenario')).scenarios,
+      get: async () => (await control.call('GET /scenario')).scenarios,
       /** As `scenarios.list`. */
       list: listScenarios,
       /** Replaces the active scenarios: names, and at most one definition. Without arguments, removes all. */
       use: async (...scenarios: readonly (AnyScenarioName | ScenarioDefinition)[]) => {
-        const names = scenarios.filter((it) => typeof it === 'string');
-        const [scenario, ...others] = scenarios.filter((it) => typeof it !== 'string');
+        const names = scenarios.filter((given) => typeof given === 'string');
+        const [scenario, ...others] = scenarios.filter((given) => typeof given !== 'string');
         if (others.length > 0) throw new TypeError('scenario.use() takes at most one definition');
         const body = { scenarios: names, scenario };
-        return (await control.call<ActiveScenarios>('PUT', '/scenario', body)).scenarios;
+        return (await control.call('PUT /scenario', { body })).scenarios;
       },
     },
     /** The sandbox's own scenarios, under names of their own. */
@@ -109,37 +88,35 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
        *
        * @param definition an object, or text in YAML
        */
-      save: (scenario: string, definition: ScenarioDefinition | string) => {
-        const text = typeof definition === 'string';
-        const body = text ? new Blob([definition], { type: 'application/yaml' }) : definition;
-        return control.call<ScenarioSummary>('PUT', inPath('scenarios', scenario), body);
-      },
+      save: (scenario: string, definition: ScenarioDefinition | string) =>
+        control.call('PUT /scenarios/{name}', { path: { name: scenario }, body: definition }),
       /** The text of one, also of one that ships. */
-      text: (scenario: string) => control.text(inPath('scenarios', scenario)),
-      delete: (scenario: string) => control.call<void>('DELETE', inPath('scenarios', scenario)),
+      text: (scenario: string) =>
+        control.text('GET /scenarios/{name}', { path: { name: scenario } }),
+      delete: (scenario: string) =>
+        control.call('DELETE /scenarios/{name}', { path: { name: scenario } }),
     },
-    assumptions: () => control.call<readonly AssumptionState[]>('GET', '/assumptions'),
+    assumptions: () => control.call('GET /assumptions'),
     /** Selects other options: all of these, or none if one is wrong. */
-    assume: (options: Partial<Choices>) =>
-      control.call<readonly AssumptionState[]>('PATCH', '/assumptions', options),
+    assume: (options: Partial<Choices>) => control.call('PATCH /assumptions', { body: options }),
     clock: {
-      get: () => control.call<ClockState>('GET', '/clock'),
+      get: () => control.call('GET /clock'),
       set: ({ now, ...setting }: ClockSetting) =>
-        control.call<ClockState>('PUT', '/clock', { ...setting, now: instantOf(now) }),
+        control.call('PUT /clock', { body: { ...setting, now: formatInstant(now) } }),
       /** Moves it by an ISO 8601 duration such as `P30D` or `-P30D`. */
-      advance: (by: string) => control.call<ClockState>('POST', '/clock/advance', { by }),
+      advance: (by: string) => control.call('POST /clock/advance', { body: { by } }),
       /** Stops it, at this instant if given. */
       freeze: (now?: string | Date) =>
-        control.call<ClockState>('PUT', '/clock', { now: instantOf(now), frozen: true }),
+        control.call('PUT /clock', { body: { now: formatInstant(now), frozen: true } }),
     },
     /** The deployment that answers in place of the mock. */
     upstream: {
-      get: () => control.call<UpstreamState>('GET', '/upstream'),
-      set: (setting: UpstreamSetting) => control.call<UpstreamState>('PUT', '/upstream', setting),
+      get: () => control.call('GET /upstream'),
+      set: (body: BodyOf<'PUT /upstream'>) => control.call('PUT /upstream', { body }),
       /** Lets the mock answer again. */
-      remove: () => control.call<void>('DELETE', '/upstream'),
+      remove: () => control.call('DELETE /upstream'),
     },
-    requests: requestControl(control),
+    requests: createRequestControl(control),
     /**
      * Holds the replies of an operation back until the test releases them, or the sandbox ends.
      *
@@ -149,30 +126,26 @@ export function sandboxAt(root: string, client: ControlClient, name: string, key
      * await latch.release();
      */
     hold: (on: RuleDefinition['on'], options: LatchOptions = {}): Promise<Latch> =>
-      setLatch(control, on, options),
+      createLatch(control, on, options),
     /** The replies that are held back, the oldest first. */
-    holds: () => control.call<readonly HeldReply[]>('GET', '/holds'),
+    holds: () => control.call('GET /holds'),
     /** Which replies clients were shown in this sandbox, or in all of them. */
-    coverage: (scope: ReportScope = {}) =>
-      control.call<CoverageReport>('GET', `/coverage${searchOf(scope)}`),
+    coverage: (query?: QueryOf<'GET /coverage'>): Promise<CoverageReport> =>
+      control.call('GET /coverage', { query }),
     /** What clients did in this sandbox, or in all of them, that they should not do. */
-    findings: (scope: ReportScope = {}) =>
-      control.call<FindingsReport>('GET', `/findings${searchOf(scope)}`),
+    findings: (query?: QueryOf<'GET /findings'>): Promise<FindingsReport> =>
+      control.call('GET /findings', { query }),
     /** Takes back the latest change by the control API, and the calls after it. The journal stays. */
-    undo: () => control.call<Undone>('POST', '/undo'),
+    undo: () => control.call('POST /undo'),
     /**
      * Returns the sandbox to its start, except for what `keep` names; by default `own-scenarios`.
      * `journal` includes coverage and findings.
      */
     reset: (options?: { readonly keep?: readonly ResetPart[] | undefined }) =>
-      control.call<void>('POST', '/reset', options),
+      control.call('POST /reset', { body: options }),
   };
 }
 
-function instantOf(now: string | Date | undefined): string | undefined {
+function formatInstant(now: string | Date | undefined): string | undefined {
   return now instanceof Date ? now.toISOString() : now;
-}
-
-function inPath(collection: string, name: string): string {
-  return `/${collection}/${encodeURIComponent(name)}`;
 }

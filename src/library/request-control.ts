@@ -1,28 +1,21 @@
-import type {
-  EditView,
-  JournalPage,
-  RecordedExchange,
-  RequestCount,
-} from '../control/control-shapes.ts';
-import type { HeldReply, ReleaseResult } from '../control/journal/hold-endpoints.ts';
-import type { Alternative, Side } from '../control/journal/time-travel-endpoints.ts';
-import type { ExchangeFilter } from '../sandbox/exchange-filter.ts';
-import { type ControlClient, searchOf } from './control-client.ts';
+import type { ControlClient, QueryOf, ReplyOf } from '../client/control-client.ts';
+import type { RuleDefinition } from '../scenario/rule-shape.ts';
 import type { StoreState } from './record-control.ts';
-import type { RuleDefinition } from './scenario-definition.ts';
 
 /** Selects exchanges. Every member given must match. */
-export interface RequestFilter extends Omit<ExchangeFilter, 'from' | 'to'> {
-  /** RFC 3339 instants of the sandbox's clock. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
+export type RequestFilter = QueryOf<'GET /requests/stream'>;
 
-/** What `requests/stream` sends. */
-export type StreamEvent =
-  | { readonly name: 'exchange' | 'hold'; readonly data: RecordedExchange }
-  | { readonly name: 'dropped'; readonly data: { readonly count: number } }
-  | { readonly name: 'edit'; readonly data: object };
+/** One exchange as the journal of a sandbox shows it. */
+export type RecordedExchange = ReplyOf<'GET /requests/{number}'>;
+
+/** What a call would have got under another option of an assumption. */
+export type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
+
+/** A reply that a rule holds back. */
+type HeldReply = ReplyOf<'GET /holds'>[number];
+
+/** The store before a call, or after it. */
+type Side = 'before' | 'after';
 
 /** The journal dropped exchanges before `follow` had read them. */
 export class DroppedExchangesError extends Error {
@@ -54,27 +47,25 @@ export interface RequestHandle {
   rule(): Promise<string>;
 }
 
-function requestHandle(control: ControlClient, number: number): RequestHandle {
-  const path = `/requests/${number}`;
-  const read = (at: string) => control.call<RecordedExchange>('GET', at);
+function createRequestHandle(control: ControlClient, number: number): RequestHandle {
+  const path = { number };
+  const read = (which: number) =>
+    control.call('GET /requests/{number}', { path: { number: which } });
   return {
-    read: () => read(path),
-    state: (at = 'before') => control.call<StoreState>('GET', `${path}/state${searchOf({ at })}`),
-    rewind: (to = 'before') => control.call<void>('POST', `${path}/rewind`, { to }),
-    alternatives: () => control.call<readonly Alternative[]>('GET', `${path}/alternatives`),
-    replay: async () => {
-      const { number: latest } = await control.call<{ number: number }>('POST', `${path}/replay`);
-      return read(`/requests/${latest}`);
-    },
-    rule: () => control.text(`${path}/rule`),
+    read: () => read(number),
+    state: (at) => control.call('GET /requests/{number}/state', { path, query: { at } }),
+    rewind: (to) => control.call('POST /requests/{number}/rewind', { path, body: { to } }),
+    alternatives: () => control.call('GET /requests/{number}/alternatives', { path }),
+    replay: async () =>
+      read((await control.call('POST /requests/{number}/replay', { path })).number),
+    rule: () => control.text('GET /requests/{number}/rule', { path }),
   };
 }
 
 /** The journal of a sandbox. */
-export function requestControl(control: ControlClient) {
-  const count = (body: object) => control.call<RequestCount>('POST', '/requests/count', body);
-  const list = async (filter: object) =>
-    (await control.call<JournalPage>('GET', `/requests${searchOf(filter)}`)).exchanges;
+export function createRequestControl(control: ControlClient) {
+  const list = async (query: QueryOf<'GET /requests'> = {}) =>
+    (await control.call('GET /requests', { query })).exchanges;
   return {
     /** The latest exchanges that match, by default the newest last. */
     list: (
@@ -84,11 +75,11 @@ export function requestControl(control: ControlClient) {
       } = {},
     ) => list(filter),
     /** One call, by its number in the journal. */
-    get: (number: number): RequestHandle => requestHandle(control, number),
+    get: (number: number): RequestHandle => createRequestHandle(control, number),
     /** The changes that the control API made since the last reset, the oldest first. */
-    edits: async (): Promise<readonly EditView[]> => {
-      const path = '/requests?limit=0&edits=true';
-      return (await control.call<JournalPage>('GET', path)).edits ?? [];
+    edits: async () => {
+      const query = { limit: 0, edits: true };
+      return (await control.call('GET /requests', { query })).edits ?? [];
     },
     /**
      * How many exchanges match.
@@ -96,7 +87,7 @@ export function requestControl(control: ControlClient) {
      * @throws Error if the journal has dropped exchanges that may match
      */
     count: async (filter: RequestFilter = {}) => {
-      const total = await count(filter);
+      const total = await control.call('POST /requests/count', { body: filter });
       if (total.complete) return total.count;
       throw new Error(
         `at least ${total.count} requests match, but the journal dropped others that may match: start the server with a larger journal, or filter by a later \`from\``,
@@ -119,8 +110,8 @@ export function requestControl(control: ControlClient) {
         readonly within?: number | undefined;
       } = {},
     ) => {
-      const patience = { atLeast, within: `PT${(within / 1000).toFixed(3)}S` };
-      const { count: arrived } = await count({ ...filter, ...patience });
+      const body = { ...filter, atLeast, within: `PT${(within / 1000).toFixed(3)}S` };
+      const { count: arrived } = await control.call('POST /requests/count', { body });
       if (arrived >= atLeast) return list(filter);
       const selection = JSON.stringify(filter);
       throw new Error(
@@ -138,13 +129,13 @@ export function requestControl(control: ControlClient) {
       filter: RequestFilter = {},
       signal?: AbortSignal,
     ): AsyncGenerator<RecordedExchange> {
-      const path = `/requests/stream${searchOf(filter)}`;
-      for await (const event of control.events<StreamEvent>(path, signal)) {
+      const events = control.events('GET /requests/stream', { query: filter, signal });
+      for await (const event of events) {
         if (event.name === 'exchange') yield event.data;
         else if (event.name === 'dropped') throw new DroppedExchangesError(event.data.count);
       }
     },
-    clear: () => control.call<void>('DELETE', '/requests'),
+    clear: () => control.call('DELETE /requests'),
   };
 }
 
@@ -181,20 +172,20 @@ export interface Latch extends AsyncDisposable {
 }
 
 /** Sets a latch in a sandbox. */
-export async function setLatch(
+export async function createLatch(
   control: ControlClient,
   on: RuleDefinition['on'],
   { name = `hold-${crypto.randomUUID().slice(0, 8)}`, ...rule }: LatchOptions,
 ): Promise<Latch> {
-  await control.call('POST', '/holds', { on, ...rule, hold: name });
+  await control.call('POST /holds', { body: { on, ...rule, hold: name } });
   const release = async ({ count }: ReleaseOptions = {}, newestFirst = false) => {
-    const which = { name, count, newestFirst, open: count === undefined };
-    return (await control.call<ReleaseResult>('POST', '/holds/release', which)).released;
+    const body = { name, count, newestFirst, open: count === undefined };
+    return (await control.call('POST /holds/release', { body })).released;
   };
   return {
     name,
     arrived: (atLeast = 1, options = {}) =>
-      requestControl(control).wait({ hold: name }, { ...options, atLeast }),
+      createRequestControl(control).wait({ hold: name }, { ...options, atLeast }),
     release: (options) => release(options),
     releaseNewestFirst: (options) => release(options, true),
     [Symbol.asyncDispose]: async () => {

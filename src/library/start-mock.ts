@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { checkOptions } from '../check-options.ts';
 import type { ServerOptions } from '../options.ts';
 import { type RunningServer, startServer } from '../server.ts';
-import { type ConnectOptions, DEMO_KEY, mockAt, type PetstoreMock } from './connect.ts';
+import { type ConnectOptions, createMock, DEMO_KEY, type PetstoreMock } from './connect.ts';
 import { MOCK_VARIABLES, mockVariables, workingKey } from './mock-variables.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function startPetstoreMock(options: ServerOptions = {}): Promise<Pe
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= server.close());
   const { url, controlToken: token, certificate: ca } = server;
-  return mockAt({ url, token, key, ca }, stop);
+  return createMock({ url, token, key, ca }, stop);
 }
 
 /** Starts a server that can be controlled, and returns it with a key that it accepts. */

@@ -67,7 +67,7 @@ const REMOVED = either(choice(['all']), list(ID), 'all, or an array of ids');
 const NO_CHANGES = { set: [], each: [], remove: [] } as const;
 
 /** Changes to a collection; an array of records is short for `set`. */
-function changesShape<const F extends Fields>(fields: F, id: keyof F & string) {
+function changesShape<const F extends Fields, Id extends keyof F & string>(fields: F, id: Id) {
   const records = list(membersShape(fields, [id]));
   return either(
     convert(records, (set) => ({ ...NO_CHANGES, set })),

@@ -117,11 +117,11 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
 }
 
 /** A whole record. Its type follows from the fields, which the compiler cannot see. */
-export function recordShape<const F extends Fields>(
+function recordShape<const F extends Fields>(
   fields: F,
   options?: { readonly open?: true },
 ): Shape<RecordOf<F>, JsonRecord<RecordOf<F>>>;
-export function recordShape(fields: Fields, options: { readonly open?: true } = {}): Shape<object> {
+function recordShape(fields: Fields, options: { readonly open?: true } = {}): Shape<object> {
   return object(
     membersOf(fields, fieldShape, ({ required }) => required),
     options,

@@ -17,7 +17,7 @@ import {
 import type { Records } from './sorted-records.ts';
 import { ID_NAME, type Store } from './store.ts';
 
-export interface CollectionChanges<R> {
+interface CollectionChanges<R> {
   readonly remove: readonly bigint[] | 'all';
   readonly each: readonly BulkChange[];
   /** A record with a new id must be complete. */

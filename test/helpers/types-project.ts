@@ -71,7 +71,7 @@ type Sandbox = MockSandbox;
 is<Result<Sandbox['state']['get' | 'put' | 'patch']>, StoreState>();
 is<Parameters<Sandbox['state']['patch']>[0], StateChanges>();
 is<Result<Sandbox['animals']['get' | 'create' | 'put' | 'patch']>, Animal>();
-is<Sandbox['orders'], RecordControl<Order, 'id', 'id'>>();
+is<Sandbox['orders'], RecordControl<'orders'>>();
 is<Result<Sandbox['snapshots']['create']>['orders'], number>();
 is<Result<Sandbox['scenario']['get' | 'use']>[number]['name' | 'description'], string>();
 is<Result<Sandbox['scenarios']['save']>['own' | 'shipped'], boolean>();
@@ -123,6 +123,8 @@ export async function use(mock: PetstoreMock): Promise<AssumptionId[]> {
   await mock.requests.list({ operation: 'cancelOrder', basis: 'assumed', limit: 5 });
   const { sandbox, stop } = mock;
   await sandbox('x').assume({ 'unknown-pet': '400' });
+  const { frozen } = await mock.control.call('PUT /clock', { body: { frozen: true } });
+  is<typeof frozen, boolean>();
   await stop();
   return (await mock.assumptions()).map(({ id }) => id);
 }
@@ -130,6 +132,7 @@ export async function use(mock: PetstoreMock): Promise<AssumptionId[]> {
 export function misuse(mock: PetstoreMock): void {
   ${[
     "mock.assume({ 'cancel-again': '418' });",
+    "mock.control.call('GET /clocks');",
     "mock.assume({ 'no-assumption': '404' });",
     "mock.requests.list({ operation: 'getPets' });",
     "mock.orders.patch(1, { status: 'lost' });",

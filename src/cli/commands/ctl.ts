@@ -1,9 +1,10 @@
+import { ControlError } from '../../client/control-client.ts';
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
+import type { StreamEvent } from '../../control/journal/exchange-stream.ts';
 import { addressOf } from '../../http/target.ts';
 import { clientOf } from '../../library/connect.ts';
-import { type ControlClient, ControlError, searchOf } from '../../library/control-client.ts';
-import type { StreamEvent } from '../../library/request-control.ts';
+import { type ControlClient, searchOf } from '../../library/control-client.ts';
 import {
   type Command,
   Failure,

@@ -21,15 +21,14 @@ import { changeLayers, type State } from '../../sandbox/state.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
-import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { storeText } from '../../store/store-text.ts';
 import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse } from '../reply.ts';
+import { WHOLE_STATE } from '../state/state-endpoints.ts';
 import { findExchange } from './find-exchange.ts';
 import { ruleText } from './rule-text.ts';
 
 const SIDES = ['before', 'after'] as const;
-export type Side = (typeof SIDES)[number];
 
 const SIDE = object({
   at: optional(choice(SIDES), 'As the call found it (`before`, by default) or left it (`after`).'),
@@ -78,7 +77,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     summary: 'Read the store as a call found or left it',
     query: SIDE,
     example: { path: 1 },
-    replies: { 200: STORE, 404: MISSING },
+    replies: { 200: WHOLE_STATE, 404: MISSING },
     handle: async (call) => {
       const { states, refusal } = await findStates(call);
       if (refusal !== undefined) return refusal;

@@ -40,7 +40,7 @@ interface Kind<Name extends CollectionName = CollectionName> {
   readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
 }
 
-export const RECORD_ENDPOINTS = [
+export const RECORD_ENDPOINTS: readonly RecordEndpoint[] = [
   ...endpointsOf({
     name: 'animals',
     record: 'Animal',
@@ -75,12 +75,12 @@ export const RECORD_ENDPOINTS = [
 type IdOf<Name extends CollectionName> = (typeof ID_NAME)[Name];
 
 /** A record whose id is optional: it is assigned, or in the path. */
-export type WithoutId<R, Id extends PropertyKey> = Omit<R, Id> & {
+type WithoutId<R, Id extends PropertyKey> = Omit<R, Id> & {
   readonly [Name in Extract<Id, keyof R>]?: R[Name] | undefined;
 };
 
 /** What the compiler cannot see of the endpoints of a collection. */
-type RecordEndpoint<
+type RecordEndpoints<
   Name extends CollectionName,
   R = JsonRecord<StoredRecord[Name]>,
   New = WithoutId<R, IdOf<Name>>,
@@ -92,9 +92,14 @@ type RecordEndpoint<
   | EndpointDefinition<`PATCH /${Name}/{id}`, RecordChanges<StoredRecord[Name]>, undefined, R>
   | EndpointDefinition<`DELETE /${Name}/{id}`, undefined, undefined, undefined>;
 
+export type RecordEndpoint =
+  | RecordEndpoints<'animals'>
+  | RecordEndpoints<'inventory'>
+  | RecordEndpoints<'orders'>;
+
 function endpointsOf<Name extends CollectionName>(
   kind: Kind<Name>,
-): readonly RecordEndpoint<Name>[];
+): readonly RecordEndpoints<Name>[];
 function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
   const { name, record, noun, example } = kind;
   const idName = ID_NAME[name];

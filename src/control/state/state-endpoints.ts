@@ -1,3 +1,4 @@
+import type { StoredRecord } from '../../contract/records.ts';
 import {
   KEEPABLE,
   MAX_NAMED,
@@ -8,7 +9,8 @@ import {
 } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { object, optional, required } from '../../shape/objects.ts';
-import { choice, list, named, type ValueOf } from '../../shape/shapes.ts';
+import type { JsonRecord } from '../../shape/record-shapes.ts';
+import { choice, list, named, type Shape, type ValueOf, withInput } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { merge } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
@@ -30,10 +32,19 @@ const RESET = object({
 
 const STATE = named('State', STORE);
 
+/** A whole store, in the form of a fixture. A reply has every collection. */
+export interface StoreState {
+  readonly animals: readonly JsonRecord<StoredRecord['animals']>[];
+  readonly inventory: readonly JsonRecord<StoredRecord['inventory']>[];
+  readonly orders: readonly JsonRecord<StoredRecord['orders']>[];
+}
+
+export const WHOLE_STATE: Shape<Store, StoreState> = withInput(STATE);
+
 export const STATE_ENDPOINTS = [
   endpoint('getState', 'GET /state', {
     summary: 'Read the whole store as a fixture',
-    replies: { 200: STATE },
+    replies: { 200: WHOLE_STATE },
     handle: ({ sandbox }) => stateReply(sandbox.state.store),
   }),
   endpoint('replaceState', 'PUT /state', {
@@ -48,7 +59,7 @@ export const STATE_ENDPOINTS = [
         orders: [{ id: 1, petId: 1, quantity: 2 }],
       },
     },
-    replies: { 200: STATE },
+    replies: { 200: WHOLE_STATE },
     handle: (call) =>
       edit(call, 'replaced the store', () => ({ store: call.body, reply: stateReply(call.body) })),
   }),
@@ -58,7 +69,7 @@ export const STATE_ENDPOINTS = [
       'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
     body: { shape: named('StateChanges', CHANGES) },
     example: { body: { orders: [{ id: 1, status: 'shipped' }] } },
-    replies: { 200: STATE },
+    replies: { 200: WHOLE_STATE },
     handle: (call) =>
       edit(call, 'merged records', ({ store }) => {
         const merged = merge(store, call.body);
