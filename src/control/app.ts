@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
 import { getOrCreate } from '../http/locate-sandbox.ts';

@@ -53,6 +53,8 @@ test('fake timers of a test runner stop neither delays nor holds of a server in 
   await latch.arrived();
   await latch.release();
   expect(await waiting).toBe(200);
+  const exchanges = await mock.requests.list();
+  for (const { duration } of exchanges) expect(duration).toBeGreaterThanOrEqual(0);
 });
 
 describe('a sandbox', () => {
