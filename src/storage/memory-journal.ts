@@ -243,8 +243,8 @@ export class MemoryJournal implements Journal {
 
 function countChanges(before: Store, after: Store): Edit['changed'] {
   return {
-    animals: before.animals.countChanges(after.animals),
-    inventory: before.inventory.countChanges(after.inventory),
-    orders: before.orders.countChanges(after.orders),
+    animals: before.animals.changedIds(after.animals).length,
+    inventory: before.inventory.changedIds(after.inventory).length,
+    orders: before.orders.changedIds(after.orders).length,
   };
 }

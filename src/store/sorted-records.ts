@@ -137,14 +137,13 @@ export class Records<R extends object> {
     return changed.length === 0 ? this : this.withAll(changed);
   }
 
-  countChanges(other: Records<R>): number {
-    if (other === this) return 0;
-    let count = 0;
-    const add = (): void => {
-      count += 1;
-    };
+  /** The ids whose records differ from those of `other`, added and removed ones included. */
+  changedIds(other: Records<R>): readonly bigint[] {
+    if (other === this) return [];
+    const ids: bigint[] = [];
+    const add = (id: bigint): void => void ids.push(id);
     diffAgainst<bigint, R, never>(this.#copy(), other.#copy(), add, add, add);
-    return count;
+    return ids;
   }
 
   *ascending(after?: bigint): Generator<R> {

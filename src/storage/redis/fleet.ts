@@ -34,8 +34,8 @@ const START = 'petstore-mock:{directory}:start';
 const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
 const PAST = 'petstore-mock:{directory}:past';
 
-/** A loss of data is told once in this time. */
-const LOSS_NOTICE_MS = 60_000;
+/** What the fleet started from comes after a random id, which tells when Redis has lost everything. */
+const START_ID_LENGTH = 36;
 
 /**
  * Joins the servers that share their sandboxes through a Redis.
@@ -65,8 +65,7 @@ class RedisFleet implements Fleet, FleetContext {
   readonly openUpstream: OpenUpstream;
   readonly #options: FleetOptions;
   #disagreement: string | undefined;
-  #hasJoined = false;
-  #lossToldAt = Number.NEGATIVE_INFINITY;
+  #startId: string | undefined;
 
   constructor(redis: RedisConnection, options: FleetOptions) {
     this.redis = redis;
@@ -123,42 +122,33 @@ class RedisFleet implements Fleet, FleetContext {
     this.redis.close();
   }
 
-  async enter(name: string, isLost = false): Promise<void> {
-    const { settings, maxSandboxes } = this.#options;
-    const args = [JSON.stringify(settings), name, `${maxSandboxes}`, ...PERMANENT];
-    for (let isRepaired = false; ; isRepaired = true) {
-      const entered = await this.redis.eval(ENTER, 'reads', [START, SANDBOXES], args);
-      const [first, isNew, hasRoom] = Array.isArray(entered) ? entered : [];
-      this.#compare(JSON.parse(first));
-      if ((isNew === 1 && this.#hasJoined) || (isLost && PERMANENT.includes(name))) {
-        this.#tellLoss();
-      }
-      this.#hasJoined = true;
-      if (hasRoom === 1) return;
-      // Names of sandboxes that are gone may take up the room.
-      if (isRepaired) throw sandboxLimitReached(maxSandboxes, name);
-      await this.unused();
+  async enter(name: string): Promise<void> {
+    const { settings, maxSandboxes, options } = this.#options;
+    const args = [crypto.randomUUID(), JSON.stringify(settings), name, `${maxSandboxes}`];
+    const keys = [START, SANDBOXES];
+    const reply = await this.redis.eval(ENTER, 'reads', keys, [...args, ...PERMANENT]);
+    const [first, hasRoom] = Array.isArray(reply) ? reply : [];
+    const id = first.slice(0, START_ID_LENGTH);
+    if (this.#startId !== undefined && this.#startId !== id) {
+      options.onNotice?.(
+        `${this.redis.address.shown} has lost data; sandboxes that it lost start anew`,
+      );
     }
-  }
-
-  keepEntered(name: string): void {
-    this.redis.run(['SADD', SANDBOXES, name], 'reads').catch(() => {});
+    this.#startId = id;
+    this.#compare(JSON.parse(first.slice(START_ID_LENGTH)));
+    if (hasRoom !== 1) throw sandboxLimitReached(maxSandboxes, name);
   }
 
   async keepPast(totals: readonly string[]): Promise<void> {
-    try {
-      await this.redis.eval(MERGE, 'writes', [PAST], totals);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : error;
-      this.#options.options.onNotice?.(`coverage and findings that were cleared are lost: ${why}`);
-    }
+    // They are missing in reports if Redis fails just now.
+    await this.redis.eval(MERGE, 'writes', [PAST], totals).catch(() => {});
   }
 
   /** The directory follows the sandbox, which can have been created again. */
   async #leave(name: string): Promise<void> {
     await this.redis.run(['SREM', SANDBOXES, name], 'reads');
     const isThere = await this.redis.run(['EXISTS', keysOf(name).state], 'reads');
-    if (isThere === 1) this.keepEntered(name);
+    if (isThere === 1) await this.redis.run(['SADD', SANDBOXES, name], 'reads');
   }
 
   async #names(): Promise<readonly string[]> {
@@ -176,14 +166,6 @@ class RedisFleet implements Fleet, FleetContext {
       'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
     ].join('\n');
     throw new StorageError(this.#disagreement);
-  }
-
-  #tellLoss(): void {
-    if (performance.now() < this.#lossToldAt + LOSS_NOTICE_MS) return;
-    this.#lossToldAt = performance.now();
-    this.#options.options.onNotice?.(
-      `${this.redis.address.shown} has lost data; sandboxes that it lost start anew`,
-    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
+import { COLLECTIONS, type CollectionName, type StoredRecord } from '../../contract/records.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { createSettings, type Settings, type State } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
@@ -6,105 +7,73 @@ import { SCENARIO_SOURCE, scenarioFrom, scenarioSource } from '../../scenario/lo
 import { loadBases, type Start } from '../../scenario/sandbox-start.ts';
 import { RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
-import { Records } from '../../store/sorted-records.ts';
+import type { Records } from '../../store/sorted-records.ts';
 import type { Store } from '../../store/store.ts';
 import { cachedRecordText } from '../../store/store-text.ts';
 import { problemText } from '../../words.ts';
 
-/** What a server needs to read a state of its fleet. */
-export interface RestoreContext {
+interface RestoreContext {
   readonly start: Start;
-  /** The state of a new sandbox. */
-  readonly initial: State;
   readonly openUpstream: OpenUpstream;
 }
 
-/** A part of a state that is written as a whole. */
-interface Part {
-  readonly isSame: (one: State, other: State) => boolean;
-  readonly write: (state: State) => string;
-  /** An empty text stands for the part of a new sandbox. */
-  readonly restore: (state: State, text: string, context: RestoreContext) => Promise<State>;
-}
+/** A collection is written in parts of 128 ids, so that a change does not write all of it. */
+const PART_BITS = 7n;
 
-function part<T>(
-  get: (state: State) => T,
-  set: (state: State, value: T) => State,
-  write: (value: T) => string,
-  read: (text: string, context: RestoreContext) => T | Promise<T>,
-): Part {
-  return {
-    isSame: (one, other) => get(one) === get(other),
-    write: (state) => write(get(state)),
-    restore: async (state, text, context) =>
-      set(state, text === '' ? get(context.initial) : await read(text, context)),
-  };
-}
-
-/** A collection of the store. */
-function collection<R extends object>(
-  get: (store: Store) => Records<R>,
-  set: (records: Records<R>) => Partial<Store>,
-  shape: Shape<R>,
-) {
-  const read = (text: string, present: Records<R>): Records<R> => {
-    const [highestId = '', ...lines] = text.split('\n');
-    const added = new Set(lines);
-    // Only what changed is parsed: a collection comes whole with each change.
-    const removed = [...present.ascending()].filter(
-      (record) => !added.delete(cachedRecordText(record)),
-    );
-    return present
-      .without(removed.map(present.idOf))
-      .withAll(exact(list(shape), `[${[...added]}]`))
-      .withHighestId(highestId === NEVER ? undefined : BigInt(highestId));
-  };
-  const write = (records: Records<R>): string =>
-    [records.highestId ?? NEVER, ...Array.from(records.ascending(), cachedRecordText)].join('\n');
-  return {
-    isSame: (one: State, other: State) => get(one.store) === get(other.store),
-    write: (state: State) => write(get(state.store)),
-    restore: async (state: State, text: string, { initial }: RestoreContext) => {
-      const records = text === '' ? get(initial.store) : read(text, get(state.store));
-      return { ...state, store: { ...state.store, ...set(records) } };
-    },
-    writeOf: (store: Store) => write(get(store)),
-    readOf: (text: string, { store }: Start) => set(read(text, get(store))),
-  };
-}
-
+/** The text of a highest id if none was ever used. */
 const NEVER = 'never';
 
-const COLLECTION_PARTS = {
-  animals: collection(
-    (store) => store.animals,
-    (animals) => ({ animals }),
-    RECORD_SHAPES.animals,
-  ),
-  inventory: collection(
-    (store) => store.inventory,
-    (inventory) => ({ inventory }),
-    RECORD_SHAPES.inventory,
-  ),
-  orders: collection(
-    (store) => store.orders,
-    (orders) => ({ orders }),
-    RECORD_SHAPES.orders,
-  ),
-};
+function linesText(records: Iterable<object>): string {
+  return Array.from(records, cachedRecordText).join('\n');
+}
 
-/** A member of a state. */
-function member<Name extends keyof State>(
+function* recordsOfPart<R extends object>(records: Records<R>, part: bigint): Generator<R> {
+  for (const record of records.ascending((part << PART_BITS) - 1n)) {
+    if (records.idOf(record) >> PART_BITS !== part) return;
+    yield record;
+  }
+}
+
+/** The parts of a collection that differ. Its highest id is one, too. */
+function changesOf<Name extends CollectionName>(name: Name, before: Store, after: Store) {
+  const earlier: Records<StoredRecord[Name]> = before[name];
+  const records: Records<StoredRecord[Name]> = after[name];
+  if (earlier === records) return [];
+  const parts = new Set(records.changedIds(earlier).map((id) => id >> PART_BITS));
+  return [
+    [name, `${records.highestId ?? NEVER}`] as const,
+    ...Array.from(
+      parts,
+      (part) => [`${name}/${part}`, linesText(recordsOfPart(records, part))] as const,
+    ),
+  ];
+}
+
+/** Puts records in the place of those of a part, or of all. Parses only those that differ. */
+function readRecords<Name extends CollectionName>(
+  store: Store,
   name: Name,
-  write: (value: State[Name]) => string,
-  read: (json: string, context: RestoreContext) => State[Name] | Promise<State[Name]>,
-): Part {
-  return part<State[Name]>(
-    (state) => state[name],
-    (state, value) => ({ ...state, [name]: value }),
-    write,
-    read,
-  );
+  text: string,
+  part?: bigint,
+): Store {
+  const records: Records<StoredRecord[Name]> = store[name];
+  const shape: Shape<StoredRecord[Name]> = RECORD_SHAPES[name];
+  const present = part === undefined ? records.ascending() : recordsOfPart(records, part);
+  const added = new Set(text === '' ? [] : text.split('\n'));
+  const removed = [...present].filter((record) => !added.delete(cachedRecordText(record)));
+  const parsed = exact(list(shape), `[${[...added]}]`);
+  const restored = records.without(removed.map(records.idOf)).withAll(parsed);
+  return { ...store, [name]: restored.withHighestId(records.highestId) };
+}
+
+function readHighestId(store: Store, name: CollectionName, text: string): Store {
+  const highestId = text === NEVER ? undefined : BigInt(text);
+  return { ...store, [name]: store[name].withHighestId(highestId) };
+}
+
+/** A collection of a snapshot. */
+function writeCollection(records: Store[CollectionName]): NamedPart {
+  return [`${records.highestId ?? NEVER}`, linesText(records.ascending())];
 }
 
 type Entries<Value> = Iterable<readonly [string, Value]>;
@@ -115,54 +84,97 @@ interface CountersJson extends Pick<State['counters'], 'retries'> {
   readonly rates: EntriesOf<State['counters']['rates']>;
 }
 
-/** The parts of a state, by their names in Redis. */
-export const PARTS = {
-  ...COLLECTION_PARTS,
-  settings: member('settings', settingsText, readSettings),
-  clock: member('clock', JSON.stringify, parse),
-  counters: member(
-    'counters',
-    ({ rules, rates, ...rest }) =>
+type MemberName = Exclude<keyof State, 'store'>;
+
+/** The members of a state that are written as a whole. */
+const MEMBERS: {
+  readonly [Name in MemberName]: {
+    readonly write: (value: State[Name]) => string;
+    readonly read: (text: string, context: RestoreContext) => State[Name] | Promise<State[Name]>;
+  };
+} = {
+  settings: { write: settingsText, read: readSettings },
+  clock: { write: JSON.stringify, read: parse },
+  counters: {
+    write: ({ rules, rates, ...rest }) =>
       JSON.stringify({ ...rest, rules: [...rules], rates: [...rates] }),
-    (json) => {
+    read: (json) => {
       const { rules, rates, ...rest } = parse<CountersJson>(json);
       return { ...rest, rules: new Map(rules), rates: new Map(rates) };
     },
-  ),
-  snapshots: member(
-    'snapshots',
-    (snapshots) => {
-      const all = Object.values(COLLECTION_PARTS);
-      const texts = (store: Store) => all.map(({ writeOf }) => writeOf(store));
-      return JSON.stringify(Array.from(snapshots, ([name, store]) => [name, texts(store)]));
-    },
-    (json, { start }) => {
-      const all = Object.values(COLLECTION_PARTS);
-      const read = (store: Store, text: string, at: number): Store => {
-        return { ...store, ...all[at]?.readOf(text, start) };
+  },
+  snapshots: {
+    write: (snapshots) =>
+      JSON.stringify(
+        Array.from(snapshots, ([name, store]) => [
+          name,
+          COLLECTIONS.map((collection) => writeCollection(store[collection])),
+        ]),
+      ),
+    read: (json, { start }) => {
+      const read = (store: Store, [highestId, records]: NamedPart, at: number): Store => {
+        const name = COLLECTIONS[at] ?? 'animals';
+        return readHighestId(readRecords(store, name, records), name, highestId);
       };
-      const snapshots = parse<Entries<readonly string[]>>(json);
+      const snapshots = parse<Entries<readonly NamedPart[]>>(json);
       return new Map(
         Array.from(snapshots, ([name, texts]) => [name, texts.reduce(read, start.store)]),
       );
     },
-  ),
-  scenarios: member(
-    'scenarios',
-    (scenarios) => JSON.stringify([...scenarios]),
-    (json) => new Map(parse<EntriesOf<State['scenarios']>>(json)),
-  ),
-  latches: member(
-    'latches',
-    (latches) => JSON.stringify(Array.from(latches, ([name, { json }]) => [name, json])),
-    async (json) => {
+  },
+  scenarios: {
+    write: (scenarios) => JSON.stringify([...scenarios]),
+    read: (json) => new Map(parse<EntriesOf<State['scenarios']>>(json)),
+  },
+  latches: {
+    write: (latches) => JSON.stringify(Array.from(latches, ([name, { json }]) => [name, json])),
+    read: async (json) => {
       // Imported here: it loads the reader of scenarios.
       const { parseLatch } = await import('../../sandbox/latches.ts');
       const latches = parse<Entries<string>>(json);
       return new Map(Array.from(latches, ([name, text]) => [name, parseLatch(text)]));
     },
-  ),
-} as const satisfies Record<string, Part>;
+  },
+};
+
+const MEMBER_NAMES = Object.keys(MEMBERS).filter((name): name is MemberName => name in MEMBERS);
+
+export type NamedPart = readonly [name: string, text: string];
+
+/** The parts in which a state differs from one before it. */
+export function changedParts(before: State, after: State): readonly NamedPart[] {
+  const changed = MEMBER_NAMES.filter((name) => before[name] !== after[name]);
+  return [
+    ...COLLECTIONS.flatMap((name) => changesOf(name, before.store, after.store)),
+    ...changed.map((name) => writeMember(after, name)),
+  ];
+}
+
+export function writeMember<Name extends MemberName>(state: State, name: Name): NamedPart {
+  return [name, MEMBERS[name].write(state[name])];
+}
+
+/** A state with a part that another server has written. */
+export async function restorePart(
+  state: State,
+  [name, text]: NamedPart,
+  context: RestoreContext,
+): Promise<State> {
+  const member = MEMBER_NAMES.find((known) => known === name);
+  if (member !== undefined)
+    return { ...state, [member]: await MEMBERS[member].read(text, context) };
+  const [prefix, part] = name.split('/');
+  const collection = COLLECTIONS.find((known) => known === prefix);
+  if (collection === undefined) throw new Error(`There is no part ${name}.`);
+  const { store } = state;
+  return {
+    ...state,
+    store:
+      part === undefined
+        ? readHighestId(store, collection, text)
+        : readRecords(store, collection, text, BigInt(part)),
+  };
+}
 
 /** Only a server of the same version has written it: the settings of a fleet say so. */
 function parse<T>(text: string): T {

@@ -22,8 +22,6 @@ const DEAD_HOLD_MS = 60_000;
 
 /** The journal of a sandbox in Redis, and what is told of it. */
 export class RedisJournal implements Journal {
-  /** The texts of exchanges as they were kept while their replies were held back. */
-  readonly heldTexts = new WeakMap<Exchange, string>();
   /** Resolves once other servers' messages arrive. */
   followed: Promise<void> = Promise.resolve();
   readonly #name: string;
@@ -103,11 +101,10 @@ export class RedisJournal implements Journal {
   /** What Redis does not take now, its age tells later. */
   async endHold(exchange: Exchange): Promise<void> {
     const { state, journal, held, totals } = this.#keys;
-    const before = this.heldTexts.get(exchange) ?? '';
     const found = tally(this.#name, [
       { ...exchange, shows: [], findings: findHoldFindings(exchange) },
     ]);
-    const args = [`${exchange.number}`, before, exchangeText(exchange), JSON.stringify(found)];
+    const args = [`${exchange.number}`, exchangeText(exchange), JSON.stringify(found)];
     const keys = [state, journal, held, totals];
     await this.#redis.eval(END_HOLD, 'reads', keys, args).catch(() => {});
   }

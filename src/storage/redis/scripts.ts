@@ -1,13 +1,13 @@
 // What Redis runs as one step, in Lua.
 //
-// A sandbox has these keys. `state` is a hash. It has each part of the state that differs from the start
-// under its name, with the token of its last write under `t:NAME`; `version`, the token of the last write
-// of any part, without which there is no sandbox; `number`, the number of the latest exchange; `cleared`,
-// the latest that was removed with all before it; `used`, when it was last used. `journal` is a list of
-// exchanges. `held` is a hash of exchanges whose replies are held back, by number. `totals` is a hash of
-// what was shown and found: `s:KEY`, how often exchanges showed the same; `f:KEY`, the first of these, as
-// NAME/NUMBER; `F:PLACE` and `o:CODE`, findings, each after the place of its exchange; `findings`, how
-// many of the former. `turn` is a server that lost races and may write alone until the key expires.
+// A sandbox has these keys. `state` is a hash: `p:PART`, the text of each part that differs from the
+// start; `t:PART`, the token of its last write; `version`, that of the last write of any part, without
+// which there is no sandbox; `number`, the number of the latest exchange; `cleared`, the latest that was
+// removed with all before it; `used`, when it was last used. `journal` is a list of exchanges. `held` is a
+// hash of exchanges whose replies are held back, by number. `totals` is a hash of what was shown and found:
+// `s:KEY`, how often exchanges showed the same; `f:KEY`, the first of these, as NAME/NUMBER; `F:PLACE` and
+// `o:CODE`, findings, each after the place of its exchange; `findings`, how many of the former. `turn` is a
+// server that lost races and may write alone until the key expires.
 
 /** Findings kept of a sandbox, and of all that were cleared or deleted. */
 const MAX_FINDINGS = 100;
@@ -50,14 +50,14 @@ end
 `;
 
 /**
- * Writes parts and appends exchanges, if the server knows the present state; else returns the parts that
- * it does not know. What follows the first write cannot fail, so all of it is done or nothing.
+ * Writes parts and appends exchanges, if the server knows the present state. What follows the first write
+ * cannot fail, so all of it is done or nothing.
  *
- * KEYS: state, journal, held, totals, turn. ARGV: what is asked, as JSON; the texts of parts, empty for
- * those of the start; the texts of exchanges.
+ * KEYS: state, journal, held, totals, turn. ARGV: what is asked, as JSON; the texts of parts; the texts of
+ * exchanges.
  *
- * Returns `gone`; `busy`, since another server has its turn; `changed`, version, and for each part its
- * name, token and text; or `kept`, the number before the exchanges, and the totals that were cleared.
+ * Returns `gone`; `changed`; `busy`, since another server has its turn; or `kept`, the number before the
+ * exchanges, and the totals that were cleared.
  */
 export const UPDATE = `${NOW}${COUNT}
 local ask = cjson.decode(ARGV[1])
@@ -67,16 +67,7 @@ local turn = redis.call('GET', KEYS[5])
 if version == '' and not ask.creates then return {'gone'} end
 if version ~= ask.version then
   if ask.turn then redis.call('SET', KEYS[5], ask.server, 'NX', 'PX', ask.turn) end
-  local reply = {'changed', version}
-  for name, known in pairs(ask.known) do
-    local token = redis.call('HGET', KEYS[1], 't:' .. name) or ''
-    if token ~= known then
-      for _, it in ipairs({name, token, redis.call('HGET', KEYS[1], name) or ''}) do
-        reply[#reply + 1] = it
-      end
-    end
-  end
-  return reply
+  return {'changed'}
 end
 if #ask.parts > 0 and turn and turn ~= ask.server then return {'busy'} end
 local cleared = {}
@@ -89,7 +80,7 @@ if ask.clears then
   end
 end
 for at, name in ipairs(ask.parts) do
-  redis.call('HSET', KEYS[1], 'version', ask.token, 't:' .. name, ask.token, name, ARGV[1 + at])
+  redis.call('HSET', KEYS[1], 'version', ask.token, 't:' .. name, ask.token, 'p:' .. name, ARGV[1 + at])
 end
 local shift = 1 + #ask.parts
 for at = shift + 1, #ARGV do
@@ -104,6 +95,30 @@ count(KEYS[4], ask.tally, number)
 if ask.edits then redis.call('PUBLISH', ask.channel, 'edit') end
 if turn == ask.server then redis.call('DEL', KEYS[5]) end
 return {'kept', number, cleared}
+`;
+
+/**
+ * Reads the parts of a state that a server does not know. KEYS: state. ARGV: the tokens that it knows, by
+ * part, as JSON. Returns the version; 1 if parts that it knows are gone, then all that is there; and for
+ * each part its name, token and text.
+ */
+export const READ_STATE = `
+local known = cjson.decode(ARGV[1])
+local isLost = 0
+for name in pairs(known) do
+  if redis.call('HEXISTS', KEYS[1], 't:' .. name) == 0 then isLost = 1 end
+end
+local reply = {redis.call('HGET', KEYS[1], 'version') or '', isLost}
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  local name = string.match(field, '^t:(.*)')
+  local token = name and redis.call('HGET', KEYS[1], field)
+  if name and (isLost == 1 or token ~= known[name]) then
+    for _, it in ipairs({name, token, redis.call('HGET', KEYS[1], 'p:' .. name)}) do
+      reply[#reply + 1] = it
+    end
+  end
+end
+return reply
 `;
 
 /**
@@ -127,15 +142,14 @@ return {number, tonumber(head[3] or 0), size, from, texts}
 
 /**
  * Keeps how a hold ended, unless its sandbox is gone. KEYS: state, journal, held, totals. ARGV: number,
- * text of the exchange before and after, findings.
+ * text of the exchange, findings.
  */
 export const END_HOLD = `${COUNT}
-if redis.call('HGET', KEYS[3], ARGV[1]) ~= ARGV[2] then return end
-redis.call('HDEL', KEYS[3], ARGV[1])
+if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return end
 local number = redis.call('HGET', KEYS[1], 'number') or 0
 local index = ARGV[1] - number + redis.call('LLEN', KEYS[2]) - 1
-if index >= 0 then redis.call('LSET', KEYS[2], index, ARGV[3]) end
-count(KEYS[4], cjson.decode(ARGV[4]), tonumber(ARGV[1]) - 1)
+if index >= 0 then redis.call('LSET', KEYS[2], index, ARGV[2]) end
+count(KEYS[4], cjson.decode(ARGV[3]), tonumber(ARGV[1]) - 1)
 `;
 
 /** The milliseconds since a sandbox was used; nothing if there is none. KEYS: state. */
@@ -160,21 +174,22 @@ return totals
 
 /**
  * Enters a name in the directory, unless there are too many or the fleet has started otherwise. KEYS: what
- * the fleet started from, directory. ARGV: own start, name or nothing, most names, names that do not count.
- * Returns what the fleet started from, whether that is new, and whether the name has room.
+ * the fleet started from, directory. ARGV: an id for it if it is new, own start, name or nothing, most
+ * names, names that do not count. Returns what the fleet started from, after its id of 36 characters, and
+ * whether the name has room.
  */
 export const ENTER = `
-local isNew = redis.call('SETNX', KEYS[1], ARGV[1])
-local start = redis.call('GET', KEYS[1])
-if start ~= ARGV[1] or ARGV[2] == '' then return {start, isNew, 1} end
-local count, counts = redis.call('SCARD', KEYS[2]), redis.call('SISMEMBER', KEYS[2], ARGV[2]) == 0
-for at = 4, #ARGV do
+redis.call('SETNX', KEYS[1], ARGV[1] .. ARGV[2])
+local start, name = redis.call('GET', KEYS[1]), ARGV[3]
+if string.sub(start, 37) ~= ARGV[2] or name == '' then return {start, 1} end
+local count, counts = redis.call('SCARD', KEYS[2]), redis.call('SISMEMBER', KEYS[2], name) == 0
+for at = 5, #ARGV do
   count = count - redis.call('SISMEMBER', KEYS[2], ARGV[at])
-  if ARGV[at] == ARGV[2] then counts = false end
+  if ARGV[at] == name then counts = false end
 end
-if counts and count >= tonumber(ARGV[3]) then return {start, isNew, 0} end
-redis.call('SADD', KEYS[2], ARGV[2])
-return {start, isNew, 1}
+if counts and count >= tonumber(ARGV[4]) then return {start, 0} end
+redis.call('SADD', KEYS[2], name)
+return {start, 1}
 `;
 
 /** Adds what was shown and found to a hash. KEYS: hash. ARGV: fields and values in turn. */

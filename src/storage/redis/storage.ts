@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Exchange } from '../../sandbox/exchange.ts';
+import { type Exchange, isHeld } from '../../sandbox/exchange.ts';
 import { initialState, type State } from '../../sandbox/state.ts';
 import {
   Emitter,
@@ -11,10 +12,10 @@ import {
   type Update,
 } from '../../sandbox/storage.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
-import { exchangeText, PARTS } from './parts.ts';
+import { changedParts, exchangeText, restorePart } from './parts.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisJournal, tally } from './redis-journal.ts';
-import { keysOf, UPDATE } from './scripts.ts';
+import { keysOf, READ_STATE, UPDATE } from './scripts.ts';
 
 /** What the sandboxes of a fleet share. */
 export interface FleetContext {
@@ -26,10 +27,8 @@ export interface FleetContext {
   readonly capacity: number;
   readonly maxHold: number;
   readonly openUpstream: OpenUpstream;
-  /** Enters a sandbox in the directory, before it is created. `isLost` if Redis had it. */
-  readonly enter: (name: string, isLost?: boolean) => Promise<void>;
-  /** Keeps a sandbox in the directory. */
-  readonly keepEntered: (name: string) => void;
+  /** Enters a sandbox in the directory, before it is created. */
+  readonly enter: (name: string) => Promise<void>;
   /** Keeps totals that were cleared. */
   readonly keepPast: (totals: readonly string[]) => Promise<void>;
 }
@@ -37,15 +36,9 @@ export interface FleetContext {
 /** Updates that share a script call. */
 const MAX_BATCH = 100;
 
-/** Lost races after which a server asks for a turn, and the longest one. */
+/** Lost races after which a server takes a turn, in which no other one writes. */
 const MAX_LOSSES = 2;
-const MAX_TURN_MS = 2000;
-
-/** How often a sandbox that is used is put into the directory. */
-const ENTER_EVERY_MS = 60_000;
-
-type PartName = keyof typeof PARTS;
-const PART_NAMES = Object.keys(PARTS).filter((name): name is PartName => name in PARTS);
+const TURN_MS = 500;
 
 interface WaitingUpdate {
   readonly run: (state: State) => Update;
@@ -72,25 +65,22 @@ export class RedisStorage implements Storage {
   state: State;
   readonly #sandbox: OpenedSandbox;
   readonly #context: FleetContext;
+  readonly #keys: readonly string[];
   readonly #channel: string;
   readonly #events = new Emitter<SandboxEvent>();
   /** The token of the latest write to Redis that this server knows; empty if it knows no sandbox. */
   #version = '';
-  /** Whether this server knew it, and it is gone. */
-  #wasKnown = false;
-  readonly #tokens = new Map<PartName, string>();
+  /** The tokens of parts that were written since the sandbox was created. */
+  readonly #tokens = new Map<string, string>();
   readonly #waiting: WaitingUpdate[] = [];
   #isRunning = false;
-  /** How many of those that wait share the present script call. */
-  #asked = 0;
-  #enteredAt = Number.NEGATIVE_INFINITY;
-  #roundTrip = 0;
 
   constructor(sandbox: OpenedSandbox, context: FleetContext) {
     const { redis, maxHold } = context;
     this.#sandbox = sandbox;
     this.#context = context;
     this.state = sandbox.initial;
+    this.#keys = Object.values(keysOf(sandbox.name));
     this.#channel = redis.channelOf(sandbox.name);
     this.journal = new RedisJournal(sandbox.name, redis, maxHold, this.#events);
   }
@@ -113,9 +103,9 @@ export class RedisStorage implements Storage {
   /** Creates the sandbox. False if there is one. */
   async create(): Promise<boolean> {
     const nothing = { settle: [], after: this.state, exchanges: [], edits: false };
-    if ((await this.#ask(nothing)).kind !== 'gone') return false;
+    if ((await this.#ask(nothing)) !== 'gone') return false;
     await this.#context.enter(this.#sandbox.name);
-    return (await this.#ask(nothing, { creates: true })).kind === 'kept';
+    return (await this.#ask(nothing, true)) === 'kept';
   }
 
   /** The script tells of exchanges, edits and deletions. */
@@ -142,42 +132,33 @@ export class RedisStorage implements Storage {
   async #runAll(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
-      await this.#runBatch().catch((error: unknown) => {
-        for (const { reject } of this.#waiting.splice(0, this.#asked)) reject(error);
-      });
+      let batch = this.#runWaiting();
+      try {
+        let creates = false;
+        for (let losses = 0; ; losses += 1) {
+          // A release must not come before somebody listens.
+          if (batch.exchanges.some(isHeld)) await this.journal.follow();
+          const outcome = await this.#ask(batch, creates, losses >= MAX_LOSSES);
+          if (outcome === 'kept') break;
+          if (outcome === 'busy') await sleep(1 + 3 * Math.random());
+          else if (outcome === 'changed') await this.#refresh();
+          else if (this.#version !== '') this.#forget();
+          else if (this.#sandbox.mayCreate && isWrite(batch, this.state)) {
+            await this.#context.enter(this.#sandbox.name);
+            creates = true;
+          } else break; // One that does not exist and is not to be created answers like a new one.
+          batch = this.#runWaiting();
+        }
+        this.#waiting.splice(0, batch.settle.length);
+        for (const settle of batch.settle) settle();
+      } catch (error) {
+        for (const { reject } of this.#waiting.splice(0, batch.settle.length)) reject(error);
+      }
     }
     this.#isRunning = false;
   }
 
-  /** Runs what waits, one after the other, until Redis has taken it. */
-  async #runBatch(): Promise<void> {
-    let creates = false;
-    for (let losses = 0; ; losses += 1) {
-      const batch = this.#runWaiting();
-      this.#asked = batch.settle.length;
-      // A release must not come before somebody listens.
-      if (batch.exchanges.some(({ hold }) => hold !== undefined)) await this.journal.follow();
-      const limit = Math.min(MAX_TURN_MS, Math.ceil(50 + 3 * this.#roundTrip));
-      const turn = losses < MAX_LOSSES ? undefined : limit;
-      const { kind, rest, keep } = await this.#ask(batch, { creates, turn });
-      if (kind === 'busy') await sleep(1 + 3 * Math.random());
-      else if (kind === 'changed') await this.#take(rest);
-      else if (kind === 'gone' && this.#version !== '') this.#forget();
-      else if (kind === 'gone' && this.#sandbox.mayCreate && isWrite(batch, this.state)) {
-        await this.#context.enter(this.#sandbox.name, this.#wasKnown);
-        this.#wasKnown = false;
-        creates = true;
-      } else {
-        // One that does not exist and is not to be created answers like a new one.
-        if (kind === 'kept') keep();
-        this.#waiting.splice(0, this.#asked);
-        for (const settle of batch.settle) settle();
-        if (kind === 'kept' && rest.length > 1) await this.#context.keepPast(rest.slice(1));
-        return;
-      }
-    }
-  }
-
+  /** Runs what waits, one after the other. */
   #runWaiting(): Batch {
     const batch: Batch = { settle: [], after: this.state, exchanges: [], edits: false };
     for (const { run, resolve, reject } of this.#waiting.slice(0, MAX_BATCH)) {
@@ -198,70 +179,56 @@ export class RedisStorage implements Storage {
     return batch;
   }
 
-  /** Settings and clock depend on when the sandbox began, so they are always written. */
-  #isInitial(name: PartName, state: State): boolean {
-    const { initial } = this.#sandbox;
-    return name !== 'settings' && name !== 'clock' && PARTS[name].isSame(state, initial);
-  }
-
-  async #ask(
-    batch: Batch,
-    { creates = false, turn }: { creates?: boolean; turn?: number | undefined } = {},
-  ) {
+  /** Has Redis take what a batch comes to, if this server knows the present state. */
+  async #ask(batch: Batch, creates = false, takesTurn = false): Promise<unknown> {
     const { redis, capacity, server, id } = this.#context;
-    const { name } = this.#sandbox;
+    const { name, initial } = this.#sandbox;
     const { after, exchanges, clears, edits } = batch;
-    const version = this.#version;
-    const parts = PART_NAMES.filter((part) =>
-      version === ''
-        ? creates && !this.#isInitial(part, after)
-        : !PARTS[part].isSame(this.state, after),
-    );
-    const held = exchanges.flatMap(({ hold }, index) => (hold === undefined ? [] : [index + 1]));
+    // Settings and clock depend on when the sandbox began, so a new one has them in any case.
+    const { settings, clock } = initial;
+    const nothing = { ...initial, settings: { ...settings }, clock: { ...clock } };
+    const isKnown = this.#version !== '';
+    const parts = isKnown || creates ? changedParts(isKnown ? this.state : nothing, after) : [];
     const writes = creates || isWrite(batch, this.state);
-    const token = `${id}${crypto.randomUUID()}`;
-    const known = Object.fromEntries(PART_NAMES.map((it) => [it, this.#tokens.get(it) ?? '']));
-    const asked = { ...{ creates, turn, version, server, channel: this.#channel, capacity } };
-    const made = { parts, held, token, known, clears, edits, writes };
-    const texts = exchanges.map(exchangeText);
-    const args = [
-      JSON.stringify({ ...asked, ...made, tally: tally(name, exchanges) }),
-      ...parts.map((part) => (this.#isInitial(part, after) ? '' : PARTS[part].write(after))),
-      ...texts,
-    ];
-    const sentAt = performance.now();
-    const effect = writes ? 'writes' : 'reads';
-    const reply = await redis.eval(UPDATE, effect, Object.values(keysOf(name)), args);
-    this.#roundTrip = performance.now() - sentAt;
-    const [kind, ...rest] = Array.isArray(reply) ? reply.flat().map(String) : [];
-    const keep = (): void => {
-      this.state = after;
-      if (parts.length > 0) this.#version = token;
-      for (const part of parts) this.#tokens.set(part, token);
-      for (const [index, exchange] of exchanges.entries()) {
-        exchange.number = Number(rest[0]) + index + 1;
-        if (exchange.hold) this.journal.heldTexts.set(exchange, texts[index] ?? '');
-      }
-      if (!writes || performance.now() < this.#enteredAt + ENTER_EVERY_MS) return;
-      this.#enteredAt = performance.now();
-      this.#context.keepEntered(name);
+    const token = id + randomBytes(12).toString('base64url');
+    const ask = {
+      ...{ version: this.#version, creates, clears, edits, writes, token, server, capacity },
+      turn: takesTurn ? TURN_MS : undefined,
+      channel: this.#channel,
+      parts: parts.map(([part]) => part),
+      held: exchanges.flatMap((exchange, index) => (isHeld(exchange) ? [index + 1] : [])),
+      tally: tally(name, exchanges),
     };
-    return { kind, rest, keep };
+    const texts = [...parts.map(([, text]) => text), ...exchanges.map(exchangeText)];
+    const args = [JSON.stringify(ask), ...texts];
+    const reply = await redis.eval(UPDATE, writes ? 'writes' : 'reads', this.#keys, args);
+    const [outcome, number, cleared]: readonly unknown[] = Array.isArray(reply) ? reply : [];
+    if (outcome !== 'kept') return outcome;
+    this.state = after;
+    if (parts.length > 0) this.#version = token;
+    for (const [part] of parts) this.#tokens.set(part, token);
+    for (const [index, exchange] of exchanges.entries()) {
+      exchange.number = Number(number) + index + 1;
+    }
+    if (Array.isArray(cleared) && cleared.length > 0) await this.#context.keepPast(cleared);
+    return outcome;
   }
 
-  /** Takes over parts that other servers have written. */
-  async #take([version = '', ...parts]: readonly string[]): Promise<void> {
-    const { id, openUpstream } = this.#context;
-    const { start, initial, name } = this.#sandbox;
-    if (!version.startsWith(id)) {
+  /** Reads the parts that other servers have written. */
+  async #refresh(): Promise<void> {
+    const { redis, id, openUpstream } = this.#context;
+    const { start, name } = this.#sandbox;
+    const known = JSON.stringify(Object.fromEntries(this.#tokens));
+    const reply = await redis.eval(READ_STATE, 'reads', this.#keys.slice(0, 1), [known]);
+    const [version = '', isLost, ...parts] = Array.isArray(reply) ? reply.map(String) : [];
+    if (version !== '' && !version.startsWith(id)) {
       await this.#context.enter(name);
       throw new StorageError('servers with other settings have changed this sandbox');
     }
+    if (isLost === '1') this.#forget();
     for (let at = 0; at < parts.length; at += 3) {
-      const [field, token = '', text = ''] = parts.slice(at, at + 3);
-      const part = PART_NAMES.find((known) => known === field);
-      if (part === undefined) throw new Error(`There is no part ${field}.`);
-      this.state = await PARTS[part].restore(this.state, text, { start, initial, openUpstream });
+      const [part = '', token = '', text = ''] = parts.slice(at, at + 3);
+      this.state = await restorePart(this.state, [part, text], { start, openUpstream });
       this.#tokens.set(part, token);
     }
     this.#version = version;
@@ -271,8 +238,6 @@ export class RedisStorage implements Storage {
     const { start, initial } = this.#sandbox;
     this.state = initialState(start, initial.settings.upstream, Date.now());
     this.#version = '';
-    this.#wasKnown = true;
-    this.#enteredAt = Number.NEGATIVE_INFINITY;
     this.#tokens.clear();
   }
 }
