@@ -118,7 +118,7 @@ export class ControlClient {
    * @throws ControlError if it answers with an Error
    */
   async call<R extends JsonRoute>(route: R, ...[input]: Input<R>): Promise<ReplyOf<R>> {
-    const response = await this.#send(route, input);
+    const response = await this.request(route, input);
     const text = await response.text().catch((cause) => this.#refuse(cause, input?.signal));
     const value = text === '' ? undefined : tryParseJson(text);
     if (text !== '' && value === undefined) throw strangeReply(response.status, route, this.url);
@@ -128,7 +128,7 @@ export class ControlClient {
 
   /** Calls an endpoint whose reply is text, such as a scenario in YAML. */
   async text<R extends TextRoute>(route: R, ...[input]: Input<R>): Promise<string> {
-    return (await this.#send(route, input)).text();
+    return (await this.request(route, input)).text();
   }
 
   /**
@@ -138,7 +138,7 @@ export class ControlClient {
    * @throws ControlError if it answers with an Error
    */
   send<R extends Route>(route: R, ...[input]: Input<R>): Promise<Response> {
-    return this.#send(route, input);
+    return this.request(route, input);
   }
 
   /**
@@ -151,14 +151,15 @@ export class ControlClient {
     route: 'GET /requests/stream',
     input: CallInput<'GET /requests/stream'> = {},
   ): AsyncGenerator<StreamEvent & { readonly id: string }> {
-    const { body } = await this.#send(route, input);
+    const { body } = await this.request(route, input);
     if (body === null) return;
     for await (const { type: name, id, data } of readEvents(body)) {
       yield { name, id, data: parseJson(data) } as StreamEvent & { readonly id: string };
     }
   }
 
-  async #send(route: Route, input: AnyInput = {}): Promise<Response> {
+  /** The same for a route that is known only at run time, with an input that only the server checks. */
+  async request(route: string, input: AnyInput = {}): Promise<Response> {
     const { token, name = 'a test', fetch: send = fetchNow } = this.#options;
     const { path = {}, query = {}, body, signal } = input;
     const [method = '', template = ''] = route.split(' ');
@@ -169,7 +170,7 @@ export class ControlClient {
     const headers = new Headers({ 'Mock-Client': name, ...input.headers });
     if (token !== undefined) headers.set('Mock-Control-Token', token);
     const isText = typeof body === 'string';
-    if (body !== undefined) {
+    if (body !== undefined && !headers.has('Content-Type')) {
       headers.set('Content-Type', isText ? 'application/yaml' : 'application/json');
     }
     const content = isText ? body : body && writeJson(body);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { ActionName } from '../../src/cli/commands/ctl-actions.ts';
 import {
   connectPetstoreMock,
   createApp,
@@ -41,6 +42,92 @@ async function send(mock: MockSandbox, method: string, path: string): Promise<nu
 }
 
 describe('ctl', () => {
+  /** Each verb in an order in which all of them succeed. */
+  const VERBS: Readonly<Record<ActionName, string>> = {
+    get: 'get pets 1',
+    add: 'add pets name=Rex categoryId=9007199254740993',
+    set: 'set orders 3 status=shipped',
+    delete: 'delete orders 2',
+    ship: 'ship 1',
+    cancel: 'cancel 1',
+    undo: 'undo',
+    snapshot: 'snapshot before',
+    restore: 'restore before',
+    use: 'use outage slow',
+    save: `save mine ${join(folder, 'verbs.yaml')}`,
+    assume: 'assume cancel-again=404',
+    clock: 'clock real',
+    hold: 'hold listOrders',
+    holds: 'holds',
+    release: 'release open=true',
+    requests: 'requests',
+    wait: 'wait operation=listPets',
+    whatif: 'whatif 1',
+    rewind: 'rewind 1',
+    coverage: 'coverage',
+    findings: 'findings',
+    sandboxes: 'sandboxes',
+    call: 'call getClock',
+    reset: 'reset',
+  };
+
+  test('prints JSON for each verb', async () => {
+    const { mock, ctl } = sandbox();
+    writeFileSync(join(folder, 'verbs.yaml'), 'extends: slow\n');
+    await send(mock, 'GET', '/pets');
+    for (const line of Object.values(VERBS)) {
+      const { code, stdout, stderr } = await ctl(...line.split(' '), '--json');
+      expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
+      expect(JSON.parse(stdout)).toEqual(expect.any(Object));
+      if (line === 'ship 1') expect(JSON.parse(stdout)).toMatchObject({ status: 'shipped' });
+      if (line === 'reset') expect(JSON.parse(stdout)).toEqual({ done: 'reset' });
+    }
+  });
+
+  test('adds and deletes records, which are animals or pets', async () => {
+    const { mock, ctl } = sandbox();
+    const { stdout } = await ctl('add', 'pets', 'name=7', 'categoryId=9007199254740993');
+    expect(stdout).toMatch(/^id +name +categoryId\n65 +7 +9007199254740993\n$/);
+    expect((await ctl('get', 'animals', '65')).stdout).toBe(stdout);
+    expect((await ctl('delete', 'pets', '65')).stdout).toBe('deleted animals 65\n');
+    expect(await mock.animals.count()).toBe(64);
+  });
+
+  test('holds an operation and waits for its calls', async () => {
+    const { mock, ctl } = sandbox();
+    expect((await ctl('hold', 'listPets', 'lists', 'calls=1')).code).toBe(0);
+    const held = send(mock, 'GET', '/pets');
+    const waited = await ctl('wait', 'operation=listPets', 'atLeast=1');
+    expect(waited.stdout).toBe('1 exchange matched\n');
+    expect(await send(mock, 'GET', '/pets')).toBe(200);
+    expect((await ctl('release', 'lists', 'open=true')).stdout).toMatch(/\n1 +lists +GET/);
+    expect(await held).toBe(200);
+  });
+
+  test('calls any endpoint with a path, a query, a body or a file, and lists them', async () => {
+    const { ctl } = sandbox();
+    expect((await ctl('call')).stdout).toMatch(/\nsetClock +PUT +\/clock /);
+    const now = '2030-12-06T00:00:00.000Z';
+    const body = JSON.stringify({ now, frozen: true });
+    expect(JSON.parse((await ctl('call', 'setClock', body)).stdout)).toMatchObject({ now });
+    const advanced = await ctl('call', 'advanceClock', 'by=P1D');
+    expect(JSON.parse(advanced.stdout)).toMatchObject({ now: '2030-12-07T00:00:00.000Z' });
+    const file = join(folder, 'called.yaml');
+    writeFileSync(file, 'extends: slow\n');
+    expect((await ctl('call', 'saveScenario', 'name=a.1', `@${file}`)).code).toBe(0);
+    expect((await ctl('call', 'getScenarioSource', 'name=a.1')).stdout).toBe('extends: slow\n');
+    const removed = await ctl('call', 'deleteScenario', 'name=a.1');
+    expect(removed).toMatchObject({ code: 0, stdout: 'deleteScenario\n' });
+  });
+
+  test('uses a file as a scenario of its name, among others', async () => {
+    const { mock, ctl } = sandbox();
+    const file = join(folder, 'busy.yaml');
+    writeFileSync(file, 'rules: [{ on: getPet, reply: { status: 503 } }]\n');
+    expect((await ctl('use', 'slow', file)).stdout).toMatch(/1 +slow .*\n2 +busy/);
+    expect(await send(mock, 'GET', '/pets/1')).toBe(503);
+  });
+
   test('ships and cancels orders, and changes fields of records', async () => {
     const { mock, ctl } = sandbox();
     expect((await ctl('ship', '1')).code).toBe(0);
@@ -215,11 +302,12 @@ describe('ctl', () => {
     ],
     [['clock', '+90m'], 2, /found "\+90m" \(did you mean \+PT90M\?\)/],
     [['clock', 'soon'], 2, /found "soon"$/],
-    [
-      ['get', 'pets'],
-      2,
-      /expected animals, inventory or orders, found "pets" \(did you mean animals\?\)/,
-    ],
+    [['get', 'pet'], 2, /expected animals, inventory or orders, found "pet"/],
+    [['wait', 'within=PT0S'], 1, '0 exchanges matched, not 1'],
+    [['hold', 'listPet'], 2, /found "listPet" \(did you mean listPets\?\)$/],
+    [['call', 'setClok'], 2, /an operation that "ctl call" lists, .*did you mean setClock\?\)$/],
+    [['call', 'getRequest'], 2, 'ctl call getRequest needs number=VALUE'],
+    [['call', 'setClock', 'now=soon'], 1, /^\$\.now: expected /],
     [['ship', 'one'], 1, /^id in the path: expected an integer from .*found "one"$/],
     [['set', 'orders', '1', 'status=gone'], 1, /expected pending, shipped or cancelled/],
     [['use', 'outtage'], 1, /did you mean outage\?/],

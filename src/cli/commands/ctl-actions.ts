@@ -1,51 +1,35 @@
-import { extname } from 'node:path';
-import { type AnyRecord, type Field, STORED_RECORDS } from '../../contract/records.ts';
-import type {
-  AssumptionState,
-  ClockState,
-  Coverage,
-  Findings,
-  JournalPage,
-  SandboxSummary,
-  ScenarioSummary,
-  Snapshot,
-} from '../../control/control-shapes.ts';
-import type { HeldReply, ReleaseResult } from '../../control/journal/hold-endpoints.ts';
-import type { Alternative, Undone } from '../../control/journal/time-travel-endpoints.ts';
-import { type ControlClient, searchOf } from '../../library/control-client.ts';
+import { basename, extname } from 'node:path';
+import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
+import { OPERATION_IDS } from '../../contract/operations.ts';
 import { rowNames } from '../../tables.ts';
 import { countText, describe } from '../../words.ts';
-import { parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
-import { ANY, NOTHING, type Words } from '../command-table.ts';
-import type { FlagName, Flags } from '../flags.ts';
-import { changeRecord, fieldValue, readCollection, recordPath } from './ctl-records.ts';
-import { createTable, exchangeRow, parseAssignments, type Result } from './ctl-tables.ts';
-
-interface Action {
-  readonly takes: Words;
-  readonly flags?: readonly FlagName[];
-  /** Whether it is about the server rather than one sandbox. */
-  readonly ofServer?: true;
-  readonly summary: string;
-  readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
-}
+import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
+import { ANY, NOTHING } from '../command-table.ts';
+import { RECORD_ACTIONS } from './ctl-records.ts';
+import {
+  type Action,
+  createTable,
+  exchangeRow,
+  parseAssignments,
+  parseJsonAssignments,
+  type Result,
+} from './ctl-tables.ts';
 
 /** Exchanges that `requests` prints unless `limit` says otherwise. */
 const MAX_EXCHANGES = 20;
 
-/** Records that `get` prints unless `_limit` says otherwise: a store can have a million. */
-const MAX_RECORDS = 100;
-
 const ACTIONS = {
   use: {
-    takes: ['[SCENARIO…]', 0, ANY],
+    takes: ['[SCENARIO | FILE…]', 0, ANY],
     flags: ['none'],
     summary: 'Activate these scenarios instead of the active ones, or list them.',
-    async run(client, scenarios, { none = false }) {
-      if (none && scenarios.length > 0) throw new UsageError('ctl use: --none takes no scenarios');
-      const changes = none || scenarios.length > 0;
-      if (changes) await client.call('PUT', '/scenario', { scenarios });
-      const all = await client.call<readonly ScenarioSummary[]>('GET', '/scenarios');
+    async run(client, words, { none = false }) {
+      if (none && words.length > 0) throw new UsageError('ctl use: --none takes no scenarios');
+      const changes = none || words.length > 0;
+      const scenarios: string[] = [];
+      for (const word of words) scenarios.push(isFile(word) ? await saveFile(client, word) : word);
+      if (changes) await client.call('PUT /scenario', { body: { scenarios } });
+      const all = await client.call('GET /scenarios');
       const listed = changes ? all.filter((it) => it.active !== undefined) : all;
       return createTable(listed, 'active', 'name', 'description');
     },
@@ -53,12 +37,8 @@ const ACTIONS = {
   save: {
     takes: ['NAME FILE', 2, 2],
     summary: 'Save a scenario of your own in the sandbox, for `use`.',
-    async run(client, [name = '', file = '']) {
-      const text = await readTextFile(file, 'ctl save', 'a scenario file');
-      const format = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
-      const body = new Blob([text], { type: `application/${format}` });
-      await client.call('PUT', `/scenarios/${encodeURIComponent(name)}`, body);
-      return { text: `saved ${name}\n` };
+    run: async (client, [name, file = '']) => {
+      return { text: `saved ${await saveFile(client, file, name)}\n` };
     },
   },
   reset: {
@@ -66,58 +46,18 @@ const ACTIONS = {
     flags: ['keep'],
     summary: 'Put the sandbox back to how it started.',
     async run(client, _words, { keep }) {
-      await client.call('POST', '/reset', { keep });
+      await client.call('POST /reset', { body: { keep } });
       return { text: 'reset\n' };
     },
   },
-  ship: {
-    takes: ['ORDER', 1, 1],
-    summary: 'Mark an order as shipped.',
-    run: (client, [id]) => changeRecord(client, 'orders', id, { status: 'shipped' }),
-  },
-  cancel: {
-    takes: ['ORDER', 1, 1],
-    summary: 'Mark an order as cancelled.',
-    run: (client, [id]) => changeRecord(client, 'orders', id, { status: 'cancelled' }),
-  },
-  get: {
-    takes: ['animals|inventory|orders [ID | FIELD=VALUE…]', 1, ANY],
-    summary: 'Print records: all, one, or those that match the filters of the control API.',
-    async run(client, [name, ...words]) {
-      const collection = readCollection('ctl get', name);
-      const [id] = words;
-      if (words.length === 1 && id !== undefined && !id.includes('=')) {
-        const record = await client.call<AnyRecord>('GET', recordPath(collection, id));
-        return { rows: [record], json: record };
-      }
-      const query = { _limit: MAX_RECORDS, ...parseAssignments(words) };
-      const path = `/${collection}`;
-      const records = await client.call<readonly AnyRecord[]>('GET', path + searchOf(query));
-      const total = await client.count(path + searchOf({ ...query, _limit: 0 }));
-      const isPart = total > records.length;
-      const text = isPart ? `${records.length} of ${total}; _limit=N shows more\n` : '';
-      return { rows: records, text, json: records };
-    },
-  },
-  set: {
-    takes: ['animals|inventory|orders ID FIELD=VALUE…', 3, ANY],
-    summary: 'Change fields of a record; null removes an optional one.',
-    run(client, [name, id, ...words]) {
-      const collection = readCollection('ctl set', name);
-      const fields: Readonly<Record<string, Field>> = STORED_RECORDS[collection];
-      const changes = Object.entries(parseAssignments(words)).map(([field, text]) => {
-        return [field, fieldValue(fields[field], text)];
-      });
-      return changeRecord(client, collection, id, Object.fromEntries(changes));
-    },
-  },
+  ...RECORD_ACTIONS,
   assume: {
     takes: ['[ID=OPTION…]', 0, ANY],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
-      const options = parseAssignments(words);
-      if (words.length > 0) await client.call('PATCH', '/assumptions', options);
-      const all = await client.call<readonly AssumptionState[]>('GET', '/assumptions');
+      const body = parseAssignments(words);
+      if (words.length > 0) await client.call('PATCH /assumptions', { body });
+      const all = await client.call('GET /assumptions');
       const changed = all.filter((it) => it.chosen !== it.default);
       return createTable(changed, 'id', 'chosen', 'default', 'question');
     },
@@ -131,14 +71,15 @@ const ACTIONS = {
         const expected = 'an instant, +DURATION such as +P30D, or real';
         throw refusal('ctl clock', expected, describe(to) + durationHint(to));
       }
-      if (to.startsWith('+')) await client.call('POST', '/clock/advance', { by: to.slice(1) });
-      const setting = {
+      if (to.startsWith('+'))
+        await client.call('POST /clock/advance', { body: { by: to.slice(1) } });
+      const body = {
         ...(/^\d/.test(to) && { now: to }),
         ...(to === 'real' && { real: true }),
         ...(frozen !== undefined && { frozen }),
       };
-      if (Object.keys(setting).length > 0) await client.call('PUT', '/clock', setting);
-      const clock = await client.call<ClockState>('GET', '/clock');
+      if (Object.keys(body).length > 0) await client.call('PUT /clock', { body });
+      const clock = await client.call('GET /clock');
       const state = clock.frozen ? ', frozen' : clock.real ? ', real time' : '';
       return { text: `${clock.now}${state}\n`, json: clock };
     },
@@ -148,67 +89,84 @@ const ACTIONS = {
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
-      const path = `/requests${searchOf({ limit: MAX_EXCHANGES, ...parseAssignments(words) })}`;
-      const { exchanges } = await client.call<JournalPage>('GET', path);
+      const query = { limit: MAX_EXCHANGES, ...parseAssignments(words) };
+      const { exchanges } = await client.call('GET /requests', { query });
       return { rows: exchanges.map(exchangeRow), json: exchanges };
+    },
+  },
+  wait: {
+    takes: ['[FILTER=VALUE…] [atLeast=N] [within=DURATION]', 0, ANY],
+    summary: 'Wait until enough exchanges match: 1 within PT10S by default. Fails if they do not.',
+    async run(client, words) {
+      const body = { atLeast: 1, ...parseJsonAssignments(words) };
+      const json = await client.call('POST /requests/count', { body });
+      const found = `${countText(json.count, 'exchange')} matched`;
+      if (json.count < body.atLeast) throw new Failure(`${found}, not ${body.atLeast}`);
+      return { text: `${found}\n`, json };
     },
   },
   whatif: {
     takes: ['EXCHANGE', 1, 1],
     summary: 'List what the real service might have answered instead.',
     async run(client, [number = '']) {
-      const list = await client.call<readonly Alternative[]>(
-        'GET',
-        exchangePath(number, 'alternatives'),
-      );
+      const list = await client.call('GET /requests/{number}/alternatives', { path: { number } });
       return createTable(list, 'assumption', 'option', 'status', 'meaning');
     },
   },
   rewind: {
     takes: ['EXCHANGE [before|after]', 1, 2],
     summary: 'Put the sandbox back to how a call found or left it.',
-    async run(client, [number = '', to = 'before']) {
-      const side = parseChoice(['before', 'after'], to, 'ctl rewind');
-      await client.call('POST', exchangePath(number, 'rewind'), { to: side });
-      return { text: `rewound to ${side} call ${number}\n` };
+    async run(client, [number = '', side = 'before']) {
+      const to = parseChoice(['before', 'after'], side, 'ctl rewind');
+      await client.call('POST /requests/{number}/rewind', { path: { number }, body: { to } });
+      return { text: `rewound to ${to} call ${number}\n` };
     },
   },
   undo: {
     takes: NOTHING,
     summary: 'Take back the latest change by ctl, the page or a test.',
     async run(client) {
-      const json = await client.call<Undone>('POST', '/undo');
+      const json = await client.call('POST /undo');
       const { what, laterCalls } = json;
       const calls = countText(laterCalls, 'later call');
       const also = laterCalls === 0 ? '' : `, and with it what ${calls} had changed`;
       return { text: `took back: ${what}${also}\n`, json };
     },
   },
+  hold: {
+    takes: ['OPERATION [NAME] [MEMBER=VALUE…]', 1, ANY],
+    summary: 'Hold back the replies of an operation, or of *, until `release`; a latch.',
+    async run(client, [operation, ...words]) {
+      const on = parseChoice([...OPERATION_IDS, '*'], operation, 'ctl hold');
+      const [name = 'default', members] = splitName(words);
+      const body = { ...parseJsonAssignments(members), on, hold: name };
+      await client.call('POST /holds', { body });
+      return { text: `holding ${on} as ${name}; "ctl release ${name} open=true" ends it\n` };
+    },
+  },
   holds: {
     takes: NOTHING,
     summary: 'List the replies that rules hold back.',
-    run: async (client) => createHoldTable(await client.call('GET', '/holds')),
+    run: async (client) => createHoldTable(await client.call('GET /holds')),
   },
   release: {
     takes: ['[NAME] [WHICH=VALUE…]', 0, ANY],
     summary: 'Release replies: all, those of a hold, count=N, newestFirst=true, exchanges=N,N.',
     async run(client, words) {
-      const [name] = words.filter((word) => !word.includes('='));
-      const which = Object.entries(parseAssignments(words.filter((word) => word !== name)));
-      const options = which.map(([member, text]) => {
-        if (member === 'exchanges') return [member, text.split(',').map(Number)];
-        return [member, /^(?:\d+|true|false)$/.test(text) ? JSON.parse(text) : text];
-      });
-      const body = { name, ...Object.fromEntries(options) };
-      const released = await client.call<ReleaseResult>('POST', '/holds/release', body);
-      return { ...createHoldTable(released.released), json: released };
+      const [name, which] = splitName(words);
+      const { exchanges, ...options } = parseJsonAssignments(which);
+      const numbers =
+        exchanges === undefined ? undefined : String(exchanges).split(',').map(Number);
+      const body = { ...options, name, exchanges: numbers };
+      const json = await client.call('POST /holds/release', { body });
+      return { ...createHoldTable(json.released), json };
     },
   },
   coverage: {
     takes: NOTHING,
     summary: 'Print how often each documented reply was shown.',
     async run(client) {
-      const json = await client.call<Coverage>('GET', '/coverage');
+      const json = await client.call('GET /coverage');
       const { shown, total, percent } = json.totals.documented;
       const text = `${shown} of ${total} documented replies (${percent}%)\n`;
       const table = createTable(json.documented, 'count', 'operation', 'status', 'description');
@@ -219,7 +177,7 @@ const ACTIONS = {
     takes: NOTHING,
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
-      const json = await client.call<Findings>('GET', '/findings');
+      const json = await client.call('GET /findings');
       return { ...createTable(json.findings, 'exchange', 'code', 'message'), json };
     },
   },
@@ -228,8 +186,7 @@ const ACTIONS = {
     ofServer: true,
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
-      const path = `/sandboxes${searchOf(parseAssignments(words))}`;
-      const list = await client.call<readonly SandboxSummary[]>('GET', path);
+      const list = await client.call('GET /sandboxes', { query: parseAssignments(words) });
       const sizes = ['animals', 'inventory', 'orders'] as const;
       return createTable(list, 'name', 'lastUsed', ...sizes, 'requests', 'findings', 'service');
     },
@@ -238,8 +195,8 @@ const ACTIONS = {
     takes: ['[NAME]', 0, 1],
     summary: 'Keep a copy of the store, or list the copies.',
     async run(client, [name]) {
-      if (name !== undefined) await client.call('POST', '/snapshots', { name });
-      const all = await client.call<readonly Snapshot[]>('GET', '/snapshots');
+      if (name !== undefined) await client.call('POST /snapshots', { body: { name } });
+      const all = await client.call('GET /snapshots');
       const listed = name === undefined ? all : all.filter((it) => it.name === name);
       return createTable(listed, 'name', 'animals', 'inventory', 'orders');
     },
@@ -248,11 +205,40 @@ const ACTIONS = {
     takes: ['NAME', 1, 1],
     summary: 'Bring back the store of a snapshot.',
     async run(client, [name = '']) {
-      await client.call('POST', `/snapshots/${encodeURIComponent(name)}/restore`);
+      await client.call('POST /snapshots/{name}/restore', { path: { name } });
       return { text: `restored ${name}\n` };
     },
   },
+  call: {
+    takes: ['[OPERATION [NAME=VALUE…] [JSON | @FILE]]', 0, ANY],
+    summary: 'Call any endpoint of the control API, or list them.',
+    run: async (client, words) => (await import('./ctl-call.ts')).callEndpoint(client, words),
+  },
 } as const satisfies Record<string, Action>;
+
+/** Scenarios are named, files have a folder or an extension. */
+function isFile(word: string): boolean {
+  return /[\\/]|\.(?:ya?ml|json)$/i.test(word);
+}
+
+/** Saves a scenario in the sandbox, by default under the name of its file. */
+async function saveFile(
+  client: ControlClient,
+  file: string,
+  name = basename(file, extname(file)),
+): Promise<string> {
+  const body = await readTextFile(file, 'ctl', 'a scenario file');
+  const type = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
+  const headers = { 'Content-Type': `application/${type}` };
+  await client.request('PUT /scenarios/{name}', { path: { name }, body, headers });
+  return name;
+}
+
+/** The word that is no assignment, and the others. */
+function splitName(words: readonly string[]): [name: string | undefined, others: string[]] {
+  const name = words.find((word) => !word.includes('='));
+  return [name, words.filter((word) => word !== name)];
+}
 
 /** A hint for a duration as people write it, such as 90m or 2d. */
 function durationHint(text: string): string {
@@ -261,12 +247,8 @@ function durationHint(text: string): string {
   return ` (did you mean +P${/[dw]/i.test(unit) ? '' : 'T'}${count}${unit.toUpperCase()}?)`;
 }
 
-function createHoldTable(held: readonly HeldReply[]): Result {
+function createHoldTable(held: ReplyOf<'GET /holds'>): Result {
   return createTable(held, 'exchange', 'name', 'method', 'target', 'since');
-}
-
-function exchangePath(number: string, what: string): string {
-  return `/requests/${encodeURIComponent(number)}/${what}`;
 }
 
 export type ActionName = keyof typeof ACTIONS;

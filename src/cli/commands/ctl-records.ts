@@ -1,37 +1,108 @@
-import { parseInt64 } from '../../contract/json.ts';
+import type { ControlClient } from '../../client/control-client.ts';
+import { parseInt64, parseJson } from '../../contract/json.ts';
 import {
-  type AnyRecord,
   COLLECTIONS,
   type CollectionName,
   type Field,
+  STORED_RECORDS,
 } from '../../contract/records.ts';
-import type { ControlClient } from '../../library/control-client.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
-import { joinWords } from '../../words.ts';
-import { parseChoice, refusal } from '../command.ts';
-import type { Result } from './ctl-tables.ts';
+import { parseChoice } from '../command.ts';
+import { ANY } from '../command-table.ts';
+import { type Action, parseAssignments, type Result } from './ctl-tables.ts';
 
-export function readCollection(action: string, word: string | undefined): CollectionName {
-  if (word !== 'pets') return parseChoice(COLLECTIONS, word, action);
-  throw refusal(action, joinWords(COLLECTIONS, 'or'), '"pets" (did you mean animals?)');
+/** Records that `get` prints unless `_limit` says otherwise: a store can have a million. */
+const MAX_RECORDS = 100;
+
+export const RECORD_ACTIONS = {
+  ship: {
+    takes: ['ORDER', 1, 1],
+    summary: 'Mark an order as shipped.',
+    run: (client, [id]) => changeRecord(client, 'orders', id, { status: 'shipped' }),
+  },
+  cancel: {
+    takes: ['ORDER', 1, 1],
+    summary: 'Mark an order as cancelled.',
+    run: (client, [id]) => changeRecord(client, 'orders', id, { status: 'cancelled' }),
+  },
+  get: {
+    takes: ['pets|inventory|orders [ID | FIELD=VALUE…]', 1, ANY],
+    summary: 'Print records: all, one, or those that match the filters of the control API.',
+    async run(client, [name, ...words]) {
+      const collection = readCollection('ctl get', name);
+      const [id = ''] = words;
+      if (words.length === 1 && !id.includes('=')) {
+        return recordResult(await client.call(`GET /${collection}/{id}`, { path: { id } }));
+      }
+      const query = { _limit: MAX_RECORDS, ...parseAssignments(words) };
+      const response = await client.send(`GET /${collection}`, { query });
+      const records = parseJson(await response.text());
+      const rows = Array.isArray(records) ? records : [];
+      const all = await client.send(`GET /${collection}`, { query: { ...query, _limit: 0 } });
+      const total = Number(all.headers.get('X-Total-Count'));
+      const isPart = total > rows.length;
+      const text = isPart ? `${rows.length} of ${total}; _limit=N shows more\n` : '';
+      return { rows, text, json: rows };
+    },
+  },
+  add: {
+    takes: ['pets|inventory|orders FIELD=VALUE…', 2, ANY],
+    summary: 'Create a record.',
+    async run(client, [name, ...words]) {
+      const collection = readCollection('ctl add', name);
+      const body = parseFields(collection, words);
+      return recordResult(await readJson(client.request(`POST /${collection}`, { body })));
+    },
+  },
+  set: {
+    takes: ['pets|inventory|orders ID FIELD=VALUE…', 3, ANY],
+    summary: 'Change fields of a record; null removes an optional one.',
+    run(client, [name, id, ...words]) {
+      const collection = readCollection('ctl set', name);
+      return changeRecord(client, collection, id, parseFields(collection, words));
+    },
+  },
+  delete: {
+    takes: ['pets|inventory|orders ID', 2, 2],
+    summary: 'Delete a record.',
+    async run(client, [name, id = '']) {
+      const collection = readCollection('ctl delete', name);
+      await client.call(`DELETE /${collection}/{id}`, { path: { id } });
+      return { text: `deleted ${collection} ${id}\n` };
+    },
+  },
+} as const satisfies Record<string, Action>;
+
+async function readJson(response: Promise<Response>): Promise<unknown> {
+  return parseJson(await (await response).text());
 }
 
-export function recordPath(collection: CollectionName, id = ''): string {
-  return `/${collection}/${encodeURIComponent(id)}`;
+function readCollection(action: string, word: string | undefined): CollectionName {
+  return word === 'pets' ? 'animals' : parseChoice(COLLECTIONS, word, action);
 }
 
-export async function changeRecord(
+async function changeRecord(
   client: ControlClient,
   collection: CollectionName,
-  id: string | undefined,
-  changes: object,
+  id = '',
+  body: object,
 ): Promise<Result> {
-  const record = await client.call<AnyRecord>('PATCH', recordPath(collection, id), changes);
-  return { rows: [record], json: record };
+  return recordResult(await client.call(`PATCH /${collection}/{id}`, { path: { id }, body }));
+}
+
+function recordResult(record: unknown): Result {
+  const json: object = Object(record);
+  return { rows: [json], json };
+}
+
+function parseFields(collection: CollectionName, words: readonly string[]): object {
+  const fields: Readonly<Record<string, Field>> = STORED_RECORDS[collection];
+  const members = Object.entries(parseAssignments(words));
+  return Object.fromEntries(members.map(([name, text]) => [name, fieldValue(fields[name], text)]));
 }
 
 /** A field's value from its text. The server refuses what the field cannot have. */
-export function fieldValue(field: Field | undefined, text: string): unknown {
+function fieldValue(field: Field | undefined, text: string): unknown {
   if (text === 'null' && !field?.required) return null;
   if (field === undefined || FIELD_SHAPES[field.type].schema.type === 'string') return text;
   return /^(?:true|false)$/.test(text) ? text === 'true' : (parseInt64(text) ?? text);

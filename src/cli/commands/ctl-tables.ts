@@ -1,14 +1,25 @@
-import { writeJson } from '../../contract/json.ts';
-import type { RecordedExchange } from '../../control/control-shapes.ts';
+import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
+import { tryParseJson, writeJson } from '../../contract/json.ts';
 import { describe } from '../../words.ts';
 import { UsageError } from '../command.ts';
+import type { Words } from '../command-table.ts';
+import type { FlagName, Flags } from '../flags.ts';
 import { bold, escapeControls, renderTable, type Style } from '../terminal.ts';
+
+export interface Action {
+  readonly takes: Words;
+  readonly flags?: readonly FlagName[];
+  /** Whether it is about the server rather than one sandbox. */
+  readonly ofServer?: true;
+  readonly summary: string;
+  readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
+}
 
 export interface Result {
   /** The rows of a table; its headings are the names of their members. */
   readonly rows?: readonly object[];
   readonly text?: string;
-  /** What `--json` prints in place of both. */
+  /** What `--json` prints in place of both; `{"done": text}` by default. */
   readonly json?: object;
 }
 
@@ -38,6 +49,8 @@ function formatCell(value: unknown): string {
   return typeof value === 'object' ? writeJson(value) : String(value);
 }
 
+type RecordedExchange = ReplyOf<'GET /requests/{number}'>;
+
 export function exchangeRow({ number, method, target, ...reply }: RecordedExchange) {
   const { status, fault, basis, by } = reply;
   return {
@@ -55,6 +68,15 @@ export function parseAssignments(words: readonly string[]): Record<string, strin
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (name !== undefined && text !== undefined) return [name, text] as const;
     throw new UsageError(`ctl: expected NAME=VALUE, found ${describe(word)}`);
+  });
+  return Object.fromEntries(assignments);
+}
+
+/** The same with values that are JSON; any other text is a string. */
+export function parseJsonAssignments(words: readonly string[]): Record<string, unknown> {
+  const assignments = Object.entries(parseAssignments(words)).map(([name, text]) => {
+    const value = tryParseJson(text);
+    return [name, value === undefined ? text : value] as const;
   });
   return Object.fromEntries(assignments);
 }

@@ -1,10 +1,9 @@
-import { ControlError } from '../../client/control-client.ts';
+import { ControlClient, ControlError } from '../../client/control-client.ts';
+import { createTrustingFetch } from '../../client/trusting-fetch.ts';
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
-import type { StreamEvent } from '../../control/journal/exchange-stream.ts';
-import { addressOf } from '../../http/target.ts';
-import { clientOf } from '../../library/connect.ts';
-import { type ControlClient, searchOf } from '../../library/control-client.ts';
+import { addressOf, parseAddress } from '../../http/target.ts';
+import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import {
   type Command,
   Failure,
@@ -22,26 +21,33 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
   const [first, ...words] = positionals;
   const listed = 'an action that "petstore-mock ctl --help" lists';
   const name = parseChoice(ACTION_NAMES, first, 'ctl', listed);
-  const { takes, run, flags: own = [], ofServer } = actionShape(name);
+  const { takes, run, flags: own = [], ofServer = false } = actionShape(name);
   requireWords(`ctl ${name}`, takes, words);
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((action) => actionShape(action).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spell(foreign)}`);
-  const client = await clientFor(flags, ofServer);
+  const client = await createClient(flags, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const result = await run(client, words, flags);
-    return { text: renderResult(result, terminal.style), json: result.json, exitCode: 0 };
+    const { text = '', json = { done: text.trimEnd() } } = result;
+    return { text: renderResult(result, terminal.style), json, exitCode: 0 };
   } catch (error) {
     throw error instanceof Error && !(error instanceof UsageError) ? explainError(error) : error;
   }
 };
 
-async function clientFor(flags: Flags, ofServer = false): Promise<ControlClient> {
+async function createClient(flags: Flags, ofServer: boolean): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = flags;
   const ca = await readCertificate('ca', flags);
-  const { root, name, client } = clientOf({ url, token, ca }, 'ctl');
-  return ofServer ? client : client.at(`${addressOf({ root, sandbox: sandbox ?? name })}/__mock`);
+  const address = parseAddress(url);
+  const name = ofServer ? DEFAULT_SANDBOX : (sandbox ?? address.sandbox);
+  return new ControlClient({
+    url: `${addressOf({ ...address, sandbox: name })}/__mock`,
+    token,
+    fetch: ca === undefined ? undefined : createTrustingFetch(ca),
+    name: 'ctl',
+  });
 }
 
 /** Prints exchanges as they happen, until the server or the user ends it. */
@@ -51,8 +57,8 @@ async function follow(
   { output, notices }: Terminal,
   json = false,
 ): Promise<never> {
-  const path = `/requests/stream${searchOf(parseAssignments(words))}`;
-  for await (const { name, data } of client.events<StreamEvent>(path)) {
+  const events = client.events('GET /requests/stream', { query: parseAssignments(words) });
+  for await (const { name, data } of events) {
     if (name === 'dropped') notices.write(`the journal dropped ${data.count} exchanges\n`);
     if (name !== 'exchange') continue;
     const line = json
