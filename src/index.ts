@@ -16,8 +16,10 @@ export {
 export type { AssumptionId } from './contract/assumption-table.ts';
 export type { Int64 } from './contract/json.ts';
 export type { OperationId } from './contract/operations.ts';
-export type { EditView } from './control/control-shapes.ts';
-export type { Undone } from './control/journal/time-travel-endpoints.ts';
+export type { RecordedExchange } from './control/journal/exchange-text.ts';
+export type { EditView } from './control/journal/journal-endpoints.ts';
+export type { Alternative, Undone } from './control/journal/time-travel-endpoints.ts';
+export type { StoreState } from './control/state/state-endpoints.ts';
 export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export type { MockSandbox } from './library/mock-sandbox.ts';
@@ -27,14 +29,11 @@ export type {
   Order,
   RecordControl,
   StateChanges,
-  StoreState,
 } from './library/record-control.ts';
 export {
-  type Alternative,
   DroppedExchangesError,
   type Latch,
   type LatchOptions,
-  type RecordedExchange,
   type RequestFilter,
   type RequestHandle,
 } from './library/request-control.ts';

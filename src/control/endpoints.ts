@@ -3,12 +3,11 @@ import { packageVersion } from '../package.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { controlOpenApi } from './control-openapi.ts';
-import { ANY_OBJECT } from './control-shapes.ts';
 import { type Endpoint, type EndpointDefinition, endpoint, serviceUrl } from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
-import { json, refuse } from './reply.ts';
+import { ANY_OBJECT, json, refuse } from './reply.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
 import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
 import {

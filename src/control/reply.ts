@@ -9,8 +9,14 @@ import { MAX_NAMED } from '../sandbox/state.ts';
 import { adviseMethod } from '../service/no-operation.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
-import { ANY_TEXT, type InputOf, list } from '../shape/shapes.ts';
+import { ANY, ANY_TEXT, type InputOf, list, type Shape, withInput } from '../shape/shapes.ts';
 import { firstProblems, type Problem, problemText } from '../words.ts';
+
+/** A document of another standard. */
+export const ANY_OBJECT: Shape<unknown, object> = {
+  ...withInput(ANY),
+  schema: { type: 'object' },
+};
 
 const PROBLEM = object({
   path: required(ANY_TEXT, 'Where it is, such as `$.rules[0].on`.'),

@@ -1,10 +1,10 @@
 import { ControlError } from '../client/control-client.ts';
 import { writeJson } from '../contract/json.ts';
+import type { RecordedExchange } from '../control/journal/exchange-text.ts';
 import type { ServerOptions } from '../options.ts';
 import { countText, cut } from '../words.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
-import type { RecordedExchange } from './request-control.ts';
 import { serverOfRun, startPetstoreMock } from './start-mock.ts';
 
 /** The server of the test run if there is one, else a new one with these options. */

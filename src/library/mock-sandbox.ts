@@ -1,6 +1,7 @@
 import type { BodyOf, ControlClient, QueryOf } from '../client/control-client.ts';
 import type { Choices } from '../contract/assumption-table.ts';
 import { BASE_PATH } from '../contract/operations.ts';
+import type { StoreState } from '../control/state/state-endpoints.ts';
 import { addressOf } from '../http/target.ts';
 import type { FindingsReport } from '../sandbox/findings.ts';
 import type { CoverageReport } from '../sandbox/report-shapes.ts';
@@ -8,7 +9,7 @@ import type { ResetPart } from '../sandbox/state.ts';
 import type { RuleDefinition } from '../scenario/rule-shape.ts';
 import type { ScenarioName } from '../scenario/scenario-names.ts';
 import type { ScenarioDefinition } from '../scenario/scenario-shape.ts';
-import { createRecordControl, type StateChanges, type StoreState } from './record-control.ts';
+import { createRecordControl, type StateChanges } from './record-control.ts';
 import {
   createLatch,
   createRequestControl,

@@ -7,9 +7,6 @@ export type InventoryEntry = ReplyOf<'GET /inventory/{id}'>;
 /** An order as the store keeps it, with its state, which the service does not show. */
 export type Order = ReplyOf<'GET /orders/{id}'>;
 
-/** A whole store, in the form of a fixture. */
-export type StoreState = ReplyOf<'GET /state'>;
-
 /** Changes of a store. Fields that a record leaves out stay; a new record must be complete. */
 export type StateChanges = BodyOf<'PATCH /state'>;
 

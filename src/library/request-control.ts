@@ -1,18 +1,12 @@
-import type { ControlClient, QueryOf, ReplyOf } from '../client/control-client.ts';
+import type { ControlClient, QueryOf } from '../client/control-client.ts';
+import type { RecordedExchange } from '../control/journal/exchange-text.ts';
+import type { HeldReply } from '../control/journal/hold-endpoints.ts';
+import type { Alternative } from '../control/journal/time-travel-endpoints.ts';
+import type { StoreState } from '../control/state/state-endpoints.ts';
 import type { RuleDefinition } from '../scenario/rule-shape.ts';
-import type { StoreState } from './record-control.ts';
 
 /** Selects exchanges. Every member given must match. */
 export type RequestFilter = QueryOf<'GET /requests/stream'>;
-
-/** One exchange as the journal of a sandbox shows it. */
-export type RecordedExchange = ReplyOf<'GET /requests/{number}'>;
-
-/** What a call would have got under another option of an assumption. */
-export type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
-
-/** A reply that a rule holds back. */
-type HeldReply = ReplyOf<'GET /holds'>[number];
 
 /** The store before a call, or after it. */
 type Side = 'before' | 'after';

@@ -3,8 +3,7 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { RecordedExchange } from '../control-shapes.ts';
-import { exchangeText } from './exchange-text.ts';
+import { exchangeText, type RecordedExchange } from './exchange-text.ts';
 
 /** What a stream sends. */
 export type StreamEvent =

@@ -7,15 +7,89 @@ import {
   bodyText,
   describeHold,
   type Exchange,
+  HOLD_ENDS,
   isDropped,
   listFindings,
   maskedKey,
   maskHeaders,
 } from '../../sandbox/exchange.ts';
 import { FINDING_CODES } from '../../sandbox/finding-codes.ts';
+import {
+  BASIS_KIND,
+  COUNT,
+  EXPECTED_REPLY,
+  NOTED_MEMBERS,
+  OPERATION,
+  TEXTS,
+} from '../../sandbox/report-shapes.ts';
+import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
 import { basisReasons } from '../../service/reply.ts';
+import { mapOf, namedObject, object, optional, required } from '../../shape/objects.ts';
+import {
+  ANY,
+  ANY_TEXT,
+  choice,
+  convert,
+  FLAG,
+  type InputOf,
+  list,
+  number,
+} from '../../shape/shapes.ts';
 import { roundDuration } from '../../words.ts';
-import type { RecordedExchange } from '../control-shapes.ts';
+
+const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
+
+const HEADERS = convert(
+  mapOf(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),
+  (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),
+);
+
+const MESSAGE = object({
+  headers: required(HEADERS, 'The headers by name.'),
+  body: optional(ANY, 'The JSON value of the body, or else its text.'),
+  size: optional(COUNT, 'The bytes of the whole body; left out if there was none.'),
+  cut: optional(FLAG, 'Whether the body was dropped: it was too long, or others are newer.'),
+});
+/** A request or a reply as the journal kept it. */
+export type RecordedMessage = InputOf<typeof MESSAGE>;
+
+export const EXCHANGE = namedObject('Exchange', {
+  number: required(COUNT, 'Counted from 1, dropped exchanges included.'),
+  at: required(INSTANT_TEXT, "When it was answered, by the sandbox's clock."),
+  method: required(ANY_TEXT, 'The method of the request.'),
+  target: required(ANY_TEXT, 'The path and the query of the request.'),
+  operation: optional(OPERATION, 'The operation, if the request reached one.'),
+  traceId: optional(ANY_TEXT, 'The trace that its `traceparent` names, if it names one.'),
+  replays: optional(COUNT, 'The number of the exchange that it replays.'),
+  key: optional(ANY_TEXT, 'The first characters of the API key.'),
+  status: optional(COUNT, 'Left out if the client received none.'),
+  fault: optional(ANY_TEXT, 'The fault that replaced or spoilt the reply.'),
+  delay: required(MILLISECONDS, 'How long the reply was delayed, in milliseconds.'),
+  hold: optional(
+    object({
+      name: required(ANY_TEXT, 'The name of the hold; `default` for `hold: true`.'),
+      ended: optional(choice(HOLD_ENDS), 'Why it ended; left out while the reply is held back.'),
+      lasted: optional(MILLISECONDS, 'How long the reply was held back, in milliseconds.'),
+    }),
+    'Set if a rule holds or held the reply back.',
+  ),
+  duration: required(MILLISECONDS, 'Milliseconds from the request to its reply, delay included.'),
+  basis: required(BASIS_KIND, 'What the reply rests on.'),
+  by: required(TEXTS, 'The assumptions or the rule that the basis names.'),
+  why: required(TEXTS, 'The reasons in words, the nearest first.'),
+  findings: required(
+    list(object(NOTED_MEMBERS)),
+    'What the client should not do against the real service.',
+  ),
+  expected: optional(
+    EXPECTED_REPLY,
+    'What the mock would have answered in place of the deployment; left out where it cannot know.',
+  ),
+  request: required(MESSAGE, 'The request. Credentials in its headers are masked.'),
+  reply: required(MESSAGE, 'The reply, without the headers of the connection.'),
+});
+/** One exchange as the journal of a sandbox shows it. */
+export type RecordedExchange = InputOf<typeof EXCHANGE>;
 
 /**
  * An exchange as the control API shows it, in one line of JSON. Bodies that are JSON are copied as

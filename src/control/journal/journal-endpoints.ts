@@ -2,33 +2,93 @@ import { isIntegerText } from '../../contract/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { coverageOf, howToGet } from '../../sandbox/coverage.ts';
 import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../sandbox/exchange-filter.ts';
+import { FINDING_CODE_NAMES } from '../../sandbox/finding-codes.ts';
 import { findingsOf } from '../../sandbox/findings.ts';
 import type { Edit, JournalPage } from '../../sandbox/journal.ts';
-import { COUNT, type ReplyCoverage } from '../../sandbox/report-shapes.ts';
+import {
+  COUNT,
+  coverageShape,
+  FINDING,
+  REPLY_MEMBERS,
+  type ReplyCoverage,
+} from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Totals } from '../../sandbox/totals.ts';
-import { WAIT_TIME } from '../../scenario/time-shapes.ts';
-import { namedObject, object, optional } from '../../shape/objects.ts';
-import { ANY_TEXT, choice, FLAG, type ValueOf } from '../../shape/shapes.ts';
-import { listText } from '../../store/store-text.ts';
+import { INSTANT_TEXT, WAIT_TIME } from '../../scenario/time-shapes.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
-  ANY_OBJECT,
-  COVERAGE,
-  type Coverage,
-  type EditView,
-  EXCHANGE,
-  EXCHANGE_COUNT,
-  FINDINGS,
-  type Findings,
-  JOURNAL,
-} from '../control-shapes.ts';
+  ANY_TEXT,
+  choice,
+  FLAG,
+  type InputOf,
+  list,
+  named,
+  type ValueOf,
+} from '../../shape/shapes.ts';
+import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, serviceUrl } from '../endpoint.ts';
-import { DONE, json, refuse } from '../reply.ts';
+import { ANY_OBJECT, DONE, json, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
-import { exchangeText, harEntry, harHead } from './exchange-text.ts';
+import { EXCHANGE, exchangeText, harEntry, harHead } from './exchange-text.ts';
 import { findExchange } from './find-exchange.ts';
 import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
 import { TIME_TRAVEL_ENDPOINTS } from './time-travel-endpoints.ts';
+
+const EDIT = namedObject('Edit', {
+  after: required(COUNT, 'The number of the exchange before it.'),
+  at: required(INSTANT_TEXT, "When it was made, by the sandbox's clock."),
+  what: required(ANY_TEXT, 'What was changed, in words.'),
+  by: required(ANY_TEXT, 'Who changed it: what the header `Mock-Client` says.'),
+  changed: required(
+    object({
+      animals: required(COUNT, 'Changed animals.'),
+      inventory: required(COUNT, 'Changed inventory entries.'),
+      orders: required(COUNT, 'Changed orders.'),
+    }),
+    'How many records it changed.',
+  ),
+});
+/** A change by the control API, as the journal shows it. */
+export type EditView = InputOf<typeof EDIT>;
+
+export const JOURNAL = namedObject('Journal', {
+  exchanges: required(list(EXCHANGE), 'The latest exchanges that match, in the given order.'),
+  edits: optional(list(EDIT), 'With `edits=true`, the changes by the control API, oldest first.'),
+  dropped: required(COUNT, 'How many exchanges are no longer kept.'),
+  total: required(COUNT, 'How many match, regardless of the limit.'),
+});
+
+export type JournalView = InputOf<typeof JOURNAL>;
+
+export const EXCHANGE_COUNT = namedObject('ExchangeCount', {
+  count: required(COUNT, 'How many exchanges match.'),
+  complete: required(FLAG, 'False if a dropped exchange could have matched.'),
+});
+
+const REPLY_COVERAGE = object({
+  ...REPLY_MEMBERS,
+  curl: optional(
+    ANY_TEXT,
+    'A curl command that gets it. Left out under --plain if it needs `Prefer`.',
+  ),
+});
+
+export const COVERAGE = named('Coverage', coverageShape(REPLY_COVERAGE));
+export type Coverage = InputOf<typeof COVERAGE>;
+
+export const FINDINGS = namedObject('Findings', {
+  total: required(COUNT, 'How many there are, including those that are not kept.'),
+  counts: required(
+    object(
+      Object.fromEntries(
+        FINDING_CODE_NAMES.map((code) => [code, optional(COUNT, `How many are ${code}.`)]),
+      ),
+    ),
+    'How many there are of each code, including those that are not kept.',
+  ),
+  findings: required(list(FINDING), 'The findings that are kept.'),
+});
+export type Findings = InputOf<typeof FINDINGS>;
 
 /** A filter of exchanges, all members of which must match, and how long to wait for how many. */
 const AWAITED_FILTER = namedObject('ExchangeFilter', {

@@ -4,14 +4,14 @@ import { nameInvalid } from '../../http/locate-sandbox.ts';
 import { addressOf } from '../../http/target.ts';
 import { NAME_PATTERN } from '../../limits.ts';
 import { findingsOf } from '../../sandbox/findings.ts';
-import { TEXTS } from '../../sandbox/report-shapes.ts';
+import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { PERMANENT } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
-import { object, optional, required } from '../../shape/objects.ts';
-import { list } from '../../shape/shapes.ts';
+import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
+import { ANY_TEXT, type InputOf, list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
-import { NAME, SANDBOX, type SandboxSummary } from '../control-shapes.ts';
 import { type ControlCall, endpoint } from '../endpoint.ts';
 import {
   LIST_HEADERS,
@@ -22,21 +22,37 @@ import {
   pageOf,
 } from '../records/query.ts';
 import { DONE, json, ofService, refuse, refuseInput } from '../reply.ts';
+import { NAME, SIZES } from './state-endpoints.ts';
+
+export const SANDBOX = namedObject('Sandbox', {
+  name: required(ANY_TEXT, 'Its name.'),
+  service: required(ANY_TEXT, 'The path of its service.'),
+  control: required(ANY_TEXT, 'The path of its control API.'),
+  lastUsed: required(
+    INSTANT_TEXT,
+    'When it last answered a request or was changed, or else was created, in real time.',
+  ),
+  ...SIZES,
+  requests: required(COUNT, 'How many exchanges its journal keeps.'),
+  findings: required(COUNT, 'How many findings it has, including those that are not kept.'),
+});
+/** A sandbox and its sizes. */
+export type SandboxSummary = InputOf<typeof SANDBOX>;
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
 const NAME_FIELD: Field = { type: 'string', required: true, description: '' };
-const COUNT: Field = { ...NAME_FIELD, type: 'integer' };
+const COUNT_FIELD: Field = { ...NAME_FIELD, type: 'integer' };
 
 /** What sandboxes are filtered and sorted by. */
 const FIELDS: Fields = {
   name: NAME_FIELD,
   lastUsed: { ...NAME_FIELD, type: 'dateTime' },
-  animals: COUNT,
-  inventory: COUNT,
-  orders: COUNT,
-  requests: COUNT,
-  findings: COUNT,
+  animals: COUNT_FIELD,
+  inventory: COUNT_FIELD,
+  orders: COUNT_FIELD,
+  requests: COUNT_FIELD,
+  findings: COUNT_FIELD,
 };
 
 const QUERY = listQuery<SandboxSummary>(FIELDS, ['name']);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
+import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { activate, MAX_NAMED, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
@@ -10,19 +11,65 @@ import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
 import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
 import { scenarioFromText } from '../../scenario/scenario-text.ts';
-import { internal, object, optional, required } from '../../shape/objects.ts';
-import { ANY_TEXT, choice, list, named, type Shape, type ValueOf } from '../../shape/shapes.ts';
-import { describe, firstProblems, suggest } from '../../words.ts';
+import { internal, namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
-  ACTIVE_SCENARIOS,
-  type ActiveScenarios,
-  ANY_OBJECT,
-  SCENARIO_PROBLEMS,
-  SCENARIO_SUMMARY,
-  type ScenarioSummary,
-} from '../control-shapes.ts';
+  ANY_TEXT,
+  choice,
+  FLAG,
+  type InputOf,
+  list,
+  named,
+  type Shape,
+  type ValueOf,
+} from '../../shape/shapes.ts';
+import { describe, firstProblems, suggest } from '../../words.ts';
 import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
-import { type ControlReply, DONE, json, refuse, refuseOneMore } from '../reply.ts';
+import { ANY_OBJECT, type ControlReply, DONE, json, refuse, refuseOneMore } from '../reply.ts';
+
+const SCENARIO_MEMBERS = {
+  name: required(ANY_TEXT, 'Its name.'),
+  description: required(ANY_TEXT, 'What a client sees under it.'),
+};
+
+export const SCENARIO_SUMMARY = namedObject('Scenario', {
+  ...SCENARIO_MEMBERS,
+  shipped: required(FLAG, 'Whether it ships with the mock.'),
+  own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
+  active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
+});
+/** A scenario that can be named. */
+export type ScenarioSummary = InputOf<typeof SCENARIO_SUMMARY>;
+
+const ACTIVE_RULE = namedObject('ActiveRule', {
+  number: required(COUNT, 'Its place in its scenario, counted from 1.'),
+  on: required(list(OPERATION), 'The operations that it is for.'),
+  status: optional(COUNT, 'The status of its reply, if it has one.'),
+  fault: optional(ANY_TEXT, 'The name of its fault, if it has one.'),
+  hold: optional(ANY_TEXT, 'The name of its hold, if it holds replies back.'),
+  calls: optional(COUNT, 'How many calls it has matched, if it counts them.'),
+});
+
+const ACTIVE_SCENARIO = namedObject('ActiveScenario', {
+  ...SCENARIO_MEMBERS,
+  rules: required(list(ACTIVE_RULE), 'Its rules.'),
+});
+
+export const ACTIVE_SCENARIOS = namedObject('ActiveScenarios', {
+  scenarios: required(list(ACTIVE_SCENARIO), 'A later one wins over an earlier one.'),
+});
+export type ActiveScenarios = InputOf<typeof ACTIVE_SCENARIOS>;
+
+const SCENARIO_PROBLEM = object({
+  line: required(COUNT, 'The line, from 1.'),
+  column: required(COUNT, 'The column, from 1.'),
+  message: required(ANY_TEXT, 'What was expected there, and what was found.'),
+});
+/** What is wrong with the text of a scenario, and where. */
+export type ScenarioProblem = InputOf<typeof SCENARIO_PROBLEM>;
+
+export const SCENARIO_PROBLEMS = object({
+  problems: required(list(SCENARIO_PROBLEM), 'Every problem; empty if the scenario is valid.'),
+});
 
 const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
 

@@ -5,11 +5,12 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { hostName, isLoopbackName } from '../../contract/base-url.ts';
-import { verdictOn } from '../../deployment/check/verdict-shapes.ts';
+import { ASSUMPTION_VERDICT, verdictOn } from '../../deployment/check/verdict-shapes.ts';
+import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
 import { ASSUME } from '../../scenario/assume-shape.ts';
-import { INSTANT, SHIFT } from '../../scenario/time-shapes.ts';
+import { INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/time-shapes.ts';
 import {
   advanceClock,
   type Clock,
@@ -20,21 +21,67 @@ import {
 } from '../../service/clock.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
-import { BASE_URL, FLAG, KEY, list, type ValueOf } from '../../shape/shapes.ts';
+import {
+  ANY_TEXT,
+  BASE_URL,
+  choice,
+  FLAG,
+  type InputOf,
+  KEY,
+  list,
+  type ValueOf,
+} from '../../shape/shapes.ts';
 import { countText } from '../../words.ts';
 import type { ControlParts } from '../control-options.ts';
-import {
-  ASSUMPTION,
-  type AssumptionState,
-  CLOCK,
-  type ClockState as ClockView,
-  type SandboxStatus,
-  STATUS,
-  UPSTREAM,
-  type UpstreamState,
-} from '../control-shapes.ts';
 import { edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse } from '../reply.ts';
+
+const OPTION = object({
+  name: required(ANY_TEXT, 'Its name.'),
+  meaning: required(ANY_TEXT, 'What the mock does if it is chosen.'),
+});
+
+export const ASSUMPTION = namedObject('Assumption', {
+  id: required(choice(ASSUMPTION_IDS), 'Its id.'),
+  topic: required(ANY_TEXT, 'What it is about.'),
+  question: required(ANY_TEXT, 'What the document leaves open.'),
+  operations: required(list(OPERATION), 'The operations whose replies it can change.'),
+  options: required(list(OPTION), 'The options, the default first.'),
+  chosen: required(ANY_TEXT, 'The option that is chosen.'),
+  default: required(ANY_TEXT, 'The option that is chosen by default.'),
+  calls: optional(COUNT, 'How many calls in the journal it decided; in `GET assumptions` only.'),
+  checked: optional(ASSUMPTION_VERDICT, 'What a check of a deployment found out about it.'),
+});
+/** An assumption, and the option that is chosen. */
+export type AssumptionState = InputOf<typeof ASSUMPTION>;
+
+export const CLOCK = namedObject('Clock', {
+  now: required(INSTANT_TEXT, 'The current time.'),
+  frozen: required(FLAG, 'Whether it is frozen.'),
+  real: required(FLAG, 'Whether it follows the system time.'),
+});
+/** The state of a sandbox's clock. */
+export type ClockState = InputOf<typeof CLOCK>;
+
+export const UPSTREAM = namedObject('Upstream', {
+  url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
+  ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
+});
+/** Which deployment answers in a sandbox. */
+export type UpstreamState = InputOf<typeof UPSTREAM>;
+
+export const STATUS = namedObject('Status', {
+  sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
+  scenarios: required(TEXTS, 'The active scenarios. A later one wins over an earlier one.'),
+  assumptions: required(TEXTS, 'The assumptions that are not at their default, as `id=option`.'),
+  clock: required(CLOCK, 'The clock.'),
+  upstream: optional(ANY_TEXT, 'The base URL of the deployment that answers, if one does.'),
+  held: required(COUNT, 'How many replies rules hold back.'),
+  latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
+  latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
+});
+/** What in a sandbox differs from a fresh mock. */
+export type SandboxStatus = InputOf<typeof STATUS>;
 
 export const ASSUMPTION_ENDPOINTS = [
   endpoint('listAssumptions', 'GET /assumptions', {
@@ -156,7 +203,7 @@ function formatDuration(milliseconds: number): string {
   return sign + countText(size / length, unit);
 }
 
-function clockView(clock: Clock): ClockView {
+function clockView(clock: Clock): ClockState {
   const now = new Date(readClock(clock)).toISOString();
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }

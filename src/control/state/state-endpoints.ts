@@ -1,4 +1,6 @@
 import type { StoredRecord } from '../../contract/records.ts';
+import { NAME_FORM, NAME_PATTERN } from '../../limits.ts';
+import { COUNT } from '../../sandbox/report-shapes.ts';
 import {
   KEEPABLE,
   MAX_NAMED,
@@ -8,17 +10,42 @@ import {
   withoutEntry,
 } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
-import { object, optional, required } from '../../shape/objects.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import type { JsonRecord } from '../../shape/record-shapes.ts';
-import { choice, list, named, type Shape, type ValueOf, withInput } from '../../shape/shapes.ts';
+import {
+  ANY_TEXT,
+  choice,
+  type InputOf,
+  list,
+  named,
+  type Shape,
+  text,
+  type ValueOf,
+  withInput,
+} from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture/parse-fixture.ts';
 import { merge } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
 import { storeText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
-import { NAME, SNAPSHOT, type Snapshot } from '../control-shapes.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse, refuseInput, refuseOneMore } from '../reply.ts';
+
+/** The name of a sandbox or of a snapshot. */
+export const NAME = text(NAME_FORM, NAME_PATTERN, { pattern: NAME_PATTERN.source });
+
+export const SIZES = {
+  animals: required(COUNT, 'How many animals it has.'),
+  inventory: required(COUNT, 'How many inventory entries it has.'),
+  orders: required(COUNT, 'How many orders it has.'),
+};
+
+export const SNAPSHOT = namedObject('Snapshot', {
+  name: required(ANY_TEXT, 'Its name.'),
+  ...SIZES,
+});
+/** A stored copy of a sandbox's store. */
+export type Snapshot = InputOf<typeof SNAPSHOT>;
 
 /** What a reset keeps by default: what was written by hand. */
 const KEPT: readonly ResetPart[] = ['own-scenarios'];
