@@ -6,7 +6,6 @@ import { parseAddress } from '../http/target.ts';
 import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
-import { fetchTrusting, ControlClient as OldClient } from './control-client.ts';
 import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
@@ -48,18 +47,6 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 }
 
 export const DEMO_KEY = 'demo-key';
-
-/** The server that an address belongs to, the sandbox it names, and a client of the server's control API. */
-export function clientOf({ url, token, ca }: Omit<ConnectOptions, 'key'>, caller?: string) {
-  const { root, sandbox: name } = parseAddress(url);
-  if (!/^https?:\/\/./.test(root))
-    throw new TypeError(
-      `url: expected the address of a petstore-mock, found ${JSON.stringify(url)}`,
-    );
-  checkSandboxName(name);
-  const send = ca === undefined ? undefined : fetchTrusting(ca);
-  return { root, name, client: new OldClient(`${root}/__mock`, token, send, caller) };
-}
 
 /** The server that an address belongs to, the sandbox it names, and a client of that sandbox. */
 export function createClient({ url, token, ca }: Omit<ConnectOptions, 'key'>, name?: string) {

@@ -1,8 +1,7 @@
-import { ControlClient, ControlError } from '../../client/control-client.ts';
-import { createTrustingFetch } from '../../client/trusting-fetch.ts';
+import { type ControlClient, ControlError } from '../../client/control-client.ts';
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
-import { addressOf, parseAddress } from '../../http/target.ts';
+import { createClient } from '../../library/connect.ts';
 import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import {
   type Command,
@@ -26,7 +25,7 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((action) => actionShape(action).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spell(foreign)}`);
-  const client = await createClient(flags, ofServer);
+  const client = await openClient(flags, ofServer);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const result = await run(client, words, flags);
@@ -37,17 +36,11 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
   }
 };
 
-async function createClient(flags: Flags, ofServer: boolean): Promise<ControlClient> {
+async function openClient(flags: Flags, ofServer: boolean): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = flags;
   const ca = await readCertificate('ca', flags);
-  const address = parseAddress(url);
-  const name = ofServer ? DEFAULT_SANDBOX : (sandbox ?? address.sandbox);
-  return new ControlClient({
-    url: `${addressOf({ ...address, sandbox: name })}/__mock`,
-    token,
-    fetch: ca === undefined ? undefined : createTrustingFetch(ca),
-    name: 'ctl',
-  });
+  const { client, sandbox: named } = createClient({ url, token, ca }, 'ctl');
+  return client.sandbox(ofServer ? DEFAULT_SANDBOX : (sandbox ?? named));
 }
 
 /** Prints exchanges as they happen, until the server or the user ends it. */
