@@ -5,11 +5,11 @@ import type { Fetch } from './control-client.ts';
  * A `fetch` for a server whose certificate Node does not trust. Node's own takes no certificates but
  * those of NODE_EXTRA_CA_CERTS, which it reads when the process starts.
  *
- * @param ca in PEM
+ * @param ca in PEM; without one, every certificate is trusted
  */
-export function createTrustingFetch(ca: string): Fetch {
+export function createTrustingFetch(ca?: string): Fetch {
   const { Agent, request } = process.getBuiltinModule('node:https');
-  const agent = new Agent({ keepAlive: true, ca });
+  const agent = new Agent({ keepAlive: true, ca, rejectUnauthorized: ca !== undefined });
   return (url, { method = 'GET', headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const names = Object.fromEntries(new Headers(headers));

@@ -1,3 +1,5 @@
+import { ControlClient, ControlError } from '../../client/control-client.ts';
+import { createTrustingFetch } from '../../client/trusting-fetch.ts';
 import { DEFAULTS } from '../../defaults.ts';
 import { parseAddress } from '../../http/target.ts';
 import { errorCode, NO_TLS } from '../../node-errors.ts';
@@ -6,15 +8,26 @@ import { type Command, Failure, refusal } from '../command.ts';
 import type { Flags } from '../flags.ts';
 
 export const health: Command = async ({ flags }) => {
-  const url = new URL(`${parseAddress(findServer(flags)).root}/__mock/health`);
   const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;
-  const status = await requestStatus(url, timeout, !tls);
-  if (status !== 200) {
-    const hint = status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
-    throw new Failure(`${url} answered ${status}${hint}`);
-  }
-  return { text: `${url.origin} is up\n`, exitCode: 0 };
+  const url = `${parseAddress(findServer(flags)).root}/__mock`;
+  // The request carries no secret.
+  const fetch = tls ? createTrustingFetch() : undefined;
+  const signal = AbortSignal.timeout(timeout);
+  await new ControlClient({ url, fetch }).call('GET /health', { signal }).catch((cause) => {
+    throw new Failure(explain(cause, url, signal.aborted ? timeout : undefined, tls), { cause });
+  });
+  return { text: `${new URL(url).origin} is up\n`, exitCode: 0 };
 };
+
+function explain(cause: Error, url: string, timeout: number | undefined, tls: boolean): string {
+  if (timeout !== undefined) return `no answer from ${url} within ${timeout} ms`;
+  if (!(cause instanceof ControlError)) {
+    const code = errorCode(cause.cause) ?? errorCode(Object(cause.cause).cause) ?? 'no code';
+    return `no answer from ${url} (${code})${NO_TLS.test(code) ? '; does it speak plain HTTP?' : ''}`;
+  }
+  const hint = cause.status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
+  return `${url} answered ${cause.status}${hint}`;
+}
 
 /** Callable addresses for those that mean every interface. */
 const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
@@ -30,22 +43,4 @@ function findServer(flags: Flags): string {
   const origin = `${tls ? 'https' : 'http'}://${name}:${port}`;
   if (URL.canParse(origin)) return origin;
   throw refusal('--host', 'a host name', describe(host));
-}
-
-/** @param verified whether to verify the certificate; the request carries no secret */
-async function requestStatus(url: URL, milliseconds: number, verified: boolean) {
-  const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
-  const signal = AbortSignal.timeout(milliseconds);
-  return new Promise<number | undefined>((resolve, reject) => {
-    const request = get(url, { agent: false, signal, rejectUnauthorized: verified }, (reply) => {
-      reply.resume();
-      resolve(reply.statusCode);
-    });
-    request.on('error', (error) => {
-      const code = errorCode(error) ?? error.message;
-      const hint = NO_TLS.test(code) ? '; does it speak plain HTTP?' : '';
-      const why = signal.aborted ? `within ${milliseconds} ms` : `(${code})${hint}`;
-      reject(new Failure(`no answer from ${url} ${why}`, { cause: error }));
-    });
-  });
 }
