@@ -133,22 +133,18 @@ function bodyDifferences(
   const { record, list = false } = body;
   const expected = list ? `an array of ${record} objects` : `one ${record} object`;
   if (length === 0) return [{ where: 'body', expected, found: 'no body' }];
-  const deviations: Deviation[] = [];
-  const mediaType = findHeader(headers, 'content-type');
-  if (!/^application\/json\s*(?:;|$)/i.test(mediaType ?? '')) {
-    const [at, expected] = ['Content-Type', 'application/json'];
-    deviations.push({ where: 'header', at, expected, found: describe(mediaType) });
-  }
+  const type = findHeader(headers, 'content-type');
+  const isJson = /^application\/json\s*(?:;|$)/i.test(type ?? '');
+  const found = unless(isJson, 'Content-Type', 'application/json', describe(type), 'header');
   if (json === undefined) {
-    deviations.push({ where: 'body', expected: 'JSON', found: describeBody(bytes) });
-  } else if (list !== Array.isArray(json)) {
-    deviations.push({ where: 'type', at: '$', expected, found: describe(json) });
-  } else {
-    const values: readonly unknown[] = Array.isArray(json) ? json : [json];
-    const at = list ? '$[]' : '$';
-    deviations.push(...values.flatMap((value) => recordDifferences(record, value, at, status)));
+    return [...found, { where: 'body', expected: 'JSON', found: describeBody(bytes) }];
   }
-  return deviations;
+  if (list !== Array.isArray(json)) {
+    return [...found, ...unless(false, '$', expected, describe(json), 'type')];
+  }
+  const values: readonly unknown[] = [json].flat();
+  const at = list ? '$[]' : '$';
+  return [...found, ...values.flatMap((value) => recordDifferences(record, value, at, status))];
 }
 
 /** The documented fields, and those that an assumption adds. */
@@ -173,32 +169,39 @@ function recordDifferences(
   // Null is no value, which an optional field may have.
   const members = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
   const reading = readAs(lenientRecord(fields), members, root);
-  const deviations: Deviation[] = [];
-  for (const { path: at, expected, found: is } of reading.ok ? [] : reading.problems) {
-    deviations.push({ where: is === 'nothing' ? 'field' : 'type', at, expected, found: is });
-  }
-  for (const [field, { seen }] of Object.entries(fields)) {
+  const misfits = reading.ok ? [] : reading.problems;
+  const newValues = Object.entries(fields).flatMap(([field, { seen = [] }]) => {
     const member = members[field];
     // A check sends the unknown word itself.
-    if (seen === undefined || typeof member !== 'string' || member === UNKNOWN_WORD) continue;
-    if (seen.includes(member)) continue;
+    const isText = typeof member === 'string' && member !== UNKNOWN_WORD;
+    const isSeen = !isText || seen.length === 0 || seen.includes(member);
     const expected = `one of ${seen.join(', ')}`;
-    deviations.push({
-      where: 'new value',
-      at: `${root}.${field}`,
-      expected,
-      found: describe(member),
-    });
-  }
-  const expected = `only ${Object.keys(RECORDS[name]).join(', ')}`;
-  for (const field of unknownMembers(fields, value)) {
-    deviations.push({ where: 'field', at: root, expected, found: describe(field) });
-  }
-  if (name === 'Error' && typeof members.status === 'number' && members.status !== status) {
-    const at = `${root}.status`;
-    deviations.push({ where: 'value', at, expected: `${status}`, found: `${members.status}` });
-  }
-  return deviations;
+    return unless(isSeen, `${root}.${field}`, expected, describe(member), 'new value');
+  });
+  const known = `only ${Object.keys(RECORDS[name]).join(', ')}`;
+  const isOther =
+    name === 'Error' && typeof members.status === 'number' && members.status !== status;
+  return [
+    ...misfits.flatMap(({ path, expected, found }) =>
+      unless(false, path, expected, found, found === 'nothing' ? 'field' : 'type'),
+    ),
+    ...newValues,
+    ...unknownMembers(fields, value).flatMap((field) =>
+      unless(false, root, known, describe(field), 'field'),
+    ),
+    ...unless(!isOther, `${root}.status`, `${status}`, `${members.status}`),
+  ];
+}
+
+/** How a value deviates from what the document prescribes, unless it does not. */
+export function unless(
+  holds: boolean,
+  at: string,
+  expected: string,
+  found: string,
+  where: Deviation['where'] = 'value',
+): readonly Deviation[] {
+  return holds ? [] : [{ where, at, expected, found }];
 }
 
 export function distinct<D extends Deviation>(deviations: readonly D[]): D[] {

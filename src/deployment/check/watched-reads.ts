@@ -4,13 +4,13 @@ import { QUESTIONS } from './questions/index.ts';
 import type { QuestionName } from './questions/names.ts';
 import { isDisputed } from './verdicts.ts';
 
-/** Seconds after which a read shows every write. A read that shows none before proves nothing. */
+/** Seconds that a read may be behind a write: one that shows no effect earlier proves nothing. */
 const MAX_LAG_S = 15;
 
-/** Seconds after which two lists that still disagree do so for good, even behind a silent cache. */
+/** Seconds for which lists that disagree are read again: most caches that tell no age keep less. */
 const MAX_DISPUTE_S = 30;
 
-/** The longest life in seconds of a cached reply that a check waits for. */
+/** Seconds that a check waits for a cached reply to expire. */
 const MAX_CACHED_S = 60;
 
 /** The reads of a check that have to show what was written, or that are compared with others. */
@@ -50,9 +50,12 @@ export class WatchedReads {
   listOpen(): QuestionName[] {
     const names = [...this.#since.keys()];
     const behind = names.filter((name) => this.#isBehind(name));
-    const isOpen = (name: QuestionName) =>
-      (this.#lacksEffect(name) || isDisputed(name, this.#transcript)) && !this.#isConclusive(name);
-    return [...behind, ...names.filter((name) => !behind.includes(name) && isOpen(name))];
+    const open = names.filter(
+      (name) =>
+        (this.#lacksEffect(name) || isDisputed(name, this.#transcript)) &&
+        !this.#isConclusive(name),
+    );
+    return [...new Set([...behind, ...open])];
   }
 
   /** Seconds for which a cache may go on answering as before; 0 if that is too long to wait. */
@@ -100,7 +103,7 @@ export class WatchedReads {
     return reply !== undefined && !(reply.accepted && !(reply.records ?? reply.record));
   }
 
-  /** Whether no later read could show anything else: all that is prescribed was shown before it. */
+  /** Whether no later read can show more: it was sent late enough, and after every prescribed effect. */
   #isConclusive(name: QuestionName): boolean {
     const isCompared = QUESTIONS[name].compares !== undefined;
     const enough = isCompared ? MAX_DISPUTE_S : MAX_LAG_S;

@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { describe } from '../../../words.ts';
-import { findById, nextQuery, readIds, UNKNOWN_WORD } from '../../deployment-reply.ts';
+import { findById, nextQuery, readIds, UNKNOWN_WORD, unless } from '../../deployment-reply.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { DocumentRule, Need, Question, QuestionTable } from './question.ts';
 import {
@@ -11,7 +11,6 @@ import {
   refused,
   status,
   uniqueIds,
-  unless,
   unlike,
   unusedId,
 } from './question.ts';

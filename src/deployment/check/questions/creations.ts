@@ -1,5 +1,5 @@
 import { OPERATIONS } from '../../../contract/operations.ts';
-import { findById, readIds, UNKNOWN_WORD } from '../../deployment-reply.ts';
+import { findById, readIds, UNKNOWN_WORD, unless } from '../../deployment-reply.ts';
 import type { CheckTranscript } from '../check-transcript.ts';
 import { OTHER_CLIENT } from '../verdict-shapes.ts';
 import { isPart, sunsetDay } from './animals.ts';
@@ -16,7 +16,6 @@ import {
   refuses,
   SENT_ID,
   status,
-  unless,
   unlike,
 } from './question.ts';
 

@@ -5,6 +5,7 @@ import {
   readId,
   readIds,
   UNKNOWN_WORD,
+  unless,
 } from '../../deployment-reply.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { Need, QuestionTable } from './question.ts';
@@ -17,7 +18,6 @@ import {
   refused,
   status,
   uniqueIds,
-  unless,
   unusedId,
 } from './question.ts';
 

@@ -2,7 +2,6 @@ import { type JsonRecord, readId, readRetryAfter } from '../../deployment-reply.
 import type { CheckTranscript } from '../check-transcript.ts';
 import type { QuestionTable, Settlement } from './question.ts';
 import { accepted, listPets, NO_KEY, refused, status } from './question.ts';
-import { RESTOCKING } from './stock.ts';
 
 const OTHER_ORIGIN = 'https://petstore-mock-check.example';
 
@@ -51,7 +50,7 @@ export const PROTOCOL_QUESTIONS = {
     needs: { description: `${FIRST_BURST_LIMIT} and more`, find: () => BigInt(FIRST_BURST_LIMIT) },
     settles: 'rate-limit',
     obstacle: (check) => {
-      const wait = longestWait(check);
+      const wait = readLongestWait(check);
       if (wait > 1) return `the limit counts more than the burst: 429 with Retry-After ${wait}`;
       const rate = describeRate(check);
       const times = check.all('burst').map(({ receivedAt }) => receivedAt);
@@ -65,7 +64,6 @@ export const PROTOCOL_QUESTIONS = {
 
 /** What the replies to several questions settle together. */
 export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
-  RESTOCKING,
   {
     settles: 'auth-challenge',
     by: ['petsNoKey'],
@@ -161,8 +159,8 @@ function valueless(records: readonly JsonRecord[], fields: readonly string[]): s
     .map(String);
 }
 
-/** The longest `Retry-After` of the burst, in seconds; not a number if a 429 has none. */
-function longestWait(check: CheckTranscript): number {
+/** The longest `Retry-After` of the burst in seconds; NaN if a 429 has none. */
+function readLongestWait(check: CheckTranscript): number {
   const waits = check
     .all('burst')
     .filter(status(429))
@@ -176,7 +174,7 @@ function describeRate(check: CheckTranscript): string {
     (expected) => check.all('burst').filter(status(expected)).length,
   );
   if (passed === BURST) return 'none';
-  return passed && refused && longestWait(check) <= 1
+  return passed && refused && readLongestWait(check) <= 1
     ? `${passed}/s`
-    : `${passed} passed; Retry-After ${longestWait(check)}`;
+    : `${passed} passed; Retry-After ${readLongestWait(check)}`;
 }

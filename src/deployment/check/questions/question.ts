@@ -1,7 +1,7 @@
 import type { ASSUMPTIONS, AssumptionId } from '../../../contract/assumption-table.ts';
 import { type OperationId, operationShape } from '../../../contract/operations.ts';
 import { describe } from '../../../words.ts';
-import { type Deviation, type JsonRecord, readIds } from '../../deployment-reply.ts';
+import { type Deviation, type JsonRecord, readIds, unless } from '../../deployment-reply.ts';
 import type { CheckRequest, CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { QuestionName } from './names.ts';
 
@@ -124,17 +124,6 @@ export const refused = (reply: ProbeReply): boolean => reply.refused;
 
 export function status(expected: number) {
   return (reply: ProbeReply): boolean => reply.status === expected;
-}
-
-/** How a value deviates from what the document prescribes, unless it does not. */
-export function unless(
-  holds: boolean,
-  at: string,
-  expected: string,
-  found: string,
-  where: Deviation['where'] = 'value',
-): readonly Deviation[] {
-  return holds ? [] : [{ where, at, expected, found }];
 }
 
 export function unlike(

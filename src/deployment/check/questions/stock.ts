@@ -1,9 +1,9 @@
 import { describe } from '../../../words.ts';
-import { findById, type JsonRecord, readId, readIds } from '../../deployment-reply.ts';
+import { findById, type JsonRecord, readId, readIds, unless } from '../../deployment-reply.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import { OTHER_CLIENT } from '../verdict-shapes.ts';
 import { CREATIONS } from './creations.ts';
-import type { DocumentRule, Need, QuestionTable, Settlement } from './question.ts';
+import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
   call,
@@ -15,7 +15,6 @@ import {
   refuses,
   status,
   uniqueIds,
-  unless,
   unlike,
 } from './question.ts';
 
@@ -53,6 +52,12 @@ export const STOCK_QUESTIONS = {
       find: (_, { cancel }) => cancel?.[0],
     },
     status: 200,
+    settles: 'cancel-restocks',
+    from: ['orders', 'inventoryAfter'],
+    by: ['cancel'],
+    obstacle: findRival,
+    values: (check) => listRestocks(check).filter((restock) => restock !== undefined),
+    nothing: 'no order was cancelled that has a petId, a quantity and an inventory entry',
   }),
   inventoryNoKey: listInventory('a missing key', NO_KEY),
   stock5: setStock('{"quantity":5}', 'quantity 5', {
@@ -216,24 +221,17 @@ function isBusy(check: CheckTranscript): boolean {
   });
 }
 
-/** What cancelling orders did to the stock, where nobody else changed it. */
-export const RESTOCKING = {
-  settles: 'cancel-restocks',
-  from: ['orders', 'inventoryAfter'],
-  by: ['cancel'],
-  obstacle: (check) => {
-    const restocks = listRestocks(check);
-    if (restocks.length === 0) return check.rival;
-    const found = new Set(restocks.filter((restock) => restock !== undefined));
-    // Where an order can be cancelled again with 204, the first may not have been the first.
-    const isFirst = !check.get('cancelAgain')?.accepted || found.has('yes');
-    const [after, cancelled] = [readsAfter(check)[0], check.get('cancel')];
-    const isLate = (after?.sentAt ?? 0) - (cancelled?.receivedAt ?? 0) > MAX_BUSY_MS;
-    return (
-      (found.size !== 1 || ((isLate || !isFirst) && isBusy(check))) &&
-      `${OTHER_CLIENT} changes the stock, or may have cancelled the orders before`
-    );
-  },
-  values: (check) => listRestocks(check).filter((restock) => restock !== undefined),
-  nothing: 'no order was cancelled that has a petId, a quantity and an inventory entry',
-} as const satisfies Settlement;
+/** Why the stock may not tell what cancelling orders did to it, if so. */
+function findRival(check: CheckTranscript): string | false | undefined {
+  const restocks = listRestocks(check);
+  if (restocks.length === 0) return check.rival;
+  const found = new Set(restocks.filter((restock) => restock !== undefined));
+  // Where an order can be cancelled again with 204, the first may not have been the first.
+  const isFirst = !check.get('cancelAgain')?.accepted || found.has('yes');
+  const [after, cancelled] = [readsAfter(check)[0], check.get('cancel')];
+  const isLate = (after?.sentAt ?? 0) - (cancelled?.receivedAt ?? 0) > MAX_BUSY_MS;
+  return (
+    (found.size !== 1 || ((isLate || !isFirst) && isBusy(check))) &&
+    `${OTHER_CLIENT} changes the stock, or may have cancelled the orders before`
+  );
+}
