@@ -5,7 +5,15 @@
 // what only other commands and requests need is in files of their own, loaded when first needed.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +38,7 @@ const LIBRARY = {
   index: 'src/index.ts',
   'library/vitest': 'src/library/vitest.ts',
   'library/playwright': 'src/library/playwright.ts',
+  'library/jest': 'src/library/jest.ts',
 };
 
 /** The modules that `serve` loads at its start. */
@@ -151,6 +160,7 @@ checkImports();
 chmodSync(join(dist, 'cli/main.js'), 0o755);
 tsc('-p', 'tsconfig.build.json');
 for (const entry of Object.keys(LIBRARY)) writeCommonJs(entry);
+copyFileSync(join(root, 'src/library/jest.cjs'), join(dist, 'library/jest.cjs'));
 removeUnusedTypes();
 const bundled = bundledPackages();
 writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundled));
@@ -169,7 +179,7 @@ function removeUnusedTypes() {
 
 /**
  * Writes an entry for `require`: the same module that `import` gets. Jest has a `require` of its own,
- * which loads no ES modules; this one is Node's.
+ * which loads no ES modules; this one is that of Node's own context.
  * @param {string} entry
  */
 function writeCommonJs(entry) {
@@ -177,7 +187,8 @@ function writeCommonJs(entry) {
   const { exports: names = [] } = chunks.find(({ name }) => name === entry) ?? {};
   const code = [
     "'use strict';",
-    "const { createRequire } = process.getBuiltinModule('node:module');",
+    "const { runInThisContext } = require('node:vm');",
+    "const { createRequire } = runInThisContext('process').getBuiltinModule('node:module');",
     `module.exports = createRequire(__filename)('${module}');`,
   ];
   writeFileSync(join(dist, `${entry}.cjs`), `${code.join('\n')}\n`);

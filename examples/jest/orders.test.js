@@ -1,23 +1,13 @@
-import { startPetstoreMock } from 'petstore-mock';
-import { PetstoreClient } from '../client.mjs';
+const { setupMock } = require('petstore-mock/jest');
+const { PetstoreClient } = require('./client.js');
 
-let server;
-let mock;
-
-beforeAll(async () => {
-  server = await startPetstoreMock();
-});
-
-afterAll(() => server.stop());
-
-beforeEach(() => {
-  mock = server.sandbox();
-});
+const mock = setupMock({ failOn: ['unmatched', 'findings'] });
 
 test('cancels an order', async () => {
   const client = new PetstoreClient(mock.url, mock.key);
   expect(await client.cancel(1)).toBe('cancelled');
   expect((await mock.orders.get(1)).status).toBe('cancelled');
+  await expect(mock).toHaveReceived('cancelOrder', { orderId: 1 });
 });
 
 test('reports that an order has shipped', async () => {

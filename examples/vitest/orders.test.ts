@@ -1,11 +1,14 @@
-import { test } from 'petstore-mock/vitest';
+import { createTest } from 'petstore-mock/vitest';
 import { expect } from 'vitest';
 import { PetstoreClient } from '../client.mjs';
+
+const test = createTest({ failOn: ['unmatched', 'findings'] });
 
 test('cancels an order', async ({ mock }) => {
   const client = new PetstoreClient(mock.url, mock.key);
   expect(await client.cancel(1)).toBe('cancelled');
   expect((await mock.orders.get(1)).status).toBe('cancelled');
+  await expect(mock).toHaveReceived('cancelOrder', { orderId: 1 });
 });
 
 test('reports that an order has shipped', async ({ mock }) => {

@@ -1,84 +1,233 @@
+import { readFile } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
+import { checkOptions, refusalText } from '../check-options.ts';
 import { ControlError } from '../client/control-client.ts';
 import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/journal/exchange-text.ts';
 import type { ServerOptions } from '../options.ts';
+import { FINDING_CODE_NAMES, type FindingCode } from '../sandbox/finding-codes.ts';
+import type { ScenarioDefinition } from '../scenario/scenario-shape.ts';
+import type { KeyLists } from '../service/keyring.ts';
+import { object, optional } from '../shape/objects.ts';
+import { choice, list, readAs } from '../shape/shapes.ts';
 import { countText, cut } from '../words.ts';
-import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
+import { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
-import { serverOfRun, startPetstoreMock } from './start-mock.ts';
+import { findKey, listGiven, refuseGiven, serverOfRun, startPetstoreMock } from './start-mock.ts';
+
+/** What can fail a test. */
+export type TestFailure = 'findings' | 'assumed' | FindingCode;
+
+const FAIL_ON = object({
+  failOn: optional(list(choice(['findings', 'assumed', ...FINDING_CODE_NAMES])), ''),
+});
+
+/** How to start the server of the fixtures, and what its tests may not do. */
+export type TestOptions = ServerOptions & {
+  /**
+   * Fails a test whose client made such calls: `findings` are those with any finding, a code such as
+   * `unmatched` those with that one, `assumed` those whose reply rested on an assumption.
+   */
+  readonly failOn?: readonly TestFailure[] | undefined;
+};
+
+/** @throws RangeError that names the first wrong option */
+export function checkTestOptions({ failOn, ...options }: TestOptions): void {
+  checkOptions(options);
+  const reading = readAs(FAIL_ON, failOn === undefined ? {} : { failOn });
+  if (!reading.ok) throw new RangeError(refusalText(reading.problems, String));
+}
 
 /** The server of the test run if there is one, else a new one with these options. */
-export async function mockForTests(options: ServerOptions): Promise<PetstoreMock> {
+export async function mockForTests({ failOn, ...options }: TestOptions): Promise<PetstoreMock> {
   const running = serverOfRun();
-  return running === undefined ? startPetstoreMock(options) : connectPetstoreMock(running);
+  if (running === undefined) return startPetstoreMock(options);
+  refuseServerOptions(options, running);
+  return connectPetstoreMock(running);
+}
+
+/** A test as its runner knows it. */
+interface RunningTest {
+  /** Tests that run in parallel share the output. */
+  readonly name: string;
+  failed(): boolean;
+  /** Shows why it failed, besides on standard error. */
+  attach?(report: string): Promise<void>;
+}
+
+/** Gives a test a new sandbox, and closes it afterwards. */
+export async function inSandbox(
+  mock: PetstoreMock,
+  options: TestOptions,
+  test: RunningTest,
+  use: (sandbox: MockSandbox) => Promise<void>,
+): Promise<void> {
+  const sandbox = await openSandbox(mock, options, test.name);
+  await use(sandbox);
+  await closeSandbox(mock, sandbox, options, test);
+}
+
+/** A new sandbox for a test. On a server that others started, it takes the options itself. */
+export async function openSandbox(
+  mock: PetstoreMock,
+  options: TestOptions,
+  test: string,
+): Promise<MockSandbox> {
+  const sandbox = mock.sandbox(createSandboxName(test));
+  // Created now, so that it also records requests with a wrong key.
+  await sandbox.clock.get();
+  if (serverOfRun() === undefined) return sandbox;
+  await applyOptions(sandbox, options);
+  return options.keys === undefined ? sandbox : { ...sandbox, key: findKey(options) };
 }
 
 /**
- * Gives a test a new sandbox, deletes it afterwards, and prints its exchanges if the test failed.
+ * Deletes the sandbox of a test, and prints its exchanges if the test failed.
  *
- * @param test its name: tests that run in parallel share the output
- * @returns what was printed
+ * @throws Error for calls that `failOn` names
  */
-export async function inSandbox(
+export async function closeSandbox(
   mock: PetstoreMock,
-  test: string,
-  use: (sandbox: MockSandbox) => Promise<void>,
-  failed: () => boolean,
-): Promise<string | undefined> {
-  const sandbox = mock.sandbox(sandboxNameOf(test));
-  // Created now, so that it also records requests with a wrong key.
-  await sandbox.clock.get();
-  await use(sandbox);
-  const report = failed() ? await exchangeReport(sandbox, test) : undefined;
-  // biome-ignore lint/suspicious/noConsole: the test runner shows this output with its test
-  if (report !== undefined) console.error(report);
+  sandbox: MockSandbox,
+  { failOn = [] }: TestOptions,
+  test: RunningTest,
+): Promise<void> {
+  const forbidden = failOn.length > 0 ? await listForbidden(sandbox, failOn) : [];
+  if (forbidden.length > 0 || test.failed()) {
+    const report = await reportExchanges(sandbox, test.name);
+    // biome-ignore lint/suspicious/noConsole: the test runner shows this output with its test
+    console.error(report);
+    await test.attach?.(report);
+  }
   await mock.sandboxes.delete(sandbox.name).catch((error: unknown) => {
     // The test may have deleted it.
     if (!(error instanceof ControlError && error.status === 404)) throw error;
   });
-  return report;
+  if (forbidden.length > 0) {
+    const made = `the client made ${countText(forbidden.length, 'call')} that failOn forbids`;
+    throw new Error([`petstore-mock: ${made}:`, ...forbidden].join('\n'));
+  }
 }
 
+/** The calls that fail a test, each with the reasons. */
+async function listForbidden(
+  sandbox: MockSandbox,
+  failOn: readonly TestFailure[],
+): Promise<string[]> {
+  const fails = (kind: TestFailure) => failOn.includes(kind);
+  return (await sandbox.requests.list()).flatMap((exchange) => {
+    const { basis, by, findings } = exchange;
+    const reasons = [
+      ...(basis === 'assumed' && fails('assumed') ? [`assumed: ${by.join(', ')}`] : []),
+      ...findings.flatMap(({ code, message }) =>
+        fails('findings') || fails(code) ? [`${code}: ${message}`] : [],
+      ),
+    ];
+    return reasons.length > 0 ? [formatExchange(exchange), ...reasons.map(indent)].join('\n') : [];
+  });
+}
+
+const indent = (line: string) => `     ${line}`;
+
 /** A name that no other sandbox has. Reports name sandboxes, so it starts with that of the test. */
-function sandboxNameOf(test: string): string {
+function createSandboxName(test: string): string {
   const words = test.match(/[a-z0-9]+/gi) ?? [];
   const unique = crypto.randomUUID().slice(0, 13);
   return [words.join('-').slice(0, 50), unique].filter((part) => part !== '').join('-');
 }
 
+/** The options that a sandbox of a running server can take. */
+const SANDBOX_OPTIONS: readonly string[] = [
+  ...(['scenarios', 'fixture', 'animals', 'orders', 'keys', 'assume', 'clock', 'frozen'] as const),
+] satisfies (keyof ServerOptions)[];
+
+/** @throws RangeError for options that only the start of a server can take */
+function refuseServerOptions(options: ServerOptions, { url }: ConnectOptions): void {
+  const given = listGiven(options).filter((name) => !SANDBOX_OPTIONS.includes(name));
+  refuseGiven([...given, ...(options.keys?.any ? ['keys.any'] : [])], url);
+}
+
+/** Sets a sandbox up as the start of a server would. */
+async function applyOptions(
+  sandbox: MockSandbox,
+  { scenarios = [], fixture, animals, orders, keys, assume, clock: now, frozen }: TestOptions,
+): Promise<void> {
+  const generate = {
+    ...(animals !== undefined && { animals }),
+    ...(orders !== undefined && { orders }),
+  };
+  const own: ScenarioDefinition = {
+    ...(fixture !== undefined && { fixture }),
+    ...(Object.keys(generate).length > 0 && { generate }),
+    ...(keys !== undefined && { keys: defineKeys(keys) }),
+  };
+  const active: (string | ScenarioDefinition)[] = Object.keys(own).length > 0 ? [own] : [];
+  for (const scenario of scenarios) active.push(await nameScenario(sandbox, scenario));
+  // First, since keys expire by the time at which they became active.
+  if (now !== undefined || frozen !== undefined)
+    await sandbox.clock.set({ now: now === undefined ? undefined : new Date(now), frozen });
+  if (active.length > 0) await sandbox.scenario.use(...active);
+  if (assume !== undefined) await sandbox.assume(assume);
+}
+
+/** The name of a scenario. The server may be unable to read a file of this machine, so it gets the text. */
+async function nameScenario(sandbox: MockSandbox, scenario: string): Promise<string> {
+  if (extname(scenario) === '') return scenario;
+  const name = basename(scenario, extname(scenario));
+  await sandbox.scenarios.save(name, await readFile(scenario, 'utf8'));
+  return name;
+}
+
+function defineKeys({ valid, readOnly, allReadOnly, invalid, expires }: KeyLists) {
+  const ends = [...(expires ?? [])].map(([key, end]): [string, string] => [
+    key,
+    end.kind === 'at' ? new Date(end.instant).toISOString() : `PT${end.milliseconds / 1000}S`,
+  ]);
+  const limited = allReadOnly ? ('all' as const) : readOnly;
+  return {
+    ...(valid !== undefined && { valid }),
+    ...(limited !== undefined && { readOnly: limited }),
+    ...(invalid !== undefined && { invalid }),
+    ...(ends.length > 0 && { expires: Object.fromEntries(ends) }),
+  };
+}
+
 /** How many exchanges are shown. */
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** The latest exchanges of a sandbox, to explain why a test failed. */
-export async function exchangeReport(sandbox: MockSandbox, test: string): Promise<string> {
+export async function reportExchanges(sandbox: MockSandbox, test: string): Promise<string> {
   const exchanges = await sandbox.requests.list();
-  const hidden = Math.max(0, exchanges.length - SHOWN);
-  const lines = exchanges.slice(hidden).flatMap(exchangeLines);
+  const hidden = Math.max(0, exchanges.length - MAX_SHOWN);
+  const lines = exchanges.slice(hidden).flatMap(explainExchange);
   const where = `in sandbox ${sandbox.name} (test "${test}")`;
   if (lines.length === 0) return `petstore-mock got no calls ${where}`;
   const more = hidden > 0 ? [`  (${countText(hidden, 'earlier exchange')} not shown)`] : [];
   return [`petstore-mock ${where}:`, ...more, ...lines].join('\n');
 }
 
-function exchangeLines(exchange: RecordedExchange): string[] {
-  const { number, method, target, status, fault, delay, hold, basis, why, request, reply } =
-    exchange;
+export function formatExchange({ number, method, target, status }: RecordedExchange): string {
+  return `  ${number}. ${method} ${target} → ${status ?? 'no reply'}`;
+}
+
+function explainExchange(exchange: RecordedExchange): string[] {
+  const { fault, delay, hold, basis, why, request, reply } = exchange;
   const outcome = [
-    status ?? 'no reply',
+    formatExchange(exchange),
     ...(fault === undefined ? [] : [`fault ${fault}`]),
-    ...(delay ? [`delayed by ${delay} ms`] : []),
+    ...(delay > 0 ? [`delayed by ${delay} ms`] : []),
     ...(hold === undefined ? [] : [`${hold.ended ?? 'held'} as ${hold.name}`]),
     basis,
   ];
   return [
-    `  ${number}. ${method} ${target} → ${outcome.join(', ')}: ${why.join('; ')}`,
-    ...bodyLine('sent', request.body),
-    ...bodyLine('got ', reply.body),
+    `${outcome.join(', ')}: ${why.join('; ')}`,
+    ...formatBody('sent', request.body),
+    ...formatBody('got ', reply.body),
   ];
 }
 
-function bodyLine(label: string, body: unknown): string[] {
+function formatBody(label: string, body: unknown): string[] {
   if (body === undefined) return [];
   const text = typeof body === 'object' && body !== null ? writeJson(body) : String(body);
-  return [`     ${label} ${text.length > 400 ? `${cut(text, 400)}…` : text}`];
+  return [indent(`${label} ${text.length > 400 ? `${cut(text, 400)}…` : text}`)];
 }

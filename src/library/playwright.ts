@@ -1,50 +1,80 @@
 import {
   test as base,
+  expect as baseExpect,
+  type Expect,
   type PlaywrightTestArgs,
   type PlaywrightTestOptions,
   type PlaywrightWorkerArgs,
   type PlaywrightWorkerOptions,
   type TestType,
 } from '@playwright/test';
-import type { ServerOptions } from '../options.ts';
 import type { PetstoreMock } from './connect.ts';
-import { inSandbox, mockForTests } from './for-tests.ts';
+import { checkTestOptions, inSandbox, mockForTests, type TestOptions } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
+import { toHaveReceived } from './to-have-received.ts';
 
+export type { TestFailure, TestOptions } from './for-tests.ts';
+
+/** What a test gets besides the fixtures of Playwright. */
 export interface MockFixtures {
   /** A sandbox of this test alone. */
   readonly mock: MockSandbox;
 }
 
+/** What each worker of Playwright has. */
 export interface MockWorkerFixtures {
-  /** How to start the server, unless one is already running, such as that of `globalSetup`. */
-  readonly petstoreMockOptions: ServerOptions;
+  /**
+   * How to start the server. If `globalSetup` or `petstore-mock exec` already runs one, each sandbox
+   * takes these options.
+   */
+  readonly petstoreMockOptions: TestOptions;
   /** The server of the sandboxes: that of `globalSetup`, else one per worker. */
   readonly petstoreMock: PetstoreMock;
 }
 
+/** Playwright's `test` with the fixtures. */
+export type MockTest = TestType<
+  PlaywrightTestArgs & PlaywrightTestOptions & MockFixtures,
+  PlaywrightWorkerArgs & PlaywrightWorkerOptions & MockWorkerFixtures
+>;
+
 /**
  * Playwright's `test` with a sandbox for each test that uses `mock`. If the test fails, the exchanges of
  * its sandbox are printed and attached.
+ *
+ * @param options the default of `petstoreMockOptions`
+ * @throws RangeError for a wrong option
+ * @example const test = createTest({ failOn: ['unmatched', 'findings'] });
  */
-export const test: TestType<
-  PlaywrightTestArgs & PlaywrightTestOptions & MockFixtures,
-  PlaywrightWorkerArgs & PlaywrightWorkerOptions & MockWorkerFixtures
-> = base.extend<MockFixtures, MockWorkerFixtures>({
-  petstoreMockOptions: [{}, { option: true, scope: 'worker' }],
-  petstoreMock: [
-    async ({ petstoreMockOptions }, use) => {
-      const server = await mockForTests(petstoreMockOptions);
-      await use(server);
-      await server.stop();
+export function createTest(options: TestOptions = {}): MockTest {
+  checkTestOptions(options);
+  return base.extend<MockFixtures, MockWorkerFixtures>({
+    petstoreMockOptions: [options, { option: true, scope: 'worker' }],
+    petstoreMock: [
+      async ({ petstoreMockOptions }, use) => {
+        checkTestOptions(petstoreMockOptions);
+        const server = await mockForTests(petstoreMockOptions);
+        await use(server);
+        await server.stop();
+      },
+      { scope: 'worker' },
+    ],
+    mock: async ({ petstoreMock, petstoreMockOptions }, use, testInfo) => {
+      const running = {
+        name: testInfo.title,
+        failed: () => testInfo.status !== testInfo.expectedStatus,
+        attach: (body: string) =>
+          testInfo.attach('petstore-mock', { body, contentType: 'text/plain' }),
+      };
+      await inSandbox(petstoreMock, petstoreMockOptions, running, use);
     },
-    { scope: 'worker' },
-  ],
-  mock: async ({ petstoreMock }, use, testInfo) => {
-    const failed = () => testInfo.status !== testInfo.expectedStatus;
-    const body = await inSandbox(petstoreMock, testInfo.title, use, failed);
-    if (body !== undefined) {
-      await testInfo.attach('petstore-mock', { body, contentType: 'text/plain' });
-    }
-  },
+  });
+}
+
+/** `createTest()` without options. */
+export const test: MockTest = createTest();
+
+/** Playwright's `expect` with `toHaveReceived`. */
+export const expect: Expect<{ toHaveReceived: typeof toHaveReceived }> = baseExpect.extend({
+  toHaveReceived,
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { checkOptions } from '../check-options.ts';
 import type { ServerOptions } from '../options.ts';
 import { type RunningServer, startServer } from '../server.ts';
+import { joinWords } from '../words.ts';
 import { type ConnectOptions, createMock, DEMO_KEY, type PetstoreMock } from './connect.ts';
 import { MOCK_VARIABLES, mockVariables, workingKey } from './mock-variables.ts';
 
@@ -30,7 +31,12 @@ async function startWithKey(
   if (noControl)
     throw new TypeError('noControl: a mock without its control API cannot be controlled');
   const server = await startServer({ port: 0, ...others });
-  return { server, key: workingKey(options.keys ?? {}) ?? DEMO_KEY };
+  return { server, key: findKey(options) };
+}
+
+/** A key that clients of a server with these options can use. */
+export function findKey({ keys = {} }: ServerOptions): string {
+  return workingKey(keys) ?? DEMO_KEY;
 }
 
 const { env } = process;
@@ -44,19 +50,38 @@ export function serverOfRun(): ConnectOptions | undefined {
   return { url, key, token, ca: file && readFileSync(file, 'utf8') };
 }
 
+/** The names of the options that have a value. */
+export function listGiven(options: ServerOptions): string[] {
+  return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : name));
+}
+
+/** @throws RangeError if there are options that a running server cannot take any more */
+export function refuseGiven(names: readonly string[], url: string): void {
+  if (names.length === 0) return;
+  const what = joinWords(names, 'and');
+  throw new RangeError(
+    `${what}: the server at ${url} is already running; set this where it starts, in globalSetup() or in the flags of petstore-mock`,
+  );
+}
+
 /**
  * One server for all workers of a test run, for the global setup of vitest or Playwright. The fixtures
  * use it, and so can anything that reads `PETSTORE_MOCK_URL`, `PETSTORE_MOCK_KEY`,
  * `PETSTORE_MOCK_CONTROL_URL`, `PETSTORE_MOCK_CONTROL_TOKEN` and `PETSTORE_MOCK_CA`. If these
  * already name a server, as under `petstore-mock exec`, that one is used.
  *
+ * @throws RangeError for a wrong option, or for any option if a server is already running
  * @returns a function that starts the server, and returns one that stops it
  * @example export default globalSetup({ scenarios: ['slow'] });
  */
 export function globalSetup(options: ServerOptions = {}): () => Promise<() => Promise<void>> {
   checkOptions(options);
   return async () => {
-    if (serverOfRun() !== undefined) return async () => {};
+    const running = serverOfRun();
+    if (running !== undefined) {
+      refuseGiven(listGiven(options), running.url);
+      return async () => {};
+    }
     const { server, key } = await startWithKey(options);
     const variables = mockVariables(server, key, env);
     const names = Object.keys(variables);

@@ -1,10 +1,20 @@
-import { test as base, type TestAPI } from 'vitest';
-import { checkOptions } from '../check-options.ts';
-import type { ServerOptions } from '../options.ts';
+import { test as base, expect, type TestAPI } from 'vitest';
 import type { PetstoreMock } from './connect.ts';
-import { inSandbox, mockForTests } from './for-tests.ts';
+import { checkTestOptions, inSandbox, mockForTests, type TestOptions } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
+import { type MockMatchers, toHaveReceived } from './to-have-received.ts';
 
+export type { TestFailure, TestOptions } from './for-tests.ts';
+export type { MockMatchers } from './to-have-received.ts';
+
+declare module 'vitest' {
+  // biome-ignore lint/suspicious/noExplicitAny: must be as vitest declares it
+  interface Matchers<T = any> extends MockMatchers {}
+}
+
+expect.extend({ toHaveReceived });
+
+/** What a test gets besides the fixtures of vitest. */
 export interface MockFixtures {
   /** A sandbox of this test alone. */
   readonly mock: MockSandbox;
@@ -16,12 +26,13 @@ export interface MockFixtures {
  * vitest's `test` with a sandbox for each test that uses `mock`. If the test fails, the exchanges of its
  * sandbox are printed.
  *
- * @param options of the server, unless PETSTORE_MOCK_URL already names one, as it does after
- *   `globalSetup` and under `petstore-mock exec`
+ * @param options of the server. If `globalSetup` or `petstore-mock exec` already runs one, the sandbox
+ *   takes them.
  * @throws RangeError for a wrong option
+ * @example const test = createTest({ failOn: ['unmatched', 'findings'] });
  */
-export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
-  checkOptions(options);
+export function createTest(options: TestOptions = {}): TestAPI<MockFixtures> {
+  checkTestOptions(options);
   return base.extend<MockFixtures>({
     petstoreMock: [
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from its pattern
@@ -35,9 +46,10 @@ export function createTest(options: ServerOptions = {}): TestAPI<MockFixtures> {
     mock: async ({ petstoreMock, task }, use) => {
       // vitest inverts the result of a test that is expected to fail only later.
       const failed = () => (task.result?.state === 'fail') !== (task.fails === true);
-      await inSandbox(petstoreMock, task.name, use, failed);
+      await inSandbox(petstoreMock, options, { name: task.name, failed }, use);
     },
   });
 }
 
+/** `createTest()` without options. */
 export const test: TestAPI<MockFixtures> = createTest();

@@ -45,12 +45,14 @@ test('every program of README.md prints what it says', async () => {
   await Promise.all(blocks(readPage('README.md'), 'js').map(expectPrints));
 });
 
-test('every block of TypeScript is in an example, which the tests run', () => {
-  const examples = ['vitest', 'playwright'].flatMap((name) => {
+test('every block of TypeScript and of CommonJS is in an example, which the tests run', () => {
+  const examples = ['vitest', 'playwright', 'jest'].flatMap((name) => {
     const folder = join(packageRoot, 'examples', name);
     return readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
   });
-  const shown = PAGES.flatMap((page) => blocks(readPage(page), 'ts'));
+  const shown = PAGES.flatMap((page) =>
+    ['ts', 'cjs'].flatMap((info) => blocks(readPage(page), info)),
+  );
   expect(shown.length).toBeGreaterThan(3);
   expect(shown.filter((text) => !examples.some((it) => it.includes(text)))).toEqual([]);
 });

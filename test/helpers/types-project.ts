@@ -25,6 +25,9 @@ export function typesProject() {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
   writeFileSync(join(folder, 'consumer.cts'), CONSUMER);
+  writeFileSync(join(folder, 'vitest/matchers.ts'), matcherConsumer('vitest', 'vitest'));
+  const playwright = matcherConsumer('playwright', 'petstore-mock/playwright');
+  writeFileSync(join(folder, 'playwright/matchers.ts'), playwright);
   return (name: string, files: readonly string[], options: object, compiler = 'typescript') => {
     const config = `tsconfig.${name}.json`;
     const text = JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files });
@@ -33,6 +36,27 @@ export function typesProject() {
     return runProgram(process.execPath, [tsc, '-p', config], { cwd: folder });
   };
 }
+
+/** Uses `toHaveReceived` as vitest, or as Playwright, types it. */
+const matcherConsumer = (runner: 'vitest' | 'playwright', expectFrom: string) => `
+import { expect } from '${expectFrom}';
+import { createTest } from 'petstore-mock/${runner}';
+
+const test = createTest({ failOn: ['unmatched', 'findings', 'rounded-id'], scenarios: ['slow'] });
+test('matchers', async ({ mock }) => {
+  await expect(mock).toHaveReceived('createPet', { name: 'Rex', categoryId: 1n });
+  await expect(mock).not.toHaveReceived('listPets', { status: expect.stringMatching(/d$/), limit: 5 });
+  await expect(mock).toHaveReceived('listOrders');
+  // @ts-expect-error
+  await expect(mock).toHaveReceived('createPets');
+  // @ts-expect-error
+  await expect(mock).toHaveReceived('createPet', { nam: 'Rex' });
+  // @ts-expect-error
+  await expect(mock).toHaveReceived('cancelOrder', { orderId: 'one' });
+});
+// @ts-expect-error
+createTest({ failOn: ['unmatch'] });
+`;
 
 /** A program that uses every part of a mock, and checks the types that it gets and those it may not pass. */
 const CONSUMER = `

@@ -38,12 +38,13 @@ beforeAll(() => {
 /** Added to the example's own tests: two files that report where they run, and one that fails. */
 function addTests(runner: Runner): void {
   const { from, ending } = RUNNERS[runner];
-  const head = `import { expect } from '${from}';\nimport { test } from 'petstore-mock/${runner}';\n`;
+  const head = `import { expect } from '${from}';\nimport { createTest, test } from 'petstore-mock/${runner}';\n`;
   const write = (name: string, text: string) =>
     writeFileSync(join(folder, runner, `${name}.${ending}`), head + text);
   write('where-a', WHERE);
   write('where-b', WHERE);
   write('failing', FAILING + MEANT_TO_FAIL[runner]);
+  write('strict', STRICT);
 }
 
 const WHERE = `
@@ -70,6 +71,32 @@ test('passes', async ({ mock }) => {
   expect(await mock.requests.list()).toEqual([]);
 });`;
 
+const STRICT = `
+const strict = createTest({ failOn: ['unmatched'], scenarios: ['no-orders'] });
+strict('is strict', async ({ mock }) => {
+  expect(await mock.orders.count()).toBe(0);
+  await fetch(mock.url + '/v1/pets');
+});`;
+
+/** The same for Jest, whose test files are CommonJS. */
+const JEST = `
+const { setupMock } = require('petstore-mock/jest');
+describe('strict', () => {
+  const mock = setupMock({ failOn: ['unmatched'], scenarios: ['no-orders'] });
+  test('is strict', async () => {
+    expect(await mock.orders.count()).toBe(0);
+    await fetch(mock.url + '/v1/pets');
+  });
+});
+describe('failing', () => {
+  const mock = setupMock();
+${FAILING.replaceAll('({ mock })', '()')}
+  test('expects another call', async () => {
+    await fetch(mock.url + '/pets?limit=3', { headers: { Authorization: 'Bearer ' + mock.key } });
+    await expect(mock).toHaveReceived('listPets', { limit: 5 });
+  });
+});`;
+
 /** Ignores expected failures. */
 const MEANT_TO_FAIL: Record<Runner, string> = {
   vitest: `test.fails('meant to fail', async ({ mock }) => expect(mock.name).toBe(''));`,
@@ -84,6 +111,10 @@ const [PRINTED_TEXT = ''] = blocks(readPage('docs/library.md'), 'text');
 const PRINTED = PRINTED_TEXT.trimEnd()
   .replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   .replaceAll(/[\da-f]{8}-[\da-f]{4}/g, '[\\da-f-]{13}');
+
+/** What `failOn` says of a call. */
+const FORBIDDEN =
+  /petstore-mock: the client made 1 call that failOn forbids:\n +1\. GET \/~\S+\/v1\/v1\/pets → 404\n +unmatched: /;
 
 /** Runs some of an example's test files, all that are not named so being left out. */
 function run(runner: Runner, files: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -115,35 +146,51 @@ describe.concurrent('the example for', () => {
 
   test(`Playwright passes ${CHROMIUM === undefined ? 'without' : 'with'} its page, and a failed test prints its exchanges`, async () => {
     const { files, env } = PAGES;
-    const all = ['orders', 'where', 'failing', ...files];
+    const all = ['orders', 'where', 'failing', 'strict', ...files];
     const { code, output } = await run('playwright', all, { ...env, WORKERS: '2' });
     expect(output).toMatch(
-      new RegExp(`1 failed\n.*failing.spec.ts.*\n.*${8 + files.length} passed`),
+      new RegExp(`2 failed\n.*failing.spec.ts.*\n.*strict.spec.ts.*\n.*${8 + files.length} passed`),
     );
+    expect(output).toMatch(FORBIDDEN);
     expect(code).toBe(1);
     const { servers, sandboxes } = places(output);
     expect([servers.length, sandboxes.length]).toEqual([1, 4]);
     expect(output).toMatch(new RegExp(PRINTED));
-    // Once printed, and once attached to the test.
-    expect(output.match(/petstore-mock (?:in|was)/g)).toHaveLength(2);
+    // Each once printed, and once attached to its test.
+    expect(output.match(/petstore-mock in/g)).toHaveLength(4);
   });
 
-  test('Jest passes', async () => {
-    const jest = ['--experimental-vm-modules', toolFile('jest/bin/jest.js')];
+  test('Jest passes and ends, and a failed test prints its exchanges', async () => {
     const cwd = join(folder, 'jest');
-    const { code, output } = await runProgram(node, jest, { cwd });
+    const jest = (...files: string[]) =>
+      runProgram(node, [toolFile('jest/bin/jest.js'), ...files], { cwd });
+    const { code, output } = await jest('orders');
     expect(output).toMatch(/2 passed/);
     expect(code).toBe(0);
+    writeFileSync(join(cwd, 'failing.test.js'), JEST);
+    const failing = await jest('failing');
+    expect(failing.output).toMatch(/3 failed, 1 passed/);
+    expect(failing.output).toMatch(
+      new RegExp(
+        PRINTED.replace('"fails"', '"failing fails"')
+          .replace('sandbox fails', 'sandbox failing-fails')
+          .replace('~fails', '~failing-fails'),
+      ),
+    );
+    expect(failing.output).toMatch(FORBIDDEN);
+    expect(failing.output).toContain('limit: expected 5, found 3');
+    expect(failing.code).toBe(1);
   });
 });
 
 test('on a running server, a failed test prints its exchanges and every sandbox is deleted', async () => {
   await using server = await startPetstoreMock({ keys: { valid: ['own-key'] } });
   const env = { PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_KEY: server.key };
-  const { code, output } = await run('vitest', ['failing', 'where-a'], env);
+  const { code, output } = await run('vitest', ['failing', 'strict', 'where-a'], env);
   expect(output).toMatch(new RegExp(PRINTED));
-  expect(output.match(/petstore-mock (?:in|was)/g)).toHaveLength(1);
-  expect(output).toMatch(/1 failed \| 3 passed \| 1 expected fail/);
+  expect(output).toMatch(FORBIDDEN);
+  expect(output.match(/petstore-mock in/g)).toHaveLength(2);
+  expect(output).toMatch(/2 failed \| 3 passed \| 1 expected fail/);
   expect(code).toBe(1);
   expect(places(output).servers).toEqual([server.url]);
   const left = await server.sandboxes.list();

@@ -10,7 +10,6 @@ import {
   startPetstoreMock,
   startServer,
 } from '../../src/index.ts';
-import { exchangeReport, inSandbox } from '../../src/library/for-tests.ts';
 import { createTest } from '../../src/library/vitest.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen, TOKEN_HOST } from '../helpers/host.ts';
@@ -390,80 +389,6 @@ describe('a server', () => {
   test('is controlled even if a test replaces fetch', async () => {
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('no network'));
     expect(await server.sandbox().animals.count()).toBe(64);
-  });
-});
-
-test('the sandbox of a test has the name of the test, in findings and coverage too', async () => {
-  const names: string[] = [];
-  for (const title of ['cancels an order: “twice”', 'x'.repeat(200), '日本語']) {
-    await inSandbox(
-      server,
-      title,
-      async (sandbox) => {
-        names.push(sandbox.name);
-        await call(sandbox, '/pets/1');
-        const { findings } = await sandbox.findings();
-        expect(findings.map((it) => it.sandbox)).toEqual([sandbox.name]);
-      },
-      () => false,
-    );
-  }
-  expect(names).toEqual([
-    expect.stringMatching(/^cancels-an-order-twice-[-\da-f]{13}$/),
-    expect.stringMatching(/^x{50}-[-\da-f]{13}$/),
-    expect.stringMatching(/^[-\da-f]{13}$/),
-  ]);
-});
-
-describe('the report of a failed test', () => {
-  const reportOf = async (sandbox: MockSandbox) =>
-    (await exchangeReport(sandbox, 'adds Rex')).replaceAll(sandbox.name, 'NAME').split('\n');
-
-  test('has exact integers and the reason for a missing reply', async () => {
-    const sandbox = server.sandbox();
-    await call(sandbox, '/pets', { method: 'POST', body: `{"name":"Rex","categoryId":${BIG}}` });
-    await sandbox.scenario.use('connection-reset');
-    await expect(call(sandbox, '/pets')).rejects.toThrow();
-    expect(await reportOf(sandbox)).toEqual([
-      'petstore-mock in sandbox NAME (test "adds Rex"):',
-      expect.stringMatching(/^ {2}1\. POST \/~NAME\/v1\/pets → 201, documented: /),
-      '     sent {"name":"Rex","categoryId":9007199254740993}',
-      '     got  {"id":65,"name":"Rex","categoryId":9007199254740993}',
-      expect.stringMatching(/^ {2}2\. GET .* → no reply, fault reset, forced: .*connection-reset/),
-    ]);
-  });
-
-  test('shows what made a reply late', async () => {
-    const sandbox = server.sandbox();
-    await sandbox.scenario.use({ rules: [{ on: 'listPets', delay: 5 }] });
-    await call(sandbox, '/pets');
-    const latch = await sandbox.hold('listOrders');
-    const held = call(sandbox, '/store/orders');
-    await latch.arrived();
-    const lines = await reportOf(sandbox);
-    expect(lines[1]).toContain('→ 200, delayed by 5 ms, ');
-    expect(lines[3]).toMatch(/→ 200, held as [-\w ]+, /);
-    await latch.release();
-    await held;
-  });
-
-  test('has only the latest calls, and the beginning of long bodies', async () => {
-    const sandbox = server.sandbox();
-    for (let count = 1; count <= 21; count += 1) await call(sandbox, '/pets');
-    const [, hidden, first, body = '', ...others] = await reportOf(sandbox);
-    expect([hidden, first]).toEqual([
-      '  (1 earlier exchange not shown)',
-      expect.stringMatching(/^ {2}2\. GET/),
-    ]);
-    expect(body).toHaveLength('     got  '.length + 401);
-    expect(body).toMatch(/^ {5}got {2}\[\{"id":1,.*…$/);
-    expect(others).toHaveLength(38);
-  });
-
-  test('says that there was no call', async () => {
-    expect(await reportOf(server.sandbox())).toEqual([
-      'petstore-mock got no calls in sandbox NAME (test "adds Rex")',
-    ]);
   });
 });
 

@@ -1,0 +1,1 @@
+module.exports = require('petstore-mock/jest').globalTeardown;
