@@ -24,7 +24,7 @@ const pure = [
   'http/target.ts',
   'limits.ts',
   'scenario/fault-table.ts',
-  'sandbox/sandbox-names.ts',
+  'defaults.ts',
   'tables.ts',
   'words.ts',
 ];

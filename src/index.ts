@@ -39,10 +39,9 @@ export {
 } from './library/request-control.ts';
 export { globalSetup, startPetstoreMock } from './library/start-mock.ts';
 export type { AppOptions, ServerOptions } from './options.ts';
+export type { FindingsReport } from './sandbox/coverage.ts';
 export type { ObservedExchange } from './sandbox/exchange.ts';
-export type { FindingCode } from './sandbox/finding-codes.ts';
-export type { FindingsReport } from './sandbox/findings.ts';
-export type { CoverageReport, Finding } from './sandbox/report-shapes.ts';
+export type { CoverageReport, Finding, FindingCode } from './sandbox/report-shapes.ts';
 export type { RuleDefinition } from './scenario/rule-shape.ts';
 export { ScenarioError } from './scenario/sandbox-start.ts';
 export type { ScenarioName } from './scenario/scenario-names.ts';

@@ -1,16 +1,14 @@
 import type { ControlOptions, ControlParts } from './control/control-options.ts';
+import { DEFAULT_SANDBOX } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
-import { PendingResponses } from './http/pending-responses.ts';
+import { PendingResponses } from './http/connections.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { warn } from './node-errors.ts';
+import { describeFinding, isOfOperation } from './sandbox/coverage.ts';
 import { findHoldFindings, type Observer, observedExchange } from './sandbox/exchange.ts';
-import { FINDING_CODES } from './sandbox/finding-codes.ts';
-import { removeIdle } from './sandbox/idle-sandboxes.ts';
 import type { OnFinding } from './sandbox/report-shapes.ts';
 import type { ServerEvent } from './sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX } from './sandbox/sandbox-names.ts';
-import type { SandboxOptions } from './sandbox/sandbox-options.ts';
-import { Sandboxes, type SandboxParts } from './sandbox/sandboxes.ts';
+import { Sandboxes, type SandboxOptions, type SandboxParts } from './sandbox/sandboxes.ts';
 import type { Start } from './scenario/sandbox-start.ts';
 import type { FileStorage } from './storage/file.ts';
 import { MemoryStorage } from './storage/memory.ts';
@@ -71,7 +69,7 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
   const stopRemoving =
     sandboxIdle === undefined
       ? undefined
-      : removeIdle(sandboxes, sandboxIdle, (name) =>
+      : sandboxes.removeIdle(sandboxIdle, (name) =>
           onNotice?.(`removed sandbox ${name}: idle for longer than --sandbox-idle`),
         );
   return { stopRemoving, sandboxes, service, control, pending };
@@ -92,15 +90,11 @@ function guarded(observe: (event: ServerEvent) => void): (event: ServerEvent) =>
 function reportFindings(onFinding: OnFinding): (event: ServerEvent) => void {
   const reported = new Set<string>();
   return ({ kind, sandbox, exchange }) => {
-    const { number, operation, method, target } = exchange;
-    const found = kind === 'hold' ? findHoldFindings(exchange) : exchange.findings;
-    for (const { code, message } of found) {
-      const name = `${sandbox} ${code}`;
-      if ((code === 'deprecated' || code === 'experimental') && reported.has(name)) continue;
+    for (const found of kind === 'hold' ? findHoldFindings(exchange) : exchange.findings) {
+      const name = `${sandbox} ${found.code}`;
+      if (isOfOperation(found) && reported.has(name)) continue;
       reported.add(name);
-      const at = new Date(exchange.at).toISOString();
-      const call = { sandbox, exchange: number, operation, method, target, at };
-      onFinding({ code, ...call, message, advice: FINDING_CODES[code] });
+      onFinding(describeFinding(found, exchange, sandbox));
     }
   };
 }

@@ -1,5 +1,5 @@
 import { DEFAULTS } from './defaults.ts';
-import type { Timeouts } from './http/connections.ts';
+import type { Timeouts } from './http/listener.ts';
 import type { CertificateOptions } from './http/tls/certificate.ts';
 import type { MockOptions } from './mock.ts';
 import {

@@ -7,12 +7,12 @@ export function findHeader(headers: RawHeaders, name: string): string | undefine
 }
 
 /** Leaves out headers by their names in lower case. */
-export function without(headers: RawHeaders, names: ReadonlySet<string>): string[] {
+export function withoutHeaders(headers: RawHeaders, names: ReadonlySet<string>): string[] {
   return headers.filter((_, at) => !names.has(headers[at - (at % 2)]?.toLowerCase() ?? ''));
 }
 
 /** Headers that belong to one connection (RFC 9110, sections 7.6.1 and 11.7). */
-const OF_ONE_HOP = [
+const HOP_BY_HOP = [
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -34,19 +34,19 @@ export function endToEndHeaders(headers: RawHeaders, dropped: readonly string[])
     .filter((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'connection')
     .flatMap((value) => value.toLowerCase().split(','))
     .map((name) => name.trim());
-  return without(headers, new Set([...OF_ONE_HOP, ...dropped, ...named]));
+  return withoutHeaders(headers, new Set([...HOP_BY_HOP, ...dropped, ...named]));
 }
 
 /**
  * Takes a body out of its content coding (RFC 9110, section 8.4).
  *
- * @param most bytes of the result
+ * @param maxBytes of the result
  * @returns undefined for an unknown or broken coding, and for more bytes
  */
 export function decodeContent(
   bytes: Buffer,
   headers: RawHeaders,
-  most: number,
+  maxBytes: number,
 ): Buffer | undefined {
   const coding = findHeader(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity' || bytes.length === 0) return bytes;
@@ -58,7 +58,7 @@ export function decodeContent(
     ['br', brotliDecompressSync],
   ]);
   try {
-    return decoders.get(coding)?.(bytes, { maxOutputLength: most });
+    return decoders.get(coding)?.(bytes, { maxOutputLength: maxBytes });
   } catch {
     return undefined;
   }

@@ -13,8 +13,11 @@ import { assembleMock } from './mock.ts';
 import { asError } from './node-errors.ts';
 import type { ServerOptions } from './options.ts';
 import { ContentError, isPipe, readText, SETTINGS_LIMIT, type TextReading } from './read-text.ts';
-import { coverageOf } from './sandbox/coverage.ts';
-import { type FindingsReport, findingsOf } from './sandbox/findings.ts';
+import {
+  createCoverageReport,
+  createFindingsReport,
+  type FindingsReport,
+} from './sandbox/coverage.ts';
 import type { CoverageReport } from './sandbox/report-shapes.ts';
 import type { Fleet } from './sandbox/storage.ts';
 import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
@@ -179,8 +182,8 @@ export async function startServer(
     port: address.port,
     controlToken,
     certificate: certificate?.cert,
-    coverage: () => coverageOf(sandboxes.served),
-    findings: () => findingsOf(sandboxes.served),
+    coverage: () => createCoverageReport(sandboxes.served),
+    findings: () => createFindingsReport(sandboxes.served),
     close,
   };
 }

@@ -21,7 +21,7 @@ import {
   words,
 } from '../option-kinds.ts';
 import { OPTION_GROUPS } from '../options.ts';
-import { FINDING_CODE_NAMES } from '../sandbox/finding-codes.ts';
+import { FINDING_CODE_NAMES } from '../sandbox/report-shapes.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { ASSUME } from '../scenario/assume-shape.ts';
 import { object } from '../shape/objects.ts';

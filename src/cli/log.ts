@@ -1,8 +1,8 @@
 import type { FinishedCall } from '../control/control-options.ts';
+import { DEFAULT_SANDBOX } from '../defaults.ts';
 import type { ServerOptions } from '../options.ts';
 import { describeHold, type ObservedExchange } from '../sandbox/exchange.ts';
 import type { Finding } from '../sandbox/report-shapes.ts';
-import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { basisReasons } from '../service/reply.ts';
 import { countText, cut, escapeCharacter, roundDuration } from '../words.ts';
 import type { Flags } from './flags.ts';

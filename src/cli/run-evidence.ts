@@ -1,8 +1,8 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { type CoverageEvidence, groupFindings } from '../report/coverage-report.ts';
+import type { FindingsReport } from '../sandbox/coverage.ts';
 import type { Observer } from '../sandbox/exchange.ts';
-import type { FindingsReport } from '../sandbox/findings.ts';
 import { countText } from '../words.ts';
 import type { Flags } from './flags.ts';
 import { bold, escapeControls, renderTable, type Style } from './terminal.ts';

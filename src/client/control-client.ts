@@ -3,7 +3,7 @@ import { isObject } from '../contract/records.ts';
 import type { ControlApi } from '../control/endpoints.ts';
 import type { StreamEvent } from '../control/journal/exchange-stream.ts';
 import type { ControlProblem } from '../control/reply.ts';
-import { addressOf } from '../http/target.ts';
+import { formatAddress } from '../http/target.ts';
 import { errorCode, NO_TLS, UNTRUSTED } from '../node-errors.ts';
 import { readEvents } from './event-stream.ts';
 
@@ -107,7 +107,7 @@ export class ControlClient {
   /** The client of another sandbox of the same server, `default` for the default one. */
   sandbox(name: string): ControlClient {
     const root = this.url.replace(/(?:\/~[^/]*)?\/__mock$/, '');
-    const url = `${addressOf({ root, sandbox: name })}/__mock`;
+    const url = `${formatAddress({ root, sandbox: name })}/__mock`;
     return new ControlClient({ ...this.#options, url });
   }
 

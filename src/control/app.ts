@@ -2,14 +2,13 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { performance } from 'node:perf_hooks';
 import type express from 'express';
 import type { ErrorRequestHandler } from 'express';
-import { getOrCreate } from '../http/locate-sandbox.ts';
-import type { ServiceHandler } from '../http/service-handler.ts';
+import { DEFAULT_SANDBOX } from '../defaults.ts';
+import { getOrCreate, type ServiceHandler } from '../http/service-handler.ts';
 import { decodeSegment, parseTarget, ROOT } from '../http/target.ts';
 import { sendFailure, writeReply } from '../http/write.ts';
 import { NAME_PATTERN } from '../limits.ts';
 import { ContentError } from '../read-text.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { readBody } from './body.ts';
 import type { ControlParts } from './control-options.ts';

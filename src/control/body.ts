@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { parseInput } from '../contract/json.ts';
-import { receiveBody } from '../http/receive-body.ts';
+import { receiveBody } from '../http/service-request.ts';
 import { LIMITS } from '../limits.ts';
 import type { RequestBody } from '../service/input.ts';
 import { type Endpoint, YAML_TYPE } from './endpoint.ts';

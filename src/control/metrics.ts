@@ -1,4 +1,4 @@
-import { DURATION_BOUNDS, type Durations } from '../sandbox/meter.ts';
+import { DURATION_BOUNDS, type OperationMeter } from '../sandbox/meter.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 
 /** The text format of Prometheus. */
@@ -12,7 +12,7 @@ export function metricsText({ meter, size }: Sandboxes): string {
   const endings: Sample[] = [];
   const durations: Sample[] = [];
   for (const [operation = 'none', exchanges] of meter.operations) {
-    durations.push(...histogram(exchanges.durations, { operation }));
+    durations.push(...histogram(exchanges, { operation }));
     for (const { status = 'none', basis = 'none', count } of exchanges.endings) {
       endings.push([labelText({ operation, status, basis }), count]);
     }
@@ -33,13 +33,13 @@ export function metricsText({ meter, size }: Sandboxes): string {
 /** Labels hold no character that needs an escape. */
 type Labels = Readonly<Record<string, string | number>>;
 
-function histogram({ counts, sum }: Durations, labels: Labels): readonly Sample[] {
+function histogram({ counts, seconds }: OperationMeter, labels: Labels): readonly Sample[] {
   let count = 0;
   const buckets = counts.map((more, index): Sample => {
     count += more;
     return [`_bucket${labelText({ le: DURATION_BOUNDS[index] ?? '+Inf', ...labels })}`, count];
   });
-  return [...buckets, [`_sum${labelText(labels)}`, sum], [`_count${labelText(labels)}`, count]];
+  return [...buckets, [`_sum${labelText(labels)}`, seconds], [`_count${labelText(labels)}`, count]];
 }
 
 function labelText(labels: Labels): string {

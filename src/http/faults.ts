@@ -3,9 +3,13 @@ import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import type { Fault } from '../scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../scenario/time-shapes.ts';
-import { closeWith, onTurn } from './connections.ts';
-import { framingHeaders, hasContent } from './framing.ts';
-import type { PendingResponses } from './pending-responses.ts';
+import {
+  closeWith,
+  framingHeaders,
+  hasContent,
+  onTurn,
+  type PendingResponses,
+} from './connections.ts';
 import { unwrapTls } from './tls/secure.ts';
 
 /** A reply as it goes on the wire. */

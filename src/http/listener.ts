@@ -1,13 +1,36 @@
-import type { RequestListener } from 'node:http';
-import type { Server } from 'node:net';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { clearTimeout, setTimeout } from 'node:timers';
+import { setImmediate } from 'node:timers/promises';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import { withoutHeaders } from '../raw-headers.ts';
 import type { State } from '../sandbox/state.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
-import { createHttpServer, type Timeouts } from './connections.ts';
-import { findRemedy, type Rejection, rejectBytes, rejectRequest } from './rejections.ts';
+import { describe } from '../words.ts';
+import { closeWith } from './connections.ts';
 import type { ServiceHandler } from './service-handler.ts';
-import { isOfMock, parseTarget } from './target.ts';
+import { isMockPath, parseTarget } from './target.ts';
 import type { Certificate } from './tls/certificate.ts';
+import { createTlsServer, unwrapTls } from './tls/secure.ts';
 import { createRefusal, formatReply, sendFailure, sendReply } from './write.ts';
+
+/** How long the server waits for a client, in milliseconds. */
+export interface Timeouts {
+  /** For the head of a request. */
+  readonly headers: number;
+  /** For a whole request, for the next one, and for a client that does not read its reply. */
+  readonly idle: number;
+  /** For everything under way when the server stops. */
+  readonly stop: number;
+}
 
 const TIMEOUTS: Timeouts = {
   headers: 10_000,
@@ -61,7 +84,7 @@ export function createListener(options: ListenerOptions): Listener {
         return;
       }
       const target = parseTarget(request.url ?? '/');
-      if (target.route !== undefined || !isOfMock(target)) service(request, response, target);
+      if (target.route !== undefined || !isMockPath(target)) service(request, response, target);
       else {
         app ??= loadApp().catch((reason) => {
           app = undefined; // the next request tries again
@@ -83,4 +106,169 @@ export function createListener(options: ListenerOptions): Listener {
     notify(`connections beyond ${server.maxConnections} are refused: raise \`ulimit -n\``),
   );
   return listener;
+}
+
+const UPGRADE: ReadonlySet<string> = new Set(['upgrade']);
+
+/**
+ * Creates an HTTP server whose connections end after the replies that they owe.
+ *
+ * @param rejectionText the whole reply to what cannot be read
+ */
+function createHttpServer(
+  timeouts: Timeouts,
+  certificate: Certificate | undefined,
+  answer: RequestListener,
+  rejectionText: (error: ConnectionError) => string,
+): { readonly server: Server; readonly close: () => Promise<void> } {
+  const options = {
+    headersTimeout: timeouts.headers,
+    requestTimeout: Math.max(timeouts.headers, timeouts.idle),
+    connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
+    keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
+    requireHostHeader: false, // Node would reply without an Error
+    joinDuplicateHeaders: true, // so that a second Host shows
+  };
+  const onPlain = (socket: Socket): void => reject({ code: 'PLAIN' }, socket);
+  const server = certificate
+    ? createTlsServer(options, certificate, onPlain)
+    : createServer(options);
+  server.timeout = timeouts.idle;
+  server.maxConnections = countConnections();
+  server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+
+  /** Each open connection with the response to its latest request. */
+  const latest = new Map<Socket, ServerResponse | undefined>();
+  let isStopping = false;
+  const add = (socket: Socket): void => {
+    if (latest.has(socket)) return;
+    latest.delete(unwrapTls(socket)); // TLS takes the place of TCP
+    latest.set(socket, undefined);
+    socket.on('error', () => {}).once('close', () => latest.delete(socket));
+  };
+  const receive: RequestListener = (request, response) => {
+    latest.set(request.socket, response);
+    if (isStopping) response.setHeader('Connection', 'close');
+    answer(request, response);
+  };
+  const reject = (error: ConnectionError, socket: Socket): void => {
+    const text = rejectionText(error);
+    const response = latest.get(socket);
+    if (isUnderWay(response) && response.req.complete) {
+      response.once('close', () => closeWith(socket));
+    } else {
+      const isTooLate = response?.headersSent && !response.req.complete;
+      closeWith(socket, isTooLate || socket.bytesRead === 0 ? '' : text);
+    }
+  };
+  server.on('connection', add).on('secureConnection', add).on('request', receive);
+  server.on('checkExpectation', receive); // a server may ignore others (RFC 9110, section 10.1.1)
+  server.on('clientError', reject);
+  server.on('connect', (_request, socket: Socket) => reject({ code: 'CONNECT' }, socket));
+  server.on('timeout', (socket: Socket) => {
+    const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
+    if (!isWaiting) socket.destroy();
+  });
+  // Node drops what follows a request to upgrade in its packet: all is read again, without that wish.
+  server.on('upgrade', ({ method, url, httpVersion, rawHeaders }, socket: Socket, rest) => {
+    const headers = withoutHeaders(rawHeaders, UPGRADE).map(
+      (text, at) => text + (at % 2 ? '\r\n' : ': '),
+    );
+    const head = `${method} ${url} HTTP/${httpVersion}\r\n${headers.join('')}\r\n`;
+    const response = latest.get(socket);
+    const readAgain = (): void => {
+      if (socket.destroyed) return;
+      socket.unshift(Buffer.concat([Buffer.from(head, 'latin1'), rest]));
+      server.emit(certificate ? 'secureConnection' : 'connection', socket);
+    };
+    if (isUnderWay(response)) response.once('close', readAgain);
+    else readAgain();
+  });
+  // Node's own cuts off replies that are on their way to a slow client.
+  server.closeIdleConnections = () => {
+    for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
+  };
+
+  const close = async (): Promise<void> => {
+    isStopping = true;
+    for (const [socket, response] of latest) {
+      if (response?.headersSent) response.once('close', () => closeWith(socket));
+      else response?.setHeader('Connection', 'close');
+    }
+    for (const _turn of [1, 2]) await setImmediate(); // what has arrived is read first
+    const closed = once(server.close(), 'close');
+    const cutOff = (): void => latest.forEach((_, socket) => void socket.destroy());
+    const timer = setTimeout(cutOff, timeouts.stop);
+    await closed;
+    clearTimeout(timer);
+  };
+  return { server, close };
+}
+
+/**
+ * Half the file descriptors, of which only Linux tells the number. The others are for connections to
+ * a deployment, and for files: an import that fails for want of a descriptor fails for ever.
+ */
+function countConnections(): number {
+  const limits = existsSync(LIMITS) ? readFileSync(LIMITS, 'utf8') : '';
+  const descriptors = /^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY;
+  return Math.floor(Number(descriptors) / 2);
+}
+
+const LIMITS = '/proc/self/limits';
+
+/** Node takes the socket from a response that is sent; one that waits for others has none yet. */
+function isUnderWay(response: ServerResponse | undefined): response is ServerResponse {
+  return response !== undefined && !(response.writableFinished && response.socket === null);
+}
+
+/** Code, status and message of an Error after which the connection is closed. */
+type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string];
+
+/** Why a connection cannot go on: Node's error, or a code that is used below. */
+interface ConnectionError {
+  readonly code?: string;
+  readonly message?: string;
+  /** The bytes that were read last. */
+  readonly rawPacket?: Buffer;
+}
+
+/** Rejects what is not a request. */
+function rejectBytes(error: ConnectionError): Rejection {
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'];
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return ['request_timeout', 408, 'the request did not arrive in time'];
+  const why = `the request is not HTTP/1.1: ${error.message?.replace(/^Parse Error: /, '')}`;
+  return ['invalid_input', 400, findRemedy(error) ?? why];
+}
+
+/** What to do about a client that speaks another protocol; undefined for unknown ones. */
+function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefined {
+  const start = rawPacket?.toString('latin1', 0, 14) ?? '';
+  if (code === 'PLAIN')
+    return 'this port speaks HTTPS: use a base URL with https:// instead of http://';
+  if (start.startsWith('\x16\x03'))
+    return 'this port speaks plain HTTP: use a base URL with http:// instead of https://';
+  if (start === 'PRI * HTTP/2.0') return 'this port speaks HTTP/1.1: turn HTTP/2 off in the client';
+  if (code === 'CONNECT') return 'this server is not a proxy: give its address as the base URL';
+  // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
+  if (!/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)) return undefined;
+  return 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';
+}
+
+/** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Rejects what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
+function rejectRequest(request: IncomingMessage): Rejection | undefined {
+  const { headers, httpVersion: version } = request;
+  const { host, 'transfer-encoding': coding = 'chunked' } = headers;
+  if (host === undefined ? version === '1.1' : !HOST.test(host))
+    return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];
+  if (!version.startsWith('1.'))
+    return ['http_version_not_supported', 505, `HTTP/${version} is not supported; use HTTP/1.1`];
+  if (/^chunked$/i.test(coding)) return undefined;
+  const message = `Transfer-Encoding: use chunked, not ${describe(coding)}`;
+  return ['transfer_coding_not_implemented', 501, message];
 }

@@ -5,7 +5,7 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
-import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX } from '../defaults.ts';
 
 const CONTROL_PATH = '/__mock';
 
@@ -85,7 +85,7 @@ const NO_QUERY: readonly (readonly [string, string])[] = [];
 /** A name and a value without escapes, which need no decoder: that takes 1.5 µs. */
 const PLAIN_PAIR = /^\?([\w.~-]+)=([\w.~-]*)$/;
 
-export function queryOf({ search }: Target): typeof NO_QUERY {
+export function parseQuery({ search }: Target): typeof NO_QUERY {
   if (search === '') return NO_QUERY;
   const [, name, value] = PLAIN_PAIR.exec(search) ?? [];
   if (name === undefined || value === undefined) return [...new URLSearchParams(search)];
@@ -93,7 +93,7 @@ export function queryOf({ search }: Target): typeof NO_QUERY {
 }
 
 /** Whether a target is for the mock itself: its control API, its pages, or a root. */
-export function isOfMock({ below, path }: Target): boolean {
+export function isMockPath({ below, path }: Target): boolean {
   return below.startsWith(CONTROL_PATH) || ROOT.test(path);
 }
 
@@ -127,6 +127,6 @@ export function parseAddress(address: string): Address {
 }
 
 /** Where the service and the control API of a sandbox are. */
-export function addressOf({ root, sandbox }: Address): string {
+export function formatAddress({ root, sandbox }: Address): string {
   return sandbox === DEFAULT_SANDBOX ? root : `${root}/~${sandbox}`;
 }

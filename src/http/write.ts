@@ -3,18 +3,21 @@ import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { setTimeout } from 'node:timers';
 import { errorCode, warn } from '../node-errors.ts';
-import { without } from '../raw-headers.ts';
+import { withoutHeaders } from '../raw-headers.ts';
 import { answer } from '../sandbox/answer.ts';
-import type { Exchange, SentReply } from '../sandbox/exchange.ts';
-import { failureReply, isWaiting, type Sandbox } from '../sandbox/sandbox.ts';
+import { type Exchange, isWaiting, type SentReply } from '../sandbox/exchange.ts';
+import { createFailure, type Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import { currentInstant } from '../service/clock.ts';
 import type { Reply } from '../service/reply.ts';
 import { CHUNK, joinChunks } from '../store/store-text.ts';
-import { LINGER_TIMEOUT_MS, replaceWith } from './connections.ts';
+import {
+  framingHeaders,
+  LINGER_TIMEOUT_MS,
+  type PendingResponses,
+  replaceWith,
+} from './connections.ts';
 import { applyFault } from './faults.ts';
-import { framingHeaders } from './framing.ts';
-import type { PendingResponses } from './pending-responses.ts';
 
 /** Sends the reply of an exchange after its hold and its delay. */
 export function sendWhenDue(
@@ -35,7 +38,7 @@ export function sendWhenDue(
     return;
   }
   const { socket } = response.req;
-  sandbox.hold(exchange, { send, onDisconnect: (act) => onDisconnect(socket, act) });
+  sandbox.holds.add(exchange, { send, onDisconnect: (act) => onDisconnect(socket, act) });
 }
 
 /** Never throws: what cannot be sent becomes an Error. */
@@ -63,7 +66,7 @@ export function onDisconnect(socket: Socket, act: () => void): () => void {
 
 /** A reply without the headers that a fault writes itself. */
 function unframed({ status, headers, body = '' }: SentReply) {
-  return { status, headers: without(headers, FRAMING), body };
+  return { status, headers: withoutHeaders(headers, FRAMING), body };
 }
 
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
@@ -73,7 +76,7 @@ const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
  * must not take it for a whole one.
  */
 export function sendFailure(response: ServerResponse, error: unknown, state: State): void {
-  const reply = failureReply(state, error);
+  const reply = createFailure(state, error);
   if (response.headersSent) {
     if (!response.writableEnded) response.destroy();
     return;

@@ -2,8 +2,8 @@ import type { BodyOf, ControlClient, QueryOf } from '../client/control-client.ts
 import type { Choices } from '../contract/assumption-table.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import type { StoreState } from '../control/state/state-endpoints.ts';
-import { addressOf } from '../http/target.ts';
-import type { FindingsReport } from '../sandbox/findings.ts';
+import { formatAddress } from '../http/target.ts';
+import type { FindingsReport } from '../sandbox/coverage.ts';
 import type { CoverageReport } from '../sandbox/report-shapes.ts';
 import type { ResetPart } from '../sandbox/state.ts';
 import type { RuleDefinition } from '../scenario/rule-shape.ts';
@@ -38,7 +38,7 @@ export function createSandbox(root: string, client: ControlClient, name: string,
   return {
     name,
     /** The service's base URL, for the client that is tested. */
-    url: addressOf({ root, sandbox: name }) + BASE_PATH,
+    url: formatAddress({ root, sandbox: name }) + BASE_PATH,
     /** An API key that the sandbox accepts. */
     key,
     controlUrl: control.url,

@@ -10,8 +10,8 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
-import { addressOf, parseAddress } from '../http/target.ts';
-import { STAGING_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { STAGING_SANDBOX } from '../defaults.ts';
+import { formatAddress, parseAddress } from '../http/target.ts';
 import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
 
 /** The version of the interface description, not of the mock. */
@@ -84,7 +84,7 @@ export function serviceOpenApi(options: { serverUrl: string; version: string }):
 function servers(serverUrl: string): Json[] {
   const url = serverUrl.replace(/\/+$/, '');
   const { root } = parseAddress(url);
-  const staging = addressOf({ root, sandbox: STAGING_SANDBOX }) + BASE_PATH;
+  const staging = formatAddress({ root, sandbox: STAGING_SANDBOX }) + BASE_PATH;
   const deployments = [{ url: staging, description: 'Staging.' }];
   if (url !== staging) deployments.unshift({ url, description: 'The mock.' });
   return deployments;

@@ -1,8 +1,7 @@
 import type { PossibleReply } from '../contract/cases.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { packageVersion } from '../package.ts';
-import { howToGet } from '../sandbox/coverage.ts';
-import type { FindingsReport } from '../sandbox/findings.ts';
+import { type FindingsReport, howToGet } from '../sandbox/coverage.ts';
 import type { CoverageReport, ReplyCoverage, ShownCount } from '../sandbox/report-shapes.ts';
 import { renderHtml } from './html.ts';
 import { renderJunit } from './junit.ts';

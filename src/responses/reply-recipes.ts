@@ -6,8 +6,8 @@ import {
   type OperationId,
   operationShape,
 } from '../contract/operations.ts';
-import { addressOf } from '../http/target.ts';
-import { DEFAULT_SANDBOX } from '../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX } from '../defaults.ts';
+import { formatAddress } from '../http/target.ts';
 import { EXAMPLES, findWay, type RequestChange, type Way } from './ways.ts';
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
@@ -61,7 +61,7 @@ export function listSteps(
   sandbox = DEFAULT_SANDBOX,
 ): RecipeStep[] {
   const { arrange = [], send, preset } = way;
-  const prefix = addressOf({ root: '', sandbox });
+  const prefix = formatAddress({ root: '', sandbox });
   const rule = { rules: [{ on: operation, reply: { status } }] };
   const scenario = preset === undefined ? { scenario: rule } : { scenarios: [preset] };
   const isDefault = Object.keys(assume).length === 0;
@@ -135,6 +135,6 @@ export function listStepsAfterReset(
   way: WayName,
   sandbox: string,
 ): RecipeStep[] {
-  const prefix = addressOf({ root: '', sandbox });
+  const prefix = formatAddress({ root: '', sandbox });
   return [controlStep('POST /reset', prefix), ...listSteps(recipe, way, sandbox)];
 }

@@ -1,8 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import type { OperationId } from '../contract/operations.ts';
-import { type RawHeaders, without } from '../raw-headers.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
-import type { RuleReply } from '../scenario/reply-shape.ts';
 import { matchRules, type RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
@@ -13,13 +10,11 @@ import type { Operation, World } from '../service/operation.ts';
 import { cancelOrder, listOrders } from '../service/orders.ts';
 import { createPet, getPet, listPets } from '../service/pets.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
-import { cannedReply } from './canned-reply.ts';
 import { createExchange } from './create-exchange.ts';
-import type { Exchange, ServiceRequest } from './exchange.ts';
-import type { FindingText } from './finding-codes.ts';
-import { findInCall, findUnmatched } from './findings.ts';
+import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
+import { findInRequest, judgeRetry } from './findings.ts';
+import { createForcedReply } from './forced-reply.ts';
 import type { Preference } from './preference.ts';
-import { judgeRetry } from './retries.ts';
 import type { State } from './state.ts';
 
 /** The function of each operation. A missing one does not compile. */
@@ -52,31 +47,58 @@ export function answer(
   now: Instant,
   preference?: Preference,
 ): Answer {
-  const world = worldAt(state, now.wall);
+  const world = createWorld(state, now.wall);
+  const { decided, state: after } = decide(state, request, world, preference);
+  const found = findInRequest(decided);
+  // Held replies have no send time yet.
+  if (request.call === undefined || decided.match?.hold !== undefined) {
+    return { state: after, exchange: createExchange(decided, found, now, state) };
+  }
+  const { counters } = after;
+  const { findings, retries } = judgeRetry(counters.retries, decided, now);
+  const all = findings.length === 0 ? found : [...found, ...findings];
+  return {
+    state: retries === counters.retries ? after : { ...after, counters: { ...counters, retries } },
+    exchange: createExchange(decided, all, now, state),
+  };
+}
+
+interface Decision {
+  readonly decided: DecidedRequest;
+  /** After the call. */
+  readonly state: State;
+}
+
+function decide(
+  state: State,
+  request: ServiceRequest,
+  world: World,
+  preference: Preference | undefined,
+): Decision {
   const { call, given, route } = request;
+  let after = state;
+  let reply: Reply | undefined;
+  let match: RuleMatch | undefined;
   if (given !== undefined) {
-    const reply = ruledReply(world, call, given.match, given.reply);
-    return conclude({ state, request, world, now, reply, match: given.match, preference });
-  }
-  if (call === undefined) {
+    match = given.match;
+    reply = applyRule(world, call, match, given.reply);
+  } else if (call === undefined) {
     if (route === undefined) throw new Error('A request has neither a call nor a route.');
-    const reply = answerWithoutOperation(world.choices, route);
-    return conclude({ state, request, world, now, reply, match: undefined, preference });
+    reply = answerWithoutOperation(world.choices, route);
+  } else if (preference?.kind === 'wrong' && preference.strict) {
+    const trace = new AssumptionTrace(world.choices);
+    reply = errorReply(trace, 'invalid_input', 400, preference.wrong);
+  } else {
+    ({ state: after, match } = matchCall(state, call, preference));
+    if (needsService(match)) {
+      const result = SERVICE[call.operation](world, call);
+      after = withResult(after, result.store, result.rates);
+      reply = result.reply;
+    }
+    reply = applyRule(world, call, match, reply);
   }
-  if (preference?.kind === 'wrong' && preference.strict) {
-    const decidedBy = new AssumptionTrace(world.choices);
-    const reply = errorReply(decidedBy, 'invalid_input', 400, preference.wrong);
-    return conclude({ state, request, world, now, reply, match: undefined, preference });
-  }
-  const { state: counted, match } = matchCall(state, call, preference);
-  if (!needsService(match)) {
-    const reply = ruledReply(world, call, match, undefined);
-    return conclude({ state: counted, request, world, now, reply, match, preference });
-  }
-  const { reply: own, store, rates } = SERVICE[call.operation](world, call);
-  const reply = ruledReply(world, call, match, own);
-  const after = withResult(counted, store, rates);
-  return conclude({ state: after, request, world, now, reply, match, preference });
+  if (preference !== undefined) reply = reply && markPreference(reply, preference);
+  return { decided: { request, world, reply, match }, state: after };
 }
 
 /** The state itself, if nothing changed. */
@@ -145,107 +167,34 @@ export function needsService(match: RuleMatch | undefined): boolean {
 }
 
 /** @param own the reply of the service or of a deployment; undefined if neither was asked */
-function ruledReply(
+function applyRule(
   world: World,
   call: Call | undefined,
   match: RuleMatch | undefined,
   own: Reply | undefined,
 ): Reply | undefined {
   if (match === undefined) return own;
-  const { by, reply: ruleReply, fault } = match;
-  const basis = { kind: 'forced', by } as const;
-  if (ruleReply !== undefined && call !== undefined) {
-    return { ...forcedReply(world, call, ruleReply), basis };
+  const basis = { kind: 'forced', by: match.by } as const;
+  if (match.reply !== undefined && call !== undefined) {
+    const { operation } = call;
+    const run = () => SERVICE[operation]({ ...world, rates: NO_RATES }, call);
+    return { ...createForcedReply(world, operation, match.reply, run), basis };
   }
-  return fault === undefined ? own : own && { ...own, basis };
+  return match.fault === undefined ? own : own && { ...own, basis };
 }
-
-function forcedReply(world: World, call: Call, ruleReply: RuleReply): Omit<Reply, 'basis'> {
-  const { status, headers, body } = ruleReply;
-  if (body !== undefined) return { status, headers, body };
-  const known = knownReply(world, call, status);
-  return { ...known, headers: mergeHeaders(known.headers, headers) };
-}
-
-/** For a success, what the service itself shows, if that is one; else a reply made for the status. */
-function knownReply(world: World, call: Call, status: number): Omit<Reply, 'basis'> {
-  if (status < 400) {
-    const { reply } = SERVICE[call.operation]({ ...world, rates: NO_RATES }, call);
-    if (reply.status === status) return reply;
-  }
-  return cannedReply(world, call.operation, status);
-}
-
-/** The headers, but those in `later` in place of `earlier` ones of the same name. */
-function mergeHeaders(earlier: RawHeaders, later: RawHeaders): RawHeaders {
-  const names = later.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
-  return [...without(earlier, new Set(names)), ...later];
-}
-
-/** A request that is decided. */
-interface Decided {
-  /** After the call. */
-  readonly state: State;
-  readonly request: ServiceRequest;
-  /** Before the call. */
-  readonly world: World;
-  readonly now: Instant;
-  readonly reply: Reply | undefined;
-  readonly match: RuleMatch | undefined;
-  readonly preference: Preference | undefined;
-}
-
-/** Judges what the client did, and makes the exchange. */
-function conclude(decided: Decided): Answer {
-  const { state, request, world, now, match } = decided;
-  const { call, route } = request;
-  const reply = decided.reply && withPreference(decided.reply, decided.preference);
-  const isShown = match?.fault === undefined || FAULTS[match.fault.kind] !== 'replaces';
-  const shown = isShown ? reply : undefined;
-  let findings = NO_FINDINGS;
-  if (call !== undefined) findings = findInCall(call, shown, world);
-  else if (route !== undefined) findings = findUnmatched(route);
-  let after = state;
-  // Held replies have no send time yet.
-  if (call !== undefined && match?.hold === undefined) {
-    const leavesAt = performance.timeOrigin + now.steady + (match?.delay ?? 0);
-    const context = { request, call, reply: shown, at: world.now, leavesAt };
-    const judged = judgeRetry(state.counters.retries, context);
-    if (judged.findings.length > 0) findings = [...findings, ...judged.findings];
-    if (judged.retries !== state.counters.retries) {
-      after = { ...state, counters: { ...state.counters, retries: judged.retries } };
-    }
-  }
-  const isFrozen = state.clock.frozenAt !== undefined;
-  const exchange = createExchange({
-    request,
-    world,
-    reply,
-    match,
-    findings,
-    plain: state.settings.start.plain,
-    wall: now.wall,
-    elapsed: isFrozen ? 0 : now.steady - request.receivedAt,
-  });
-  return { state: after, exchange };
-}
-
-const NO_FINDINGS: readonly FindingText[] = [];
 
 /** Tells the client and the journal whether its preference was applied (RFC 7240, section 3). */
-function withPreference(reply: Reply, preference: Preference | undefined): Reply {
-  if (preference === undefined) return reply;
-  if (preference.kind === 'wrong') {
-    const { wrong } = preference;
-    const reason =
-      reply.reason === undefined || preference.strict ? wrong : `${reply.reason}; ${wrong}`;
-    return { ...reply, reason, unknownPreference: wrong };
+function markPreference(reply: Reply, preference: Preference): Reply {
+  if (preference.kind !== 'wrong') {
+    return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference.applied] };
   }
-  return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference.applied] };
+  const { wrong, strict } = preference;
+  const reason = reply.reason === undefined || strict ? wrong : `${reply.reason}; ${wrong}`;
+  return { ...reply, reason, unknownPreference: wrong };
 }
 
 /** What operations see of a state at an instant. */
-export function worldAt({ store, settings, clock, counters }: State, wall: number): World {
+export function createWorld({ store, settings, clock, counters }: State, wall: number): World {
   const { start, startedAt, choices, represent, keys } = settings;
   return {
     store,

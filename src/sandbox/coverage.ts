@@ -15,17 +15,27 @@ import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';
 import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
-import type { CoverageReport, ShownCount } from './report-shapes.ts';
-import type { Totals } from './totals.ts';
+import type { Exchange } from './exchange.ts';
+import {
+  type CoverageReport,
+  FINDING_CODE_NAMES,
+  FINDING_CODES,
+  type Finding,
+  type FindingCode,
+  type FindingText,
+  type ShownCount,
+} from './report-shapes.ts';
 
-type StatusPlace = Pick<PossibleReply, 'operation' | 'status'>;
+const NONE: readonly never[] = [];
+
+type ReplyId = Pick<PossibleReply, 'operation' | 'status'>;
 
 /** The keys under which replies and cases are counted. Assumed replies have keys of their own. */
-const replyKey = ({ operation, status }: StatusPlace): string => `${operation} ${status}`;
-const assumedKey = (reply: StatusPlace): string => `${replyKey(reply)} assumed`;
-const caseKey = (it: StatusPlace & { readonly id: string }): string => `${replyKey(it)} ${it.id}`;
+const replyKey = ({ operation, status }: ReplyId): string => `${operation} ${status}`;
+const assumedKey = (reply: ReplyId): string => `${replyKey(reply)} assumed`;
+const caseKey = (it: ReplyId & { readonly id: string }): string => `${replyKey(it)} ${it.id}`;
 
-interface ReplyPlace {
+interface CountedReply {
   /** The key alone, a list that exchanges share. Undefined if only assumptions lead to the reply. */
   readonly documented: readonly string[] | undefined;
   readonly assumed: readonly string[];
@@ -33,23 +43,21 @@ interface ReplyPlace {
     readonly key: string;
     readonly shows: (reply: CaseReply) => boolean;
   }[];
-  /** The keys by the cases that a reply shows, a bit each. */
-  readonly combinations: Map<number, readonly string[]>;
+  /** Lists of keys that exchanges share, by the cases that a reply shows, a bit each. */
+  readonly combinations: (readonly string[])[];
 }
 
-const PLACES = new Map(OPERATION_IDS.map((id) => [id, new Map<number, ReplyPlace>()]));
+const COUNTED = new Map(OPERATION_IDS.map((id) => [id, new Map<number, CountedReply>()]));
 for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
   const isDocumented = DOCUMENTED_REPLIES.includes(reply);
   const cases = DOCUMENTED_CASES.filter((it) => isDocumented && replyKey(it) === replyKey(reply));
-  PLACES.get(reply.operation)?.set(reply.status, {
+  COUNTED.get(reply.operation)?.set(reply.status, {
     documented: isDocumented ? [replyKey(reply)] : undefined,
     assumed: [assumedKey(reply)],
     cases: cases.map((known) => ({ key: caseKey(known), shows: known.shows })),
-    combinations: new Map(),
+    combinations: [],
   });
 }
-
-const NOTHING: readonly string[] = [];
 
 /**
  * What coverage counts of a reply: its key, then those of the cases that it shows. Empty for HEAD, which
@@ -58,44 +66,32 @@ const NOTHING: readonly string[] = [];
  * @param world before the call
  */
 export function listShown(
-  { method }: { readonly method: string },
+  method: string,
   call: Call,
   reply: Reply | undefined,
   fault: Fault | undefined,
   world: World,
 ): readonly string[] {
   const isDelivered = fault === undefined || FAULTS[fault.kind] === 'delivers';
-  if (reply === undefined || !isDelivered || method === 'HEAD') return NOTHING;
-  const place = PLACES.get(call.operation)?.get(reply.status);
-  if (place === undefined) return NOTHING;
-  const { documented, assumed, cases } = place;
+  if (reply === undefined || !isDelivered || method === 'HEAD') return NONE;
+  const counted = COUNTED.get(call.operation)?.get(reply.status);
+  if (counted === undefined) return NONE;
+  const { documented, assumed, cases, combinations } = counted;
   if (reply.basis.kind === 'assumed') return assumed;
   const own = documented ?? assumed;
   if (cases.length === 0) return own;
-  const caseReply = caseReplyOf(call, reply, world);
+  const caseReply = createCaseReply(call, reply, world);
   let mask = 0;
-  for (let at = 0; at < cases.length; at += 1) {
-    if (cases[at]?.shows(caseReply)) mask |= 1 << at;
-  }
-  return keysOf(place, own, mask);
-}
-
-/** The keys of a reply and of some of its cases, a list that exchanges share. */
-function keysOf(
-  { cases, combinations }: ReplyPlace,
-  own: readonly string[],
-  mask: number,
-): readonly string[] {
+  for (const [at, { shows }] of cases.entries()) if (shows(caseReply)) mask |= 1 << at;
   if (mask === 0) return own;
-  let keys = combinations.get(mask);
-  if (keys === undefined) {
-    keys = [...own, ...cases.filter((_, at) => (mask >> at) & 1).map(({ key }) => key)];
-    combinations.set(mask, keys);
-  }
+  const known = combinations[mask];
+  if (known !== undefined) return known;
+  const keys = [...own, ...cases.filter((_, at) => (mask >> at) & 1).map(({ key }) => key)];
+  combinations[mask] = keys;
   return keys;
 }
 
-function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {
+function createCaseReply(call: Call, reply: Reply, world: World): CaseReply {
   const { query, pathId, body, authorization } = call;
   const { status } = reply;
   const key = status === 401 ? checkKey(world.keys, authorization, world) : undefined;
@@ -109,40 +105,163 @@ function caseReplyOf(call: Call, reply: Reply, world: World): CaseReply {
     isTokenSent: key !== undefined && (key.ok || key.tokenGiven),
     headers: reply.headers,
     wasCancelled: id !== undefined && world.store.orders.get(id)?.status === 'cancelled',
-    records: recordsIn(reply),
+    records: findRecords(reply),
   };
 }
 
 /** The records in a reply. Those of a forced body, which come as text, are parsed. */
-function recordsIn({ records, body, basis, status }: Reply): Reply['records'] {
+function findRecords({ records, body, basis, status }: Reply): Reply['records'] {
   if (records !== undefined || status >= 400 || body.kind !== 'json') return records;
   if (basis.kind === 'documented') return undefined;
   const value = tryParseJson(body.text.toString());
   return Array.isArray(value) || isObject(value) ? [value].flat().filter(isObject) : undefined;
 }
 
+/** Findings kept of each sandbox, and of many together: there can be thousands. */
+const MAX_FINDINGS = 100;
+const MAX_FINDINGS_TOGETHER = 1000;
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** What clients were shown and did, as JSON. */
+export interface TotalsState {
+  /** Counts of replies and cases, by coverage key. */
+  readonly shown: readonly (readonly [key: string, shown: ShownCount])[];
+  readonly counts: { readonly [Code in FindingCode]?: number };
+  /** The first ones; `counts` includes those that are not kept. */
+  readonly findings: readonly Finding[];
+}
+
+/** What clients were shown and did, in one sandbox or in several. */
+export class Totals implements TotalsState {
+  readonly #shown = new Map<string, Mutable<ShownCount>>();
+  readonly counts: Mutable<TotalsState['counts']> = {};
+  // Grows by `concat`: `push` would reserve room for 16 more, and there can be many sandboxes.
+  findings: readonly Finding[] = NONE;
+
+  constructor(state?: TotalsState) {
+    if (state !== undefined) this.merge(state);
+  }
+
+  get shown(): TotalsState['shown'] {
+    return [...this.#shown];
+  }
+
+  /** How often the reply or the case with a coverage key was shown. */
+  get(key: string): ShownCount {
+    return this.#shown.get(key) ?? { count: 0 };
+  }
+
+  hasShown(key: string): boolean {
+    return this.#shown.has(key);
+  }
+
+  /**
+   * Counts what an exchange showed, a case once, and what its client did.
+   *
+   * @returns the findings that are new to a report
+   */
+  add(exchange: Exchange, sandbox: string): readonly Finding[] {
+    const { number, shows, basis, findings } = exchange;
+    for (let at = 0; at < shows.length; at += 1) {
+      const key = shows[at] ?? '';
+      let known = this.#shown.get(key);
+      if (known === undefined) {
+        known = { count: 0, first: { sandbox, exchange: number } };
+        this.#shown.set(key, known);
+      } else if (at > 0) continue;
+      known.count += 1;
+      if (basis.kind === 'assumed') known.by = union(known.by, basis.by);
+      if (basis.kind === 'upstream' && at === 0) known.upstream = (known.upstream ?? 0) + 1;
+    }
+    if (findings.length === 0) return NONE;
+    const added: Finding[] = [];
+    for (const finding of findings) {
+      const count = this.counts[finding.code] ?? 0;
+      this.counts[finding.code] = count + 1;
+      if (count === 0 || !isOfOperation(finding)) {
+        added.push(describeFinding(finding, exchange, sandbox));
+      }
+    }
+    const room = Math.max(0, MAX_FINDINGS - this.findings.length);
+    if (added.length > 0) this.findings = this.findings.concat(added.slice(0, room));
+    return added;
+  }
+
+  /** Adds the totals of another sandbox. */
+  merge({ shown, counts, findings }: TotalsState): void {
+    for (const [key, more] of shown) {
+      const known = this.#shown.get(key);
+      if (known === undefined) this.#shown.set(key, { ...more });
+      else {
+        known.count += more.count;
+        if (more.by !== undefined) known.by = union(known.by, more.by);
+        if (more.upstream !== undefined) known.upstream = (known.upstream ?? 0) + more.upstream;
+      }
+    }
+    for (const code of FINDING_CODE_NAMES) {
+      const count = counts[code];
+      if (count !== undefined) this.counts[code] = (this.counts[code] ?? 0) + count;
+    }
+    this.findings = this.findings.concat(findings).slice(0, MAX_FINDINGS_TOGETHER);
+  }
+
+  toJSON(): TotalsState {
+    return { shown: this.shown, counts: this.counts, findings: this.findings };
+  }
+}
+
+/** The earlier list itself if the later one adds nothing, so that equal lists share memory. */
+function union(earlier: readonly string[] = NONE, later: readonly string[]): readonly string[] {
+  return later.every((it) => earlier.includes(it)) ? earlier : [...new Set([...earlier, ...later])];
+}
+
+/** Whether every call of an operation causes it: it is told once. */
+export function isOfOperation({ code }: FindingText): boolean {
+  return code === 'deprecated' || code === 'experimental';
+}
+
+export function describeFinding(
+  { code, message }: FindingText,
+  { number, operation, method, target, at }: Exchange,
+  sandbox: string,
+): Finding {
+  const call = { exchange: number, operation, method, target, at: new Date(at).toISOString() };
+  return { code, sandbox, ...call, message, advice: FINDING_CODES[code] };
+}
+
+/** What clients did that they should not do against the real service. */
+export interface FindingsReport extends Omit<TotalsState, 'shown'> {
+  readonly total: number;
+}
+
+export function createFindingsReport({ counts, findings }: TotalsState): FindingsReport {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { total, counts, findings };
+}
+
 /** What the clients of one or more sandboxes were shown. */
-export function coverageOf(totals: Totals): CoverageReport {
-  const documented = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.at(replyKey(it)) }));
-  const added = ASSUMED_REPLIES.map((it) => ({ ...it, ...totals.at(assumedKey(it)) }));
+export function createCoverageReport(totals: Totals): CoverageReport {
+  const documented = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.get(replyKey(it)) }));
+  const added = ASSUMED_REPLIES.map((it) => ({ ...it, ...totals.get(assumedKey(it)) }));
   // Few assumptions lead to a documented status, so these are listed only if they were shown.
-  const twins = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.at(assumedKey(it)) }))
+  const twins = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.get(assumedKey(it)) }))
     .filter(({ count }) => count > 0)
     .map((twin) => ({ ...twin, grounds: twin.by ?? [] }));
   const assumed = [...added, ...twins];
   const cases = DOCUMENTED_CASES.map(({ shows: _, ...it }) => ({
     ...it,
-    ...totals.at(caseKey(it)),
+    ...totals.get(caseKey(it)),
   }));
   const shares = {
-    documented: shareOf(documented),
-    cases: shareOf(cases),
-    assumed: shareOf(assumed),
+    documented: countShown(documented),
+    cases: countShown(cases),
+    assumed: countShown(assumed),
   };
   return { totals: shares, documented, cases, assumed };
 }
 
-function shareOf(all: readonly ShownCount[]) {
+function countShown(all: readonly ShownCount[]) {
   const shown = all.filter(({ count }) => count > 0).length;
   return { shown, total: all.length, percent: Math.floor((100 * shown) / all.length) };
 }
@@ -152,19 +271,13 @@ function shareOf(all: readonly ShownCount[]) {
  *
  * @param url of the service; by default that of a mock on its default port
  */
-export function howToGet(
-  { operation, status }: StatusPlace,
-  url = DEFAULT_URL,
-  key = 'demo-key',
-): string {
+export function howToGet({ operation, status }: ReplyId, url = DEFAULT_URL, key = 'demo-key') {
   const { method, path } = operationShape(operation);
-  const headers = [
-    ['Authorization', `Bearer ${key}`],
-    ['Prefer', `code=${status}`],
-  ] as const;
+  const authorization = ['Authorization', `Bearer ${key}`] as const;
+  const prefer = ['Prefer', `code=${status}`] as const;
   return curlCommand({
     method,
     url: `${url}${path.replaceAll(/\{\w+\}/g, '1')}`,
-    headers: status === 401 ? [] : headers,
+    headers: status === 401 ? [] : [authorization, prefer],
   });
 }

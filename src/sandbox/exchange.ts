@@ -1,24 +1,14 @@
 import type { OperationId } from '../contract/operations.ts';
-import { decodeContent } from '../raw-headers.ts';
-import type { Fault } from '../scenario/fault-table.ts';
+import { decodeContent, findHeader } from '../raw-headers.ts';
+import { FAULTS, type Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
 import type { UnknownRoute } from '../service/no-operation.ts';
+import type { World } from '../service/operation.ts';
 import type { Basis, Reply } from '../service/reply.ts';
-import { cut, roundDuration } from '../words.ts';
-import type { FindingText } from './finding-codes.ts';
-import type { ExpectedReply } from './report-shapes.ts';
-
-/** Characters kept of a request's target, of its key and of a reason. */
-export const MAX_TEXT = 2048;
-
-/** Bytes that a body may have to be kept whole; of a longer one nothing is kept. */
-export const MAX_BODY = 256 * 1024;
-
-const SHOWN_OF_KEY = 4;
-
-const NONE: readonly never[] = [];
+import { roundDuration } from '../words.ts';
+import type { ExpectedReply, FindingText } from './report-shapes.ts';
 
 /** A request, as far as it decides its reply and is recorded. */
 export interface ServiceRequest {
@@ -28,8 +18,6 @@ export interface ServiceRequest {
   readonly authorization: string | undefined;
   /** Names and values in turn, as the client sent them. */
   readonly headers: readonly string[];
-  /** The header of this name, as the client sent it. */
-  readonly traceparent?: string | readonly string[] | undefined;
   /** Whether it has an `Origin`, as those of a page have. */
   readonly crossOrigin: boolean;
   /** The client's port. */
@@ -70,13 +58,8 @@ export interface Hold {
   lasted?: number;
 }
 
-/** What the journal and the log say of a hold. */
-export function describeHold({ name, ended, lasted }: Hold) {
-  return { name, ended, lasted: lasted && roundDuration(lasted) };
-}
-
 /** A message with its body. */
-interface Message {
+export interface Message {
   /** Names and values in turn. */
   readonly headers: readonly string[];
   /** Undefined if there was none, or if it was dropped. */
@@ -108,8 +91,6 @@ export interface Exchange {
   readonly method: string;
   readonly target: string;
   readonly operation: OperationId | undefined;
-  /** The trace that the request belongs to, if its `traceparent` names one. */
-  readonly traceId: string | undefined;
   /** The exchange that this one replays. */
   readonly replays: number | undefined;
   /** Whether it was refused before an operation could run. */
@@ -137,6 +118,16 @@ export interface Exchange {
   readonly expected: ExpectedReply | undefined;
 }
 
+/** A request with what decided its reply. */
+export interface DecidedRequest {
+  readonly request: ServiceRequest;
+  /** Before the call. */
+  readonly world: World;
+  /** Undefined if no operation ran. */
+  readonly reply: Reply | undefined;
+  readonly match: RuleMatch | undefined;
+}
+
 /** An exchange whose reply is or was held back. */
 export interface HeldExchange extends Exchange {
   readonly hold: Hold;
@@ -144,6 +135,27 @@ export interface HeldExchange extends Exchange {
 
 export function isHeld(exchange: Exchange): exchange is HeldExchange {
   return exchange.hold !== undefined;
+}
+
+/** Whether the reply still waits. */
+export function isWaiting(exchange: Exchange): exchange is HeldExchange {
+  return isHeld(exchange) && exchange.hold.ended === undefined;
+}
+
+/** What the client is sent; undefined if a fault replaces it. */
+export function findShownReply({ reply, match }: DecidedRequest): Reply | undefined {
+  const fault = match?.fault;
+  return fault !== undefined && FAULTS[fault.kind] === 'replaces' ? undefined : reply;
+}
+
+/** Bytes of a body out of its content coding, of which a text is made. */
+const MAX_DECODED_BYTES = 16 * 1024 * 1024;
+
+const NONE: readonly never[] = [];
+
+/** What the journal and the log say of a hold. */
+export function describeHold({ name, ended, lasted }: Hold) {
+  return { name, ended, lasted: lasted && roundDuration(lasted) };
 }
 
 /** The finding about a reply that went out because nobody had released it. */
@@ -156,8 +168,7 @@ export function findHoldFindings({ hold }: Exchange): readonly FindingText[] {
 
 /** What the client should not have done, with what its hold has shown since. */
 export function listFindings(exchange: Exchange): readonly FindingText[] {
-  const late = findHoldFindings(exchange);
-  return late.length === 0 ? exchange.findings : exchange.findings.concat(late);
+  return [...exchange.findings, ...findHoldFindings(exchange)];
 }
 
 /** Whether a message had a body that is not kept. */
@@ -168,25 +179,22 @@ export function isDropped({ body, size }: Message): boolean {
 /** The body of a message as text, out of its content coding; undefined if it has none. */
 export function bodyText({ body, headers }: Message): string | undefined {
   if (body === undefined || typeof body === 'string') return body;
-  return decodeContent(body, headers, 64 * MAX_BODY)?.toString();
+  return decodeContent(body, headers, MAX_DECODED_BYTES)?.toString();
+}
+
+/** W3C Trace Context. Ids are not zero, and only versions after 00 may have more fields. */
+const TRACEPARENT =
+  /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+
+/** The trace that the request belongs to, if its `traceparent` names one. */
+export function findTraceId({ request }: Exchange): string | undefined {
+  return TRACEPARENT.exec(findHeader(request.headers, 'traceparent') ?? '')?.[1];
 }
 
 /** The API key's first characters; undefined if the request carried none. */
 export function maskedKey({ authorization }: Exchange): string | undefined {
   const key = bearerToken(authorization);
   return key === undefined || key === '' ? undefined : maskSecret(key);
-}
-
-export function hasKey({ authorization }: Exchange, key: string): boolean {
-  return bearerToken(authorization) === bearerToken(cut(`Bearer ${key}`, MAX_TEXT));
-}
-
-/** Whether the target, a reason or a body contains a text, in any case. */
-export function contains(exchange: Exchange, text: string): boolean {
-  const wanted = text.toLowerCase();
-  const { target, reasons, request, reply } = exchange;
-  const parts = [target, ...reasons, bodyText(request), reply && bodyText(reply)];
-  return parts.some((part) => part?.toLowerCase().includes(wanted));
 }
 
 /** Headers that probably hold a secret, after a scheme if they have one. */
@@ -205,9 +213,11 @@ export function maskHeaders(headers: readonly string[]): readonly string[] {
   });
 }
 
+const SHOWN_OF_SECRET = 4;
+
 /** The first characters of a secret. One that is not longer would be shown in full. */
 function maskSecret(secret: string): string {
-  return `${secret.slice(0, secret.length > SHOWN_OF_KEY ? SHOWN_OF_KEY : 1)}…`;
+  return `${secret.slice(0, secret.length > SHOWN_OF_SECRET ? SHOWN_OF_SECRET : 1)}…`;
 }
 
 /** An exchange as observers see it: without secrets. It can be kept. */
@@ -222,10 +232,10 @@ export type Observer = (sandbox: string, exchange: ObservedExchange) => void;
 /** An exchange for observers. Reads what few of them read only when they do. */
 export function observedExchange(exchange: Readonly<Exchange>) {
   const { number, at, duration, method, target, operation, status, basis, fault, delay } = exchange;
-  const { traceId, hold, expected, reasons, request, reply } = exchange;
+  const { hold, expected, reasons, request, reply } = exchange;
   return {
     ...{ number, at, duration, method, target, operation, status, basis, delay },
-    ...{ fault: fault?.kind, traceId, hold, expected, why: reasons },
+    ...{ fault: fault?.kind, traceId: findTraceId(exchange), hold, expected, why: reasons },
     requestCut: isDropped(request),
     replyCut: reply !== undefined && isDropped(reply),
     /** The API key's first characters; undefined if the request carried none. */

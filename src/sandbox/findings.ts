@@ -1,30 +1,23 @@
+import { createHash } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject, unknownMembers } from '../contract/records.ts';
+import { findHeader } from '../raw-headers.ts';
+import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { adviseMethod, type UnknownRoute } from '../service/no-operation.ts';
 import type { World } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { describe, firstProblems, MAX_LISTED } from '../words.ts';
-import type { FindingCode, FindingText } from './finding-codes.ts';
-import { isFinal } from './retries.ts';
-import type { TotalsState } from './totals.ts';
+import { type DecidedRequest, findShownReply, type ServiceRequest } from './exchange.ts';
+import type { FindingCode, FindingText } from './report-shapes.ts';
 
-/** What clients did that they should not do against the real service. */
-export interface FindingsReport extends Omit<TotalsState, 'shown'> {
-  readonly total: number;
-}
-
-export function findingsOf({ counts, findings }: TotalsState): FindingsReport {
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return { total, counts, findings };
-}
+const NONE: readonly never[] = [];
 
 /** Findings that every call of an operation causes. */
-const NATURES: ReadonlyMap<OperationId, readonly FindingText[]> = new Map(
-  OPERATION_IDS.map((id) => [id, naturesOf(id)] as const),
-);
+const ALWAYS_FOUND = new Map(OPERATION_IDS.map((id) => [id, findInOperation(id)]));
 
-function naturesOf(id: OperationId): FindingText[] {
+function findInOperation(id: OperationId): readonly FindingText[] {
   const { sunset, stability } = operationShape(id);
   const deprecated = `${id} is deprecated and will be sunset on ${sunset}.`;
   return [
@@ -33,13 +26,15 @@ function naturesOf(id: OperationId): FindingText[] {
   ];
 }
 
-/** What a client did with a call that it should not do against the real service. */
-export function findInCall(
-  call: Call,
-  reply: Reply | undefined,
-  world: World,
-): readonly FindingText[] {
-  const natures = NATURES.get(call.operation) ?? [];
+/** What a client did with a request that it should not do against the real service. */
+export function findInRequest(decided: DecidedRequest): readonly FindingText[] {
+  const { call, route } = decided.request;
+  if (call !== undefined) return findInCall(call, findShownReply(decided), decided.world);
+  return route === undefined ? NONE : findUnmatched(route);
+}
+
+function findInCall(call: Call, reply: Reply | undefined, world: World): readonly FindingText[] {
+  const always = ALWAYS_FOUND.get(call.operation) ?? NONE;
   const isSuccess = reply !== undefined && reply.status < 400;
   // A documented success does not depend on unknown inputs.
   const isPlain = isSuccess && reply.basis.kind === 'documented';
@@ -47,8 +42,8 @@ export function findInCall(
   const { method, body } = operationShape(call.operation);
   const hasBody = body === undefined && hasContent(call);
   const preference = reply?.unknownPreference;
-  if (isPlain && key === undefined && !hasBody && preference === undefined) return natures;
-  const findings = [...natures];
+  if (isPlain && key === undefined && !hasBody && preference === undefined) return always;
+  const findings = [...always];
   const add = (code: FindingCode, message: string | undefined): void => {
     if (message !== undefined) findings.push({ code, message });
   };
@@ -56,16 +51,16 @@ export function findInCall(
   if (hasBody) add('unexpected-body', `A ${method} was sent with a body.`);
   add('unknown-preference', preference && `${preference}.`);
   if (!isPlain) {
-    for (const input of unknownInputs(call, world, reply)) {
+    for (const input of listUnknownInputs(call, world, reply)) {
       add('unknown-input', `The ${input} is unknown to ${call.operation}.`);
     }
-    add('drift', driftMessage(reply));
+    add('drift', describeDrift(reply));
   }
   const isRefused = reply !== undefined && !isSuccess && isFinal(reply);
   if (isRefused && reply.status !== 401 && reply.status !== 403) {
-    const near = nearRoundedId(call, world);
-    if (near !== undefined)
-      add('rounded-id', `${call.pathId} is unknown; ${near} exists and rounds to the same double.`);
+    const near = findNearRoundedId(call, world);
+    const message = `${call.pathId} is unknown; ${near} exists and rounds to the same double.`;
+    if (near !== undefined) add('rounded-id', message);
   }
   return findings;
 }
@@ -90,11 +85,11 @@ function describePlaceholder(authorization: string | undefined): string | undefi
 }
 
 /** What a client did with a request that reaches no operation. */
-export function findUnmatched({ method, allow, hint }: UnknownRoute): readonly FindingText[] {
+function findUnmatched({ method, allow, hint }: UnknownRoute): readonly FindingText[] {
   if (allow === undefined) {
     return [{ code: 'unmatched', message: `No operation has this path${hint}.` }];
   }
-  if (method === 'OPTIONS') return [];
+  if (method === 'OPTIONS') return NONE;
   return [{ code: 'unmatched', message: `${adviseMethod(method, allow)}.` }];
 }
 
@@ -102,13 +97,13 @@ export function findUnmatched({ method, allow, hint }: UnknownRoute): readonly F
 const UNPARSED: ReadonlySet<number | undefined> = new Set([401, 415]);
 
 /** The query parameters and body fields of a call that the document does not name. */
-function unknownInputs(
+function listUnknownInputs(
   { operation, query, body }: Call,
   { choices }: World,
   reply: Reply | undefined,
 ): string[] {
   const shape = operationShape(operation);
-  const known = new Set(shape.parameters.filter((it) => it.in === 'query').map(({ name }) => name));
+  const known = new Set(shape.parameters.filter((it) => it.in === 'query').map((it) => it.name));
   if (operation === 'listPets') known.add(choices['pets-paging']);
   const parameters = [...new Set(query.map(([name]) => name))].filter((name) => !known.has(name));
   const { fields } = shape.body ?? {};
@@ -122,13 +117,13 @@ function unknownInputs(
 }
 
 /** How a deployment's reply differs from the mock's. */
-function driftMessage(reply: Reply | undefined): string | undefined {
+function describeDrift(reply: Reply | undefined): string | undefined {
   const drift = reply?.comparison?.drift ?? [];
   return drift.length === 0 ? undefined : `${firstProblems(drift, String).join('; ')}.`;
 }
 
 /** The largest distance of an int64 from its double, shortened digits included. */
-const REACH = 2048n;
+const MAX_ROUNDING = 2048n;
 
 /** The collection in which an operation looks up the id in its path. */
 const LOOKED_UP: { readonly [Id in OperationId]?: 'animals' | 'orders' } = {
@@ -138,13 +133,13 @@ const LOOKED_UP: { readonly [Id in OperationId]?: 'animals' | 'orders' } = {
 };
 
 /** The id of a record that a double would round to the call's unknown id. */
-function nearRoundedId({ operation, pathId = '' }: Call, { store }: World): bigint | undefined {
+function findNearRoundedId({ operation, pathId = '' }: Call, { store }: World): bigint | undefined {
   const collection = LOOKED_UP[operation];
   const double = Number(pathId);
   if (collection === undefined || !isRounded(pathId, double)) return undefined;
   const middle = BigInt(double);
-  for (const { id } of store[collection].ascending(middle - REACH)) {
-    if (id > middle + REACH) break;
+  for (const { id } of store[collection].ascending(middle - MAX_ROUNDING)) {
+    if (id > middle + MAX_ROUNDING) break;
     // A record with the id that was sent was refused for another reason.
     if (String(id) === pathId) return undefined;
     if (Number(id) === double && !Number.isSafeInteger(Number(id))) return id;
@@ -157,4 +152,116 @@ function isRounded(text: string, double: number): boolean {
   if (!Number.isInteger(double) || Number.isSafeInteger(double)) return false;
   // An exponent or a point means a double. Otherwise it has the shortest digits, or all of them.
   return /[.eE]/.test(text) || text === String(double) || text === String(BigInt(double));
+}
+
+/** How long a refusal is remembered. */
+const RETRY_WITHIN_MS = 60_000;
+
+const MAX_RETRIES = 16;
+
+/** Milliseconds after a reply left in which a call on another connection may be a parallel one. */
+const PARALLEL_MS = 50;
+
+/** Client errors that can be temporary. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** A call that should not be repeated, or not yet. */
+interface RefusedCall {
+  /** Equal for equal calls. */
+  readonly hash: string;
+  /** The client's port, which tells its connection from others. */
+  readonly port: number | undefined;
+  /** The status, if asking again gets the same reply. */
+  readonly finalStatus: number | undefined;
+  /** The seconds that the reply asks to wait for. */
+  readonly retryAfter: number | undefined;
+  /** When the reply was decided, by the sandbox's clock. */
+  readonly at: number;
+  /** When the reply left, in milliseconds since 1970. */
+  readonly leftAt: number;
+}
+
+/** The calls that should not be repeated: the latest if it cannot succeed, and those told to wait. */
+export type Retries = readonly RefusedCall[];
+
+export const NO_RETRIES: Retries = [];
+
+/** Judges a call as a retry of earlier ones. Returns the calls to remember after it. */
+export function judgeRetry(
+  earlier: Retries,
+  decided: DecidedRequest,
+  now: Instant,
+): { readonly findings: readonly FindingText[]; readonly retries: Retries } {
+  const reply = findShownReply(decided);
+  if (earlier.length === 0 && (reply === undefined || reply.status < 400)) {
+    return { findings: NONE, retries: earlier };
+  }
+  const { request, world, match } = decided;
+  const refused: RefusedCall = {
+    hash: hashCall(request),
+    port: request.port,
+    finalStatus: reply && isFinal(reply) ? reply.status : undefined,
+    retryAfter: readRetryAfter(reply, world.now),
+    at: world.now,
+    leftAt: performance.timeOrigin + now.steady + (match?.delay ?? 0),
+  };
+  const others = dropFinal(earlier).filter(({ hash }) => hash !== refused.hash);
+  const isKept = (refused.finalStatus ?? refused.retryAfter) !== undefined;
+  return {
+    findings: findRetries(refused, earlier, performance.timeOrigin + request.receivedAt),
+    retries: isKept ? [...others, refused].slice(-MAX_RETRIES) : others,
+  };
+}
+
+/** Those left after a change of the sandbox: it can let any call succeed that was refused for good. */
+export function dropFinal(retries: Retries): Retries {
+  const isFound = retries.some(({ retryAfter }) => retryAfter === undefined);
+  return isFound ? retries.filter(({ retryAfter }) => retryAfter !== undefined) : retries;
+}
+
+function findRetries(
+  { hash, port, finalStatus, at }: RefusedCall,
+  earlier: Retries,
+  receivedAt: number,
+): readonly FindingText[] {
+  // The client could read the first reply before it sent this call.
+  const first = earlier.find(
+    (other) =>
+      other.hash === hash && receivedAt > other.leftAt + (port === other.port ? 0 : PARALLEL_MS),
+  );
+  if (first === undefined) return NONE;
+  const findings: FindingText[] = [];
+  const isSame = finalStatus !== undefined && first.finalStatus === finalStatus;
+  if (isSame && receivedAt < first.leftAt + RETRY_WITHIN_MS) {
+    const message = `The same call was repeated after a ${finalStatus} that cannot change.`;
+    findings.push({ code: 'pointless-retry', message });
+  }
+  const { retryAfter = 0 } = first;
+  // Waiting by either clock is enough.
+  if (at < first.at + retryAfter * 1000 && receivedAt < first.leftAt + retryAfter * 1000) {
+    const message = `The call was repeated before Retry-After (${retryAfter} s) had passed.`;
+    findings.push({ code: 'early-retry', message });
+  }
+  return findings;
+}
+
+/** Whether asking again would get the same reply. */
+function isFinal({ status, basis: { kind } }: Reply): boolean {
+  if (status < 400 || status >= 500 || TEMPORARY.has(status)) return false;
+  return kind === 'documented' || kind === 'assumed';
+}
+
+/** The seconds that a reply asks to wait for. */
+function readRetryAfter(reply: Reply | undefined, now: number): number | undefined {
+  if (reply === undefined || reply.status < 300) return undefined;
+  const value = findHeader(reply.headers, 'retry-after') ?? '';
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
+  return seconds > 0 ? seconds : undefined;
+}
+
+/** Identifies a call by a short text, however long the call is. */
+function hashCall({ method, target, authorization, call }: ServiceRequest): string {
+  const hash = createHash('sha1').update(`${method} ${target}\n${authorization}\n`);
+  if (call?.body.kind === 'bytes') hash.update(call.body.bytes);
+  return hash.digest('base64');
 }

@@ -1,8 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { parseJson, writeJson } from '../contract/json.ts';
+import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
+import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
+import { readAs, type Shape } from '../shape/shapes.ts';
 import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
-import type { Journal } from './journal.ts';
-import type { SandboxEvent } from './storage.ts';
+import type { State } from './state.ts';
+import type { SandboxEvent, Storage } from './storage.ts';
 
 /** Which of the replies that are held back to release. */
 export interface Release {
@@ -11,20 +15,6 @@ export interface Release {
   readonly exchanges?: readonly number[] | undefined;
   readonly count?: number | undefined;
   readonly newestFirst?: boolean | undefined;
-}
-
-/** The held exchanges that a release means, in the order in which their replies go. */
-export function selectHeld(
-  held: readonly HeldExchange[],
-  { name, exchanges, count, newestFirst }: Release,
-): readonly HeldExchange[] {
-  const wanted = exchanges && new Set(exchanges);
-  const matching = held.filter(
-    ({ number, hold }) =>
-      (name === undefined || hold.name === name) && (wanted === undefined || wanted.has(number)),
-  );
-  if (newestFirst) matching.reverse();
-  return matching.slice(0, count);
 }
 
 /** A reply that is ready to be sent. */
@@ -44,15 +34,32 @@ interface WaitingReply {
   cancel: () => void;
 }
 
-/** The replies of one sandbox that this server holds back, by the numbers of their exchanges. */
-export class WaitingReplies {
-  readonly #journal: Journal;
+/** What the holds of a server share. */
+export interface HoldContext {
+  /** Milliseconds after which a held reply goes out although nobody released it. */
+  readonly maxHold: number;
+  /** Those with replies that wait. */
+  readonly holding: Set<Holds>;
+  /** A server that stops holds nothing any more. */
+  isStopping: boolean;
+}
+
+/** Milliseconds for other servers of a fleet to send the replies that they hold. */
+const CONFIRM_TIMEOUT_MS = 1_000;
+
+/** The replies of one sandbox that this server holds back. */
+export class Holds {
+  readonly #storage: Storage;
+  readonly #context: HoldContext;
   readonly #onEnd: (exchange: Exchange) => void;
+  /** By the numbers of their exchanges. */
   readonly #replies = new Map<number, WaitingReply>();
+  #unfollow: (() => void) | undefined;
 
   /** @param onEnd called when a reply has left, or never will */
-  constructor(journal: Journal, onEnd: (exchange: Exchange) => void) {
-    this.#journal = journal;
+  constructor(storage: Storage, context: HoldContext, onEnd: (exchange: Exchange) => void) {
+    this.#storage = storage;
+    this.#context = context;
     this.#onEnd = onEnd;
   }
 
@@ -61,16 +68,20 @@ export class WaitingReplies {
   }
 
   /** Sends a reply once it is released, or after `maxHold` milliseconds. */
-  add(exchange: HeldExchange, { send, onDisconnect }: ReadyReply, maxHold: number): void {
+  add(exchange: HeldExchange, { send, onDisconnect }: ReadyReply): void {
+    const { maxHold, holding, isStopping } = this.#context;
     const end = (why: HoldEnd) => void this.end(why, [exchange.number]);
     const timer = setTimeout(end, maxHold, 'expired').unref();
     const reply = { exchange, since: performance.now(), send, timer, cancel() {} };
     this.#replies.set(exchange.number, reply);
     reply.cancel = onDisconnect(() => end('left'));
+    holding.add(this);
+    this.#unfollow ??= this.#storage.subscribe((event) => this.#follow(event));
+    if (isStopping) end('stopped');
   }
 
   /** Acts on what happens to the sandbox, on whichever server. */
-  follow(event: SandboxEvent): void {
+  #follow(event: SandboxEvent): void {
     if (event.kind === 'release') void this.end(event.why, event.exchanges);
     else if (event.kind === 'deleted') void this.end('deleted');
   }
@@ -95,7 +106,92 @@ export class WaitingReplies {
     exchange.hold.ended = why;
     exchange.hold.lasted = lasted;
     exchange.duration += lasted;
-    await this.#journal.endHold(exchange);
+    await this.#storage.journal.endHold(exchange);
     this.#onEnd(exchange);
+    void this.#storage.publish({ kind: 'hold', exchange });
+    if (!this.isEmpty) return;
+    this.#context.holding.delete(this);
+    this.#unfollow?.();
+    this.#unfollow = undefined;
   }
+
+  /**
+   * Releases held replies, on whichever server they are.
+   *
+   * @returns those that were sent, in the order in which they went, and how many still wait
+   * @throws StorageError
+   */
+  async release(which: Release, why: HoldEnd = 'released') {
+    const { journal } = this.#storage;
+    const due = selectHeld(await journal.held(), which);
+    const numbers = due.map(({ number }) => number);
+    const left = new Set(numbers);
+    const confirmed = this.#waitUntilSent(left);
+    if (due.length > 0) await this.#storage.publish({ kind: 'release', why, exchanges: numbers });
+    await confirmed;
+    const held = (await journal.held()).length;
+    return { released: due.filter(({ number }) => !left.has(number)), held };
+  }
+
+  /** Removes from `left` what was sent, until nothing is left or the time is over. */
+  async #waitUntilSent(left: Set<number>): Promise<void> {
+    if (left.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(end, CONFIRM_TIMEOUT_MS).unref();
+      const cancel = this.#storage.subscribe((event) => {
+        if (event.kind === 'hold') left.delete(event.exchange.number);
+        if (left.size === 0) end();
+      });
+      function end(): void {
+        clearTimeout(timer);
+        cancel();
+        resolve();
+      }
+    });
+  }
+}
+
+/** The held exchanges that a release means, in the order in which their replies go. */
+function selectHeld(
+  held: readonly HeldExchange[],
+  { name, exchanges, count, newestFirst }: Release,
+): readonly HeldExchange[] {
+  const wanted = exchanges && new Set(exchanges);
+  const matching = held.filter(
+    ({ number, hold }) =>
+      (name === undefined || hold.name === name) && (wanted === undefined || wanted.has(number)),
+  );
+  if (newestFirst) matching.reverse();
+  return matching.slice(0, count);
+}
+
+/** A rule as a latch, under the name of its hold. */
+export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinition> = {
+  ...RULE_SHAPE,
+  read(value, at, report) {
+    const rule = RULE_SHAPE.read(value, at, report);
+    if (rule === undefined) return undefined;
+    const { hold } = rule;
+    if (hold === undefined) {
+      return report({ at: [...at, 'hold'], expected: 'true, or a name', found: 'nothing' });
+    }
+    const book = createRuleBook([{ ...rule, scenario: 'latch', number: 1 }], 'latch', hold);
+    return [hold, { json: writeJson(Object(value)), book }];
+  },
+};
+
+/** Reads a latch that was read before. */
+export function parseLatch(json: string): LatchRule {
+  const reading = readAs(LATCH, parseJson(json));
+  if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);
+  return reading.value[1];
+}
+
+/** Sets a latch in place of one of this name, and counts its calls anew; undefined removes it. */
+export function withLatch(state: State, name: string, latch: LatchRule | undefined): State {
+  const latches = new Map(state.latches);
+  latches.delete(name);
+  if (latch !== undefined) latches.set(name, latch);
+  const rules = dropCounters(state.counters.rules, 'latch', name);
+  return { ...state, latches, counters: { ...state.counters, rules } };
 }

@@ -1,24 +1,24 @@
 import { performance } from 'node:perf_hooks';
-import { clearTimeout, setTimeout } from 'node:timers';
 import { warn } from '../node-errors.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import { currentInstant, type Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { type Answer, answer, type MatchedCall, matchCall } from './answer.ts';
-import {
-  type Exchange,
-  type HeldExchange,
-  type HoldEnd,
-  isHeld,
-  type ServiceRequest,
-} from './exchange.ts';
-import { type ReadyReply, type Release, selectHeld, WaitingReplies } from './holds.ts';
-import type { EditText, Journal, JournalContext, RememberedStates } from './journal.ts';
+import type { Exchange, ServiceRequest } from './exchange.ts';
+import { dropFinal } from './findings.ts';
+import { type HoldContext, Holds } from './holds.ts';
 import type { Preference } from './preference.ts';
-import { waitingRetries } from './retries.ts';
 import type { State } from './state.ts';
-import { type Emitter, type SandboxListener, type Storage, StorageError } from './storage.ts';
+import {
+  type EditText,
+  type Emitter,
+  type Journal,
+  type JournalContext,
+  type SandboxListener,
+  type Storage,
+  StorageError,
+} from './storage.ts';
 import type { Upstream } from './upstream.ts';
 
 /** An exchange of any sandbox of a server. */
@@ -30,17 +30,11 @@ export interface ServerEvent {
 }
 
 /** What the sandboxes of a server share. */
-export interface ServerContext extends JournalContext {
+export interface ServerContext extends JournalContext, HoldContext {
   /** Tells of each exchange that this server answers, and again when a held reply has left. */
   readonly events: Emitter<ServerEvent>;
-  /** Milliseconds after which a held reply goes out although nobody released it. */
-  readonly maxHold: number;
   /** The deployment that answers in each sandbox at first; undefined if the mock does. */
   readonly upstream: Upstream | undefined;
-  /** The sandboxes that hold replies back. */
-  readonly holding: Set<Sandbox>;
-  /** A server that stops holds nothing any more. */
-  isStopping: boolean;
 }
 
 /** A state after a change by the control API. */
@@ -51,9 +45,6 @@ export interface Edited<T> {
   readonly clears?: 'journal' | 'all' | undefined;
 }
 
-/** Milliseconds for other servers of a fleet to send the replies that they hold. */
-const CONFIRM_TIMEOUT_MS = 1_000;
-
 /** One isolated universe: a state, and the journal of what happened to it. */
 export class Sandbox {
   readonly name: string;
@@ -61,7 +52,7 @@ export class Sandbox {
   start: Start;
   readonly #storage: Storage;
   readonly #context: ServerContext;
-  #waiting: WaitingReplies | undefined;
+  #holds: Holds | undefined;
   /** Later than now while a reply is delayed. */
   #usedAt = performance.now();
   #watchers = 0;
@@ -90,9 +81,18 @@ export class Sandbox {
     return this.#storage.isDurable;
   }
 
+  /** The replies that this server holds back. */
+  get holds(): Holds {
+    this.#holds ??= new Holds(this.#storage, this.#context, (exchange) => {
+      this.#use(exchange.delay);
+      this.#context.events.emit({ kind: 'hold', sandbox: this.name, exchange });
+    });
+    return this.#holds;
+  }
+
   /** Milliseconds since it was created, answered a request or was changed. 0 while anybody waits. */
   get unused(): number {
-    const isWaitedFor = this.#watchers > 0 || this.#waiting?.isEmpty === false;
+    const isWaitedFor = this.#watchers > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, performance.now() - this.#usedAt);
   }
 
@@ -149,8 +149,7 @@ export class Sandbox {
 
   /** Answers a request that failed because of a bug or a storage error. */
   async #fail(error: unknown, request: ServiceRequest): Promise<Exchange> {
-    const reply = failureReply(this.state, error);
-    const failed = { ...request, given: { reply } };
+    const failed = { ...request, given: { reply: createFailure(this.state, error) } };
     const answerFailed = (state: State) => answer(state, failed, currentInstant());
     const isRecorded = !(error instanceof StorageError && this.isShared);
     const done = isRecorded ? await this.#storage.update(answerFailed) : answerFailed(this.state);
@@ -168,11 +167,10 @@ export class Sandbox {
   async edit<T>(change: (state: State, now: Instant) => Edited<T>, text?: EditText): Promise<T> {
     const editing = this.#storage.update((before) => {
       const edited = change(before, currentInstant());
-      const { state, clears } = edited;
+      const { state } = edited;
       if (state === before) return edited;
-      const retries = waitingRetries(state.counters.retries);
-      const counters = { ...state.counters, retries };
-      return { ...edited, state: { ...state, counters }, edit: text, clears };
+      const counters = { ...state.counters, retries: dropFinal(state.counters.retries) };
+      return { ...edited, state: { ...state, counters }, edit: text };
     });
     const { result } = await this.#finishEditing(editing);
     this.#use();
@@ -189,15 +187,6 @@ export class Sandbox {
     } finally {
       if (this.#editing === editing) this.#editing = undefined;
     }
-  }
-
-  /**
-   * The states around an exchange.
-   *
-   * @returns undefined if they are forgotten, or if a fleet shares the sandbox
-   */
-  remembered(number: number): RememberedStates | undefined {
-    return this.journal.remembered(number);
   }
 
   /**
@@ -224,69 +213,6 @@ export class Sandbox {
     };
   }
 
-  /** Sends the reply of an exchange once it is released. */
-  hold(exchange: HeldExchange, reply: ReadyReply): void {
-    const { holding, maxHold, isStopping } = this.#context;
-    if (this.#waiting === undefined) {
-      const waiting = new WaitingReplies(this.journal, (ended) => {
-        this.#use(ended.delay);
-        this.#context.events.emit({ kind: 'hold', sandbox: this.name, exchange: ended });
-        void this.#storage.publish({ kind: 'hold', exchange: ended });
-        if (waiting.isEmpty) this.#stopHolding();
-      });
-      this.#waiting = waiting;
-    }
-    this.#waiting.add(exchange, reply, maxHold);
-    if (!holding.has(this)) {
-      holding.add(this);
-      const { follow } = this.#waiting;
-      this.#unfollow = this.#storage.subscribe(follow.bind(this.#waiting));
-    }
-    if (isStopping) void this.endHolds('stopped');
-  }
-
-  #unfollow: (() => void) | undefined;
-
-  #stopHolding(): void {
-    this.#context.holding.delete(this);
-    this.#unfollow?.();
-    this.#unfollow = undefined;
-  }
-
-  /** Sends the replies that this server holds back. */
-  async endHolds(why: HoldEnd): Promise<void> {
-    await this.#waiting?.end(why);
-  }
-
-  /**
-   * Releases held replies, on whichever server they are.
-   *
-   * @returns those that were sent, in the order in which they went, and how many still wait
-   * @throws StorageError
-   */
-  async release(which: Release, why: HoldEnd = 'released') {
-    const due = selectHeld(await this.journal.held(), which);
-    const numbers = due.map(({ number }) => number);
-    const left = new Set(numbers);
-    const confirmed = new Promise<void>((resolve) => {
-      const timer = setTimeout(end, CONFIRM_TIMEOUT_MS).unref();
-      const cancel = this.#storage.subscribe((event) => {
-        if (event.kind === 'hold') left.delete(event.exchange.number);
-        if (left.size === 0) end();
-      });
-      function end(): void {
-        clearTimeout(timer);
-        cancel();
-        resolve();
-      }
-      if (left.size === 0) end();
-    });
-    if (due.length > 0) await this.#storage.publish({ kind: 'release', why, exchanges: numbers });
-    await confirmed;
-    const held = (await this.journal.held()).length;
-    return { released: due.filter(({ number }) => !left.has(number)), held };
-  }
-
   /** Ends what lasts as long as the sandbox. */
   close(): void {
     void this.#storage.publish({ kind: 'deleted' });
@@ -294,14 +220,9 @@ export class Sandbox {
 }
 
 /** The Error for a client whose request failed: a bug of the mock is also a warning. */
-export function failureReply({ settings: { choices } }: State, error: unknown): Reply {
-  const decidedBy = new AssumptionTrace(choices);
-  if (error instanceof StorageError) return errorReply(decidedBy, error.code, 503, error.refusal);
+export function createFailure({ settings: { choices } }: State, error: unknown): Reply {
+  const trace = new AssumptionTrace(choices);
+  if (error instanceof StorageError) return errorReply(trace, error.code, 503, error.refusal);
   warn(error);
-  return errorReply(decidedBy, 'internal_error', 500, 'the mock itself failed');
-}
-
-/** The hold of an exchange whose reply waits. */
-export function isWaiting(exchange: Exchange): exchange is HeldExchange {
-  return isHeld(exchange) && exchange.hold.ended === undefined;
+  return errorReply(trace, 'internal_error', 500, 'the mock itself failed');
 }

@@ -1,18 +1,39 @@
 import { performance } from 'node:perf_hooks';
-import { DEFAULTS } from '../defaults.ts';
+import { clearInterval, setInterval } from 'node:timers';
+import { DEFAULT_SANDBOX, DEFAULTS, PERMANENT_SANDBOXES, STAGING_SANDBOX } from '../defaults.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
-import { worldAt } from './answer.ts';
-import { BodyBudget } from './body-budget.ts';
-import type { JournalContext } from './journal.ts';
+import { createWorld } from './answer.ts';
+import { Totals } from './coverage.ts';
 import { Meter } from './meter.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
-import { DEFAULT_SANDBOX, PERMANENT, STAGING_SANDBOX } from './sandbox-names.ts';
-import type { SandboxOptions } from './sandbox-options.ts';
-import { initialState, restart } from './state.ts';
-import { Emitter, type Fleet, type OpenedSandbox, type Storage, StorageError } from './storage.ts';
-import { Totals } from './totals.ts';
+import { initialState, type ResetPart, restart } from './state.ts';
+import {
+  BodyBudget,
+  createLimitError,
+  Emitter,
+  type Fleet,
+  type JournalContext,
+  type OpenedSandbox,
+  type Storage,
+} from './storage.ts';
 import type { Upstream } from './upstream.ts';
+
+/** What all sandboxes of a server have in common, apart from what they start from. */
+export interface SandboxOptions {
+  /** How many exchanges each sandbox keeps; 1,000 by default, 0 keeps none. */
+  readonly journal?: number | undefined;
+  /** How many sandboxes there may be besides the default one and staging; 10,000 by default. */
+  readonly maxSandboxes?: number | undefined;
+  /** Whether exchanges are counted for the metrics from the start, not only once they were read. */
+  readonly metrics?: boolean | undefined;
+  /** Whether a request must name a sandbox. */
+  readonly sandboxRequired?: boolean | undefined;
+  /** Milliseconds after which a sandbox that nobody uses is removed; by default never. */
+  readonly sandboxIdle?: number | undefined;
+  /** Milliseconds after which a held reply goes out although nobody released it; 5 minutes by default. */
+  readonly maxHold?: number | undefined;
+}
 
 /** What keeps sandboxes, and what answers in them. */
 export interface SandboxParts {
@@ -26,13 +47,19 @@ export interface SandboxParts {
 /** Sandboxes of a fleet that a server holds in memory, besides the default one. */
 const MAX_IN_MEMORY = 10_000;
 
-/** All sandboxes of a server, each created at its first use. */
+/** The longest pause between two looks for idle sandboxes. */
+const MAX_IDLE_PAUSE_MS = 3_600_000;
+
+/** All sandboxes of a server. */
 export class Sandboxes {
   readonly required: boolean;
   readonly max: number;
   readonly default: Sandbox;
+  readonly events: ServerContext['events'] = new Emitter();
+  readonly upstream: Upstream | undefined;
   readonly #context: ServerContext;
   readonly #parts: SandboxParts;
+  readonly #fleet: Fleet | undefined;
   /** By name, the permanent ones first. */
   readonly #named = new Map<string, Sandbox>();
   /** What this server has shown in a fleet. */
@@ -47,14 +74,16 @@ export class Sandboxes {
       capacity: options.journal ?? DEFAULTS.journal,
       bodies: new BodyBudget(),
       past: new Totals(),
-      events: new Emitter(),
+      events: this.events,
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
       upstream: parts.upstream,
       holding: new Set(),
       isStopping: false,
     };
+    this.upstream = parts.upstream;
     this.#start = start;
     this.#parts = parts;
+    this.#fleet = parts.fleet;
     this.default = this.#open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
     this.#named.set(STAGING_SANDBOX, this.#open(STAGING_SANDBOX));
@@ -66,15 +95,6 @@ export class Sandboxes {
     }
   }
 
-  /** Tells of each exchange that this server answers, and again when a held reply has left. */
-  get events(): ServerContext['events'] {
-    return this.#context.events;
-  }
-
-  get #fleet(): Fleet | undefined {
-    return this.#parts.fleet;
-  }
-
   #open(name: string, mayCreate = true): Sandbox {
     const opened = this.#describe(name, mayCreate);
     const storage = this.#fleet?.open(opened) ?? this.#parts.openStorage(opened, this.#context);
@@ -82,8 +102,8 @@ export class Sandboxes {
   }
 
   #describe(name: string, mayCreate: boolean): OpenedSandbox {
-    const start = this.startOf(name);
-    const initial = initialState(start, this.#context.upstream, Date.now());
+    const start = this.findStart(name);
+    const initial = initialState(start, this.upstream, Date.now());
     return { name, start, initial, mayCreate };
   }
 
@@ -96,8 +116,8 @@ export class Sandboxes {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
     // The sandboxes of a fleet are counted elsewhere.
-    const isFull = this.#named.size >= this.max + PERMANENT.length;
-    if (isFull && this.#fleet === undefined) throw sandboxLimitReached(this.max, name);
+    const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
+    if (isFull && this.#fleet === undefined) throw createLimitError(this.max, name);
     const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
     if (this.#fleet !== undefined && this.#named.size > MAX_IN_MEMORY) {
@@ -118,11 +138,11 @@ export class Sandboxes {
   admit(name: string, authorization: string | undefined): Sandbox | KeyRefusal {
     const known = this.#named.get(name);
     // Which keys are valid, only the deployment knows.
-    if (known !== undefined || this.#context.upstream !== undefined) {
+    if (known !== undefined || this.upstream !== undefined) {
       return known ?? this.getOrCreate(name);
     }
     const { initial } = this.#describe(name, false);
-    const check = checkKey(initial.settings.keys, authorization, worldAt(initial, Date.now()));
+    const check = checkKey(initial.settings.keys, authorization, createWorld(initial, Date.now()));
     if (check.ok) return this.getOrCreate(name);
     return this.#fleet === undefined ? check : this.#open(name, false);
   }
@@ -138,24 +158,22 @@ export class Sandboxes {
    * @throws StorageError
    */
   async create(name: string): Promise<Sandbox | undefined> {
-    if (PERMANENT.includes(name)) return undefined;
-    const isNew =
-      this.#fleet === undefined
-        ? !this.#named.has(name)
-        : await this.#fleet.create(this.#describe(name, true));
+    if (PERMANENT_SANDBOXES.includes(name)) return undefined;
+    const opened = this.#describe(name, true);
+    const isNew = (await this.#fleet?.create(opened)) ?? !this.#named.has(name);
     return isNew ? this.getOrCreate(name) : undefined;
   }
 
   /**
-   * Deletes a sandbox on every server, unless it is the default one or staging. Its next use creates a
-   * new one. Its coverage and findings stay with those of the default one.
+   * Deletes a sandbox on every server, unless it is permanent. Its next use creates a new one. Its
+   * coverage and findings stay with those of the default one.
    *
    * @param unusedFor how long it must not have been used, in milliseconds
    * @returns false if there is none, or if it was used too recently
    * @throws StorageError
    */
   async remove(name: string, unusedFor = 0): Promise<boolean> {
-    if (PERMANENT.includes(name)) return false;
+    if (PERMANENT_SANDBOXES.includes(name)) return false;
     const sandbox = this.#named.get(name);
     if (unusedFor > 0 && sandbox !== undefined && sandbox.unused < unusedFor) return false;
     if (this.#fleet !== undefined) {
@@ -165,7 +183,7 @@ export class Sandboxes {
       this.#context.past.merge(await sandbox.journal.totals());
     }
     this.#named.delete(name);
-    await sandbox?.endHolds('deleted');
+    await sandbox?.holds.end('deleted');
     sandbox?.close();
     return true;
   }
@@ -176,27 +194,24 @@ export class Sandboxes {
    * @throws StorageError
    */
   async unused(): Promise<ReadonlyMap<string, number>> {
-    if (this.#fleet === undefined) {
-      return new Map(Array.from(this, (sandbox) => [sandbox.name, sandbox.unused]));
-    }
-    const unused = await this.#fleet.unused();
+    const unused = await this.#fleet?.unused();
+    if (unused === undefined) return new Map(Array.from(this, (it) => [it.name, it.unused]));
     for (const name of [...this.#named.keys()]) {
-      if (!unused.has(name) && !PERMANENT.includes(name)) this.#named.delete(name);
+      if (!unused.has(name) && !PERMANENT_SANDBOXES.includes(name)) this.#named.delete(name);
     }
     // These exist before their first use.
-    const permanent = PERMANENT.map((name) => [name, performance.now()] as const);
+    const permanent = PERMANENT_SANDBOXES.map((name) => [name, performance.now()] as const);
     return new Map([...permanent, ...unused]);
   }
 
   /** The sandbox of a name, if there is one; reading it does not count as using it. */
   find(name: string): Sandbox | undefined {
-    const known = this.#named.get(name);
-    return known ?? (this.#fleet === undefined ? undefined : this.#open(name, false));
+    return this.#named.get(name) ?? (this.#fleet && this.#open(name, false));
   }
 
   /** What all sandboxes were shown, deleted ones and cleared journals included. */
   async totals(): Promise<Totals> {
-    return this.#fleet === undefined ? this.served : this.#fleet.totals();
+    return this.#fleet?.totals() ?? this.served;
   }
 
   /** What this server has shown, in all sandboxes. */
@@ -213,17 +228,10 @@ export class Sandboxes {
 
   /** Counts of what this server has answered since its start, or since this was first read. */
   get meter(): Meter {
-    if (this.#meter === undefined) {
-      const meter = new Meter();
-      this.#meter = meter;
-      this.events.add(({ kind, exchange }) => {
-        if (kind === 'exchange') meter.add(exchange);
-      });
-    }
+    this.#meter ??= new Meter(this.events);
     return this.#meter;
   }
 
-  /** Sandboxes in memory. */
   get size(): number {
     return this.#named.size;
   }
@@ -231,23 +239,43 @@ export class Sandboxes {
   /** Sends every held reply, and ends everything that lasts as long as a sandbox. */
   async end(): Promise<void> {
     this.#context.isStopping = true;
-    const held = [...this.#context.holding];
-    const ended = Promise.all(held.map((sandbox) => sandbox.endHolds('stopped')));
+    const ended = Promise.all(Array.from(this.#context.holding, (holds) => holds.end('stopped')));
     for (const sandbox of this) if (!sandbox.isShared) sandbox.close();
     await ended;
+  }
+
+  /**
+   * Removes sandboxes that were not used for some milliseconds.
+   *
+   * @param onRemoved called with the name of each, by the server that removed it
+   * @returns stops
+   */
+  removeIdle(idle: number, onRemoved: (name: string) => void): () => void {
+    let isLooking = false;
+    const look = async (): Promise<void> => {
+      if (isLooking) return;
+      isLooking = true;
+      // What fails while Redis is away, the next look tries again.
+      const all = await this.unused().catch(() => new Map<string, number>());
+      for (const [name, unused] of all) {
+        if (unused < idle) continue;
+        if (await this.remove(name, idle).catch(() => false)) onRemoved(name);
+      }
+      isLooking = false;
+    };
+    const timer = setInterval(() => void look(), Math.min(idle / 4, MAX_IDLE_PAUSE_MS)).unref();
+    return () => clearInterval(timer);
   }
 
   /** Restarts every sandbox after the files of the start changed. */
   async restart(start: Start): Promise<void> {
     this.#start = start;
     for (const sandbox of this) {
-      const own = this.startOf(sandbox.name);
+      const own = this.findStart(sandbox.name);
       sandbox.start = own;
       // Changes in a `--db` file were acknowledged, so they stay.
-      const keep = new Set([
-        'own-scenarios' as const,
-        ...(sandbox.isDurable ? (['store'] as const) : []),
-      ]);
+      const keep = new Set<ResetPart>(['own-scenarios']);
+      if (sandbox.isDurable) keep.add('store');
       await sandbox.edit((state, now) => {
         const { upstream } = state.settings;
         return { state: restart(state, own, upstream, now, keep), result: undefined };
@@ -255,29 +283,14 @@ export class Sandboxes {
     }
   }
 
-  /** What the sandbox of a name starts from: staging has its own keys. */
-  startOf(name: string, start: Start = this.#start): Start {
+  /** Staging has its own keys. */
+  findStart(name: string, start: Start = this.#start): Start {
     if (name !== STAGING_SANDBOX) return start;
-    let staging = stagingStarts.get(start);
-    if (staging === undefined) {
-      staging = stagingStart(start);
-      stagingStarts.set(start, staging);
-    }
+    const staging = stagingStarts.get(start) ?? stagingStart(start);
+    stagingStarts.set(start, staging);
     return staging;
-  }
-
-  /** The deployment that answers a sandbox after a reset. */
-  get upstream(): Upstream | undefined {
-    return this.#context.upstream;
   }
 }
 
 /** Settings are kept by start, so each has one of staging. */
 const stagingStarts = new WeakMap<Start, Start>();
-
-export function sandboxLimitReached(max: number, sandbox: string): StorageError {
-  return new StorageError(
-    `sandbox limit (${max}) reached; ${sandbox} was not created. Delete sandboxes, or raise --max-sandboxes`,
-    { code: 'too_many_sandboxes' },
-  );
-}

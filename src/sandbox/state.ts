@@ -21,7 +21,7 @@ import {
 } from '../service/keyring.ts';
 import { type Representation, representationFor } from '../service/representation.ts';
 import type { Store } from '../store/store.ts';
-import { NO_RETRIES, type Retries } from './retries.ts';
+import { NO_RETRIES, type Retries } from './findings.ts';
 import type { Upstream } from './upstream.ts';
 
 /** All of a sandbox but its journal. Immutable. */

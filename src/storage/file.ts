@@ -3,9 +3,13 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { DataFile } from 'lowdb/node';
 import { errorCode } from '../node-errors.ts';
 import { readText, STORE_LIMIT } from '../read-text.ts';
-import type { JournalContext } from '../sandbox/journal.ts';
 import type { State } from '../sandbox/state.ts';
-import { type OpenedSandbox, StorageError, type Update } from '../sandbox/storage.ts';
+import {
+  type JournalContext,
+  type OpenedSandbox,
+  StorageError,
+  type Update,
+} from '../sandbox/storage.ts';
 import { resolveLinks } from '../store/files.ts';
 import { parseFixture } from '../store/fixture/parse-fixture.ts';
 import type { Store } from '../store/store.ts';

@@ -1,12 +1,8 @@
 import { COLLECTIONS } from '../contract/records.ts';
-import {
-  countBytes,
-  MAX_JOURNAL_BODIES,
-  withoutBodies,
-  withoutLongBodies,
-} from '../sandbox/body-budget.ts';
+import { Totals } from '../sandbox/coverage.ts';
 import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from '../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../sandbox/exchange-filter.ts';
+import type { State } from '../sandbox/state.ts';
 import type {
   Edit,
   EditText,
@@ -17,10 +13,14 @@ import type {
   JournalSize,
   RememberedEdit,
   RememberedStates,
-} from '../sandbox/journal.ts';
-import type { State } from '../sandbox/state.ts';
-import { Totals } from '../sandbox/totals.ts';
+} from '../sandbox/storage.ts';
 import type { Store } from '../store/store.ts';
+
+/** Bytes of bodies that a journal keeps. */
+export const MAX_JOURNAL_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Bytes that a body may have to be kept whole; of a longer one nothing is kept. */
+const MAX_BODY_BYTES = 256 * 1024;
 
 /** Edits that a journal keeps. */
 const MAX_EDITS = 1000;
@@ -107,7 +107,7 @@ export class MemoryJournal implements Journal {
     this.#bodies ??= new Map();
     this.#bodies.set(number, bytes);
     this.#bodyBytes += bytes;
-    while (this.#bodyBytes > MAX_JOURNAL_BODIES) this.dropOldestBodies();
+    while (this.#bodyBytes > MAX_JOURNAL_BODY_BYTES) this.dropOldestBodies();
     this.#context.bodies.add(this, bytes);
   }
 
@@ -246,5 +246,34 @@ function countChanges(before: Store, after: Store): Edit['changed'] {
     animals: before.animals.changedIds(after.animals).length,
     inventory: before.inventory.changedIds(after.inventory).length,
     orders: before.orders.changedIds(after.orders).length,
+  };
+}
+
+/** Bytes that a body may have to count for nothing: the exchange around it takes as much. */
+const SMALL_BODY_BYTES = 1024;
+
+/** What a body counts. One that is too long is not kept. */
+function countBytes(size: number): number {
+  return size > SMALL_BODY_BYTES && size <= MAX_BODY_BYTES ? size : 0;
+}
+
+/** The exchange itself unless a body is too long to be kept. */
+function withoutLongBodies(exchange: Exchange): Exchange {
+  const { request, reply } = exchange;
+  if (request.size <= MAX_BODY_BYTES && (reply === undefined || reply.size <= MAX_BODY_BYTES))
+    return exchange;
+  return {
+    ...exchange,
+    request: request.size > MAX_BODY_BYTES ? { ...request, body: undefined } : request,
+    reply: reply && (reply.size > MAX_BODY_BYTES ? { ...reply, body: undefined } : reply),
+  };
+}
+
+function withoutBodies(exchange: Exchange): Exchange {
+  const { request, reply } = exchange;
+  return {
+    ...exchange,
+    request: { ...request, body: undefined },
+    reply: reply && { ...reply, body: undefined },
   };
 }

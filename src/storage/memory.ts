@@ -1,7 +1,7 @@
-import type { JournalContext } from '../sandbox/journal.ts';
 import type { State } from '../sandbox/state.ts';
 import {
   Emitter,
+  type JournalContext,
   type OpenedSandbox,
   type SandboxEvent,
   type SandboxListener,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { coverageOf } from '../../src/sandbox/coverage.ts';
-import { findingsOf } from '../../src/sandbox/findings.ts';
+import { createCoverageReport, createFindingsReport } from '../../src/sandbox/coverage.ts';
 import type { CoverageReport } from '../../src/sandbox/report-shapes.ts';
 import { createStart, loadStore } from '../../src/scenario/sandbox-start.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
@@ -56,11 +55,11 @@ test('thousands of deleted sandboxes leave their counts and at most 1,000 findin
     void sandboxes.getOrCreate(`s${count}`).handle(requestOf(call));
     expect(await sandboxes.remove(`s${count}`)).toBe(true);
   }
-  const { documented } = coverageOf(sandboxes.served);
+  const { documented } = createCoverageReport(sandboxes.served);
   expect(documented.filter(({ count }) => count > 0)).toMatchObject([
     { operation: 'getPet', count: 3000, first: { sandbox: 's1', exchange: 1 } },
   ]);
-  const { total, findings } = findingsOf(sandboxes.served);
+  const { total, findings } = createFindingsReport(sandboxes.served);
   expect([total, findings.length, [...sandboxes].length]).toEqual([3000, 1000, 2]);
 });
 

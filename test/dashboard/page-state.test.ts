@@ -1,6 +1,6 @@
-import type { RecordedExchange } from '../../src/control/journal/exchange-text.ts';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { writeJson } from '../../src/contract/json.ts';
+import type { RecordedExchange } from '../../src/control/journal/exchange-text.ts';
 import { type RunningCommand, startCommand } from '../helpers/command.ts';
 import { runProgram } from '../helpers/program.ts';
 

@@ -17,7 +17,7 @@ import {
 } from '../../src/deployment/check/saved-check.ts';
 import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { without } from '../../src/raw-headers.ts';
+import { withoutHeaders } from '../../src/raw-headers.ts';
 import {
   type Change,
   checked,
@@ -198,7 +198,7 @@ const list = (edit: (items: readonly Members[]) => object) =>
 const header =
   (name: string, value: string): Edit =>
   ({ headers }) => ({
-    headers: [...without(headers, new Set([name.toLowerCase()])), name, value],
+    headers: [...withoutHeaders(headers, new Set([name.toLowerCase()])), name, value],
   });
 const empty = (): Partial<DeploymentReply> => ({ body: Buffer.alloc(0) });
 const rounded = (id: unknown) => BigInt(Number(id));

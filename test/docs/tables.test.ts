@@ -26,7 +26,7 @@ import { LIMITS } from '../../src/limits.ts';
 import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
 import { observedExchange } from '../../src/sandbox/exchange.ts';
-import { FINDING_CODE_NAMES } from '../../src/sandbox/finding-codes.ts';
+import { FINDING_CODE_NAMES } from '../../src/sandbox/report-shapes.ts';
 import { FAULT_NAMES } from '../../src/scenario/fault-table.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';

@@ -9,7 +9,6 @@ export function exchangeWith(members: Partial<Exchange> = {}): Exchange {
     method: 'GET',
     target: '/v1/pets',
     operation: 'listPets',
-    traceId: undefined,
     status: undefined,
     basis: { kind: 'documented' },
     fault: undefined,

@@ -1,5 +1,4 @@
-import type { SandboxOptions } from '../../src/sandbox/sandbox-options.ts';
-import { Sandboxes } from '../../src/sandbox/sandboxes.ts';
+import { Sandboxes, type SandboxOptions } from '../../src/sandbox/sandboxes.ts';
 import { createStart, type Start } from '../../src/scenario/sandbox-start.ts';
 import { MemoryStorage } from '../../src/storage/memory.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';

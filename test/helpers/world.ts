@@ -1,5 +1,5 @@
 import type { Choices } from '../../src/contract/assumption-table.ts';
-import { worldAt } from '../../src/sandbox/answer.ts';
+import { createWorld } from '../../src/sandbox/answer.ts';
 import { initialState } from '../../src/sandbox/state.ts';
 import { createStart } from '../../src/scenario/sandbox-start.ts';
 import type { World } from '../../src/service/operation.ts';
@@ -7,5 +7,5 @@ import type { Store } from '../../src/store/store.ts';
 
 /** What operations see of a new sandbox with a store. */
 export function worldWith(store: Store, now = 0, assume: Partial<Choices> = {}): World {
-  return worldAt(initialState(createStart({ assume }, store), undefined, now), now);
+  return createWorld(initialState(createStart({ assume }, store), undefined, now), now);
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { PendingResponses } from '../../src/http/connections.ts';
 import { createListener } from '../../src/http/listener.ts';
-import { PendingResponses } from '../../src/http/pending-responses.ts';
 import { createServiceHandler } from '../../src/http/service-handler.ts';
 import { createStart } from '../../src/scenario/sandbox-start.ts';
 import type { ServerOptions } from '../../src/server.ts';

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { judgeRetry, NO_RETRIES, type Retries } from '../../src/sandbox/retries.ts';
+import { judgeRetry, NO_RETRIES, type Retries } from '../../src/sandbox/findings.ts';
 import type { Reply } from '../../src/service/reply.ts';
+import { EMPTY_STORE } from '../../src/store/store.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
+import { worldWith } from '../helpers/world.ts';
 
 interface Sent {
   readonly id?: string;
@@ -21,7 +23,9 @@ function judge(earlier: Retries, receivedAt: number, sent: Sent = {}) {
   const headers = retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)];
   const basis = { kind: 'assumed', by: [] } as const;
   const reply: Reply = { status, headers, body: { kind: 'none' }, basis };
-  const judged = judgeRetry(earlier, { request, call, reply, at, leavesAt: receivedAt + 1 });
+  const now = { wall: 0, steady: request.receivedAt + 1 };
+  const world = worldWith(EMPTY_STORE, at);
+  const judged = judgeRetry(earlier, { request, world, reply, match: undefined }, now);
   return { codes: judged.findings.map(({ code }) => code), retries: judged.retries };
 }
 

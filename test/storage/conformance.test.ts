@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { answer } from '../../src/sandbox/answer.ts';
-import { BodyBudget } from '../../src/sandbox/body-budget.ts';
-import type { JournalContext } from '../../src/sandbox/journal.ts';
-import { LATCH, withLatch } from '../../src/sandbox/latches.ts';
+import { Totals } from '../../src/sandbox/coverage.ts';
+import { LATCH, withLatch } from '../../src/sandbox/holds.ts';
 import {
   activate,
   changeLayers,
@@ -14,8 +13,13 @@ import {
   type State,
   withEntry,
 } from '../../src/sandbox/state.ts';
-import type { OpenedSandbox, Storage, Update } from '../../src/sandbox/storage.ts';
-import { Totals } from '../../src/sandbox/totals.ts';
+import {
+  BodyBudget,
+  type JournalContext,
+  type OpenedSandbox,
+  type Storage,
+  type Update,
+} from '../../src/sandbox/storage.ts';
 import { loadScenarios } from '../../src/scenario/load-scenario.ts';
 import { createStart, loadBases } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';

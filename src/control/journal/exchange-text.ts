@@ -1,23 +1,24 @@
 import { STATUS_CODES } from 'node:http';
 import { tryParseJson } from '../../contract/json.ts';
-import { parseTarget, queryOf } from '../../http/target.ts';
+import { parseQuery, parseTarget } from '../../http/target.ts';
 import { packageVersion } from '../../package.ts';
 import { findHeader } from '../../raw-headers.ts';
 import {
   bodyText,
   describeHold,
   type Exchange,
+  findTraceId,
   HOLD_ENDS,
   isDropped,
   listFindings,
   maskedKey,
   maskHeaders,
 } from '../../sandbox/exchange.ts';
-import { FINDING_CODES } from '../../sandbox/finding-codes.ts';
 import {
   BASIS_KIND,
   COUNT,
   EXPECTED_REPLY,
+  FINDING_CODES,
   NOTED_MEMBERS,
   OPERATION,
   TEXTS,
@@ -97,14 +98,14 @@ export type RecordedExchange = InputOf<typeof EXCHANGE>;
  */
 export function exchangeText(exchange: Exchange): string {
   const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
-  const { basis, expected, traceId, hold, reasons, replays, request, reply } = exchange;
+  const { basis, expected, hold, reasons, replays, request, reply } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {
     number,
     at: new Date(at).toISOString(),
     method,
     target,
     operation,
-    traceId,
+    traceId: findTraceId(exchange),
     replays,
     key: maskedKey(exchange),
     status,
@@ -179,7 +180,7 @@ function harRequest({ method, target, request }: Exchange, origin: string): obje
   const headers = maskHeaders(request.headers);
   const host = findHeader(headers, 'host');
   const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
-  const query = queryOf(parseTarget(target));
+  const query = parseQuery(parseTarget(target));
   return {
     method,
     url: target.startsWith('/') ? base + target : target,

@@ -3,7 +3,7 @@ import { onDisconnect } from '../../http/write.ts';
 import { LIMITS } from '../../limits.ts';
 import type { HeldExchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
-import { LATCH, withLatch } from '../../sandbox/latches.ts';
+import { LATCH, withLatch } from '../../sandbox/holds.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
@@ -76,7 +76,7 @@ export const HOLD_ENDPOINTS = [
           reply: DONE,
         }));
       }
-      const { released, held } = await call.sandbox.release(which);
+      const { released, held } = await call.sandbox.holds.release(which);
       return json<ReleaseResult>({ released: released.map(heldReply), held });
     },
   }),

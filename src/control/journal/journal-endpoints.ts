@@ -1,19 +1,22 @@
 import { isIntegerText } from '../../contract/json.ts';
 import { LIMITS } from '../../limits.ts';
-import { coverageOf, howToGet } from '../../sandbox/coverage.ts';
+import {
+  createCoverageReport,
+  createFindingsReport,
+  howToGet,
+  type Totals,
+} from '../../sandbox/coverage.ts';
 import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../sandbox/exchange-filter.ts';
-import { FINDING_CODE_NAMES } from '../../sandbox/finding-codes.ts';
-import { findingsOf } from '../../sandbox/findings.ts';
-import type { Edit, JournalPage } from '../../sandbox/journal.ts';
 import {
   COUNT,
   coverageShape,
   FINDING,
+  FINDING_CODE_NAMES,
   REPLY_MEMBERS,
   type ReplyCoverage,
 } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { Totals } from '../../sandbox/totals.ts';
+import type { Edit, JournalPage } from '../../sandbox/storage.ts';
 import { INSTANT_TEXT, WAIT_TIME } from '../../scenario/time-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
@@ -202,7 +205,7 @@ export const JOURNAL_ENDPOINTS = [
     handle: async (call) => {
       const { parts, sandbox, origin, mount } = call;
       const service = serviceUrl(origin + mount);
-      const report = coverageOf(await readTotals(call));
+      const report = createCoverageReport(await readTotals(call));
       const [key] = sandbox.state.settings.keys.valid;
       // Under --plain the server ignores `Prefer`.
       const withCurl = (it: ReplyCoverage) =>
@@ -218,7 +221,7 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'List what the client should not do against the real service',
     query: SCOPE,
     replies: { 200: FINDINGS },
-    handle: async (call) => json<Findings>(findingsOf(await readTotals(call))),
+    handle: async (call) => json<Findings>(createFindingsReport(await readTotals(call))),
   }),
 ];
 

@@ -1,6 +1,6 @@
 import { tryParseJson, writeJson } from '../../contract/json.ts';
 import { operationShape } from '../../contract/operations.ts';
-import { parseTarget, queryOf } from '../../http/target.ts';
+import { parseQuery, parseTarget } from '../../http/target.ts';
 import { bodyText, type Exchange, isDropped } from '../../sandbox/exchange.ts';
 import { pairsOf } from './exchange-text.ts';
 
@@ -18,7 +18,7 @@ export function ruleText(exchange: Exchange): string | undefined {
   const names = parameters.map(({ name }) => name);
   const where = {
     ...(parameter && pathId !== undefined && { [parameter.name]: tryParseJson(pathId) ?? pathId }),
-    ...Object.fromEntries(queryOf(parsed).filter(([name]) => names.includes(name))),
+    ...Object.fromEntries(parseQuery(parsed).filter(([name]) => names.includes(name))),
   };
   const rule = {
     on: operation,

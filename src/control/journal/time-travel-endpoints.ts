@@ -11,13 +11,12 @@ import { tryParseJson } from '../../contract/json.ts';
 import { recreateRequest } from '../../http/service-request.ts';
 import { findHeader } from '../../raw-headers.ts';
 import { answer } from '../../sandbox/answer.ts';
-import { bodyText, type Exchange, type ServiceRequest } from '../../sandbox/exchange.ts';
+import { bodyText, type Exchange, isWaiting, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { ReadyReply } from '../../sandbox/holds.ts';
-import type { RememberedStates } from '../../sandbox/journal.ts';
 import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
-import { isWaiting } from '../../sandbox/sandbox.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
+import type { RememberedStates } from '../../sandbox/storage.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
@@ -149,7 +148,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       if (request === undefined) return refuseDropped(exchange);
       const preference = await readPreference(request, await call.sandbox.read());
       const replayed = await call.sandbox.handle(request, preference);
-      if (isWaiting(replayed)) call.sandbox.hold(replayed, NOBODY);
+      if (isWaiting(replayed)) call.sandbox.holds.add(replayed, NOBODY);
       return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
     },
   }),
@@ -177,7 +176,7 @@ async function findStates(call: Pick<ControlCall, 'sandbox' | 'params'>): Promis
   const { exchange, refusal } = await findExchange(call);
   if (refusal !== undefined) return { refusal };
   if (call.sandbox.isShared) return { refusal: refuseInFleet() };
-  const states = call.sandbox.remembered(exchange.number);
+  const states = call.sandbox.journal.remembered(exchange.number);
   if (states !== undefined) return { exchange, states };
   const message = `the states around exchange ${exchange.number} are forgotten: later changes wrote too many records`;
   return { refusal: refuse('not_found', 404, message) };

@@ -1,8 +1,8 @@
 import { type Int64, isIntegerText, parseInt64 } from '../../contract/json.ts';
 import type { AnyRecord, Field, Fields } from '../../contract/records.ts';
 import { LIMITS } from '../../limits.ts';
+import { FILTER_TEXT } from '../../sandbox/exchange-filter.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
-import { FILTER_TEXT } from '../../sandbox/search.ts';
 import { type Member, object, optional } from '../../shape/objects.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import {

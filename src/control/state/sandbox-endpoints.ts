@@ -1,12 +1,12 @@
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields } from '../../contract/records.ts';
-import { nameInvalid } from '../../http/locate-sandbox.ts';
-import { addressOf } from '../../http/target.ts';
+import { PERMANENT_SANDBOXES } from '../../defaults.ts';
+import { nameInvalid } from '../../http/service-handler.ts';
+import { formatAddress } from '../../http/target.ts';
 import { NAME_PATTERN } from '../../limits.ts';
-import { findingsOf } from '../../sandbox/findings.ts';
+import { createFindingsReport } from '../../sandbox/coverage.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { PERMANENT } from '../../sandbox/sandbox-names.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
@@ -124,7 +124,7 @@ export const SANDBOX_ENDPOINTS = [
     },
     defaultOnly: true,
     handle: async ({ parts: { sandboxes }, params: { name = '' } }) => {
-      if (PERMANENT.includes(name)) {
+      if (PERMANENT_SANDBOXES.includes(name)) {
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
       if (await sandboxes.remove(name)) return DONE;
@@ -176,7 +176,7 @@ async function summarize(
   const { name, journal } = sandbox;
   const { animals, inventory, orders } = (await sandbox.read()).store;
   const root = mount.slice(0, -'/__mock'.length);
-  const path = addressOf({ root, sandbox: name });
+  const path = formatAddress({ root, sandbox: name });
   return {
     name,
     service: path + BASE_PATH,
@@ -186,6 +186,6 @@ async function summarize(
     inventory: inventory.size,
     orders: orders.size,
     requests: (await journal.size()).size,
-    findings: findingsOf(await journal.totals()).total,
+    findings: createFindingsReport(await journal.totals()).total,
   };
 }

@@ -125,7 +125,7 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
     reply: DONE,
     clears,
   }));
-  if (held.length > 0) await sandbox.release({}, 'reset');
+  if (held.length > 0) await sandbox.holds.release({}, 'reset');
   return reply;
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SandboxStatus, SandboxSummary } from '../../control/control-shapes.ts';
-import { DEFAULT_SANDBOX } from '../../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX } from '../../defaults.ts';
 import { hrefOf, place, titleOf, VIEWS, type ViewName } from '../state/place.ts';
 import { act, OFTEN, undo, useResource } from '../state/resource.ts';
 import {

@@ -1,8 +1,8 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
 import type { JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
 import { curlCommand } from '../../curl.ts';
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../defaults.ts';
 import { parseTarget } from '../../http/target.ts';
-import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../sandbox/sandbox-names.ts';
 import { go, place } from './place.ts';
 import { attempt } from './resource.ts';
 import { call, sandbox, servicePath } from './session.ts';

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { EditView } from '../../control/control-shapes.ts';
-import { addressOf, parseAddress } from '../../http/target.ts';
+import { formatAddress, parseAddress } from '../../http/target.ts';
 
 const { root, sandbox: named } = parseAddress(location.pathname);
 
@@ -11,11 +11,11 @@ export const sandbox = named;
 
 /** The path of the control API of a sandbox. */
 export function controlPath(name: string): string {
-  return `${addressOf({ root, sandbox: name })}/__mock`;
+  return `${formatAddress({ root, sandbox: name })}/__mock`;
 }
 
 /** Where the service of this sandbox is on this server. */
-export const servicePath = addressOf({ root, sandbox }) + BASE_PATH;
+export const servicePath = formatAddress({ root, sandbox }) + BASE_PATH;
 
 /** The base URL that clients of this sandbox use. */
 export const serviceUrl = location.origin + servicePath;

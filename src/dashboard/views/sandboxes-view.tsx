@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { SandboxSummary } from '../../control/control-shapes.ts';
-import { DEFAULT_SANDBOX, PERMANENT } from '../../sandbox/sandbox-names.ts';
+import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../defaults.ts';
 import { ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
@@ -47,7 +47,7 @@ export function SandboxesView() {
       class: 'tick',
       head: <span class="unseen">Selected</span>,
       cell: ({ name }) =>
-        !PERMANENT.includes(name) && (
+        !PERMANENT_SANDBOXES.includes(name) && (
           <input
             type="checkbox"
             aria-label={`Select ${name}`}

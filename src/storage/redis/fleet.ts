@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { chooseOptions } from '../../contract/assumption-table.ts';
 import { writeJson } from '../../contract/json.ts';
-import { DEFAULTS } from '../../defaults.ts';
+import { DEFAULTS, PERMANENT_SANDBOXES } from '../../defaults.ts';
 import { packageVersion } from '../../package.ts';
-import { PERMANENT } from '../../sandbox/sandbox-names.ts';
-import type { SandboxOptions } from '../../sandbox/sandbox-options.ts';
-import { sandboxLimitReached } from '../../sandbox/sandboxes.ts';
-import { type Fleet, type OpenedSandbox, StorageError } from '../../sandbox/storage.ts';
-import { Totals } from '../../sandbox/totals.ts';
+import { Totals } from '../../sandbox/coverage.ts';
+import type { SandboxOptions } from '../../sandbox/sandboxes.ts';
+import {
+  createLimitError,
+  type Fleet,
+  type OpenedSandbox,
+  StorageError,
+} from '../../sandbox/storage.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
@@ -126,7 +129,7 @@ class RedisFleet implements Fleet, FleetContext {
     const { settings, maxSandboxes, options } = this.#options;
     const args = [crypto.randomUUID(), JSON.stringify(settings), name, `${maxSandboxes}`];
     const keys = [START, SANDBOXES];
-    const reply = await this.redis.eval(ENTER, 'reads', keys, [...args, ...PERMANENT]);
+    const reply = await this.redis.eval(ENTER, 'reads', keys, [...args, ...PERMANENT_SANDBOXES]);
     const [first, hasRoom] = Array.isArray(reply) ? reply : [];
     const id = first.slice(0, START_ID_LENGTH);
     if (this.#startId !== undefined && this.#startId !== id) {
@@ -136,7 +139,7 @@ class RedisFleet implements Fleet, FleetContext {
     }
     this.#startId = id;
     this.#compare(JSON.parse(first.slice(START_ID_LENGTH)));
-    if (hasRoom !== 1) throw sandboxLimitReached(maxSandboxes, name);
+    if (hasRoom !== 1) throw createLimitError(maxSandboxes, name);
   }
 
   async keepPast(totals: readonly string[]): Promise<void> {

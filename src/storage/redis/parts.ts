@@ -130,7 +130,7 @@ const MEMBERS: {
     write: (latches) => JSON.stringify(Array.from(latches, ([name, { json }]) => [name, json])),
     read: async (json) => {
       // Imported here: it loads the reader of scenarios.
-      const { parseLatch } = await import('../../sandbox/latches.ts');
+      const { parseLatch } = await import('../../sandbox/holds.ts');
       const latches = parse<Entries<string>>(json);
       return new Map(Array.from(latches, ([name, text]) => [name, parseLatch(text)]));
     },

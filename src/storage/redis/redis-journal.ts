@@ -1,3 +1,4 @@
+import { Totals } from '../../sandbox/coverage.ts';
 import {
   type Exchange,
   findHoldFindings,
@@ -5,11 +6,15 @@ import {
   isHeld,
 } from '../../sandbox/exchange.ts';
 import { passes } from '../../sandbox/exchange-filter.ts';
-import { FINDING_CODES, type FindingCode } from '../../sandbox/finding-codes.ts';
-import type { Journal, JournalPage, JournalQuery, JournalSize } from '../../sandbox/journal.ts';
-import type { Finding } from '../../sandbox/report-shapes.ts';
-import type { Emitter, SandboxEvent } from '../../sandbox/storage.ts';
-import { Totals } from '../../sandbox/totals.ts';
+import { FINDING_CODES, type Finding, type FindingCode } from '../../sandbox/report-shapes.ts';
+import type {
+  Emitter,
+  Journal,
+  JournalPage,
+  JournalQuery,
+  JournalSize,
+  SandboxEvent,
+} from '../../sandbox/storage.ts';
 import { exchangeText, readExchange } from './parts.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { END_HOLD, keysOf, READ } from './scripts.ts';
