@@ -5,7 +5,7 @@ import { ControlError } from '../client/control-client.ts';
 import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/journal/exchange-text.ts';
 import type { ServerOptions } from '../options.ts';
-import { FINDING_CODE_NAMES, type FindingCode } from '../sandbox/finding-codes.ts';
+import { FINDING_CODE_NAMES, type FindingCode } from '../sandbox/report-shapes.ts';
 import type { ScenarioDefinition } from '../scenario/scenario-shape.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { object, optional } from '../shape/objects.ts';
