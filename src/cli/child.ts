@@ -2,7 +2,7 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import spawn from 'cross-spawn';
-import { mockVariables, type ServerAccess, workingKey } from '../library/mock-variables.ts';
+import { findWorkingKey, mockVariables, type ServerAccess } from '../library/mock-variables.ts';
 import { errorCode } from '../node-errors.ts';
 import type { ServerOptions } from '../options.ts';
 import { override } from '../scenario/sandbox-start.ts';
@@ -208,7 +208,7 @@ export function commandEnvironment(
 ): Record<string, string | undefined> {
   const lists = scenarios.reduce<KeyLists>((earlier, it) => override(earlier, it.keys), keys);
   // If scenarios refuse every key, the command still gets the one it would otherwise get.
-  const key = workingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
+  const key = findWorkingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
   const variables = mockVariables(server, key, inherited, noControl);
   return { ...inherited, ...bypassProxy(inherited), ...variables };
 }

@@ -13,7 +13,13 @@ import { choice, list, readAs } from '../shape/shapes.ts';
 import { countText, cut } from '../words.ts';
 import { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
-import { findKey, listGiven, refuseGiven, serverOfRun, startPetstoreMock } from './start-mock.ts';
+import {
+  findKey,
+  findServerOfRun,
+  listGivenOptions,
+  refuseOptions,
+  startPetstoreMock,
+} from './start-mock.ts';
 
 /** What can fail a test. */
 export type TestFailure = 'findings' | 'assumed' | FindingCode;
@@ -40,7 +46,7 @@ export function checkTestOptions({ failOn, ...options }: TestOptions): void {
 
 /** The server of the test run if there is one, else a new one with these options. */
 export async function mockForTests({ failOn, ...options }: TestOptions): Promise<PetstoreMock> {
-  const running = serverOfRun();
+  const running = findServerOfRun();
   if (running === undefined) return startPetstoreMock(options);
   refuseServerOptions(options, running);
   return connectPetstoreMock(running);
@@ -76,7 +82,7 @@ export async function openSandbox(
   const sandbox = mock.sandbox(createSandboxName(test));
   // Created now, so that it also records requests with a wrong key.
   await sandbox.clock.get();
-  if (serverOfRun() === undefined) return sandbox;
+  if (findServerOfRun() === undefined) return sandbox;
   await applyOptions(sandbox, options);
   return options.keys === undefined ? sandbox : { ...sandbox, key: findKey(options) };
 }
@@ -143,8 +149,8 @@ const SANDBOX_OPTIONS: readonly string[] = [
 
 /** @throws RangeError for options that only the start of a server can take */
 function refuseServerOptions(options: ServerOptions, { url }: ConnectOptions): void {
-  const given = listGiven(options).filter((name) => !SANDBOX_OPTIONS.includes(name));
-  refuseGiven([...given, ...(options.keys?.any ? ['keys.any'] : [])], url);
+  const given = listGivenOptions(options).filter((name) => !SANDBOX_OPTIONS.includes(name));
+  refuseOptions([...given, ...(options.keys?.any ? ['keys.any'] : [])], url);
 }
 
 /** Sets a sandbox up as the start of a server would. */
@@ -152,21 +158,14 @@ async function applyOptions(
   sandbox: MockSandbox,
   { scenarios = [], fixture, animals, orders, keys, assume, clock: now, frozen }: TestOptions,
 ): Promise<void> {
-  const generate = {
-    ...(animals !== undefined && { animals }),
-    ...(orders !== undefined && { orders }),
-  };
-  const own: ScenarioDefinition = {
-    ...(fixture !== undefined && { fixture }),
-    ...(Object.keys(generate).length > 0 && { generate }),
-    ...(keys !== undefined && { keys: defineKeys(keys) }),
-  };
-  const active: (string | ScenarioDefinition)[] = Object.keys(own).length > 0 ? [own] : [];
-  for (const scenario of scenarios) active.push(await nameScenario(sandbox, scenario));
   // First, since keys expire by the time at which they became active.
   if (now !== undefined || frozen !== undefined)
     await sandbox.clock.set({ now: now === undefined ? undefined : new Date(now), frozen });
-  if (active.length > 0) await sandbox.scenario.use(...active);
+  const generate = animals === undefined && orders === undefined ? undefined : { animals, orders };
+  const own: ScenarioDefinition = { fixture, generate, keys: keys && defineKeys(keys) };
+  const names = [];
+  for (const scenario of scenarios) names.push(await nameScenario(sandbox, scenario));
+  if (names.length > 0 || fixture || generate || keys) await sandbox.scenario.use(...names, own);
   if (assume !== undefined) await sandbox.assume(assume);
 }
 
@@ -178,17 +177,16 @@ async function nameScenario(sandbox: MockSandbox, scenario: string): Promise<str
   return name;
 }
 
-function defineKeys({ valid, readOnly, allReadOnly, invalid, expires }: KeyLists) {
-  const ends = [...(expires ?? [])].map(([key, end]): [string, string] => [
+function defineKeys({ valid, readOnly, allReadOnly, invalid, expires = new Map() }: KeyLists) {
+  const ends = [...expires].map(([key, end]) => [
     key,
     end.kind === 'at' ? new Date(end.instant).toISOString() : `PT${end.milliseconds / 1000}S`,
   ]);
-  const limited = allReadOnly ? ('all' as const) : readOnly;
   return {
-    ...(valid !== undefined && { valid }),
-    ...(limited !== undefined && { readOnly: limited }),
-    ...(invalid !== undefined && { invalid }),
-    ...(ends.length > 0 && { expires: Object.fromEntries(ends) }),
+    valid,
+    readOnly: allReadOnly ? ('all' as const) : readOnly,
+    invalid,
+    expires: Object.fromEntries(ends),
   };
 }
 

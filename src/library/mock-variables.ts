@@ -31,7 +31,7 @@ export function mockVariables(
   inherited: Readonly<Record<string, string | undefined>>,
   noControl = false,
 ): Record<string, string | undefined> {
-  const ca = certificate && certificateFile(certificate, inherited[NODE_CA]);
+  const ca = certificate && writeCertificate(certificate, inherited[NODE_CA]);
   return {
     [MOCK_VARIABLES.url]: url,
     [MOCK_VARIABLES.key]: key,
@@ -45,18 +45,18 @@ export function mockVariables(
 const files = new Map<string, string>();
 
 /** A temporary file with a certificate, and with those in the file `others`. */
-function certificateFile(certificate: string, others: string | undefined): string {
+function writeCertificate(certificate: string, others: string | undefined): string {
   const known = files.get(certificate);
   if (known !== undefined) return known;
   const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'ca.pem');
-  writeFileSync(file, `${certificate}${textOf(others)}`);
+  writeFileSync(file, `${certificate}${readOthers(others)}`);
   files.set(certificate, file);
   return file;
 }
 
-function textOf(file: string | undefined): string {
+function readOthers(file: string | undefined): string {
   try {
     return file ? readFileSync(file, 'utf8') : '';
   } catch {
@@ -65,7 +65,7 @@ function textOf(file: string | undefined): string {
 }
 
 /** A key that a server accepts; undefined if there is none. */
-export function workingKey(lists: KeyLists): string | undefined {
+export function findWorkingKey(lists: KeyLists): string | undefined {
   const { valid, readOnly, invalid, any } = keyring(lists);
   const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];
   return invalid === 'all' ? undefined : candidates.find((key) => !invalid.has(key));

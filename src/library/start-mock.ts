@@ -4,7 +4,7 @@ import type { ServerOptions } from '../options.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { joinWords } from '../words.ts';
 import { type ConnectOptions, createMock, DEMO_KEY, type PetstoreMock } from './connect.ts';
-import { MOCK_VARIABLES, mockVariables, workingKey } from './mock-variables.ts';
+import { findWorkingKey, MOCK_VARIABLES, mockVariables } from './mock-variables.ts';
 
 /**
  * Starts a server in this process, on any free port by default, and controls it.
@@ -36,13 +36,13 @@ async function startWithKey(
 
 /** A key that clients of a server with these options can use. */
 export function findKey({ keys = {} }: ServerOptions): string {
-  return workingKey(keys) ?? DEMO_KEY;
+  return findWorkingKey(keys) ?? DEMO_KEY;
 }
 
 const { env } = process;
 
 /** The server of this test run, if the environment names one, as under `petstore-mock exec`. */
-export function serverOfRun(): ConnectOptions | undefined {
+export function findServerOfRun(): ConnectOptions | undefined {
   const [url, key, token, file] = (['url', 'key', 'controlToken', 'ca'] as const).map(
     (name) => env[MOCK_VARIABLES[name]] || undefined,
   );
@@ -51,12 +51,12 @@ export function serverOfRun(): ConnectOptions | undefined {
 }
 
 /** The names of the options that have a value. */
-export function listGiven(options: ServerOptions): string[] {
+export function listGivenOptions(options: ServerOptions): string[] {
   return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : name));
 }
 
 /** @throws RangeError if there are options that a running server cannot take any more */
-export function refuseGiven(names: readonly string[], url: string): void {
+export function refuseOptions(names: readonly string[], url: string): void {
   if (names.length === 0) return;
   const what = joinWords(names, 'and');
   throw new RangeError(
@@ -77,9 +77,9 @@ export function refuseGiven(names: readonly string[], url: string): void {
 export function globalSetup(options: ServerOptions = {}): () => Promise<() => Promise<void>> {
   checkOptions(options);
   return async () => {
-    const running = serverOfRun();
+    const running = findServerOfRun();
     if (running !== undefined) {
-      refuseGiven(listGiven(options), running.url);
+      refuseOptions(listGivenOptions(options), running.url);
       return async () => {};
     }
     const { server, key } = await startWithKey(options);

@@ -1,7 +1,7 @@
 import { isLoopbackName } from '../../contract/base-url.ts';
 import { curlCommand, shellWord } from '../../curl.ts';
 import { parseAddress } from '../../http/target.ts';
-import { type ServerAccess, workingKey } from '../../library/mock-variables.ts';
+import { findWorkingKey, type ServerAccess } from '../../library/mock-variables.ts';
 import type { ServerOptions } from '../../options.ts';
 import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
@@ -14,7 +14,7 @@ export function renderBanner(
   { keys = {}, scenarios = [], tlsWrite, noControl, controlToken: given }: ServerOptions,
   style: Style,
 ): string {
-  const key = workingKey(keys);
+  const key = findWorkingKey(keys);
   const { root } = parseAddress(url);
   const trusting = tlsWrite === undefined ? ['--insecure'] : ['--cacert', shellWord(tlsWrite)];
   const headers = [['Authorization', `Bearer ${key}`]] as const;
