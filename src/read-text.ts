@@ -2,7 +2,7 @@ import { constants, openSync, readFileSync, type Stats, statSync } from 'node:fs
 import { readFile, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { errorCode } from './node-errors.ts';
-import { firstProblems } from './words.ts';
+import { firstProblems, formatProblem, type TextProblem } from './words.ts';
 
 const MEBIBYTE = 1024 ** 2;
 
@@ -16,13 +16,12 @@ export type TextReading =
   | { readonly ok: true; readonly text: string; readonly pipe: boolean }
   | { readonly ok: false; readonly found: string };
 
-/** The content of a file cannot be used. The message has a line for each of the first 20 problems. */
+/** A text cannot be used. The message has a line for each of the first 20 problems. */
 export class ContentError extends Error {
-  /** Every problem, each as `FILE:LINE:COLUMN: PATH: expected …, found …`. */
-  readonly problems: readonly string[];
+  readonly problems: readonly TextProblem[];
 
-  constructor(problems: readonly string[]) {
-    super(firstProblems(problems, String).join('\n'));
+  constructor(problems: readonly TextProblem[]) {
+    super(firstProblems(problems, formatProblem).join('\n'));
     this.problems = problems;
   }
 }

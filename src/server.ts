@@ -27,6 +27,7 @@ import type { Scenario } from './scenario/scenario-shape.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
 import type { Store } from './store/store.ts';
 import type { FileWatch } from './watch.ts';
+import { createFileProblem } from './words.ts';
 
 export type { ServerOptions } from './options.ts';
 
@@ -73,7 +74,7 @@ export async function loadFiles(
     ca: options.cacert && (await readCertificates(options.cacert)),
   };
   const pipe = former?.watched.find(isPipe);
-  if (pipe !== undefined) throw new ContentError([`${pipe}: expected a file, found a pipe`]);
+  if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
   const fixture = findFixture(options);
   const isRead = former !== undefined && fixture !== undefined && !former.watched.includes(fixture);
   const pipes = names.filter((name) => !isShipped(name) && isPipe(name));

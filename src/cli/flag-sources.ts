@@ -7,7 +7,7 @@ import { object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
 import { isRowName } from '../tables.ts';
-import { firstProblems } from '../words.ts';
+import { firstProblems, formatProblem, type TextProblem } from '../words.ts';
 import { readTextFile, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
 import {
@@ -166,7 +166,7 @@ export async function readConfigFile(file: string, origin: string): Promise<Conf
     { expected: 'an object of flags by name' },
   );
   const reading = readAs(shape, parsed.value);
-  if (!reading.ok) throw fileError(parsed.linesOf(reading.problems));
+  if (!reading.ok) throw fileError(parsed.locate(reading.problems));
   const layer = new Map<FlagName, FlagInput>();
   for (const [spelling, value] of Object.entries<unknown>(Object(parsed.value))) {
     const name = findFlag(spelling, 'serve');
@@ -177,8 +177,8 @@ export async function readConfigFile(file: string, origin: string): Promise<Conf
   return { layer, checked: reading.value.checked };
 }
 
-function fileError(problems: readonly string[]): UsageError {
-  return new UsageError(firstProblems(problems, String).join('\n'));
+function fileError(problems: readonly TextProblem[]): UsageError {
+  return new UsageError(firstProblems(problems, formatProblem).join('\n'));
 }
 
 /** Flags for which a plain word is the name of something that ships, not a path. */

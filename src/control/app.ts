@@ -10,13 +10,14 @@ import { NAME_PATTERN } from '../limits.ts';
 import { ContentError } from '../read-text.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { StorageError } from '../sandbox/storage.ts';
+import { formatProblem } from '../words.ts';
 import { readBody } from './body.ts';
 import type { ControlParts } from './control-options.ts';
 import type { Endpoint, MockRequest } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createGuard } from './guard.ts';
 import { pageReply, rootReply } from './pages.ts';
-import { type ControlReply, ofService, refuse, refuseMethod } from './reply.ts';
+import { type ControlReply, ofService, refuse, refuseInput, refuseMethod } from './reply.ts';
 
 /**
  * The whole mock as one Express app: the control API, then the service, which also answers all
@@ -141,7 +142,7 @@ async function answer(
   } catch (error) {
     if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);
     if (error instanceof ContentError) {
-      return refuse('invalid_input', 400, error.message.replaceAll('\n', '; '));
+      return refuseInput(error.problems, formatProblem);
     }
     throw error;
   }

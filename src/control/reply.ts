@@ -10,7 +10,7 @@ import { adviseMethod } from '../service/no-operation.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, type InputOf, list, type Shape, withInput } from '../shape/shapes.ts';
-import { firstProblems, type Problem, problemText } from '../words.ts';
+import { firstProblems, problemText } from '../words.ts';
 
 /** A document of another standard. */
 export const ANY_OBJECT: Shape<unknown, object> = {
@@ -75,10 +75,15 @@ export function refuseMethod(method: string, allow: string): ControlReply {
 }
 
 /** The refusal of a body or a query, with its problems. */
-export function refuseInput(problems: readonly Problem[]): ControlReply {
+export function refuseInput<P extends ControlProblem>(
+  problems: readonly P[],
+  format: (problem: P) => string = problemText,
+): ControlReply {
   const first = problems.slice(0, LIMITS.problems.max);
-  const places = first.map(({ path, expected, found }) => ({ path, expected, found }));
-  const message = firstProblems(problems, problemText).join('; ');
+  const places = first.map(({ path, expected, found, line, column }) => {
+    return { path, expected, found, line, column };
+  });
+  const message = firstProblems(problems, format).join('; ');
   return refuse('invalid_input', 400, message, {}, places);
 }
 

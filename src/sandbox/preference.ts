@@ -3,7 +3,7 @@ import { createRuleBook, type RuleBook, type RuleMatch } from '../scenario/rules
 import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from '../scenario/scenario-names.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
-import { describe, suggest } from '../words.ts';
+import { describe, formatProblem, suggest } from '../words.ts';
 import type { State } from './state.ts';
 
 /** What a request asks of the mock with `Prefer` (RFC 7240). */
@@ -75,7 +75,7 @@ export async function readPrefer(
     return preferScenario(scenario, createBook(scenario, loaded));
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    return invalid(`scenario: ${error.problems[0]}`);
+    return invalid(`scenario: ${error.problems.slice(0, 1).map(formatProblem)}`);
   }
 }
 

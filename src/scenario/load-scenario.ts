@@ -13,7 +13,7 @@ import {
   type ValueOf,
 } from '../shape/shapes.ts';
 import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
-import { describe, joinWords, problemText, suggest } from '../words.ts';
+import { createFileProblem, describe, joinWords, suggest, type TextProblem } from '../words.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import { readScenario, type Scenario } from './scenario-shape.ts';
@@ -59,7 +59,7 @@ async function loadInOrder(
   named: readonly string[],
   { find, keyOf, extendedAs, check }: ScenarioFinder,
 ): Promise<readonly Scenario[]> {
-  const problems: string[] = [];
+  const problems: TextProblem[] = [];
   const seen = new Set<string>();
   const loaded = new Map<string, Scenario>();
 
@@ -90,13 +90,14 @@ async function loadInOrder(
     }
     check?.(scenario, report);
     // Together, since each search for places takes time.
-    if (misfits.length > 0) problems.push(...scenario.linesOf(misfits));
+    if (misfits.length > 0) problems.push(...scenario.locate(misfits));
     loaded.set(key, scenario);
   };
 
   for (const wanted of named) {
     await load(wanted, [], (expected, found) => {
-      problems.push(`${wanted}: expected ${expected}; found ${found}`);
+      const message = `${wanted}: expected ${expected}; found ${found}`;
+      problems.push(createFileProblem(wanted, expected, found, message));
     });
     // A named scenario wins over those named before it, even if they extend it.
     const key = keyOf(wanted);
@@ -220,6 +221,9 @@ export function scenarioSource({ name, file, fixture, definition }: Scenario): S
 
 export function scenarioFrom({ name, definition, ...origin }: ScenarioSource): Scenario {
   const reading = readScenario(definition, name);
-  if (!reading.ok) throw new ScenarioError(reading.problems.map(problemText));
+  if (!reading.ok)
+    throw new ScenarioError(
+      reading.problems.map(({ path, expected, found }) => createFileProblem(path, expected, found)),
+    );
   return { ...reading.value, ...origin };
 }

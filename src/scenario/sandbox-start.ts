@@ -89,10 +89,10 @@ export function createStart(
  */
 export function applyRecords(store: Store, scenarios: readonly Scenario[]): Store {
   const base = scenarios.findLast((scenario) => scenario.base !== undefined)?.base ?? store;
-  return scenarios.reduce((before, { state, linesOf }) => {
+  return scenarios.reduce((before, { state, locate }) => {
     const merged = merge(before, state, ['state']);
     if (merged.ok) return merged.value;
-    throw new ScenarioError(linesOf(merged.problems));
+    throw new ScenarioError(locate(merged.problems));
   }, base);
 }
 

@@ -22,10 +22,11 @@ import {
   type ValueOf,
   VISIBLE,
 } from '../shape/shapes.ts';
+import type { LocateProblems } from '../shape/source-text.ts';
 import { MAX_RECORDS } from '../store/fixture/generate-store.ts';
 import type { StoreChanges } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
-import { problemText } from '../words.ts';
+import { createFileProblem, type TextProblem } from '../words.ts';
 import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
 import { EXPIRY, INSTANT } from './time-shapes.ts';
@@ -185,7 +186,7 @@ export interface Scenario extends ReturnType<typeof createScenario> {
   /** The parsed JSON or YAML that it was read from. */
   readonly definition?: unknown;
   /** Later problems with its values, each as `FILE:LINE:COLUMN: PATH: …` if it has a text. */
-  readonly linesOf: (problems: readonly ShapeProblem[]) => readonly string[];
+  readonly locate: LocateProblems;
 }
 
 export function scenarioShape(name: string): Shape<Scenario, ScenarioDefinition> {
@@ -193,15 +194,15 @@ export function scenarioShape(name: string): Shape<Scenario, ScenarioDefinition>
     ...SCENARIO,
     read(value, at, report) {
       const parts = SCENARIO.read(value, at, report);
-      return parts && { ...createScenario(parts, name), definition: value, linesOf: linesInBody };
+      return parts && { ...createScenario(parts, name), definition: value, locate: locateInBody };
     },
   };
 }
 
 /** Problems of a scenario that came as an object in the body of a request. */
-function linesInBody(problems: readonly ShapeProblem[]): readonly string[] {
-  return problems.map((problem) =>
-    problemText({ ...problem, path: pathText(['scenario', ...problem.at]) }),
+function locateInBody(problems: readonly ShapeProblem[]): readonly TextProblem[] {
+  return problems.map(({ at, expected, found }) =>
+    createFileProblem(pathText(['scenario', ...at]), expected, found),
   );
 }
 

@@ -11,10 +11,10 @@ export async function readScenarioText(
   const read = format === 'json' ? readJson : (await import('./yaml-text.ts')).readYaml;
   const parsed = read(file, text);
   if (!parsed.ok) throw new ScenarioError(parsed.problems);
-  const { value, linesOf } = parsed;
+  const { value, locate } = parsed;
   const reading = readScenario(value, name);
-  if (!reading.ok) throw new ScenarioError(linesOf(reading.problems));
-  return { ...reading.value, linesOf };
+  if (!reading.ok) throw new ScenarioError(locate(reading.problems));
+  return { ...reading.value, locate };
 }
 
 const MAX_LENGTH: Readonly<Record<SavedScenario['format'], number>> = {
@@ -30,8 +30,10 @@ export async function scenarioFromText(
   const max = MAX_LENGTH[format];
   if (text.length <= max) return readScenarioText(name, { name, format, text });
   const others = format === 'json' ? '' : 'send the scenario as JSON, or ';
-  const message = `expected at most ${max} characters, found more: ${others}start the server with its file`;
-  throw new ScenarioError([`${name}:1:1: ${message}`]);
+  const expected = `at most ${max} characters`;
+  const message = `expected ${expected}, found more: ${others}start the server with its file`;
+  const place = { file: name, line: 1, column: 1 };
+  throw new ScenarioError([{ ...place, path: '$', expected, found: 'more', message }]);
 }
 
 const READ = new WeakMap<SavedScenario, Promise<Scenario>>();

@@ -14,8 +14,12 @@ import {
 import { parseNumber, TOO_DEEP } from '../contract/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
-import { type ParsedText, placedLines } from '../shape/source-text.ts';
-import { problemText } from '../words.ts';
+import {
+  createSyntaxProblem,
+  type LocateProblems,
+  locateProblems,
+  type ParsedText,
+} from '../shape/source-text.ts';
 
 /** A number in JSON syntax is exact, as in JSON. YAML's own tags read all others. */
 const EXACT_NUMBER: ScalarTag = {
@@ -33,8 +37,8 @@ const EXACT_NUMBER: ScalarTag = {
 export function readYaml(file: string, content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   const refused = (offset: number, message: string): ParsedText => {
-    const oneLine = `expected YAML: ${message.replace(/\s+/g, ' ')}`;
-    return { ok: false, problems: placedLines(file, text, [[offset, oneLine]]) };
+    const reason = message.replace(/\s+/g, ' ');
+    return { ok: false, problems: [createSyntaxProblem(file, text, offset, 'YAML', reason)] };
   };
   try {
     const composer = new Composer({
@@ -47,16 +51,12 @@ export function readYaml(file: string, content: string): ParsedText {
     const [error] = [...document.errors, ...document.warnings];
     if (error !== undefined) return refused(error.pos[0], error.message);
     if (another !== undefined) return refused(another.range[0], 'One document in a file');
-    const linesOf = (problems: readonly ShapeProblem[]) => {
-      const placed = problems.map(
-        (problem) => [findOffset(document, problem), problemText(problem)] as const,
-      );
-      return placedLines(file, text, placed);
+    const locate: LocateProblems = (problems) => {
+      const offsets = problems.map((problem) => [findOffset(document, problem), problem] as const);
+      return locateProblems(file, text, offsets);
     };
     const value: unknown = document.toJS();
-    return isWithin(LIMITS.nesting.max, value)
-      ? { ok: true, value, linesOf }
-      : refused(0, TOO_DEEP);
+    return isWithin(LIMITS.nesting.max, value) ? { ok: true, value, locate } : refused(0, TOO_DEEP);
   } catch (error) {
     // It is nested too deeply, or an alias has no anchor, or there are too many of them.
     if (error instanceof ReferenceError || error instanceof RangeError) {

@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { parseInput } from '../contract/json.ts';
-import { problemText } from '../words.ts';
+import { createFileProblem, type Problem, problemText, type TextProblem } from '../words.ts';
 import type { ShapeProblem } from './shapes.ts';
 
 /** A text of JSON or YAML that was parsed, or why it could not be. */
@@ -8,33 +8,36 @@ export type ParsedText =
   | {
       readonly ok: true;
       readonly value: unknown;
-      /** Problems with the value, each as `FILE:LINE:COLUMN: PATH: …`. */
-      readonly linesOf: (problems: readonly ShapeProblem[]) => readonly string[];
+      /** Finds the places of problems with the value. */
+      readonly locate: LocateProblems;
     }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: false; readonly problems: readonly TextProblem[] };
 
-export type PlacedMessage = readonly [offset: number, message: string];
+export type LocateProblems = (problems: readonly ShapeProblem[]) => readonly TextProblem[];
 
-/** Messages as `FILE:LINE:COLUMN: MESSAGE`. Lines and columns count from 1. */
-export function placedLines(
+/** Gives problems their lines and columns, from 1. Without a message, a problem's parts are in words. */
+export function locateProblems(
   file: string,
   text: string,
-  messages: readonly PlacedMessage[],
-): readonly string[] {
-  const places = new Map<number, string>();
+  problems: readonly (readonly [offset: number, problem: Problem, message?: string])[],
+): readonly TextProblem[] {
+  const places = new Map<number, Pick<TextProblem, 'line' | 'column'>>();
   let line = 1;
   let lineStart = 0;
   let lineEnd = text.indexOf('\n');
-  const offsets = [...new Set(messages.map(([offset]) => offset))];
+  const offsets = [...new Set(problems.map(([offset]) => offset))];
   for (const offset of offsets.sort((a, b) => a - b)) {
     while (lineEnd >= 0 && lineEnd < offset) {
       line += 1;
       lineStart = lineEnd + 1;
       lineEnd = text.indexOf('\n', lineStart);
     }
-    places.set(offset, `${line}:${offset - lineStart + 1}`);
+    places.set(offset, { line, column: offset - lineStart + 1 });
   }
-  return messages.map(([offset, message]) => `${file}:${places.get(offset)}: ${message}`);
+  return problems.map(([offset, problem, message = problemText(problem)]) => {
+    const { path, expected, found } = problem;
+    return { file, ...places.get(offset), message, path, expected, found };
+  });
 }
 
 /** @param file its name in problems */
@@ -46,28 +49,42 @@ export function readJson(file: string, content: string): ParsedText {
     return {
       ok: true,
       value,
-      linesOf: (problems) => placedLines(file, text, placesOf(problems, text)),
+      locate: (problems) => locateProblems(file, text, findOffsets(problems, text)),
     };
   } catch (error) {
-    return { ok: false, problems: placedLines(file, text, [whyNotJson(text, error)]) };
+    const [offset, reason] = explainNotJson(text, error);
+    return { ok: false, problems: [createSyntaxProblem(file, text, offset, 'JSON', reason)] };
   }
 }
 
+/** A text that cannot be parsed. */
+export function createSyntaxProblem(
+  file: string,
+  text: string,
+  offset: number,
+  expected: 'JSON' | 'YAML',
+  found: string,
+): TextProblem {
+  const message = `expected ${expected}: ${found}`;
+  const [problem] = locateProblems(file, text, [[offset, { path: '$', expected, found }, message]]);
+  return problem ?? createFileProblem(file, expected, found);
+}
+
 /** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
-function whyNotJson(text: string, error: unknown): PlacedMessage {
-  if (error instanceof RangeError) return [0, `expected JSON: ${error.message}`];
+function explainNotJson(text: string, error: unknown): [offset: number, reason: string] {
+  if (error instanceof RangeError) return [0, error.message];
   try {
     parse(text);
-    return [0, `expected JSON: ${error}`];
+    return [0, String(error)];
   } catch (problem) {
     const [, why = String(problem), offset = '0'] =
       /^\w+: (.*) at position (\d+)$/s.exec(String(problem)) ?? [];
-    return [Number(offset), `expected JSON: ${why}`];
+    return [Number(offset), why];
   }
 }
 
 /** Finds all places in one pass. A value that is missing has the place of its parent. */
-function placesOf(problems: readonly ShapeProblem[], text: string): readonly PlacedMessage[] {
+function findOffsets(problems: readonly ShapeProblem[], text: string) {
   const root: WantedValue = { members: new Map() };
   for (const { at } of problems) {
     let wanted = root;
@@ -78,7 +95,7 @@ function placesOf(problems: readonly ShapeProblem[], text: string): readonly Pla
     }
   }
   findValues(root, text);
-  return problems.map((problem) => [offsetOf(problem, root), problemText(problem)]);
+  return problems.map((problem) => [offsetOf(problem, root), problem] as const);
 }
 
 function offsetOf({ at, ofName }: ShapeProblem, root: WantedValue): number {

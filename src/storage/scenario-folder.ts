@@ -9,7 +9,7 @@ import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
 import type { SavedScenario } from '../scenario/scenario-shape.ts';
 import { readScenarioText } from '../scenario/scenario-text.ts';
-import { describe } from '../words.ts';
+import { createFileProblem, describe } from '../words.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {
   '.yaml': 'yaml',
@@ -30,9 +30,11 @@ export async function loadScenarioFolder(folder: string): Promise<State['scenari
     const name = entry.slice(0, -extension.length);
     const format = FORMATS[extension] ?? 'yaml';
     const obstacle = findObstacle(name, saved);
-    if (obstacle !== undefined) throw new ScenarioError([`${file}: ${obstacle}`]);
+    if (obstacle !== undefined) {
+      throw refuseFile(file, 'a scenario that can be saved', obstacle, `${file}: ${obstacle}`);
+    }
     const read = await readText(file, SETTINGS_LIMIT);
-    if (!read.ok) throw new ScenarioError([`${file}: expected a scenario, found ${read.found}`]);
+    if (!read.ok) throw refuseFile(file, 'a scenario', read.found);
     const { text } = read;
     const { description } = await readScenarioText(file, { name, format, text });
     saved.set(name, { name, description, format, text });
@@ -43,14 +45,18 @@ export async function loadScenarioFolder(folder: string): Promise<State['scenari
 function listScenarioFiles(folder: string): string[] {
   if (isShipped(folder)) {
     const found = `a shipped scenario (did you mean --scenario ${folder}?)`;
-    throw new ScenarioError([`${folder}: expected a folder, found ${found}`]);
+    throw refuseFile(folder, 'a folder', found);
   }
   try {
     mkdirSync(folder, { recursive: true });
     return readdirSync(folder).filter((entry) => extname(entry) in FORMATS);
   } catch (error) {
-    throw new ScenarioError([`${folder}: expected a folder, found ${asError(error).message}`]);
+    throw refuseFile(folder, 'a folder', asError(error).message);
   }
+}
+
+function refuseFile(...problem: Parameters<typeof createFileProblem>): ScenarioError {
+  return new ScenarioError([createFileProblem(...problem)]);
 }
 
 function findObstacle(name: string, saved: State['scenarios']): string | undefined {

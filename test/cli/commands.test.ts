@@ -232,7 +232,20 @@ describe('validate', () => {
     const { stdout } = await runInProcess(['validate', '--json', scenario, misspelt]);
     expect(JSON.parse(stdout)).toEqual([
       { file: scenario, problems: [] },
-      { file: misspelt, problems: [first] },
+      {
+        file: misspelt,
+        problems: [
+          {
+            file: misspelt,
+            line: 2,
+            column: 1,
+            path: expect.stringMatching(/^\$\./),
+            expected: expect.any(String),
+            found: expect.stringContaining('did you mean rules?'),
+            message: first?.replace(`${misspelt}:2:1: `, ''),
+          },
+        ],
+      },
     ]);
   });
 });

@@ -111,6 +111,16 @@ describe('a refusal', () => {
     });
   });
 
+  test('says the line and the column in a text', async () => {
+    const call = client.call('PUT /scenario', { body: { text: 'rules:\n  - { on: getPets }\n' } });
+    await expect(call).rejects.toMatchObject({
+      message: expect.stringMatching(/^request:2:11: \$\.rules\[0\]\.on: expected /),
+      problems: [
+        { path: '$.rules[0].on', found: expect.stringMatching(/getPets/), line: 2, column: 11 },
+      ],
+    });
+  });
+
   test('names a token that is missing, and takes the right one', async () => {
     const guarded = await startServer({ port: 0, host: TOKEN_HOST });
     onTestFinished(() => guarded.close());

@@ -6,6 +6,7 @@ import { loadForRequest, loadScenarios } from '../../src/scenario/load-scenario.
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { parseDuration } from '../../src/scenario/time-shapes.ts';
+import { formatProblem } from '../../src/words.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const folder = temporaryFolder();
@@ -27,7 +28,7 @@ async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
     (reason: unknown) => reason,
   );
   if (!(error instanceof ScenarioError)) throw new Error(`Not refused: ${error}`);
-  return error.problems.map((problem) => problem.replaceAll(folder, 'FOLDER'));
+  return error.problems.map((problem) => formatProblem(problem).replaceAll(folder, 'FOLDER'));
 }
 
 const EXPECTED = 'expected a scenario file (.yaml, .yml or .json), or the name of a shipped one';
@@ -126,7 +127,9 @@ test('a scenario whose records do not fit the store that it starts from is refus
     [order, /petId: expected the id of an animal, found 999, which no animal has$/],
     ['fixture: nowhere', /^nowhere: expected a fixture file, or .* default; found nothing$/],
   ] as const) {
-    expect(await validateFile(write('unfit.yaml', text))).toEqual([expect.stringMatching(problem)]);
+    expect((await validateFile(write('unfit.yaml', text))).map(formatProblem)).toEqual([
+      expect.stringMatching(problem),
+    ]);
   }
 });
 

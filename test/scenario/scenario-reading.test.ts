@@ -9,6 +9,7 @@ import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import type { SavedScenario } from '../../src/scenario/scenario-shape.ts';
 import { type Scenario, scenarioSchema } from '../../src/scenario/scenario-shape.ts';
 import { readScenarioText } from '../../src/scenario/scenario-text.ts';
+import { formatProblem } from '../../src/words.ts';
 
 const SCENARIOS = join(packageRoot, 'scenarios');
 
@@ -28,7 +29,7 @@ async function problemsOf(
   try {
     await load(text, format);
   } catch (error) {
-    if (error instanceof ScenarioError) return error.problems;
+    if (error instanceof ScenarioError) return error.problems.map(formatProblem);
     throw error;
   }
   return [];

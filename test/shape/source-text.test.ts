@@ -9,7 +9,7 @@ import { type ParsedText, readJson } from '../../src/shape/source-text.ts';
 type Source = Extract<ParsedText, { ok: true }>;
 
 function scenarioSource(parsed: ParsedText): Source {
-  if (!parsed.ok) throw new Error(parsed.problems.join());
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return parsed;
 }
 
@@ -23,12 +23,11 @@ function* partsOf(value: unknown, at: ValuePath = []): Generator<[at: ValuePath,
 }
 
 /** The rest of the line from each place. */
-function textsAt(text: string, { linesOf }: Source, places: readonly ValuePath[], ofName = false) {
+function textsAt(text: string, { locate }: Source, places: readonly ValuePath[], ofName = false) {
   const lines = text.split('\n');
   const problems = places.map((at) => ({ at, ofName, path: '', expected: '', found: '' }));
-  return linesOf(problems).map((line) => {
-    const [, row = 0, column = 0] = line.split(':').map(Number);
-    return lines[row - 1]?.slice(column - 1) ?? '';
+  return locate(problems).map(({ line = 0, column = 0 }) => {
+    return lines[line - 1]?.slice(column - 1) ?? '';
   });
 }
 

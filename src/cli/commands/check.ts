@@ -25,7 +25,7 @@ import {
 import { SAFE } from '../../deployment/transport.ts';
 import type { Report, ReportRow, Section } from '../../report/report.ts';
 import { readJson } from '../../shape/source-text.ts';
-import { countText, cut } from '../../words.ts';
+import { countText, cut, formatProblem } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, workWith } from '../connection.ts';
 import { formatNotice, renderReport, renderTable, type Style } from '../terminal.ts';
@@ -69,7 +69,7 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
 async function readEarlier(file: string): Promise<EarlierCheck> {
   const text = await readTextFile(file, '--against', 'a JSON file');
   const parsed = readJson(`--against: ${file}`, text);
-  if (!parsed.ok) throw new UsageError(parsed.problems.join('\n'));
+  if (!parsed.ok) throw new UsageError(parsed.problems.map(formatProblem).join('\n'));
   const earlier = readEarlierCheck(parsed.value);
   if (earlier !== undefined) return earlier;
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');

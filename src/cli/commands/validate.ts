@@ -10,15 +10,16 @@ import {
 } from '../../scenario/sandbox-start.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { parseFixture } from '../../store/fixture/parse-fixture.ts';
+import { formatProblem, type TextProblem } from '../../words.ts';
 import type { Command } from '../command.ts';
 import { escapeControls } from '../terminal.ts';
 
 /** Checks scenario and fixture files. Their problems are its output, not its errors. */
 export const validate: Command = async ({ flags, positionals }) => {
-  const results: { file: string; problems: readonly string[] }[] = [];
+  const results: { file: string; problems: readonly TextProblem[] }[] = [];
   for (const file of positionals) results.push({ file, problems: await validateFile(file, flags) });
   const lines = results.flatMap(({ file, problems }) =>
-    problems.length === 0 ? [`${file}: valid`] : problems,
+    problems.length === 0 ? [`${file}: valid`] : problems.map(formatProblem),
   );
   const isValid = results.every(({ problems }) => problems.length === 0);
   const text = `${lines.map(escapeControls).join('\n')}\n`;
@@ -29,12 +30,12 @@ export const validate: Command = async ({ flags, positionals }) => {
  * Validates a fixture or a scenario, including the files that it extends and starts from.
  *
  * @param base what a scenario starts from if it does not say so itself
- * @returns a line for each problem; empty if the file is valid
+ * @returns every problem
  */
 export async function validateFile(
   file: string,
   base: StoreChoice = {},
-): Promise<readonly string[]> {
+): Promise<readonly TextProblem[]> {
   // A pipe can be read only once.
   const read = await readText(file, STORE_LIMIT);
   try {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { NAME_FORM, NAME_PATTERN } from '../../limits.ts';
+import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
@@ -22,7 +22,7 @@ import {
   type Shape,
   type ValueOf,
 } from '../../shape/shapes.ts';
-import { describe, firstProblems, suggest } from '../../words.ts';
+import { describe, formatProblem, suggest, type TextProblem } from '../../words.ts';
 import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, DONE, json, refuse, refuseOneMore } from '../reply.ts';
 
@@ -184,7 +184,7 @@ export const SCENARIO_ENDPOINTS = [
         return json({ problems: [] });
       } catch (error) {
         if (!(error instanceof ContentError)) throw error;
-        return json({ problems: firstProblems(error.problems, String).map(problemInText) });
+        return json({ problems: error.problems.slice(0, LIMITS.problems.max).map(showProblem) });
       }
     },
   }),
@@ -278,12 +278,11 @@ function activeView({ settings: { active }, counters }: State): ActiveScenarios 
   return { scenarios };
 }
 
-const PLACE = new RegExp(`^${WRITTEN_SCENARIO}:(\\d+):(\\d+): `);
-
-/** A problem of the scenario in a request with its place; line 1 for that of another scenario. */
-function problemInText(line: string) {
-  const [place = '', row = 1, column = 1] = PLACE.exec(line) ?? [];
-  return { line: Number(row), column: Number(column), message: line.slice(place.length) };
+/** A problem of the scenario in a request; at line 1, that of another scenario. */
+function showProblem(problem: TextProblem): ScenarioProblem {
+  const { file, line = 1, column = 1, message } = problem;
+  if (file === WRITTEN_SCENARIO) return { line, column, message };
+  return { line: 1, column: 1, message: formatProblem(problem) };
 }
 
 function scenarioNotFound({ scenarios }: State, name: string): ControlReply {
