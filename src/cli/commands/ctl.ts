@@ -3,6 +3,7 @@ import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
 import { DEFAULT_SANDBOX } from '../../defaults.ts';
 import { createClient } from '../../library/connect.ts';
+import { countText } from '../../words.ts';
 import {
   type Command,
   Failure,
@@ -52,7 +53,9 @@ async function follow(
 ): Promise<never> {
   const events = client.events('GET /requests/stream', { query: parseAssignments(words) });
   for await (const { name, data } of events) {
-    if (name === 'dropped') notices.write(`the journal dropped ${data.count} exchanges\n`);
+    if (name === 'dropped') {
+      notices.write(`the journal dropped ${countText(data.count, 'exchange')}\n`);
+    }
     if (name !== 'exchange') continue;
     const line = json
       ? writeJson(data)
