@@ -11,7 +11,7 @@ export interface DeploymentOptions extends TransportOptions {
   /** The base URL, as `parseBaseUrl` reads it. */
   readonly url: URL;
   readonly key?: string | undefined;
-  /** The most requests that start in a second. */
+  /** The maximum of requests that start in a second. */
   readonly rate?: number | undefined;
   readonly time?: Time | undefined;
 }
@@ -30,7 +30,7 @@ export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
-/** A whole reply may take this many times as long as its longest pause. */
+/** A whole reply may take this many times `timeout`, the limit of a pause. */
 const REPLY_TIMEOUT_FACTOR = 6;
 
 /**

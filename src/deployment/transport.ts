@@ -18,7 +18,7 @@ export interface TransportOptions {
   readonly ca?: string | undefined;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
   readonly variables?: Variables | undefined;
-  /** The longest silence in milliseconds: until a reply begins, and between its parts. */
+  /** Milliseconds without a byte, before a reply and within it. */
   readonly timeout?: number | undefined;
 }
 

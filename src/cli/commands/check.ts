@@ -129,9 +129,9 @@ function createReport(
 /** What else a reader of the verdicts has to know of the deployment. */
 function describeDoubts({ lag, holdsForLag, unlike }: CheckReport): string[] {
   const lines: string[] = [];
-  if (lag !== undefined) lines.push(`Reads were up to ${lag} s behind writes`);
+  if (lag !== undefined) lines.push(`Reads lagged writes by up to ${lag} s`);
   if (holdsForLag !== undefined) {
-    lines.push(`That writes had no effect holds for reads up to ${holdsForLag} s behind writes`);
+    lines.push(`Verdicts of no effect hold for a lag of up to ${holdsForLag} s`);
   }
   if (unlike !== undefined) lines.push(`Two servers seem to answer: ${unlike}`);
   return lines;

@@ -42,7 +42,7 @@ interface Sending {
   readonly waited: number;
   /** The list that the reply is compared with, as it was read last. */
   readonly beside: readonly JsonRecord[] | undefined;
-  /** When it was sent and when the reply was there, in milliseconds; only differences count. */
+  /** In milliseconds; only differences count. */
   readonly sentAt: number;
   readonly receivedAt: number;
 }
@@ -110,9 +110,9 @@ export class CheckTranscript {
   readonly cached = new Set<QuestionName>();
   /** The second replies, where a request was sent twice in a row. */
   readonly seconds = new Map<QuestionName, ProbeReply>();
-  /** The longest time in seconds after a write at which a read did not show it. */
+  /** The maximum of seconds after a write at which a read did not show it. */
   lag = 0;
-  /** The shortest time in seconds between a write and the read that proves that it had no effect. */
+  /** The minimum of seconds between a write and a read that proves that it had no effect. */
   waited = Number.POSITIVE_INFINITY;
 
   set(name: QuestionName, replies: readonly ProbeReply[]): void {

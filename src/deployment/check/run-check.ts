@@ -7,7 +7,7 @@ import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
 import { FIRST_BURST_LIMIT } from './questions/protocol.ts';
 import type { CheckOptions } from './questions/question.ts';
 import { isDisputed } from './verdicts.ts';
-import { WatchedReads } from './watched-reads.ts';
+import { cachedFor, concludeReads, listOpenReads, wasShown } from './watched-reads.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'rest' | 'now'>;
 
@@ -50,7 +50,6 @@ class CheckRun {
   #failures = 0;
   /** Why no more requests are sent. */
   #end: string | undefined;
-  readonly #reads = new WatchedReads(this.transcript);
 
   constructor(client: Sender, options: CheckOptions) {
     this.#client = client;
@@ -75,7 +74,6 @@ class CheckRun {
     const reply = transcript.get(name);
     if (name === QUESTION_NAMES[0]) requireAccess(reply);
     if (reply !== undefined) {
-      this.#reads.watch(name);
       if (isRepeatable(name, reply.accepted)) {
         const second = await this.#exchange(name);
         if (typeof second !== 'string') transcript.seconds.set(name, second);
@@ -97,21 +95,21 @@ class CheckRun {
   async repeat(progress: (text: string) => void): Promise<void> {
     let waited = 0;
     for (const wait of WAITS_S) {
-      const open = this.#reads.listOpen();
+      const open = listOpenReads(this.transcript);
       if (open.length === 0) break;
-      const seconds = Math.max(wait, ...open.map((name) => this.#reads.cachedFor(name)));
+      const seconds = Math.max(wait, ...open.map((name) => cachedFor(name, this.transcript)));
       progress(`waiting ${Math.ceil(seconds)} s for the effect of writes`);
       await this.#client.rest(seconds * 1000);
       waited += Math.ceil(seconds);
       for (const name of open) await this.#sendAgain(name, waited);
     }
-    this.#reads.conclude();
+    concludeReads(this.transcript);
   }
 
   /** Sends a read again, after what it is compared with or what it has to show. */
   async #sendAgain(name: QuestionName, waited = 0): Promise<void> {
     const { compares, repeats } = QUESTIONS[name];
-    if (repeats !== undefined && !this.#reads.isShown(name)) await this.#send(repeats);
+    if (repeats !== undefined && !wasShown(name, this.transcript)) await this.#send(repeats);
     if (compares !== undefined) await this.#send(compares, waited);
     await this.#send(name, waited);
   }
@@ -136,7 +134,6 @@ class CheckRun {
     // A burst counts only as a whole.
     transcript.set(name, times !== undefined && reasons.size > 0 ? [] : replies);
     if (reasons.size > 0) transcript.failures.set(name, [...reasons].join('; '));
-    this.#reads.note(name);
   }
 
   /** @returns the reply, or why there was none that says how the service answers the request */

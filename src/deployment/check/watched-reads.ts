@@ -1,7 +1,7 @@
 import { readCaching } from '../deployment-reply.ts';
 import type { CheckTranscript } from './check-transcript.ts';
 import { QUESTIONS } from './questions/index.ts';
-import type { QuestionName } from './questions/names.ts';
+import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
 import { isDisputed } from './verdicts.ts';
 
 /** Seconds that a read may be behind a write: one that shows no effect earlier proves nothing. */
@@ -13,123 +13,105 @@ const MAX_DISPUTE_S = 30;
 /** Seconds that a check waits for a cached reply to expire. */
 const MAX_CACHED_S = 60;
 
-/** The reads of a check that have to show what was written, or that are compared with others. */
-export class WatchedReads {
-  readonly #transcript: CheckTranscript;
-  /** When the last write was accepted, in milliseconds. */
-  #writtenAt = 0;
-  /** Since when each read has something to show. */
-  readonly #since = new Map<QuestionName, number>();
-  /** When a reply first showed what the document prescribes. */
-  readonly #shown = new Map<QuestionName, number>();
+/** The reads to send again, those that lack a prescribed effect first. */
+export function listOpenReads(check: CheckTranscript): QuestionName[] {
+  const open = QUESTION_NAMES.filter(
+    (name) => (lacksEffect(name, check) || isDisputed(name, check)) && !isConclusive(name, check),
+  );
+  return [...new Set([...QUESTION_NAMES.filter((name) => isBehind(name, check)), ...open])];
+}
 
-  constructor(transcript: CheckTranscript) {
-    this.#transcript = transcript;
-  }
+/** Seconds for which a cache may go on answering as before; 0 if that is too long to wait. */
+export function cachedFor(name: QuestionName, check: CheckTranscript): number {
+  const { age, maxAge } = readCachingOf(name, check);
+  const left = maxAge - (age ?? countSeconds(name, check)) + 1;
+  return maxAge === 0 || left > MAX_CACHED_S ? 0 : left;
+}
 
-  /** Takes note of the first reply to a question. */
-  watch(name: QuestionName): void {
-    const { compares, isShown, isAffected } = QUESTIONS[name];
-    const write = this.#transcript.all(name).findLast((reply) => reply.isWrite);
-    this.#writtenAt = write?.receivedAt ?? this.#writtenAt;
-    const since = compares ? this.#transcript.get(name)?.sentAt : this.#writtenAt;
-    if (compares ?? isShown ?? isAffected) this.#since.set(name, since ?? 0);
-  }
+/** Whether an attempt at a read showed what the document says that writes before it did. */
+export function wasShown(name: QuestionName, check: CheckTranscript): boolean {
+  return readShownAt(name, check) !== undefined;
+}
 
-  note(name: QuestionName): void {
-    const { receivedAt } = this.#transcript.get(name) ?? {};
-    if (receivedAt === undefined || this.isShown(name)) return;
-    if (QUESTIONS[name].isShown?.(this.#transcript)) this.#shown.set(name, receivedAt);
-  }
-
-  isShown(name: QuestionName): boolean {
-    return this.#shown.has(name);
-  }
-
-  /** The reads to send again, those with a prescribed effect first. */
-  listOpen(): QuestionName[] {
-    const names = [...this.#since.keys()];
-    const behind = names.filter((name) => this.#isBehind(name));
-    const open = names.filter(
-      (name) =>
-        (this.#lacksEffect(name) || isDisputed(name, this.#transcript)) &&
-        !this.#isConclusive(name),
-    );
-    return [...new Set([...behind, ...open])];
-  }
-
-  /** Seconds for which a cache may go on answering as before; 0 if that is too long to wait. */
-  cachedFor(name: QuestionName): number {
-    const { age, maxAge } = this.#caching(name);
-    const left = maxAge - (age ?? this.#elapsed(name)) + 1;
-    return maxAge === 0 || left > MAX_CACHED_S ? 0 : left;
-  }
-
-  /** Tells the transcript what the reads prove, once none is sent again. */
-  conclude(): void {
-    const transcript = this.#transcript;
-    const stale = [...this.#since.keys()].find((name) => this.#isBehind(name));
-    for (const name of this.listOpen()) {
-      if (!this.#isFresh(name)) {
-        transcript.cached.add(name);
-        transcript.doubts.set(name, `a cache may have answered: ${transcript.get(name)}`);
-      } else if (stale !== undefined) {
-        const why = `a read may not show what was written: ${transcript.get(stale)}`;
-        transcript.doubts.set(name, why);
-      }
-    }
-    for (const [name, since] of this.#since) {
-      const shownAt = this.#shown.get(name) ?? 0;
-      const late = transcript.attempts(name).findLast(({ receivedAt }) => receivedAt < shownAt);
-      if (late) transcript.lag = Math.max(transcript.lag, (late.receivedAt - since) / 1000);
-      const elapsed = this.#lacksEffect(name) ? this.#elapsed(name) : transcript.waited;
-      transcript.waited = Math.min(transcript.waited, elapsed);
+/** Tells the transcript what the reads prove, once none is sent again. */
+export function concludeReads(check: CheckTranscript): void {
+  const stale = QUESTION_NAMES.find((name) => isBehind(name, check));
+  for (const name of listOpenReads(check)) {
+    if (!isFresh(name, check)) {
+      check.cached.add(name);
+      check.doubts.set(name, `a cache may have answered: ${check.get(name)}`);
+    } else if (stale !== undefined) {
+      check.doubts.set(name, `a read may not show what was written: ${check.get(stale)}`);
     }
   }
-
-  /** Whether a reply does not show what the document says that writes before it did. */
-  #isBehind(name: QuestionName): boolean {
-    return QUESTIONS[name].isShown?.(this.#transcript) === false && this.#isReadable(name);
+  for (const name of QUESTION_NAMES) {
+    const [first, ...others] = check.attempts(name);
+    if (first === undefined) continue;
+    const shownAt = readShownAt(name, check) ?? 0;
+    const late = [first, ...others].findLast(({ receivedAt }) => receivedAt < shownAt);
+    const since = QUESTIONS[name].compares ? first.sentAt : readWrittenAt(check, first.sentAt);
+    if (late) check.lag = Math.max(check.lag, (late.receivedAt - since) / 1000);
+    if (lacksEffect(name, check)) check.waited = Math.min(check.waited, countSeconds(name, check));
   }
+}
 
-  /** Whether a reply does not show what writes before it may have done. */
-  #lacksEffect(name: QuestionName): boolean {
-    return QUESTIONS[name].isAffected?.(this.#transcript) === false && this.#isReadable(name);
-  }
+function isBehind(name: QuestionName, check: CheckTranscript): boolean {
+  return QUESTIONS[name].isShown !== undefined && isReadable(name, check) && !wasShown(name, check);
+}
 
-  /** A reply that cannot be read shows nothing. */
-  #isReadable(name: QuestionName): boolean {
-    const reply = this.#transcript.get(name);
-    return reply !== undefined && !(reply.accepted && !(reply.records ?? reply.record));
-  }
+/** Whether a reply does not show what writes before it may have done. */
+function lacksEffect(name: QuestionName, check: CheckTranscript): boolean {
+  return isReadable(name, check) && QUESTIONS[name].isAffected?.(check) === false;
+}
 
-  /** Whether no later read can show more: it was sent late enough, and after every prescribed effect. */
-  #isConclusive(name: QuestionName): boolean {
-    const isCompared = QUESTIONS[name].compares !== undefined;
-    const enough = isCompared ? MAX_DISPUTE_S : MAX_LAG_S;
-    if (this.#elapsed(name) < enough || !this.#isFresh(name)) return false;
-    if (isCompared) return true;
-    const { sentAt = 0 } = this.#transcript.get(name) ?? {};
-    return [...this.#since.keys()].every((other) => {
-      const isPrescribed = other !== name && QUESTIONS[other].isShown !== undefined;
-      return !isPrescribed || (this.#shown.get(other) ?? sentAt) < sentAt;
-    });
-  }
+/** A reply that cannot be read shows nothing. */
+function isReadable(name: QuestionName, check: CheckTranscript): boolean {
+  const reply = check.get(name);
+  return reply !== undefined && !(reply.accepted && !(reply.records ?? reply.record));
+}
 
-  /** Whether no cache can have made a reply before the writes that it has to show. */
-  #isFresh(name: QuestionName): boolean {
-    const { age, maxAge } = this.#caching(name);
-    return this.#elapsed(name) >= (age === undefined ? maxAge : age + 1);
-  }
+/** Whether no later read can show more: it was sent late enough, and after every prescribed effect. */
+function isConclusive(name: QuestionName, check: CheckTranscript): boolean {
+  const isCompared = QUESTIONS[name].compares !== undefined;
+  const enough = isCompared ? MAX_DISPUTE_S : MAX_LAG_S;
+  if (countSeconds(name, check) < enough || !isFresh(name, check)) return false;
+  if (isCompared) return true;
+  const { sentAt = 0 } = check.get(name) ?? {};
+  return QUESTION_NAMES.every((other) => {
+    const isPrescribed = other !== name && QUESTIONS[other].isShown !== undefined;
+    const isAsked = check.get(other) !== undefined;
+    return !isPrescribed || !isAsked || (readShownAt(other, check) ?? sentAt) < sentAt;
+  });
+}
 
-  #caching(name: QuestionName) {
-    return readCaching(this.#transcript.get(name) ?? { headers: [] });
-  }
+/** When a read first showed what the document prescribes. */
+function readShownAt(name: QuestionName, check: CheckTranscript): number | undefined {
+  const { isShown } = QUESTIONS[name];
+  return check.attempts(name).find((reply) => isShown?.(reply, check))?.receivedAt;
+}
 
-  /** Seconds from the last write, or from the first attempt at a comparison, until a read was sent. */
-  #elapsed(name: QuestionName): number {
-    const { sentAt = 0 } = this.#transcript.get(name) ?? {};
-    const isCompared = QUESTIONS[name].compares !== undefined;
-    return (sentAt - (isCompared ? (this.#since.get(name) ?? 0) : this.#writtenAt)) / 1000;
-  }
+/** Whether no cache can have made a reply before the writes that it has to show. */
+function isFresh(name: QuestionName, check: CheckTranscript): boolean {
+  const { age, maxAge } = readCachingOf(name, check);
+  return countSeconds(name, check) >= (age === undefined ? maxAge : age + 1);
+}
+
+function readCachingOf(name: QuestionName, check: CheckTranscript) {
+  return readCaching(check.get(name) ?? { headers: [] });
+}
+
+/** Seconds from the last write, or from the first attempt at a comparison, until a read was sent. */
+function countSeconds(name: QuestionName, check: CheckTranscript): number {
+  const { sentAt = 0 } = check.get(name) ?? {};
+  const [first] = QUESTIONS[name].compares ? check.attempts(name) : [];
+  return (sentAt - (first?.sentAt ?? readWrittenAt(check))) / 1000;
+}
+
+/** When the last write was accepted, in milliseconds; those that were repeated count once. */
+function readWrittenAt(check: CheckTranscript, before = Number.POSITIVE_INFINITY): number {
+  const times = QUESTION_NAMES.flatMap((name) => {
+    const [write] = check.attempts(name);
+    return write?.isWrite && write.receivedAt <= before ? write.receivedAt : [];
+  });
+  return Math.max(0, ...times);
 }

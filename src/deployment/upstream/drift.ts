@@ -113,20 +113,23 @@ function bodyDrift(world: World, call: Call, compared: CompleteReply): string[] 
   if (body === undefined) return [];
   const drift = replyDifferences({ ...compared, body }, call.operation)
     .filter(isBreak)
-    .map((it) => `${it.at ?? it.where}: expected ${it.expected}, found ${it.found}`);
+    .map(
+      ({ at, where, expected, found }) => `${at ?? where}: expected ${expected}, found ${found}`,
+    );
   if (call.operation === 'listOrders' && world.choices['order-status-field'] === 'hidden') {
-    const shown = Array.isArray(json) && json.some((it) => isObject(it) && 'status' in it);
+    const shown = Array.isArray(json) && json.some((order) => isObject(order) && 'status' in order);
     if (shown) drift.push('$[].status: expected nothing (order-status-field=hidden), found one');
   }
-  const most = call.operation === 'listPets' && status === 200 ? mostOnPage(world, call) : Infinity;
-  return Array.isArray(json) && json.length > most
-    ? [...drift, `$: expected at most ${most} animals, found ${json.length}`]
+  const max =
+    call.operation === 'listPets' && status === 200 ? maxPageLength(world, call) : Infinity;
+  return Array.isArray(json) && json.length > max
+    ? [...drift, `$: expected at most ${max} animals, found ${json.length}`]
     : drift;
 }
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
-function mostOnPage({ choices }: World, { query }: Call): number {
+function maxPageLength({ choices }: World, { query }: Call): number {
   const requested = query.find(([name]) => name === LIMIT.name)?.[1];
   const limit = requested === undefined ? LIMIT.default : Number(requested);
   if (limit >= LIMIT.minimum && limit <= LIMIT.maximum) return limit;

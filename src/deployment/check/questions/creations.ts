@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { findById, readIds, UNKNOWN_WORD, unless } from '../../deployment-reply.ts';
-import type { CheckTranscript } from '../check-transcript.ts';
+import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import { OTHER_CLIENT } from '../verdict-shapes.ts';
 import { isPart, sunsetDay } from './animals.ts';
 import type { QuestionName } from './names.ts';
@@ -91,7 +91,7 @@ export const CREATION_QUESTIONS = {
   }),
   created: readPet(CREATED_PET, 'the first created animal', {
     status: 200,
-    isShown: (check) => check.get('created')?.status === 200 || check.hasPassedSunset,
+    isShown: ({ status }, check) => status === 200 || check.hasPassedSunset,
     rules: [
       sunsetDay,
       ({ record }, check) => {
@@ -152,11 +152,11 @@ export const CREATION_QUESTIONS = {
   }),
   petsAgain: listPets('?limit=100', 'the order of the animals', {
     status: 200,
-    isShown: (check) => createdIds(check, FIRST).every((id) => isOnPage(check, id)),
+    isShown: (reply, check) => createdIds(check, FIRST).every((id) => isOnPage(reply, id)),
     rules: [
-      (_, check) => {
+      (reply, check) => {
         const id = check.get('created')?.id;
-        const holds = id === undefined || isOnPage(check, id);
+        const holds = id === undefined || isOnPage(reply, id);
         return unless(holds, '$', `animal ${id}, which was created`, 'nothing');
       },
     ],
@@ -180,10 +180,9 @@ function hasNeighbours(ids: readonly bigint[]): boolean {
 }
 
 /** Whether a created animal is listed, or may be on another page. */
-function isOnPage(check: CheckTranscript, id: bigint): boolean {
-  const reply = check.get('petsAgain');
-  const isCut = (reply?.records?.length ?? 0) >= MAX_PAGE || isPart(reply);
-  return isCut || findById(reply?.records, id) !== undefined;
+function isOnPage(reply: ProbeReply, id: bigint): boolean {
+  const isCut = (reply.records?.length ?? 0) >= MAX_PAGE || isPart(reply);
+  return isCut || findById(reply.records, id) !== undefined;
 }
 
 function listIds(check: CheckTranscript, name: 'pets100' | 'petsAgain'): bigint[] {

@@ -38,7 +38,7 @@ interface Expectation {
   /** The list that its reply is compared with. If they disagree, both are read again. */
   readonly compares?: QuestionName;
   /** Whether its reply shows the effects of earlier writes that the document prescribes. */
-  readonly isShown?: Look<boolean>;
+  readonly isShown?: (reply: ProbeReply, check: CheckTranscript) => boolean;
   /** Whether it shows the effects that only an option has. */
   readonly isAffected?: Look<boolean>;
   /** A write to repeat if its effect is not shown: another client may have written since. */
