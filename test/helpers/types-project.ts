@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/package.ts';
 import { examplesProject } from './examples-project.ts';
+import { blocks, readPage } from './page.ts';
 import { runProgram } from './program.ts';
+import { toolFile } from './tools.ts';
 
 const STRICT = {
   strict: true,
@@ -25,9 +27,11 @@ export function typesProject() {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
   writeFileSync(join(folder, 'consumer.cts'), CONSUMER);
-  writeFileSync(join(folder, 'vitest/matchers.ts'), matcherConsumer('vitest', 'vitest'));
-  const playwright = matcherConsumer('playwright', 'petstore-mock/playwright');
-  writeFileSync(join(folder, 'playwright/matchers.ts'), playwright);
+  for (const [runner, head] of Object.entries(RUNNERS))
+    writeFileSync(join(folder, runner, 'matchers.cts'), head + MATCHERS);
+  mkdirSync(join(folder, 'node_modules/@jest'));
+  for (const name of ['expect', '@jest/globals'])
+    symlinkSync(toolFile(name), join(folder, 'node_modules', name), 'junction');
   return (name: string, files: readonly string[], options: object, compiler = 'typescript') => {
     const config = `tsconfig.${name}.json`;
     const text = JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files });
@@ -37,12 +41,30 @@ export function typesProject() {
   };
 }
 
-/** Uses `toHaveReceived` as vitest, or as Playwright, types it. */
-const matcherConsumer = (runner: 'vitest' | 'playwright', expectFrom: string) => `
-import { expect } from '${expectFrom}';
-import { createTest } from 'petstore-mock/${runner}';
+const OPTIONS = `{ failOn: ['unmatched', 'findings', 'rounded-id'], scenarios: ['slow'] }`;
 
-const test = createTest({ failOn: ['unmatched', 'findings', 'rounded-id'], scenarios: ['slow'] });
+/** How each runner gives a test its mock. The page says what the types of Jest need. */
+const RUNNERS = {
+  vitest: `
+import { expect } from 'vitest';
+import { createTest } from 'petstore-mock/vitest';
+const test = createTest(${OPTIONS});
+// @ts-expect-error
+createTest({ failOn: ['unmatch'] });`,
+  playwright: `
+import { createTest, expect } from 'petstore-mock/playwright';
+const test = createTest(${OPTIONS});`,
+  jest: `
+import { expect, test as jestTest } from '@jest/globals';
+import { setupMock } from 'petstore-mock/jest';
+${blocks(readPage('docs/library.md'), 'typescript')}
+const mock = setupMock(${OPTIONS});
+const test = (name: string, use: (fixtures: { mock: typeof mock }) => Promise<void>) =>
+  jestTest(name, () => use({ mock }));`,
+};
+
+/** Uses the matcher as each runner types it. */
+const MATCHERS = `
 test('matchers', async ({ mock }) => {
   await expect(mock).toHaveReceived('createPet', { name: 'Rex', categoryId: 1n });
   await expect(mock).not.toHaveReceived('listPets', { status: expect.stringMatching(/d$/), limit: 5 });
@@ -54,8 +76,6 @@ test('matchers', async ({ mock }) => {
   // @ts-expect-error
   await expect(mock).toHaveReceived('cancelOrder', { orderId: 'one' });
 });
-// @ts-expect-error
-createTest({ failOn: ['unmatch'] });
 `;
 
 /** A program that uses every part of a mock, and checks the types that it gets and those it may not pass. */
