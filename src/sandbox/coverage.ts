@@ -152,12 +152,8 @@ export class Totals implements TotalsState {
     return this.#shown.get(key) ?? { count: 0 };
   }
 
-  hasShown(key: string): boolean {
-    return this.#shown.has(key);
-  }
-
   /**
-   * Counts what an exchange showed, a case once, and what its client did.
+   * Counts what an exchange showed, and what its client did.
    *
    * @returns the findings that are new to a report
    */
@@ -169,7 +165,7 @@ export class Totals implements TotalsState {
       if (known === undefined) {
         known = { count: 0, first: { sandbox, exchange: number } };
         this.#shown.set(key, known);
-      } else if (at > 0) continue;
+      }
       known.count += 1;
       if (basis.kind === 'assumed') known.by = union(known.by, basis.by);
       if (basis.kind === 'upstream' && at === 0) known.upstream = (known.upstream ?? 0) + 1;

@@ -1,7 +1,6 @@
 import { COLLECTIONS } from '../contract/records.ts';
 import { Totals } from '../sandbox/coverage.ts';
 import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from '../sandbox/exchange.ts';
-import { type ExchangeFilter, passes } from '../sandbox/exchange-filter.ts';
 import type { State } from '../sandbox/state.ts';
 import type {
   Edit,
@@ -15,6 +14,7 @@ import type {
   RememberedStates,
 } from '../sandbox/storage.ts';
 import type { Store } from '../store/store.ts';
+import { selectExchanges } from './select-exchanges.ts';
 
 /** Bytes of bodies that a journal keeps. */
 export const MAX_JOURNAL_BODY_BYTES = 16 * 1024 * 1024;
@@ -184,31 +184,15 @@ export class MemoryJournal implements Journal {
     return this.#entry(number)?.exchange ?? this.#held?.get(number);
   }
 
-  select({ filter = {}, limit = Number.POSITIVE_INFINITY }: JournalQuery): JournalPage {
-    const exchanges: Exchange[] = [];
-    let total = 0;
-    const { number: latest, size, dropped } = this.size();
-    const take = (exchange: Exchange | undefined): void => {
-      if (exchange === undefined || !passes(exchange, filter)) return;
-      total += 1;
-      if (total <= limit) exchanges.push(exchange);
-    };
-    for (let number = latest; number > latest - size; number -= 1) {
-      take(this.#entry(number)?.exchange);
-    }
-    // There can be more held replies than the journal keeps.
-    if (filter.hold !== undefined || filter.held === true) {
-      for (const held of this.held().toReversed()) if (held.number <= latest - size) take(held);
-    }
-    return { exchanges, total, dropped, number: latest, isComplete: this.#isComplete(filter) };
+  select(query: JournalQuery): JournalPage {
+    return selectExchanges(this.size(), this.#newestFirst(), this.held(), query);
   }
 
-  /** Whether no dropped exchange could match, as long as the clock was not set back. */
-  #isComplete({ from = Number.NEGATIVE_INFINITY, after = 0 }: ExchangeFilter): boolean {
-    const { number, size, dropped } = this.size();
-    const oldest = number - size + 1;
-    const { at } = this.#entry(oldest)?.exchange ?? { at: Number.POSITIVE_INFINITY };
-    return dropped === 0 || from > at || after >= oldest - 1;
+  *#newestFirst(): Generator<Exchange> {
+    for (let number = this.#number; number > this.#number - this.#entries.length; number -= 1) {
+      const entry = this.#entry(number);
+      if (entry !== undefined) yield entry.exchange;
+    }
   }
 
   totals(): Totals {

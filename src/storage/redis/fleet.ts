@@ -18,7 +18,7 @@ import { storeText } from '../../store/store-text.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { fieldsOf, readTotals } from './redis-journal.ts';
-import { DELETE, ENTER, keysOf, MERGE, UNUSED } from './scripts.ts';
+import { ADD_PAST, DELETE, ENTER, keysOf, UNUSED } from './scripts.ts';
 import { type FleetContext, RedisStorage } from './storage.ts';
 
 interface FleetOptions {
@@ -144,7 +144,8 @@ class RedisFleet implements Fleet, FleetContext {
 
   async keepPast(totals: readonly string[]): Promise<void> {
     // They are missing in reports if Redis fails just now.
-    await this.redis.eval(MERGE, 'writes', [PAST], totals).catch(() => {});
+    const past = JSON.stringify(readTotals(fieldsOf(totals)));
+    await this.redis.eval(ADD_PAST, 'writes', [PAST], [past]).catch(() => {});
   }
 
   /** The directory follows the sandbox, which can have been created again. */

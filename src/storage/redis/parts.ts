@@ -35,18 +35,17 @@ function* recordsOfPart<R extends object>(records: Records<R>, part: bigint): Ge
 }
 
 /** The parts of a collection that differ. Its highest id is one, too. */
-function changesOf<Name extends CollectionName>(name: Name, before: Store, after: Store) {
-  const earlier: Records<StoredRecord[Name]> = before[name];
+function* changesOf<Name extends CollectionName>(
+  name: Name,
+  before: Store,
+  after: Store,
+): Generator<NamedPart> {
   const records: Records<StoredRecord[Name]> = after[name];
-  if (earlier === records) return [];
-  const parts = new Set(records.changedIds(earlier).map((id) => id >> PART_BITS));
-  return [
-    [name, `${records.highestId ?? NEVER}`] as const,
-    ...Array.from(
-      parts,
-      (part) => [`${name}/${part}`, linesText(recordsOfPart(records, part))] as const,
-    ),
-  ];
+  const { highestId } = records;
+  if (highestId !== before[name].highestId) yield [name, `${highestId ?? NEVER}`];
+  for (const part of new Set(records.changedIds(before[name]).map((id) => id >> PART_BITS))) {
+    yield [`${name}/${part}`, linesText(recordsOfPart(records, part))];
+  }
 }
 
 /** Puts records in the place of those of a part, or of all. Parses only those that differ. */
@@ -145,7 +144,7 @@ export type NamedPart = readonly [name: string, text: string];
 export function changedParts(before: State, after: State): readonly NamedPart[] {
   const changed = MEMBER_NAMES.filter((name) => before[name] !== after[name]);
   return [
-    ...COLLECTIONS.flatMap((name) => changesOf(name, before.store, after.store)),
+    ...COLLECTIONS.flatMap((name) => [...changesOf(name, before.store, after.store)]),
     ...changed.map((name) => writeMember(after, name)),
   ];
 }

@@ -5,8 +5,6 @@ import {
   type HeldExchange,
   isHeld,
 } from '../../sandbox/exchange.ts';
-import { passes } from '../../sandbox/exchange-filter.ts';
-import { FINDING_CODES, type Finding, type FindingCode } from '../../sandbox/report-shapes.ts';
 import type {
   Emitter,
   Journal,
@@ -15,12 +13,10 @@ import type {
   JournalSize,
   SandboxEvent,
 } from '../../sandbox/storage.ts';
+import { includesHeld, selectExchanges } from '../select-exchanges.ts';
 import { exchangeText, readExchange } from './parts.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { END_HOLD, keysOf, READ } from './scripts.ts';
-
-/** Exchanges that one reply of Redis has at most. */
-const PAGE = 50;
 
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
@@ -56,28 +52,11 @@ export class RedisJournal implements Journal {
     return { number, size, dropped };
   }
 
-  async select({
-    filter = {},
-    limit = Number.POSITIVE_INFINITY,
-  }: JournalQuery): Promise<JournalPage> {
-    const { after = 0, before = Number.POSITIVE_INFINITY, from } = filter;
-    const { number, size, dropped } = await this.#read(1, 0);
-    const oldest = number - size + 1;
-    const all: Exchange[] = [];
-    const lowest = Math.max(oldest, after + 1);
-    for (let to = Math.min(number, before - 1); to >= lowest; to -= PAGE) {
-      const { exchanges } = await this.#read(Math.max(lowest, to - PAGE + 1), to);
-      all.push(...exchanges.reverse().filter((exchange) => passes(exchange, filter)));
-    }
-    // There can be more held replies than the journal keeps.
-    if (filter.hold !== undefined || filter.held === true) {
-      const older = (await this.held()).filter((held) => held.number < oldest).reverse();
-      all.push(...older.filter((exchange) => passes(exchange, filter)));
-    }
-    const [first] = from === undefined ? [] : (await this.#read(oldest, oldest)).exchanges;
-    const isSince = from !== undefined && from > (first?.at ?? Number.POSITIVE_INFINITY);
-    const isComplete = dropped === 0 || after >= oldest - 1 || isSince;
-    return { exchanges: all.slice(0, limit), total: all.length, dropped, number, isComplete };
+  async select(query: JournalQuery): Promise<JournalPage> {
+    const { filter = {} } = query;
+    const { exchanges, ...size } = await this.#read((filter.after ?? 0) + 1, filter.before);
+    const held = includesHeld(filter) ? await this.held() : [];
+    return selectExchanges(size, exchanges.reverse(), held, query);
   }
 
   async find(number: number): Promise<Exchange | undefined> {
@@ -106,9 +85,8 @@ export class RedisJournal implements Journal {
   /** What Redis does not take now, its age tells later. */
   async endHold(exchange: Exchange): Promise<void> {
     const { state, journal, held, totals } = this.#keys;
-    const found = tally(this.#name, [
-      { ...exchange, shows: [], findings: findHoldFindings(exchange) },
-    ]);
+    const found = new Totals();
+    found.add({ ...exchange, shows: [], findings: findHoldFindings(exchange) }, this.#name);
     const args = [`${exchange.number}`, exchangeText(exchange), JSON.stringify(found)];
     const keys = [state, journal, held, totals];
     await this.#redis.eval(END_HOLD, 'reads', keys, args).catch(() => {});
@@ -176,7 +154,7 @@ export class RedisJournal implements Journal {
   }
 
   /** Exchanges from one number to another, the oldest first. */
-  async #read(from: number, to: number) {
+  async #read(from: number, to = Number.MAX_SAFE_INTEGER) {
     await this.followed;
     const { state, journal } = this.#keys;
     const reply = await this.#redis.eval(READ, 'reads', [state, journal], [`${from}`, `${to}`]);
@@ -199,73 +177,32 @@ export function fieldsOf(reply: unknown): readonly (readonly [string, string])[]
   return reply.flatMap((field, at) => (at % 2 === 0 ? [[field, reply[at + 1]] as const] : []));
 }
 
-/** What the scripts count of an exchange: equal ones are one field. */
-interface Shown {
-  readonly shows: readonly string[];
-  readonly by?: readonly string[];
-  readonly upstream?: true;
-  readonly codes: readonly FindingCode[];
-}
-
-/** The parts of a finding that its place does not have. */
-type FindingJson = Omit<Finding, 'sandbox' | 'exchange' | 'advice'>;
-
-/** What exchanges add to the totals of a sandbox, as the scripts take it. */
-export function tally(name: string, exchanges: readonly Exchange[]) {
-  const findings: (readonly [index: number, once: string, json: string])[] = [];
-  const shown = exchanges.map((exchange, before) => {
-    const { shows, basis, operation, method, target, findings: counted } = exchange;
-    for (const { code, message } of counted) {
-      const at = new Date(exchange.at).toISOString();
-      // What every call of an operation causes is kept once.
-      const once = code === 'deprecated' || code === 'experimental' ? code : '';
-      findings.push([
-        before + 1,
-        once,
-        JSON.stringify({ code, operation, method, target, at, message }),
-      ]);
-    }
-    const key: Shown = {
-      shows,
-      ...(basis.kind === 'assumed' && { by: basis.by }),
-      ...(basis.kind === 'upstream' && { upstream: true }),
-      codes: counted.map(({ code }) => code),
-    };
-    return JSON.stringify(key);
-  });
-  return { name, shown, findings };
-}
-
-/** A place, and the finding there. */
-const PLACED = /^(.*?)\/(\d+)(?:\/(\d+)\/(.*))?$/s;
-
-/** Reads totals: those of sandboxes in turn, or of one. */
+/** Reads the totals of a sandbox, or of what is gone. */
 export function readTotals(fields: readonly (readonly [string, string])[]): Totals {
   const values = new Map(fields);
-  const placed = fields.flatMap(([field, value]) => {
-    const [place, sandbox = '', exchange, index = '0', json = ''] = PLACED.exec(value) ?? [];
-    if (place === undefined) return [];
-    return [{ field, sandbox, exchange: Number(exchange), index: Number(index), json }];
+  const named = (prefix: string) =>
+    fields.flatMap(([field, value]) =>
+      field.startsWith(prefix) ? [[field.slice(prefix.length), value] as const] : [],
+    );
+  const assumptions = named('by:').map(([field]) => field.split(/ (.*)/));
+  return new Totals({
+    shown: named('shown:').map(([key, count]) => {
+      const [sandbox = '', exchange] = values.get(`first:${key}`)?.split('/') ?? [];
+      const by = assumptions.flatMap(([id = '', name]) => (name === key ? [id] : []));
+      const upstream = values.get(`upstream:${key}`);
+      return [
+        key,
+        {
+          count: Number(count),
+          first: { sandbox, exchange: Number(exchange) },
+          ...(by.length > 0 && { by }),
+          ...(upstream !== undefined && { upstream: Number(upstream) }),
+        },
+      ];
+    }),
+    counts: Object.fromEntries(named('count:').map(([code, count]) => [code, Number(count)])),
+    findings: named('finding:')
+      .sort(([one], [other]) => Number(one) - Number(other))
+      .map(([, json]) => JSON.parse(json)),
   });
-  placed.sort((one, other) => one.exchange - other.exchange || one.index - other.index);
-  const totals = new Totals();
-  for (const { field, sandbox, exchange, json } of placed) {
-    if (field.startsWith('f:')) {
-      const { shows, by, upstream, codes }: Shown = JSON.parse(field.slice(2));
-      const count = Number(values.get(`s:${field.slice(2)}`));
-      const first = { sandbox, exchange };
-      const reply = { count, first, ...(by && { by }), ...(upstream && { upstream: count }) };
-      // A case is counted once.
-      const shown = shows
-        .filter((name, at) => at === 0 || !totals.hasShown(name))
-        .map((name) => [name, name === shows[0] ? reply : { count: 1, first }] as const);
-      const counts = Object.fromEntries(codes.map((code) => [code, count]));
-      totals.merge({ shown, counts, findings: [] });
-    } else {
-      const found: FindingJson = JSON.parse(json);
-      const finding = { ...found, sandbox, exchange, advice: FINDING_CODES[found.code] };
-      totals.merge({ shown: [], counts: {}, findings: [finding] });
-    }
-  }
-  return totals;
 }

@@ -4,10 +4,9 @@
 // start; `t:PART`, the token of its last write; `version`, that of the last write of any part, without
 // which there is no sandbox; `number`, the number of the latest exchange; `cleared`, the latest that was
 // removed with all before it; `used`, when it was last used. `journal` is a list of exchanges. `held` is a
-// hash of exchanges whose replies are held back, by number. `totals` is a hash of what was shown and found:
-// `s:KEY`, how often exchanges showed the same; `f:KEY`, the first of these, as NAME/NUMBER; `F:PLACE` and
-// `o:CODE`, findings, each after the place of its exchange; `findings`, how many of the former. `turn` is a
-// server that lost races and may write alone until the key expires.
+// hash of exchanges whose replies are held back, by number. `totals` is a hash of what was shown and
+// found, as `ADD_TOTALS` writes it. `turn` is a
+// server that lost a race and may write alone until it has written or the key expires.
 
 /** Findings kept of a sandbox, and of all that were cleared or deleted. */
 const MAX_FINDINGS = 100;
@@ -31,21 +30,29 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Adds to what was shown and found. */
-const COUNT = `
-local function count(key, tally, number)
-  for index, shown in ipairs(tally.shown) do
-    redis.call('HINCRBY', key, 's:' .. shown, 1)
-    redis.call('HSETNX', key, 'f:' .. shown, tally.name .. '/' .. (number + index))
+/** Adds totals, as JSON of `Totals`, to a hash. Numbers of exchanges are relative to `number`. */
+const ADD_TOTALS = `
+local function add(key, totals, number, maxFindings)
+  for _, entry in ipairs(totals.shown) do
+    local name, shown = unpack(entry)
+    redis.call('HINCRBY', key, 'shown:' .. name, shown.count)
+    local place = shown.first.sandbox .. '/' .. (number + shown.first.exchange)
+    redis.call('HSETNX', key, 'first:' .. name, place)
+    if shown.upstream then redis.call('HINCRBY', key, 'upstream:' .. name, shown.upstream) end
+    for _, by in ipairs(shown.by or {}) do redis.call('HSET', key, 'by:' .. by .. ' ' .. name, 1) end
   end
-  for at, found in ipairs(tally.findings) do
-    local index, once, json = unpack(found)
-    local place = tally.name .. '/' .. (number + index) .. '/' .. at .. '/'
-    if once ~= '' then redis.call('HSETNX', key, 'o:' .. once, place .. json)
-    elseif redis.call('HINCRBY', key, 'findings', 1) <= ${MAX_FINDINGS} then
-      redis.call('HSET', key, 'F:' .. place, place .. json)
+  for _, finding in ipairs(totals.findings) do
+    local isCommon = finding.code == 'deprecated' or finding.code == 'experimental'
+    -- What every call of an operation causes is kept once.
+    if not isCommon or redis.call('HSETNX', key, 'found:' .. finding.sandbox .. finding.code, 1) == 1 then
+      local kept = redis.call('HINCRBY', key, 'findings', 1)
+      finding.exchange = number + finding.exchange
+      if kept <= maxFindings then
+        redis.call('HSET', key, 'finding:' .. kept, cjson.encode(finding))
+      end
     end
   end
+  for code, count in pairs(totals.counts) do redis.call('HINCRBY', key, 'count:' .. code, count) end
 end
 `;
 
@@ -59,14 +66,14 @@ end
  * Returns `gone`; `changed`; `busy`, since another server has its turn; or `kept`, the number before the
  * exchanges, and the totals that were cleared.
  */
-export const UPDATE = `${NOW}${COUNT}
+export const UPDATE = `${NOW}${ADD_TOTALS}
 local ask = cjson.decode(ARGV[1])
 local head = redis.call('HMGET', KEYS[1], 'version', 'number')
 local version, number = head[1] or '', tonumber(head[2] or 0)
 local turn = redis.call('GET', KEYS[5])
 if version == '' and not ask.creates then return {'gone'} end
 if version ~= ask.version then
-  if ask.turn then redis.call('SET', KEYS[5], ask.server, 'NX', 'PX', ask.turn) end
+  redis.call('SET', KEYS[5], ask.server, 'NX', 'PX', ask.turn)
   return {'changed'}
 end
 if #ask.parts > 0 and turn and turn ~= ask.server then return {'busy'} end
@@ -91,7 +98,7 @@ for _, index in ipairs(ask.held) do
   redis.call('HSET', KEYS[3], number + index, ARGV[shift + index])
 end
 if ask.writes then redis.call('HSET', KEYS[1], 'number', number + #ARGV - shift, 'used', now) end
-count(KEYS[4], ask.tally, number)
+add(KEYS[4], ask.totals, number, ${MAX_FINDINGS})
 if ask.edits then redis.call('PUBLISH', ask.channel, 'edit') end
 if turn == ask.server then redis.call('DEL', KEYS[5]) end
 return {'kept', number, cleared}
@@ -133,10 +140,9 @@ local number = tonumber(head[2] or 0)
 local size = redis.call('LLEN', KEYS[2])
 local oldest = number - size + 1
 local from = math.max(oldest, tonumber(ARGV[1]))
+local to = math.min(number, tonumber(ARGV[2]))
 local texts = {}
-if tonumber(ARGV[2]) >= from then
-  texts = redis.call('LRANGE', KEYS[2], from - oldest, ARGV[2] - oldest)
-end
+if to >= from then texts = redis.call('LRANGE', KEYS[2], from - oldest, to - oldest) end
 return {number, tonumber(head[3] or 0), size, from, texts}
 `;
 
@@ -144,12 +150,12 @@ return {number, tonumber(head[3] or 0), size, from, texts}
  * Keeps how a hold ended, unless its sandbox is gone. KEYS: state, journal, held, totals. ARGV: number,
  * text of the exchange, findings.
  */
-export const END_HOLD = `${COUNT}
+export const END_HOLD = `${ADD_TOTALS}
 if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return end
 local number = redis.call('HGET', KEYS[1], 'number') or 0
 local index = ARGV[1] - number + redis.call('LLEN', KEYS[2]) - 1
 if index >= 0 then redis.call('LSET', KEYS[2], index, ARGV[2]) end
-count(KEYS[4], cjson.decode(ARGV[3]), tonumber(ARGV[1]) - 1)
+add(KEYS[4], cjson.decode(ARGV[3]), 0, ${MAX_FINDINGS})
 `;
 
 /** The milliseconds since a sandbox was used; nothing if there is none. KEYS: state. */
@@ -192,14 +198,7 @@ redis.call('SADD', KEYS[2], name)
 return {start, 1}
 `;
 
-/** Adds what was shown and found to a hash. KEYS: hash. ARGV: fields and values in turn. */
-export const MERGE = `
-for at = 1, #ARGV, 2 do
-  local field, value = ARGV[at], ARGV[at + 1]
-  local kind = string.sub(field, 1, 2)
-  if kind == 's:' then redis.call('HINCRBY', KEYS[1], field, value)
-  elseif kind == 'F:' and redis.call('HINCRBY', KEYS[1], 'findings', 1) > ${MAX_PAST_FINDINGS} then
-  elseif field ~= 'findings' then redis.call('HSETNX', KEYS[1], field, value)
-  end
-end
+/** Adds totals to those of what is gone. KEYS: hash. ARGV: totals, as JSON. */
+export const ADD_PAST = `${ADD_TOTALS}
+add(KEYS[1], cjson.decode(ARGV[1]), 0, ${MAX_PAST_FINDINGS})
 `;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Totals } from '../../sandbox/coverage.ts';
 import { type Exchange, isHeld } from '../../sandbox/exchange.ts';
 import { initialState, type State } from '../../sandbox/state.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { changedParts, exchangeText, restorePart } from './parts.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { RedisJournal, tally } from './redis-journal.ts';
+import { RedisJournal } from './redis-journal.ts';
 import { keysOf, READ_STATE, UPDATE } from './scripts.ts';
 
 /** What the sandboxes of a fleet share. */
@@ -36,8 +37,7 @@ export interface FleetContext {
 /** Updates that share a script call. */
 const MAX_BATCH = 100;
 
-/** Lost races after which a server takes a turn, in which no other one writes. */
-const MAX_LOSSES = 2;
+/** How long a server that lost a race can write alone. Else one far from Redis would lose for good. */
 const TURN_MS = 500;
 
 interface WaitingUpdate {
@@ -135,10 +135,10 @@ export class RedisStorage implements Storage {
       let batch = this.#runWaiting();
       try {
         let creates = false;
-        for (let losses = 0; ; losses += 1) {
+        for (;;) {
           // A release must not come before somebody listens.
           if (batch.exchanges.some(isHeld)) await this.journal.follow();
-          const outcome = await this.#ask(batch, creates, losses >= MAX_LOSSES);
+          const outcome = await this.#ask(batch, creates);
           if (outcome === 'kept') break;
           if (outcome === 'busy') await sleep(1 + 3 * Math.random());
           else if (outcome === 'changed') await this.#refresh();
@@ -180,7 +180,7 @@ export class RedisStorage implements Storage {
   }
 
   /** Has Redis take what a batch comes to, if this server knows the present state. */
-  async #ask(batch: Batch, creates = false, takesTurn = false): Promise<unknown> {
+  async #ask(batch: Batch, creates = false): Promise<unknown> {
     const { redis, capacity, server, id } = this.#context;
     const { name, initial } = this.#sandbox;
     const { after, exchanges, clears, edits } = batch;
@@ -191,13 +191,25 @@ export class RedisStorage implements Storage {
     const parts = isKnown || creates ? changedParts(isKnown ? this.state : nothing, after) : [];
     const writes = creates || isWrite(batch, this.state);
     const token = id + randomBytes(12).toString('base64url');
+    // Redis knows the number of the exchange before them.
+    const totals = new Totals();
+    for (const [index, exchange] of exchanges.entries()) {
+      totals.add({ ...exchange, number: index + 1 }, name);
+    }
     const ask = {
-      ...{ version: this.#version, creates, clears, edits, writes, token, server, capacity },
-      turn: takesTurn ? TURN_MS : undefined,
+      version: this.#version,
+      token,
+      creates,
+      writes,
+      clears,
+      edits,
+      server,
+      turn: TURN_MS,
+      capacity,
       channel: this.#channel,
       parts: parts.map(([part]) => part),
       held: exchanges.flatMap((exchange, index) => (isHeld(exchange) ? [index + 1] : [])),
-      tally: tally(name, exchanges),
+      totals,
     };
     const texts = [...parts.map(([, text]) => text), ...exchanges.map(exchangeText)];
     const args = [JSON.stringify(ask), ...texts];
