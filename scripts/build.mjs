@@ -260,7 +260,13 @@ function licences(folders) {
  * @param {string[]} folders
  */
 function billOfMaterials(folders) {
-  const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--offline'];
+  const args = [
+    'sbom',
+    '--sbom-format=cyclonedx',
+    '--package-lock-only',
+    '--offline',
+    '--include=dev',
+  ];
   const shell = process.platform === 'win32'; // where npm is a script
   const written = execFileSync('npm', [...args, '--loglevel=error'], {
     cwd: root,
