@@ -10,7 +10,7 @@ import { type Exchange, isDropped, type ServiceRequest } from '../sandbox/exchan
 import { BodyBytes, type Call, type RequestBody } from '../service/input.ts';
 import type { UnknownRoute } from '../service/no-operation.ts';
 import { suggest } from '../words.ts';
-import { parseQuery, parseTarget, type Target } from './target.ts';
+import { parseAddress, parseQuery, parseTarget, type Target } from './target.ts';
 
 /** The head of a request, as Node reads it. */
 export interface RequestHead {
@@ -145,15 +145,15 @@ function suggestPath({ mount, below }: Target): string {
  * @returns undefined if the journal has dropped its body
  */
 export function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
-  const { number, method, authorization, request, target: whole } = exchange;
+  const { number, method, authorization, request, operation, target: whole } = exchange;
   if (isDropped(request)) return undefined;
   const headers: Record<string, string> = {};
   request.headers.forEach((name, at) => {
     if (at % 2 === 0) headers[name.toLowerCase()] = request.headers[at + 1] ?? '';
   });
-  // The mount of an embedding app is not part of the service's path.
-  const url = /(?:\/~[^/]+)?\/v1(?:\/.*)?$/s.exec(whole)?.[0] ?? whole;
-  const mount = whole.slice(0, whole.length - url.length);
+  // The mount of an embedding app is not part of the service's path. Nothing else precedes an operation.
+  const mount = operation === undefined ? '' : parseAddress(whole.replace(/\?.*/s, '')).root;
+  const url = whole.slice(mount.length);
   const head = { method, headers, rawHeaders: request.headers, mount, port: undefined };
   const { body } = request;
   const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body;

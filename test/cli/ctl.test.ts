@@ -213,9 +213,11 @@ describe('ctl', () => {
     const own = createServer(app);
     onTestFinished(() => void own.close());
     const mount = `http://127.0.0.1:${await listen(own)}/v1/mock`;
+    const ctlAt = (url: string, ...words: readonly string[]) =>
+      runInProcess(['ctl', ...words, '--url', url]);
     for (const path of ['', '/v1', '/v1/pets/1', '/~own/v1', '/__mock/requests', '/~own/__mock/']) {
       const url = mount + path;
-      const shipped = await runInProcess(['ctl', 'ship', '1', '--url', url]);
+      const shipped = await ctlAt(url, 'ship', '1');
       expect([url, shipped.code]).toEqual([url, 0]);
       expect((await runInProcess(['health', '--url', url])).code).toBe(0);
     }
@@ -223,8 +225,9 @@ describe('ctl', () => {
     expect((await mock.orders.get(1)).status).toBe('shipped');
     const orders = await fetch(`${mock.url}/store/orders`);
     expect([mock.url, orders.status]).toEqual([`${mount}/v1`, 401]);
-    const twice = await runInProcess(['ctl', 'get', 'orders', '1', '--url', `${mount}/~own/v1`]);
-    expect(twice.stdout).toContain('shipped');
+    expect((await ctlAt(mount, 'call', 'replay', 'number=1')).code).toBe(0);
+    expect((await mock.requests.list()).map(({ status }) => status)).toEqual([401, 401]);
+    expect((await ctlAt(`${mount}/~own/v1`, 'get', 'orders', '1')).stdout).toContain('shipped');
   });
 
   test('needs the token off loopback, and takes it from a flag or a variable', async () => {

@@ -96,7 +96,7 @@ const ACTIONS = {
   },
   wait: {
     takes: ['[FILTER=VALUE…] [atLeast=N] [within=DURATION]', 0, ANY],
-    summary: 'Wait until enough exchanges match: 1 within PT10S by default. Fails if they do not.',
+    summary: 'Wait until an exchange matches, or atLeast=N; fail after 10 seconds, or DURATION.',
     async run(client, words) {
       const body = { atLeast: 1, ...parseJsonAssignments(words) };
       const json = await client.call('POST /requests/count', { body });
@@ -135,7 +135,7 @@ const ACTIONS = {
   },
   hold: {
     takes: ['OPERATION [NAME] [MEMBER=VALUE…]', 1, ANY],
-    summary: 'Hold back the replies of an operation, or of *, until `release`; a latch.',
+    summary: "Hold an operation's replies back, or all with *, until `release`: a latch.",
     async run(client, [operation, ...words]) {
       const on = parseChoice([...OPERATION_IDS, '*'], operation, 'ctl hold');
       const [name = 'default', members] = splitName(words);
