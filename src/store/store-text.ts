@@ -46,9 +46,18 @@ const MAX_STRING = 8192;
 
 export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string): RecordList<R> {
   const records = [...source];
-  let text = '';
-  for (const piece of listText(records, textOf)) text += piece;
-  return { text: text.length > MAX_STRING ? Buffer.from(text) : text, records };
+  const written: Buffer[] = [];
+  let text = '[';
+  for (const [at, record] of records.entries()) {
+    text += at === 0 ? textOf(record) : `,${textOf(record)}`;
+    // The pieces of one long text would outlive a garbage collection.
+    if (text.length <= MAX_STRING) continue;
+    written.push(Buffer.from(text));
+    text = '';
+  }
+  text += ']';
+  if (written.length > 0) written.push(Buffer.from(text));
+  return { text: written.length > 0 ? Buffer.concat(written) : text, records };
 }
 
 /**

@@ -52,7 +52,7 @@ const ALTERNATIVE = object({
   status: optional(COUNT, 'The status of the reply.'),
   basis: required(ANY_TEXT, 'What that reply would rest on.'),
   by: required(TEXTS, 'The assumptions that would have decided it.'),
-  body: optional(ANY, 'The JSON value of its body, or else its text.'),
+  body: optional(ANY, 'The JSON value of its body, or else its text; left out beyond 256 KiB.'),
 });
 
 /** What a call would have got under another option of an assumption. */
@@ -219,6 +219,8 @@ async function listAlternatives(
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
   const preference = await readPreference(request, before);
   const own = answer(before, request, now, preference).exchange;
+  // The list of a large store takes a while to write: other requests go on before the next.
+  await setImmediate();
   const alternatives: Alternative[] = [];
   const ids = ASSUMPTION_IDS.filter((id) => {
     return operation === undefined || assumptionShape(id).touches.includes(operation);
@@ -231,7 +233,6 @@ async function listAlternatives(
       if (!isSameReply(own, other)) {
         alternatives.push(describeAlternative(id, option, other));
       }
-      // The list of a large store takes a while to write: other requests go on between two.
       await setImmediate();
     }
   }
@@ -244,8 +245,12 @@ async function listAlternatives(
 function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): boolean {
   if (one === undefined || other === undefined) return one === other;
   if (one.status !== other.status || one.size !== other.size) return false;
-  if (bodyText(one) !== bodyText(other)) return false;
-  return comparable(one.headers) === comparable(other.headers);
+  const [body, otherBody] = [one.body, other.body];
+  const isSame =
+    Buffer.isBuffer(body) && Buffer.isBuffer(otherBody)
+      ? body.equals(otherBody)
+      : body === otherBody;
+  return isSame && comparable(one.headers) === comparable(other.headers);
 }
 
 /** Without what says how the mock came to the reply. */
@@ -255,9 +260,13 @@ function comparable(headers: readonly string[]): string {
     .join('\n');
 }
 
+/** The bytes that a journal keeps of a body. */
+const MAX_SHOWN_BYTES = 256 * 1024;
+
 function describeAlternative(id: AssumptionId, option: string, other: Exchange): Alternative {
   const { options } = ASSUMPTIONS[id];
-  const text = other.reply && bodyText(other.reply);
+  const { reply } = other;
+  const text = reply && reply.size <= MAX_SHOWN_BYTES ? bodyText(reply) : undefined;
   return {
     assumption: id,
     option,
