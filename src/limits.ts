@@ -48,7 +48,7 @@ export const LIMITS = {
   ),
   rules: limit(
     1000,
-    'Rules of a scenario',
+    'Rules of a scenario, and of all active ones together',
     'Every call is compared with each of them until one matches.',
   ),
   each: limit(
@@ -76,10 +76,10 @@ export const LIMITS = {
     'Fields in `_sort` and directions in `_order`',
     'Each pair of records is compared by all of them.',
   ),
-  waitingCounts: limit(
+  listeners: limit(
     100,
-    'Counts that wait in a sandbox (`POST requests/count` with `atLeast`)',
-    'Each looks at every exchange.',
+    'Streams and waiting counts of a sandbox (`requests/stream`, `requests/count` with `atLeast`)',
+    'Each gets every exchange.',
   ),
   filterText: limit(
     200,

@@ -39,19 +39,14 @@ const REFUSALS: Readonly<
   Record<string, (count: number) => readonly string[] | Promise<readonly string[]>>
 > = {
   rules: scenario((count) => ({ rules: many(count, { on: 'getPet', delay: 1 }) })),
+  'rules of all scenarios': (count) =>
+    loadProblems({ rules: many(count - 1, { on: 'getPet', delay: 1 }), extends: ['slow'] }),
   each: scenario((count) => ({ state: { animals: { each: many(count, { status: 'sold' }) } } })),
   calls: scenario((count) => ({ rules: [{ on: 'getPet', delay: 1, calls: many(count, 1) }] })),
   'calls as text': scenario((count) => ({
     rules: [{ on: 'getPet', delay: 1, calls: many(count, '1-2').join() }],
   })),
-  generated: async (animals) => {
-    const reading = readScenario({ generate: { animals } }, 'test');
-    if (!reading.ok) return problems(reading);
-    return loadForRequest([], reading.value).then(
-      () => [],
-      (error) => error.problems.map(formatProblem),
-    );
-  },
+  generated: (animals) => loadProblems({ generate: { animals } }),
   sortFields: query((count) => ({ _sort: many(count, 'id').join() })),
   filters: query((count) => ({ id: many(count - 1, '1'), name: 'Bella' })),
   filterText: query((count) => ({ q: '🦜'.repeat(count) })),
@@ -64,6 +59,16 @@ const REFUSALS: Readonly<
     return parsed.ok ? [] : parsed.problems.map(({ message }) => message);
   },
 };
+
+/** What is wrong with a scenario in a request, when it is loaded. */
+async function loadProblems(definition: object): Promise<readonly string[]> {
+  const reading = readScenario(definition, 'test');
+  if (!reading.ok) return problems(reading);
+  return loadForRequest([], reading.value).then(
+    () => [],
+    (error) => error.problems.map(formatProblem),
+  );
+}
 
 function refusal(read: () => unknown): readonly string[] {
   try {
@@ -110,17 +115,20 @@ test.each(['[', '{"a":', '[{"a\\"":'])('thousands of %s are refused, whatever fo
 });
 
 describeServer('the server', (open) => {
-  test('refuses the count that would be the 101st to wait in a sandbox', async () => {
+  test('refuses the 101st count or stream of a sandbox, but no count that does not wait', async () => {
     const { send, control } = await open();
+    const { max } = LIMITS.listeners;
     const wait = () => control('POST requests/count', { operation: 'getPet', within: 'PT1M' });
-    const replies = many(LIMITS.waitingCounts.max + 1, wait).map((ask) => ask());
+    const replies = many(max + 1, wait).map((ask) => ask());
     const refused = await Promise.race(replies);
     expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
-    expect(refused.text).toContain('at most 100 counts may wait in a sandbox');
+    expect(refused.text).toContain(`at most ${max} streams and waiting counts`);
+    expect(await control('GET requests/stream')).toMatchObject({ status: 400 });
+    expect(await control('POST requests/count')).toMatchObject({ json: { count: 0 } });
     await send('GET', '/v1/pets/1');
     const statuses = (await Promise.all(replies)).map(({ status }) => status);
-    expect(statuses.sort()).toEqual([...many(LIMITS.waitingCounts.max, 200), 400]);
-    expect((await control('POST requests/count', { operation: 'getPet' })).status).toBe(200);
+    expect(statuses.sort()).toEqual([...many(max, 200), 400]);
+    expect((await wait()).status).toBe(200);
   });
 
   test.each([

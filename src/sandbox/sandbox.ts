@@ -55,7 +55,7 @@ export class Sandbox {
   #holds: Holds | undefined;
   /** Later than now while a reply is delayed. */
   #usedAt = performance.now();
-  #watchers = 0;
+  #listeners = 0;
 
   constructor(name: string, start: Start, storage: Storage, context: ServerContext) {
     this.name = name;
@@ -92,7 +92,7 @@ export class Sandbox {
 
   /** Milliseconds since it was created, answered a request or was changed. 0 while anybody waits. */
   get unused(): number {
-    const isWaitedFor = this.#watchers > 0 || this.#holds?.isEmpty === false;
+    const isWaitedFor = this.#listeners > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, performance.now() - this.#usedAt);
   }
 
@@ -203,11 +203,16 @@ export class Sandbox {
     return { what: last.edit.what, laterCalls: last.laterCalls() };
   }
 
+  /** How many are subscribed. */
+  get listeners(): number {
+    return this.#listeners;
+  }
+
   subscribe(listener: SandboxListener): () => void {
     const cancel = this.#storage.subscribe(listener);
-    this.#watchers += 1;
+    this.#listeners += 1;
     return () => {
-      this.#watchers -= 1;
+      this.#listeners -= 1;
       this.#use();
       cancel();
     };

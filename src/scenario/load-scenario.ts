@@ -95,6 +95,7 @@ async function loadInOrder(
   };
 
   for (const wanted of named) {
+    if (problems.length > LIMITS.problems.max) break;
     await load(wanted, [], (expected, found) => {
       const message = `${wanted}: expected ${expected}; found ${found}`;
       problems.push(createFileProblem(wanted, expected, found, message));
@@ -104,8 +105,14 @@ async function loadInOrder(
     const scenario = loaded.get(key);
     if (loaded.delete(key) && scenario !== undefined) loaded.set(key, scenario);
   }
+  const scenarios = [...loaded.values()];
+  const count = scenarios.reduce((sum, { rules }) => sum + rules.length, 0);
+  if (count > LIMITS.rules.max) {
+    const expected = `at most ${LIMITS.rules.max} rules in all scenarios`;
+    problems.push(createFileProblem(scenarios.at(-1)?.name ?? '', expected, `${count}`));
+  }
   if (problems.length > 0) throw new ScenarioError(problems);
-  return [...loaded.values()];
+  return scenarios;
 }
 
 export async function loadScenarios(

@@ -119,12 +119,13 @@ function changeEach<R extends AnyRecord>(
   each: readonly BulkChange[],
 ): Records<R> {
   if (each.length === 0) return records;
-  return records.map((before) => {
-    let record = before;
+  return records.map((record) => {
+    let changed: Record<string, unknown> | undefined;
     for (const { where, change } of each) {
-      if (matches(record, where)) record = applyRecordChanges(fields, record, change);
+      if (matches(changed ?? record, where))
+        changed = Object.assign(changed ?? { ...record }, change);
     }
-    return record;
+    return changed === undefined ? record : applyRecordChanges(fields, record, changed);
   });
 }
 

@@ -1,11 +1,9 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { onDisconnect } from '../../http/write.ts';
-import { LIMITS } from '../../limits.ts';
 import type { HeldExchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import { LATCH, withLatch } from '../../sandbox/holds.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/rule-shape.ts';
 import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
@@ -90,17 +88,12 @@ function heldReply({ number, hold, operation, method, target, at }: HeldExchange
 /**
  * How many exchanges match, as soon as there are enough or the time is over; at once if the client
  * leaves or the sandbox is deleted.
- *
- * @returns undefined if too many counts wait already
  */
 export async function countWhen(
   { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
-): Promise<number | undefined> {
-  const others = waiting.get(sandbox) ?? 0;
-  if (others >= LIMITS.waitingCounts.max) return undefined;
-  waiting.set(sandbox, others + 1);
+): Promise<number> {
   const { promise: ended, resolve: end } = promiseWithResolvers();
   const arrived = new Set<number>();
   const cancels = [
@@ -123,12 +116,8 @@ export async function countWhen(
   } finally {
     clearTimeout(timer);
     for (const cancel of cancels) cancel();
-    waiting.set(sandbox, (waiting.get(sandbox) ?? 1) - 1);
   }
 }
-
-/** How many counts wait in each sandbox. */
-const waiting = new WeakMap<Sandbox, number>();
 
 /** Node has `Promise.withResolvers` only from version 22 on. */
 function promiseWithResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {

@@ -30,7 +30,7 @@ import {
 } from '../../shape/shapes.ts';
 import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, serviceUrl } from '../endpoint.ts';
-import { ANY_OBJECT, DONE, json, refuse } from '../reply.ts';
+import { ANY_OBJECT, type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
 import { EXCHANGE, exchangeText, harEntry, harHead } from './exchange-text.ts';
 import { findExchange } from './find-exchange.ts';
@@ -162,24 +162,24 @@ export const JOURNAL_ENDPOINTS = [
       const { atLeast, within, ...filter } = call.body;
       const isAwaited = atLeast !== undefined || within !== undefined;
       const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
+      const refusal = isAwaited ? refuseListener(call.sandbox) : undefined;
+      if (refusal !== undefined) return refusal;
       const count = await countWhen(call, filter, wait);
-      if (count === undefined) {
-        const message = `at most ${LIMITS.waitingCounts.max} counts may wait in a sandbox`;
-        return refuse('invalid_input', 400, message);
-      }
       const { isComplete } = await call.sandbox.journal.select({ filter, limit: 0 });
       return json({ count, complete: isComplete });
     },
   }),
   endpoint('streamRequests', 'GET /requests/stream', {
     summary: 'Stream exchanges',
-    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. Disconnects a client that has more than 1 MiB to read; it can go on with \`Last-Event-ID\`.`,
+    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. A client that reads slowly gets \`dropped\` for what the journal has dropped meanwhile.`,
     query: EXCHANGE_FILTER,
     replies: { 200: ANY_TEXT },
     mediaType: EVENTS,
     handle: ({ sandbox, request, query: { after, ...filter } }) => {
       const lastId = String(request.headers['last-event-id'] ?? '');
       const from = isIntegerText(lastId) ? Number(lastId) : after;
+      const refusal = refuseListener(sandbox);
+      if (refusal !== undefined) return refusal;
       return {
         status: 200,
         mediaType: EVENTS,
@@ -245,6 +245,13 @@ async function select(
 }
 
 /** The totals of the sandbox, or of all. */
+/** The refusal of one more stream or waiting count. */
+function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
+  const { max } = LIMITS.listeners;
+  const message = `at most ${max} streams and waiting counts may be open in a sandbox`;
+  return listeners < max ? undefined : refuse('invalid_input', 400, message);
+}
+
 async function readTotals({
   parts: { sandboxes },
   sandbox,
