@@ -2,6 +2,7 @@ import { type ComponentType, render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Frame } from './parts/frame.tsx';
 import { place, titleOf, type ViewName } from './state/place.ts';
+import { useEvents } from './state/resource.ts';
 import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
 import { CoverageView } from './views/coverage-view.tsx';
@@ -29,6 +30,7 @@ function Shell() {
   useEffect(() => {
     if (document.activeElement !== document.body) heading.current?.focus();
   }, [view]);
+  useEvents();
   const Component = COMPONENTS[view];
   return (
     <Frame current={view} title={titleOf(view)}>

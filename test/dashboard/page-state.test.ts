@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { writeJson } from '../../src/contract/json.ts';
-import type { RecordedExchange } from '../../src/control/journal/exchange-text.ts';
+import type { RecordedExchange } from '../../src/dashboard/state/session.ts';
 import { type RunningCommand, startCommand } from '../helpers/command.ts';
 import { runProgram } from '../helpers/program.ts';
 
@@ -58,8 +58,8 @@ afterAll(() => {
 });
 
 async function latest(): Promise<RecordedExchange> {
-  const path = '/requests?order=desc&limit=1';
-  const { exchanges } = await page.call<{ exchanges: RecordedExchange[] }>('GET', path);
+  const query = { order: 'desc', limit: 1 } as const;
+  const { exchanges } = await page.client.call('GET /requests', { query });
   const [exchange] = exchanges;
   if (exchange === undefined) throw new Error('no exchange');
   return exchange;
@@ -69,16 +69,19 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
   const body = { name: 'Rex', categoryId: 9_007_199_254_740_993n };
   await ask('POST', '/v1/pets?a=b', body);
   const { number } = await latest();
-  const yaml = await (await page.open('GET', `/requests/${number}/rule`)).text();
+  const yaml = await page.client.text('GET /requests/{number}/rule', { path: { number } });
+  const [rule] = (await page.parseScenario(yaml)).rules;
+  if (rule === undefined) throw new Error('no rule');
+  expect(page.fitsForm(rule)).toBe(true);
   const texts = new Map([
-    ...page.textsOfRule(await page.firstRule(yaml)),
+    ...page.textsOfRule(rule),
     ...([
       ['where', "name: Rex\ncategoryId: 9007199254740993\nheader x-a: it's"],
       ['status', '409, 503'],
       ['body', ''],
     ] as const),
   ]);
-  expect(page.sentenceOf(texts)).toBe(
+  expect(page.formatRules(texts)).toBe(
     "POST /pets with name Rex and categoryId 9007199254740993 and header x-a it's gets 409, then 503, then what it would get.",
   );
   const scenario = await page.withRules(

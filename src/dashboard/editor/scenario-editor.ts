@@ -6,8 +6,10 @@ import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lin
 import { EditorState, type Text } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import type { ScenarioProblem } from '../../control/control-shapes.ts';
+import type { ReplyOf } from '../../client/control-client.ts';
 import { completeFrom } from './schema-completion.ts';
+
+export type ScenarioProblem = ReplyOf<'POST /scenario/check'>['problems'][number];
 
 export interface EditorOptions {
   readonly parent: HTMLElement;

@@ -1,34 +1,76 @@
-import { type AllHTMLAttributes, createElement, type FormHTMLAttributes } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import {
+  type AllHTMLAttributes,
+  createContext,
+  createElement,
+  type FormHTMLAttributes,
+} from 'preact';
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { takeProblems } from '../state/resource.ts';
+import { sandbox } from '../state/session.ts';
 
 /** The text of each input of a form, by name; a box that is not ticked has none. */
 export type Texts = ReadonlyMap<string, string>;
 
-interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'> {
+/** Why the server refused the values of a form, by name. */
+const Problems = createContext<Texts>(new Map());
+
+interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
+  /** Returns false if the server refused it: what is wrong then stands at the fields. */
   readonly onSubmit: (texts: Texts, form: HTMLFormElement) => unknown;
+  readonly onTexts?: (texts: Texts) => void;
+  /** The name under which this tab keeps what is typed until it is sent. */
+  readonly draft?: string;
 }
 
 /** A form that the page handles itself, once at a time. */
-export function Form({ onSubmit, ...attributes }: FormProps) {
-  const isBusy = useRef(false);
+export function Form({ onSubmit, onTexts, draft, children, ...attributes }: FormProps) {
+  const ref = useRef<HTMLFormElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [problems, setProblems] = useState<Texts>(new Map());
+  const key = `petstore-mock form ${sandbox} ${draft}`;
+  useEffect(() => {
+    const kept = draft === undefined ? null : sessionStorage.getItem(key);
+    if (kept === null || ref.current === null) return;
+    for (const input of ref.current.querySelectorAll('input, select, textarea')) {
+      const value = Object(JSON.parse(kept))[input.getAttribute('name') ?? ''];
+      if (input instanceof HTMLInputElement && input.type === 'checkbox') {
+        input.checked = value !== undefined;
+      } else Object.assign(input, { value: value ?? '' });
+    }
+    onTexts?.(readTexts(ref.current));
+  }, []);
   return (
     <form
       {...attributes}
+      ref={ref}
+      onInput={({ currentTarget }) => {
+        const texts = readTexts(currentTarget);
+        if (draft !== undefined)
+          sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(texts)));
+        onTexts?.(texts);
+      }}
       onSubmit={async (event) => {
         event.preventDefault();
-        if (isBusy.current) return;
-        isBusy.current = true;
-        try {
-          await onSubmit(textsOf(event.currentTarget), event.currentTarget);
-        } finally {
-          isBusy.current = false;
-        }
+        if (isBusy) return;
+        setBusy(true);
+        const form = event.currentTarget;
+        const texts = readTexts(form);
+        const isRefused = (await onSubmit(texts, form)) === false;
+        setProblems(isRefused ? takeProblems([...form.elements].map(readName)) : new Map());
+        if (!isRefused) sessionStorage.removeItem(key);
+        setBusy(false);
       }}
-    />
+    >
+      <Problems.Provider value={problems}>{children}</Problems.Provider>
+    </form>
   );
 }
 
-export function textsOf(form: HTMLFormElement): Texts {
+function readName(element: Element): string {
+  return element.getAttribute('name') ?? '';
+}
+
+function readTexts(form: HTMLFormElement): Texts {
   return new Map([...new FormData(form)].map(([name, value]) => [name, String(value)]));
 }
 
@@ -52,7 +94,7 @@ export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
 /** A text or a choice with its label. */
 export function Field({ label, value, rows, options, empty, ...others }: FieldProps) {
   const id = useId();
-  const { suggested, problem, ...input } = others;
+  const { suggested, problem = useContext(Problems).get(others.name), ...input } = others;
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -111,13 +153,13 @@ interface NameFormProps {
 
 /** Asks for the name of something. `onName` returns whether it was accepted. */
 export function NameForm({ label, action, value, onName }: NameFormProps) {
+  const name = async (texts: Texts, form: HTMLFormElement) => {
+    const isDone = await onName(texts.get('name') ?? '');
+    if (isDone) form.reset();
+    return isDone;
+  };
   return (
-    <Form
-      class="bar fields"
-      onSubmit={async (texts, form) => {
-        if (await onName(texts.get('name') ?? '')) form.reset();
-      }}
-    >
+    <Form class="bar fields" onSubmit={name}>
       <Field name="name" label={label} value={value} {...NAME_INPUT} />
       <button type="submit">{action}</button>
     </Form>

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { SandboxStatus, SandboxSummary } from '../../control/control-shapes.ts';
+import type { ReplyOf } from '../../client/control-client.ts';
 import { DEFAULT_SANDBOX } from '../../defaults.ts';
 import { hrefOf, place, titleOf, VIEWS, type ViewName } from '../state/place.ts';
-import { act, OFTEN, undo, useResource } from '../state/resource.ts';
+import { attempt, OFTEN, undo, useResource } from '../state/resource.ts';
 import {
+  client,
   connection,
   controlPath,
   enterToken,
@@ -28,7 +29,7 @@ interface FrameProps {
 
 /** What surrounds every view: the way to the others, the sandbox, and what is not as at the start. */
 export function Frame({ current, title, children }: FrameProps) {
-  const status = useResource<SandboxStatus>('/status', OFTEN);
+  const status = useResource('status', (signal) => client.call('GET /status', { signal }), OFTEN);
   const { item } = place.value;
   const latest = status.value?.latestExchange ?? 0;
   const seen = useRef(latest);
@@ -100,7 +101,7 @@ function TokenForm() {
 const HELD = hrefOf('exchanges', undefined, { search: 'is:held' });
 
 /** What a client meets in this sandbox: each part leads to where it is set. */
-function StateStrip({ status }: { readonly status: SandboxStatus }) {
+function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'> }) {
   const { scenarios, assumptions, clock, held, latches, upstream } = status;
   const count = (list: readonly string[], one: string, many?: string) =>
     list.length > 0 && plural(list.length, one, many);
@@ -153,7 +154,7 @@ function StateStrip({ status }: { readonly status: SandboxStatus }) {
 
 async function reset(): Promise<void> {
   const done = 'Reset: store, scenarios, assumptions, clock and journal are as at the start.';
-  if (await act(done, 'POST', '/reset', { body: {} })) reloadAll();
+  if (await attempt(done, () => client.call('POST /reset', { body: {} }))) reloadAll();
 }
 
 function dismiss(): void {
@@ -163,7 +164,7 @@ function dismiss(): void {
 /** The result of the last action: announced to screen readers, a failure until it is dismissed. */
 function Notices() {
   const { view } = place.value;
-  const { kind, text = '', edit } = notice.value ?? {};
+  const { kind, text = '', edits } = notice.value ?? {};
   useEffect(() => {
     if (notice.value?.kind === 'failed') notice.value = undefined;
   }, [view]);
@@ -174,7 +175,7 @@ function Notices() {
   }, [notice.value]);
   const shown = (
     <p class={`notice ${kind}`}>
-      {visible(text)} {edit !== undefined && <Button onClick={() => undo(edit)}>Undo</Button>}{' '}
+      {visible(text)} {edits !== undefined && <Button onClick={() => undo(edits)}>Undo</Button>}{' '}
       <Button class="link" onClick={dismiss}>
         Dismiss
       </Button>
@@ -205,9 +206,10 @@ function SandboxSwitcher() {
 
 function SandboxList() {
   const [text, setText] = useState('');
-  const query = new URLSearchParams({ q: text.trim(), _limit: '12' });
-  const path = `/sandboxes?${query}`;
-  const list = useResource<readonly SandboxSummary[]>(path, 0, DEFAULT_SANDBOX);
+  const query = { q: text.trim() || undefined, _limit: 12 };
+  const list = useResource(`sandboxes ${text}`, (signal) =>
+    client.sandbox(DEFAULT_SANDBOX).call('GET /sandboxes', { query, signal }),
+  );
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   return (

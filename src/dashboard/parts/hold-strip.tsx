@@ -1,16 +1,17 @@
-import type { HeldReply } from '../../control/journal/hold-endpoints.ts';
+import type { BodyOf } from '../../client/control-client.ts';
 import { hrefOf } from '../state/place.ts';
 import { attempt, OFTEN, useResource } from '../state/resource.ts';
-import { call } from '../state/session.ts';
+import { client } from '../state/session.ts';
 import { Button } from './buttons.tsx';
 import { plural, visible } from './texts.tsx';
 
 /** @param now the time of the sandbox's clock */
 export function HoldStrip({ now }: { readonly now: string }) {
-  const held = useResource<readonly HeldReply[]>('/holds', OFTEN).value ?? [];
+  const held =
+    useResource('holds', (signal) => client.call('GET /holds', { signal }), OFTEN).value ?? [];
   if (held.length === 0) return null;
-  const release = (done: string, body: object) =>
-    attempt(done, () => call('POST', '/holds/release', { body }));
+  const release = (done: string, body: BodyOf<'POST /holds/release'>) =>
+    attempt(done, () => client.call('POST /holds/release', { body }));
   const all = `Released ${plural(held.length, 'reply', 'replies')}.`;
   return (
     <section class="strip" aria-label="Replies that wait">

@@ -1,7 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact';
+import { parseJson } from '../../contract/json.ts';
 import { place, refine } from '../state/place.ts';
-import { OFTEN, useLoader } from '../state/resource.ts';
-import { open, valueIn } from '../state/session.ts';
+import { OFTEN, useResource } from '../state/resource.ts';
 import { Button } from './buttons.tsx';
 import { plural } from './texts.tsx';
 
@@ -76,29 +76,40 @@ export function Table<Of>({ columns, rows, keyOf, opened, above, ...table }: Tab
   );
 }
 
+interface ListQuery {
+  readonly _page: number;
+  readonly _limit: number;
+  readonly q: string | undefined;
+  readonly _sort: string | undefined;
+  readonly _order: 'desc' | undefined;
+}
+
 /**
  * A list that the server searches, sorts and pages, as the page's address says. It may be long.
  *
- * @param path of the control API
- * @param of the sandbox; that of the page by default
+ * @param name of the list
  */
-export function usePagedList<T>(path: string, size: number, of?: string) {
+export function usePagedList<T>(
+  name: string,
+  size: number,
+  load: (query: ListQuery, signal: AbortSignal) => Promise<Response>,
+) {
   const { query } = place.value;
   const [q = '', sort = ''] = ['q', 'sort'].map((name) => query.get(name) ?? '');
   const page = Math.max(1, Math.trunc(Number(query.get('page') ?? 1)) || 1);
-  const parameters = new URLSearchParams({ _page: `${page}`, _limit: `${size}` });
-  if (q !== '') parameters.set('q', q);
-  if (sort !== '') {
-    parameters.set('_sort', sort.replace(/^-/, ''));
-    parameters.set('_order', sort.startsWith('-') ? 'desc' : 'asc');
-  }
-  const key = `${path}?${parameters}`;
-  const load = async (signal: AbortSignal) => {
-    const reply = await open('GET', key, { signal, of });
-    const total = Number(reply.headers.get('x-total-count'));
-    return { records: valueIn<readonly T[]>(await reply.text()), total };
+  const paging: ListQuery = {
+    _page: page,
+    _limit: size,
+    q: q || undefined,
+    _sort: sort.replace(/^-/, '') || undefined,
+    _order: sort.startsWith('-') ? 'desc' : undefined,
   };
-  const list = useLoader(key, load, OFTEN);
+  const read = async (signal: AbortSignal) => {
+    const reply = await load(paging, signal);
+    const records: readonly T[] = Object(parseJson(await reply.text()));
+    return { records, total: Number(reply.headers.get('x-total-count')) };
+  };
+  const list = useResource(`${name} ${JSON.stringify(paging)}`, read, OFTEN);
   return { list, q, sort, page };
 }
 

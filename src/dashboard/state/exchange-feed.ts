@@ -1,22 +1,37 @@
 import { signal } from '@preact/signals';
+import { type CallInput, ControlError } from '../../client/control-client.ts';
 import { readEvents } from '../../client/event-stream.ts';
-import type { EditView, JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
-import { messageOf } from './resource.ts';
-import { call, open, Refusal, valueIn } from './session.ts';
+import { parseJson } from '../../contract/json.ts';
+import { formatError } from './resource.ts';
+import {
+  changes,
+  client,
+  type EditView,
+  type JournalPage,
+  type RecordedExchange,
+} from './session.ts';
 
 /** Exchanges on a page of the list. */
 export const PAGE_SIZE = 50;
 
-/** The first page of a list. */
-export const NEWEST_FIRST = `order=desc&limit=${PAGE_SIZE}`;
+/** Rows above which the list stops growing beside an open exchange. */
+const MAX_ROWS = 500;
 
-/** Milliseconds between two drawings. */
-const PACE = 250;
+const DRAW_INTERVAL_MS = 250;
 
-/** Milliseconds before a stream that ended is opened again. */
-const PAUSE = 1_000;
+const RECONNECT_DELAY_MS = 1_000;
 
-const NONE: JournalPage = { exchanges: [], total: 0, dropped: 0 };
+type JournalQuery = NonNullable<CallInput<'GET /requests'>['query']>;
+
+/** A part of the journal, the newest first. */
+export function readJournal(
+  search: string,
+  query: JournalQuery = {},
+  signal?: AbortSignal,
+): Promise<JournalPage> {
+  const whole = { order: 'desc', limit: PAGE_SIZE, search: search || undefined, ...query } as const;
+  return client.call('GET /requests', { query: whole, signal });
+}
 
 /** The latest exchanges that match a search, as they arrive. */
 export class ExchangeFeed {
@@ -30,21 +45,20 @@ export class ExchangeFeed {
   readonly waiting = signal(0);
   /** Whether the list stays as it is. */
   isHeld = false;
-  readonly #filter: string;
-  readonly #timer = setInterval(() => this.#draw(), PACE);
-  #latest = NONE;
-  /** The newest exchanges since, as unparsed text: few are ever drawn. */
-  #texts: readonly string[] = [];
+  /** The number of the open exchange, which stays in the list. */
+  opened = Number.NaN;
+  readonly #search: string;
+  readonly #timer = setInterval(() => this.#draw(), DRAW_INTERVAL_MS);
+  #latest: JournalPage = { exchanges: [], total: 0, dropped: 0 };
   #connection = new AbortController();
 
   /** @param search in the language of `GET requests?search=` */
   constructor(search: string) {
-    this.#filter = filterOf(search);
+    this.#search = search;
     document.addEventListener('visibilitychange', this.#onVisibility);
-    if (!document.hidden) void this.#connect();
+    if (!document.hidden) void this.#run();
   }
 
-  /** Ends the feed. */
   close(): void {
     clearInterval(this.#timer);
     document.removeEventListener('visibilitychange', this.#onVisibility);
@@ -53,19 +67,13 @@ export class ExchangeFeed {
 
   /** Draws the latest exchanges, whether the list is held or not. */
   show(): void {
-    if (this.#texts.length > 0) {
-      const newest = this.#texts.map((text) => valueIn<RecordedExchange>(text));
-      const exchanges = [...newest, ...this.#latest.exchanges].slice(0, PAGE_SIZE);
-      this.#latest = { ...this.#latest, exchanges };
-      this.#texts = [];
-    }
     this.shown.value = this.#latest;
     this.waiting.value = 0;
   }
 
   #draw(): void {
     if (this.shown.value === undefined) return;
-    if (!this.isHeld) this.show();
+    if (!this.isHeld && this.#latest.exchanges.length < MAX_ROWS) this.show();
     this.waiting.value = this.#latest.total - this.shown.value.total;
   }
 
@@ -74,77 +82,70 @@ export class ExchangeFeed {
     this.#connection.abort();
     if (document.hidden) return;
     this.#connection = new AbortController();
-    void this.#connect();
+    void this.#run();
   };
 
-  async #connect(): Promise<void> {
-    const { signal: ended } = this.#connection;
-    try {
-      const { body } = await open('GET', `/requests/stream?${this.#filter}`, { signal: ended });
-      await this.#load();
-      if (body !== null) await this.#follow(body);
-    } catch (error) {
-      if (error instanceof Refusal && error.status === 400) {
-        this.problem.value = messageOf(error);
-        return;
+  async #run(): Promise<void> {
+    const { signal } = this.#connection;
+    while (!signal.aborted) {
+      try {
+        await this.#follow(signal);
+      } catch (error) {
+        if (error instanceof ControlError && error.status === 400) {
+          this.problem.value = formatError(error);
+          return;
+        }
+        // The server is lost, or this page did not keep up with the stream.
       }
-      // The server is lost, or this page did not keep up with the stream.
+      await new Promise((resolve) => setTimeout(resolve, RECONNECT_DELAY_MS));
     }
-    setTimeout(() => {
-      if (!ended.aborted) void this.#connect();
-    }, PAUSE);
   }
 
-  /** Reads a stream until it ends, or has skipped some: then the journal is read again. */
-  async #follow(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const { type, id, data } of readEvents(stream)) {
+  /** Reads the stream until it ends, or has skipped some: then the journal is read again. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const query = { search: this.#search || undefined };
+    // Opened first: nothing happens between the journal and the stream.
+    const { body } = await client.send('GET /requests/stream', { query, signal });
+    await this.#load(signal);
+    if (body === null) return;
+    for await (const { type, data } of readEvents(body)) {
       if (type === 'dropped') return;
-      // A reply that a rule held back has left, or somebody changed the sandbox.
-      if (type === 'hold' || type === 'edit') {
-        await this.#load();
+      if (type === 'exchange') this.#add(Object(parseJson(data)));
+      else {
+        // A reply that a rule held back has left, or somebody changed the sandbox.
+        await this.#load(signal);
         if (type === 'hold') this.show();
+        else changes.value += 1;
       }
-      // The journal had what the stream sent before it was read.
-      if (type !== 'exchange' || Number(id) <= (this.#latest.exchanges[0]?.number ?? 0)) continue;
-      this.#latest = { ...this.#latest, total: this.#latest.total + 1 };
-      this.#texts = [data, ...this.#texts].slice(0, PAGE_SIZE);
     }
   }
 
-  async #load(): Promise<void> {
-    const part = `${NEWEST_FIRST}&edits=true`;
-    this.#latest = await journalPage(part, this.#filter, this.#connection.signal);
+  #add(exchange: RecordedExchange): void {
+    const { exchanges, total } = this.#latest;
+    if (exchange.number <= (exchanges[0]?.number ?? 0)) return;
+    const index = exchanges.findIndex(({ number }) => number === this.opened);
+    const next = [exchange, ...exchanges].slice(0, Math.max(PAGE_SIZE, index + 2));
+    this.#latest = { ...this.#latest, total: total + 1, exchanges: next };
+  }
+
+  async #load(signal: AbortSignal): Promise<void> {
+    const limit = Math.max(PAGE_SIZE, this.#latest.exchanges.length);
+    this.#latest = await readJournal(this.#search, { limit, edits: true }, signal);
     this.edits.value = this.#latest.edits ?? [];
-    this.#texts = [];
     if (this.shown.value === undefined) this.show();
   }
 }
 
-/** A search as a query of the control API. */
-export function filterOf(search: string): string {
-  return search.trim() === '' ? '' : `${new URLSearchParams({ search: search.trim() })}`;
-}
-
-/** A part of the journal. */
-export function journalPage(
-  part: string,
-  filter: string,
-  signal?: AbortSignal,
-): Promise<JournalPage> {
-  const query = filter === '' ? part : `${part}&${filter}`;
-  return call<JournalPage>('GET', `/requests?${query}`, signal ? { signal } : {});
-}
-
 export type Direction = 'older' | 'newer';
 
-/** The exchanges next to one that match a filter, the nearest first: a page, or what there is. */
-export async function neighbours(
+/** The exchanges next to one that match a search, the nearest first: a page, or what there is. */
+export async function findNeighbours(
   number: number,
   towards: Direction,
-  filter: string,
+  search: string,
 ): Promise<readonly RecordedExchange[]> {
   // A limit would count from the newest one.
-  const part =
-    towards === 'older' ? `${NEWEST_FIRST}&before=${number}` : `order=asc&after=${number}`;
-  return (await journalPage(part, filter)).exchanges.slice(0, PAGE_SIZE);
+  const query: JournalQuery =
+    towards === 'older' ? { before: number } : { order: 'asc', after: number, limit: undefined };
+  return (await readJournal(search, query)).exchanges.slice(0, PAGE_SIZE);
 }

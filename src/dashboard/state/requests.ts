@@ -1,11 +1,10 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
-import type { JournalPage, RecordedExchange } from '../../control/control-shapes.ts';
 import { curlCommand } from '../../curl.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../defaults.ts';
 import { parseTarget } from '../../http/target.ts';
 import { go, place } from './place.ts';
 import { attempt } from './resource.ts';
-import { call, sandbox, servicePath } from './session.ts';
+import { client, type RecordedExchange, sandbox, servicePath } from './session.ts';
 
 /** A request as it can be written anew. */
 export interface Request {
@@ -110,8 +109,9 @@ async function sendNow(request: Request): Promise<number> {
     headers: headers.map(([name = '', value = '']): [string, string] => [name, value]),
     body: request.body ?? null,
   }).catch(() => undefined);
-  await call('POST', '/requests/count', { body: { trace, atLeast: 1, within: 'PT10S' } });
-  const { exchanges } = await call<JournalPage>('GET', `/requests?trace=${trace}`);
+  const body = { trace, atLeast: 1, within: 'PT10S' };
+  await client.call('POST /requests/count', { body });
+  const { exchanges } = await client.call('GET /requests', { query: { trace } });
   const number = exchanges[0]?.number;
   if (number === undefined) throw new Error('The journal of this sandbox does not have the call.');
   return number;
@@ -126,8 +126,8 @@ function openSent(number: number, from?: number): void {
 }
 
 /** Sends a request from this page, and opens its exchange. */
-export async function sendAndOpen(request: Request, from?: number): Promise<void> {
-  await attempt(`Sent ${request.method} ${request.target}.`, async () =>
+export function sendAndOpen(request: Request, from?: number): Promise<boolean> {
+  return attempt(`Sent ${request.method} ${request.target}.`, async () =>
     openSent(await sendNow(request), from),
   );
 }
@@ -135,7 +135,7 @@ export async function sendAndOpen(request: Request, from?: number): Promise<void
 /** Lets the server send a recorded request again, with its bytes and its key, and opens the new exchange. */
 export async function sendAgain({ number, method, target }: RecordedExchange): Promise<void> {
   await attempt(`Sent ${method} ${target} again.`, async () => {
-    const sent = await call<{ readonly number: number }>('POST', `/requests/${number}/replay`);
+    const sent = await client.call('POST /requests/{number}/replay', { path: { number } });
     openSent(sent.number, number);
   });
 }

@@ -1,15 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { EditView, JournalPage } from '../../control/control-shapes.ts';
-import {
-  type CallOptions,
-  call,
-  changes,
-  connection,
-  epoch,
-  type Method,
-  notice,
-  Refusal,
-} from './session.ts';
+import { ControlError } from '../../client/control-client.ts';
+import { place } from './place.ts';
+import { changes, client, connection, type EditView, epoch, notice } from './session.ts';
 
 /** A value from the server, once it is loaded. */
 export interface Resource<T> {
@@ -22,18 +14,12 @@ export interface Resource<T> {
 export const OFTEN = 2_000;
 
 /**
- * Reads a path of the control API while the component is shown, and again when the path changes,
- * after an action of the user, and when the server is back.
+ * Loads a value while the component is shown, and again when the key or the sandbox changes, and when
+ * the server is back.
  *
- * @param every milliseconds until it is read again; 0 for never
- * @param of the sandbox; that of the page by default
+ * @param every milliseconds until it is loaded again; 0 for never
  */
-export function useResource<T>(path: string, every = 0, of?: string): Resource<T> {
-  return useLoader(path, (signal) => call<T>('GET', path, { signal, of }), every);
-}
-
-/** The same for a value that takes more than a call. It is loaded again when `key` changes. */
-export function useLoader<T>(
+export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
   every = 0,
@@ -52,7 +38,7 @@ export function useLoader<T>(
     isLoading.current = true;
     load(signal).then(
       (value) => finish(() => ({ value })),
-      (error) => finish((last) => ({ ...last, error: messageOf(error) })),
+      (error) => finish((last) => ({ ...last, error: formatError(error) })),
     );
     return () => controller.abort();
   }, [key, epoch.value, changes.value, turn]);
@@ -67,51 +53,65 @@ export function useLoader<T>(
   return loaded;
 }
 
-/** Performs a call as an action of the user. Returns whether it succeeded. */
-export function act(
-  done: string,
-  ...action: [method: Method, path: string, options?: CallOptions]
-): Promise<boolean> {
-  return attempt(done, () => call(...action));
+/** Reloads what is shown when somebody changes the sandbox. */
+export function useEvents(): void {
+  useEffect(() => {
+    let controller = new AbortController();
+    const follow = async ({ signal }: AbortController) => {
+      // Only changes: no exchange has such a number.
+      const query = { after: Number.MAX_SAFE_INTEGER };
+      for await (const _ of client.events('GET /requests/stream', { query, signal })) {
+        changes.value += 1;
+      }
+    };
+    // A browser limits connections to a server, so a hidden page has none.
+    const onVisibility = () => {
+      controller.abort();
+      controller = new AbortController();
+      if (!document.hidden) follow(controller).catch(() => undefined);
+    };
+    // The list of exchanges follows the stream itself.
+    if (place.value.view === 'exchanges') return undefined;
+    onVisibility();
+    document.addEventListener('visibilitychange', onVisibility);
+    return () => {
+      controller.abort();
+      document.removeEventListener('visibilitychange', onVisibility);
+    };
+  }, [epoch.value, place.value.view === 'exchanges']);
 }
 
-/** The latest change by the control API. */
-async function latestEdit(): Promise<EditView | undefined> {
-  const { edits = [] } = await call<JournalPage>('GET', '/requests?edits=true&limit=0');
-  return edits.at(-1);
+async function listEdits(): Promise<readonly EditView[]> {
+  const query = { edits: true, limit: 0 };
+  return (await client.call('GET /requests', { query })).edits ?? [];
 }
 
-function isSameEdit(one: EditView | undefined, other: EditView | undefined): boolean {
-  return one?.after === other?.after && one?.at === other?.at && one?.what === other?.what;
-}
-
-/** The latest change that this page knows; null before it has asked. */
-let known: EditView | undefined | null = null;
-
-/** The change that this page has just made, if it made one. */
-async function ownEdit(): Promise<EditView | undefined> {
-  const edit = await latestEdit();
-  const isNew = edit?.by === 'the page' && !isSameEdit(edit, known ?? undefined);
-  known = edit;
-  return isNew ? edit : undefined;
+function formatEdit({ after, at, what }: EditView): string {
+  return `${after} ${at} ${what}`;
 }
 
 /** What a change did to the records, in a sentence; empty if it changed none. */
-function changedText({ changed }: EditView): string {
-  const parts = Object.entries<number>(changed).filter(([, count]) => count > 0);
-  const texts = parts.map(([name, count]) => `${count.toLocaleString('en')} in ${name}`);
+function formatChanged(edits: readonly EditView[]): string {
+  const sums = new Map<string, number>();
+  for (const [name, count] of edits.flatMap(({ changed }) => Object.entries<number>(changed))) {
+    if (count > 0) sums.set(name, (sums.get(name) ?? 0) + count);
+  }
+  const texts = [...sums].map(([name, count]) => `${count.toLocaleString('en')} in ${name}`);
   return texts.length === 0 ? '' : ` Records changed: ${texts.join(', ')}.`;
 }
 
-/** Takes back a change of this page, unless somebody has made another one since. */
-export async function undo(edit: EditView): Promise<void> {
-  const latest = await latestEdit();
-  if (latest !== undefined && !isSameEdit(latest, edit)) {
+/** Takes back the changes of an action, unless somebody has made another one since. */
+export async function undo(edits: readonly EditView[]): Promise<void> {
+  const latest = (await listEdits()).at(-1);
+  const last = edits.at(-1);
+  if (latest !== undefined && last !== undefined && formatEdit(latest) !== formatEdit(last)) {
     const text = `Not undone: ${latest.by} has ${latest.what} since. Undo takes that back first.`;
-    notice.value = { kind: 'failed', text, edit: latest };
+    notice.value = { kind: 'failed', text, edits: [latest] };
     return;
   }
-  await attempt(`Undone: ${edit.what}.`, () => call('POST', '/undo'));
+  await attempt(`Undone: ${edits.map(({ what }) => what).join(', ')}.`, async () => {
+    for (const _ of edits) await client.call('POST /undo');
+  });
 }
 
 /**
@@ -122,30 +122,54 @@ export async function undo(edit: EditView): Promise<void> {
  */
 export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
   try {
-    if (known === null) known = await latestEdit().catch(() => undefined);
+    // Not awaited: the server answers it first.
+    const known = listEdits().catch(() => []);
     await action();
-    notice.value = { kind: 'done', text: done };
+    const shown = { kind: 'done', text: done } as const;
+    notice.value = shown;
     changes.value += 1;
-    const shown = notice.value;
-    const edit = await ownEdit().catch(() => undefined);
-    if (edit !== undefined && notice.value === shown) {
-      notice.value = { ...shown, text: done + changedText(edit), edit };
+    const before = new Set((await known).map(formatEdit));
+    const edits = (await listEdits().catch(() => [])).filter(
+      (edit) => edit.by === 'the page' && !before.has(formatEdit(edit)),
+    );
+    if (edits.length > 0 && notice.value === shown) {
+      notice.value = { ...shown, text: done + formatChanged(edits), edits };
     }
     return true;
   } catch (error) {
-    notice.value = { kind: 'failed', text: messageOf(error) };
+    notice.value = { kind: 'failed', text: formatError(error) };
+    lastProblems = error instanceof ControlError ? error.problems : [];
     return false;
   }
 }
 
-/** A sentence. A field of a form is a member of the body, `$.name` to the server. */
-export function messageOf(error: unknown): string {
-  if (error instanceof Refusal) {
-    const message = error.message.replaceAll(/(^|; )(?:\$|query)\./g, '$1');
-    return /^\w+:/.test(message)
-      ? message
-      : `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`;
+/** What was wrong with the input of the last action. */
+let lastProblems: ControlError['problems'] = [];
+
+/** The problems of the last action at the fields of a form, by name. Those of no field stay in the notice. */
+export function takeProblems(names: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { path, expected, found: given } of lastProblems) {
+    const steps = path.split(/[^\w-]+/);
+    const name = steps.findLast((step) => names.includes(step));
+    if (name === undefined) continue;
+    const isMissing = given === 'nothing' || given === 'null';
+    found.set(name, isMissing ? `Enter a ${name}.` : `Expected ${expected}, found ${given}.`);
   }
-  if (error instanceof TypeError) return 'The server does not answer.';
-  return error instanceof Error ? error.message : String(error);
+  if (found.size > 0 && found.size === lastProblems.length) notice.value = undefined;
+  return found;
+}
+
+/** What went wrong, in a sentence. */
+export function formatError(error: unknown): string {
+  if (connection.value === 'lost') return 'The server does not answer.';
+  if (!(error instanceof ControlError)) return error instanceof Error ? error.message : `${error}`;
+  const { message, problems } = error;
+  const places = problems.map(
+    ({ path, line, expected, found }) =>
+      `${line === undefined ? '' : `Line ${line}, `}${path}: expected ${expected}, found ${found}.`,
+  );
+  return places.length > 0
+    ? places.join(' ')
+    : `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`;
 }

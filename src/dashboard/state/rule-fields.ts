@@ -21,12 +21,44 @@ export interface Rule {
   };
 }
 
-/** The first rule of a scenario in YAML. */
-export async function firstRule(scenario: string): Promise<Rule> {
+export interface ScenarioParts {
+  readonly description: string;
+  readonly rules: readonly Rule[];
+}
+
+/** The description and the rules of a scenario in YAML; nothing if it cannot be read. */
+export async function parseScenario(text: string): Promise<ScenarioParts> {
   // Loaded here: the first view needs no YAML.
   const { parse } = await import('yaml');
-  const { rules } = parse(scenario, { intAsBigInt: true });
-  return rules[0];
+  try {
+    const { description = '', rules } = parse(text, { intAsBigInt: true });
+    return { description: String(description), rules: Array.isArray(rules) ? rules : [] };
+  } catch {
+    return { description: '', rules: [] };
+  }
+}
+
+/** A scenario with another description; its comments are kept. */
+export async function withDescription(scenario: string, description: string): Promise<string> {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(scenario, { intAsBigInt: true });
+  document.set('description', description);
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Whether the fields of a form can say all that a rule says. */
+export function fitsForm(rule: Rule): boolean {
+  return (
+    typeof rule?.on === 'string' && writeSorted(rulesIn(textsOfRule(rule))) === writeSorted([rule])
+  );
+}
+
+function writeSorted(value: unknown): string {
+  const sort = (_name: string, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part;
+  return stringify(value, sort) ?? '';
 }
 
 /** Names and values, one a line. */
@@ -87,7 +119,7 @@ export function rulesIn(texts: Texts): readonly object[] {
     return {
       on: text('on'),
       ...(Object.keys(where).length > 0 && { where }),
-      ...(calls !== '' && { calls }),
+      ...(calls !== '' && { calls: jsonOr(calls) }),
       ...number('chance'),
       ...number('delay'),
       ...(text('hold') !== '' && { hold: text('hold') === 'true' ? true : text('hold') }),
@@ -98,7 +130,7 @@ export function rulesIn(texts: Texts): readonly object[] {
 }
 
 /** What the rules will do, in a sentence. */
-export function sentenceOf(texts: Texts): string {
+export function formatRules(texts: Texts): string {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const operation = text('on');
   const shape = isRowName(OPERATIONS, operation) ? operationShape(operation) : undefined;
@@ -134,11 +166,16 @@ function jsonOr(text: string): unknown {
   }
 }
 
-/** A scenario with more rules, which come before its own; its comments are kept. */
+/**
+ * A scenario with more rules, which come before its own; its comments are kept.
+ *
+ * @param replaced the index of the rule whose place they take
+ */
 export async function withRules(
   scenario: string,
   added: readonly object[],
   comment: string,
+  replaced?: number,
 ): Promise<string> {
   const { isSeq, parseDocument } = await import('yaml');
   const document = parseDocument(scenario, { intAsBigInt: true });
@@ -148,7 +185,7 @@ export async function withRules(
   const rules = document.get('rules');
   if (isSeq(rules)) {
     rules.flow = false;
-    rules.items.unshift(...nodes);
+    rules.items.splice(replaced ?? 0, replaced === undefined ? 0 : 1, ...nodes);
   } else document.set('rules', document.createNode(nodes));
   return document.toString({ lineWidth: 0 });
 }

@@ -1,5 +1,4 @@
-import type { ScenarioSummary } from '../../control/control-shapes.ts';
-import { call, open } from './session.ts';
+import { client, type ScenarioSummary } from './session.ts';
 
 /** A scenario that answers one call, to begin with. */
 export const EXAMPLE = `description: Order 1 cannot be cancelled.
@@ -25,18 +24,20 @@ export interface ScenarioVersion {
 }
 
 export async function readScenario(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
-  const reply = await open('GET', `/scenarios/${name}`, signal ? { signal } : {});
+  const reply = await client.send('GET /scenarios/{name}', { path: { name }, signal });
   return { text: await reply.text(), etag: reply.headers.get('etag') ?? undefined };
 }
 
-function listScenarios(): Promise<readonly ScenarioSummary[]> {
-  return call('GET', '/scenarios');
+/** @param etag the version that it replaces */
+function putScenario(name: string, text: string, etag?: string): Promise<unknown> {
+  const headers = etag === undefined ? {} : { 'If-Match': etag };
+  return client.call('PUT /scenarios/{name}', { path: { name }, body: text, headers });
 }
 
 export async function addScenario(name: string, text: string): Promise<void> {
-  const isTaken = (await listScenarios()).some((it) => it.name === name);
+  const isTaken = (await client.call('GET /scenarios')).some((it) => it.name === name);
   if (isTaken) throw new Error(`There is a scenario ${name} already.`);
-  await call('PUT', `/scenarios/${name}`, { body: text });
+  await putScenario(name, text);
 }
 
 interface SaveOptions {
@@ -51,17 +52,17 @@ export async function saveScenario(
   text: string,
   { turnOn, etag }: SaveOptions,
 ): Promise<void> {
-  await call('PUT', `/scenarios/${name}`, { body: text, ifMatch: etag });
-  const active = activeNames(await listScenarios());
+  await putScenario(name, text, etag);
+  const active = activeNames(await client.call('GET /scenarios'));
   const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
-  if (scenarios.includes(name)) await call('PUT', '/scenario', { body: { scenarios } });
+  if (scenarios.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
 }
 
 /** Gives a scenario another name, under which it stays as active as it was. */
 export async function renameScenario(name: string, text: string, next: string): Promise<void> {
   await addScenario(next, text);
-  const active = activeNames(await listScenarios());
+  const active = activeNames(await client.call('GET /scenarios'));
   const scenarios = active.map((it) => (it === name ? next : it));
-  if (active.includes(name)) await call('PUT', '/scenario', { body: { scenarios } });
-  await call('DELETE', `/scenarios/${name}`);
+  if (active.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
+  await client.call('DELETE /scenarios/{name}', { path: { name } });
 }

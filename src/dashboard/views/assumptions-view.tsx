@@ -1,24 +1,34 @@
 import { useEffect } from 'preact/hooks';
+import type { ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
-import type { AssumptionState, Findings } from '../../control/control-shapes.ts';
-import type { Finding } from '../../sandbox/report-shapes.ts';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
-import { act, OFTEN, useResource } from '../state/resource.ts';
+import { attempt, OFTEN, useResource } from '../state/resource.ts';
+import { client, type Finding } from '../state/session.ts';
 import { FindingItems } from './coverage-view.tsx';
+
+type AssumptionState = ReplyOf<'GET /assumptions'>[number];
 
 /** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {
   const { item } = place.value;
-  const list = useResource<readonly AssumptionState[]>('/assumptions', OFTEN);
-  const findings = useResource<Findings>('/findings', OFTEN).value?.findings ?? [];
+  const list = useResource(
+    'assumptions',
+    (signal) => client.call('GET /assumptions', { signal }),
+    OFTEN,
+  );
+  const findings = useResource(
+    'findings',
+    (signal) => client.call('GET /findings', { signal }),
+    OFTEN,
+  );
   const isThere = list.value !== undefined;
   useEffect(() => {
     if (item !== undefined && isThere) document.getElementById(`assumption-${item}`)?.focus();
   }, [item, isThere]);
   if (list.value === undefined) return <Loading resource={list} />;
-  const drift = findings.filter(({ code }) => code === 'drift');
+  const drift = findings.value?.findings.filter(({ code }) => code === 'drift') ?? [];
   const entries = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
   const shown = entries.filter(passes);
   const groups = [...OPERATION_IDS, SEVERAL]
@@ -115,7 +125,9 @@ function Verdict({ checked }: { readonly checked: NonNullable<AssumptionState['c
 function Assumption({ of, drift, opened }: AssumptionDrift & { readonly opened: boolean }) {
   const { id, topic, question, operations, options, chosen, calls = 0 } = of;
   const choose = (option: string) =>
-    act(doneWith(id, option), 'PATCH', '/assumptions', { body: { [id]: option } });
+    attempt(doneWith(id, option), () =>
+      client.call('PATCH /assumptions', { body: { [id]: option } }),
+    );
   return (
     <div
       id={`assumption-${id}`}

@@ -1,9 +1,10 @@
-import type { ClockState } from '../../control/control-shapes.ts';
+import type { BodyOf } from '../../client/control-client.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Field, Form } from '../parts/form.tsx';
 import { Loading, timeText } from '../parts/texts.tsx';
 import { hrefOf } from '../state/place.ts';
-import { act, useResource } from '../state/resource.ts';
+import { attempt, useResource } from '../state/resource.ts';
+import { client } from '../state/session.ts';
 
 /** The first instant at which the document no longer promises getPet. */
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
@@ -17,11 +18,13 @@ const MOVES = [
 
 /** The clock of the sandbox, and controls to move it. */
 export function ClockView() {
-  const clock = useResource<ClockState>('/clock', 1_000);
+  const clock = useResource('clock', (signal) => client.call('GET /clock', { signal }), 1_000);
   const state = clock.value;
   if (state === undefined) return <Loading resource={clock} />;
-  const set = (done: string, body: object) => act(done, 'PUT', '/clock', { body });
-  const advance = (by: string) => act('Clock moved.', 'POST', '/clock/advance', { body: { by } });
+  const set = (done: string, body: BodyOf<'PUT /clock'>) =>
+    attempt(done, () => client.call('PUT /clock', { body }));
+  const advance = (by: string) =>
+    attempt('Clock moved.', () => client.call('POST /clock/advance', { body: { by } }));
   return (
     <>
       <p class="now">

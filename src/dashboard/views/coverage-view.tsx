@@ -1,6 +1,5 @@
+import type { ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
-import type { Coverage, Findings } from '../../control/control-shapes.ts';
-import type { Finding } from '../../sandbox/report-shapes.ts';
 import { Button, CopyButton } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -8,14 +7,19 @@ import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { go, hrefOf, place } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, type Request, sendAndOpen } from '../state/requests.ts';
 import { OFTEN, useResource } from '../state/resource.ts';
-import { servicePath } from '../state/session.ts';
+import { client, type Finding, servicePath } from '../state/session.ts';
 
+type Coverage = ReplyOf<'GET /coverage'>;
 type DocumentedReply = Coverage['documented'][number];
 type CaseCoverage = Coverage['cases'][number];
 
 /** What the client was shown of the service, what it was never shown, and what it did wrong. */
 export function CoverageView() {
-  const coverage = useResource<Coverage>('/coverage', OFTEN);
+  const coverage = useResource(
+    'coverage',
+    (signal) => client.call('GET /coverage', { signal }),
+    OFTEN,
+  );
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
   const { item = '' } = place.value;
@@ -200,7 +204,7 @@ function Count({ of: { count, first } }: { readonly of: DocumentedReply | CaseCo
 
 /** What the client did that it should not do against the real service, by kind. */
 function FindingList() {
-  const list = useResource<Findings>('/findings', OFTEN);
+  const list = useResource('findings', (signal) => client.call('GET /findings', { signal }), OFTEN);
   if (list.value === undefined) return <Loading resource={list} />;
   const { findings, counts, total } = list.value;
   return (

@@ -1,4 +1,3 @@
-import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { Button, CopyButton, Menu } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await, milliseconds, Prose, timeText, visible } from '../parts/texts.tsx';
@@ -11,8 +10,8 @@ import {
   textOfBody,
   whyNotCopied,
 } from '../state/requests.ts';
-import { useLoader } from '../state/resource.ts';
-import { call } from '../state/session.ts';
+import { useResource } from '../state/resource.ts';
+import { client, type RecordedExchange } from '../state/session.ts';
 import { BasisBadge, ReleaseButton, reasonsOf, StatusBadge } from './exchange-rows.tsx';
 import { Message } from './message.tsx';
 import { Alternatives, StoreChanges } from './time-travel.tsx';
@@ -60,9 +59,9 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
 }
 
 function useExchange(number: number, known?: RecordedExchange) {
-  const loaded = useLoader(`${number}`, async (signal) =>
+  const loaded = useResource(`${number}`, async (signal) =>
     number > 0
-      ? (known ?? call<RecordedExchange>('GET', `/requests/${number}`, { signal }))
+      ? (known ?? client.call('GET /requests/{number}', { path: { number }, signal }))
       : undefined,
   );
   const value = known ?? loaded.value;

@@ -1,9 +1,9 @@
-import type { EditView, RecordedExchange } from '../../control/control-shapes.ts';
 import { Button } from '../parts/buttons.tsx';
 import type { Column } from '../parts/table.tsx';
 import { milliseconds, plural, shorten, timeText, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
-import { act } from '../state/resource.ts';
+import { attempt } from '../state/resource.ts';
+import { client, type EditView, type RecordedExchange } from '../state/session.ts';
 
 /** The columns of a list of exchanges. */
 export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
@@ -138,7 +138,7 @@ export function ReleaseButton({ of: { number, hold } }: { readonly of: RecordedE
     <Button
       class="release"
       aria-label={`Release exchange ${number}`}
-      onClick={() => act(done, 'POST', '/holds/release', { body })}
+      onClick={() => attempt(done, () => client.call('POST /holds/release', { body }))}
     >
       Release
     </Button>

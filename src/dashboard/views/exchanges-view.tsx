@@ -1,5 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { EditView, RecordedExchange } from '../../control/control-shapes.ts';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Button, ConfirmButton, CopyButton, save } from '../parts/buttons.tsx';
 import { isTyping } from '../parts/shortcuts.tsx';
 import { Table } from '../parts/table.tsx';
@@ -7,16 +6,21 @@ import { plural } from '../parts/texts.tsx';
 import {
   type Direction,
   ExchangeFeed,
-  filterOf,
-  journalPage,
-  NEWEST_FIRST,
-  neighbours,
+  findNeighbours,
   PAGE_SIZE,
+  readJournal,
 } from '../state/exchange-feed.ts';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
-import { attempt, useLoader } from '../state/resource.ts';
-import { call, epoch, notice, open, reloadAll } from '../state/session.ts';
+import { attempt, useResource } from '../state/resource.ts';
+import {
+  client,
+  type EditView,
+  epoch,
+  notice,
+  type RecordedExchange,
+  reloadAll,
+} from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
 import { ExchangeSearch, useSearch } from './exchange-search.tsx';
@@ -27,14 +31,15 @@ import { RuleForm } from './rule-form.tsx';
 export function ExchangesView() {
   const { item, query } = place.value;
   const search = useSearch();
-  const filter = filterOf(search);
+  const filter = search.trim();
   const before = query.get('before') ?? '';
-  const feed = useMemo(() => new ExchangeFeed(search), [search, epoch.value]);
+  const feed = useMemo(() => new ExchangeFeed(filter), [filter, epoch.value]);
   useEffect(() => () => feed.close(), [feed]);
   const [isPaused, pause] = useState(false);
-  feed.isHeld = isPaused || item !== undefined;
-  const older = useLoader(`${before} ${filter}`, async (signal) =>
-    before ? journalPage(`${NEWEST_FIRST}&before=${before}`, filter, signal) : undefined,
+  feed.isHeld = isPaused;
+  feed.opened = Number(item);
+  const older = useResource(`${before} ${filter}`, async (signal) =>
+    before ? readJournal(filter, { before: Number(before) }, signal) : undefined,
   );
   const isLive = before === '';
   // What was found before stays until the next search has an answer.
@@ -51,6 +56,7 @@ export function ExchangesView() {
     if (isLive && Number(item) < oldest) refine({ before: String(Number(item) + PAGE_SIZE / 2) });
   }, [item, oldest > 0]);
   const other = Number(query.get('with'));
+  useRowInPlace(item);
   return (
     <div class={item === undefined ? '' : other > 0 ? 'split paired' : 'split'}>
       <section aria-label="Exchanges">
@@ -60,7 +66,7 @@ export function ExchangesView() {
             {plural(latest?.total ?? 0, 'exchange')}
             {filter !== '' && ' match'}
           </span>
-          {feed.isHeld && feed.waiting.value > 0 && (
+          {feed.waiting.value > 0 && (
             <Button class="main" onClick={() => feed.show()}>
               Show {feed.waiting.value.toLocaleString('en')} new
             </Button>
@@ -102,6 +108,20 @@ export function ExchangesView() {
   );
 }
 
+/** Scrolls so that the open row stays where it was when others come above it. */
+function useRowInPlace(item: string | undefined): void {
+  const top = () => document.querySelector('tr.opened')?.getBoundingClientRect().top;
+  const last = useRef<string | undefined>(undefined);
+  const before = top();
+  useLayoutEffect(() => {
+    const after = top();
+    if (item === last.current && before !== undefined && after !== undefined && after !== before) {
+      scrollBy({ top: after - before, behavior: 'instant' });
+    }
+    last.current = item;
+  });
+}
+
 /** The changes between an exchange and the newer one above it. */
 function editsAbove(
   edits: readonly EditView[],
@@ -114,7 +134,7 @@ function editsAbove(
 }
 
 async function clear(): Promise<void> {
-  if (!(await attempt('Journal cleared.', () => call('DELETE', '/requests')))) return;
+  if (!(await attempt('Journal cleared.', () => client.call('DELETE /requests')))) return;
   go('exchanges');
   reloadAll();
 }
@@ -122,7 +142,8 @@ async function clear(): Promise<void> {
 /** Saves the exchanges that match, for the developer tools of browsers. */
 async function exportHar(filter: string): Promise<void> {
   await attempt('Saved exchanges.har.', async () => {
-    save('exchanges.har', await (await open('GET', `/requests.har?${filter}`)).text());
+    const query = { search: filter || undefined };
+    save('exchanges.har', await (await client.send('GET /requests.har', { query })).text());
   });
 }
 
@@ -158,7 +179,7 @@ async function turn(
   item = place.value.item,
   from = (towards === 'older' ? exchanges.at(-1) : exchanges[0])?.number ?? 0,
 ): Promise<void> {
-  const page = await neighbours(from, towards, filter);
+  const page = await findNeighbours(from, towards, filter);
   const [next] = page;
   if (next === undefined) {
     notice.value = { kind: 'done', text: `There is no ${towards} exchange.` };

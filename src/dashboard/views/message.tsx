@@ -1,13 +1,13 @@
-import type { RecordedMessage } from '../../control/control-shapes.ts';
 import { Button, save } from '../parts/buttons.tsx';
 import { visible } from '../parts/texts.tsx';
 import { textOfBody } from '../state/requests.ts';
+import type { RecordedExchange } from '../state/session.ts';
 
 /** Characters that are shown: browsers stall on megabytes. */
 const MAX_SHOWN = 100_000;
 
 interface MessageProps {
-  readonly of: RecordedMessage;
+  readonly of: RecordedExchange['request'];
   /** Names the file that a long body is saved as. */
   readonly name: string;
   /** The body to compare with. */

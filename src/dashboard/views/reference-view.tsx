@@ -5,8 +5,8 @@ import { Tabs } from '../parts/panel.tsx';
 import { Await, Fold, Prose, visible } from '../parts/texts.tsx';
 import { place } from '../state/place.ts';
 import { FIRST_REQUEST, indentJson } from '../state/requests.ts';
-import { messageOf, useResource } from '../state/resource.ts';
-import { controlToken } from '../state/session.ts';
+import { formatError, useResource } from '../state/resource.ts';
+import { client, controlToken } from '../state/session.ts';
 import { StatusBadge } from './exchange-rows.tsx';
 
 type Texted = Readonly<Record<'name' | 'description', string>>;
@@ -38,8 +38,9 @@ const TITLES = { service: 'Service', control: 'Control API' } as const;
 /** The operations of the service or of the control API, each with a form to try it. */
 export function ReferenceView() {
   const shown = place.value.item === 'control' ? 'control' : 'service';
-  const api = useResource<ApiDocument>(
-    shown === 'control' ? '/openapi.json' : '/service.openapi.json',
+  const route = shown === 'control' ? 'GET /openapi.json' : 'GET /service.openapi.json';
+  const api = useResource<ApiDocument>(route, async (signal) =>
+    Object(await client.call(route, { signal })),
   );
   return (
     <>
@@ -107,7 +108,7 @@ function Trial({ url, method, operation, rest }: TrialProps) {
       const answer = await fetch(target.pathname + target.search, { ...options, body });
       setReply({ status: answer.status, text: indentJson(await answer.text()) });
     } catch (error) {
-      setReply({ text: messageOf(error) });
+      setReply({ text: formatError(error) });
     }
   };
   return (

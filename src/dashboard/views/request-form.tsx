@@ -1,20 +1,20 @@
-import type { RecordedExchange } from '../../control/control-shapes.ts';
 import { Field, Form, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await } from '../parts/texts.tsx';
 import { go, place } from '../state/place.ts';
 import { FIRST_REQUEST, headersIn, requestOf, sendAndOpen } from '../state/requests.ts';
-import { useLoader } from '../state/resource.ts';
-import { call } from '../state/session.ts';
+import { useResource } from '../state/resource.ts';
+import { client } from '../state/session.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /** Writes a request anew, or edits that of an exchange. */
 export function RequestForm() {
   const from = Number(place.value.query.get('from'));
-  const loaded = useLoader(`${from}`, async (signal) => {
+  const loaded = useResource(`${from}`, async (signal) => {
     if (!(from > 0)) return FIRST_REQUEST;
-    return requestOf(await call<RecordedExchange>('GET', `/requests/${from}`, { signal }));
+    const path = { number: from };
+    return requestOf(await client.call('GET /requests/{number}', { path, signal }));
   });
   const title = from > 0 ? `Edit and send exchange ${from}` : 'New request';
   const leave = () => go('exchanges', from > 0 ? String(from) : undefined);
@@ -27,7 +27,7 @@ export function RequestForm() {
     <Panel title={title} close="Cancel" onClose={leave}>
       <Await of={loaded}>
         {({ method, target, key, headers, body }) => (
-          <Form class="form" onSubmit={send}>
+          <Form class="form" draft={`request ${from}`} onSubmit={send}>
             <Field name="method" label="Method" value={method} options={METHODS} />
             <Field
               name="target"

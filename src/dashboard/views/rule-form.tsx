@@ -1,50 +1,66 @@
 import { useState } from 'preact/hooks';
 import { OPERATION_IDS } from '../../contract/operations.ts';
-import type { ScenarioSummary } from '../../control/control-shapes.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
-import { Field, type FieldProps, Form, NAME_INPUT, type Texts, textsOf } from '../parts/form.tsx';
+import { Field, type FieldProps, Form, NAME_INPUT, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await } from '../parts/texts.tsx';
+import { type Draft, dropDraft, readDraft } from '../state/drafts.ts';
 import { go, place } from '../state/place.ts';
-import { attempt, useLoader } from '../state/resource.ts';
+import { attempt, useResource } from '../state/resource.ts';
 import {
-  firstRule,
+  formatRules,
+  parseScenario,
   type Rule,
   rulesIn,
-  sentenceOf,
   textsOfRule,
   withRules,
 } from '../state/rule-fields.ts';
 import { readScenario, saveScenario } from '../state/scenarios.ts';
-import { call, open } from '../state/session.ts';
+import { client } from '../state/session.ts';
 
-/** Makes a rule of an exchange, for a reply that was never shown, or of nothing. */
+/** Makes a rule of an exchange, for a reply that was never shown, or of nothing; or edits one. */
 export function RuleForm() {
   const { query } = place.value;
-  const from = query.get('from');
-  const reply = query.get('of') ?? '';
-  const loaded = useLoader(query.toString(), async (signal) => {
-    const list = await call<readonly ScenarioSummary[]>('GET', '/scenarios', { signal });
-    const own = list.filter((it) => it.own).map(({ name }) => name);
-    const [on = '', status = 503] = reply === '' ? ['listPets'] : reply.split('-');
-    const drafted: Rule = { on, calls: 1, reply: { status: Number(status) } };
-    if (from === null) return { own, rule: drafted };
-    const yaml = await open('GET', `/requests/${from}/rule`, { signal });
-    return { own, rule: await firstRule(await yaml.text()) };
-  });
-  const title = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
+  const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
+  const index = scenario ? Number(query.get('rule')) : undefined;
+  const loaded = useResource(
+    query.toString(),
+    async (signal): Promise<Omit<FieldsProps, 'onDone'>> => {
+      const list = await client.call('GET /scenarios', { signal });
+      const own = list.filter((it) => it.own).map(({ name }) => name);
+      const [on = 'listPets', status = '503'] = reply ? reply.split('-') : [];
+      let rule: Rule | undefined = { on, calls: 1, reply: { status: Number(status) } };
+      if (scenario)
+        rule = (await parseScenario((await readCurrent(scenario)).text)).rules[index ?? 0];
+      else if (from) {
+        const path = { number: from };
+        const yaml = await client.text('GET /requests/{number}/rule', { path, signal });
+        [rule] = (await parseScenario(yaml)).rules;
+      }
+      if (rule === undefined) throw new Error('There is no such rule.');
+      return { own, texts: textsOfRule(rule), ...(scenario && { edited: { scenario, index } }) };
+    },
+  );
+  const title = scenario
+    ? `Edit rule ${Number(index) + 1} of ${scenario}`
+    : from
+      ? `Make a rule of exchange ${from}`
+      : 'Draft a rule';
   const leave = () => {
-    if (from !== null) go('exchanges', from);
-    else if (reply !== '') go('coverage', reply);
-    else go('scenarios');
+    if (from) go('exchanges', from);
+    else if (reply) go('coverage', reply);
+    else go('scenarios', scenario || undefined);
   };
   return (
     <Panel title={title} close="Cancel" onClose={leave}>
-      <Await of={loaded}>
-        {({ own, rule }) => <Fields own={own} texts={textsOfRule(rule)} onDone={leave} />}
-      </Await>
+      <Await of={loaded}>{(props) => <Fields {...props} onDone={leave} />}</Await>
     </Panel>
   );
+}
+
+/** A scenario as it is in the editor of this tab, or else on the server. */
+async function readCurrent(name: string): Promise<Draft> {
+  return readDraft(name) ?? readScenario(name);
 }
 
 /** Which calls the rule is for. */
@@ -105,52 +121,56 @@ interface FieldsProps {
   /** The names of the scenarios that it can be added to. */
   readonly own: readonly string[];
   readonly texts: Texts;
+  /** The place of the rule that is edited. */
+  readonly edited?: { readonly scenario: string; readonly index: number | undefined };
   readonly onDone: () => void;
 }
 
 /** Offered first for the next rule. */
 let latest = '';
 
-function Fields({ own, texts: before, onDone }: FieldsProps) {
+function Fields({ own, texts: before, edited, onDone }: FieldsProps) {
   const [texts, setTexts] = useState(before);
-  const scenario = texts.get('scenario') ?? (own.includes(latest) ? latest : (own[0] ?? ''));
-  const sentence = sentenceOf(texts);
+  const offered = texts.get('scenario') ?? (own.includes(latest) ? latest : (own[0] ?? ''));
+  const scenario = edited?.scenario ?? offered;
+  const sentence = formatRules(texts);
   const add = async (entered: Texts) => {
     const name = scenario || (entered.get('name') ?? '');
-    const isDone = await attempt(`Added to ${name}: ${sentence}`, async () => {
+    const done = edited ? `Saved in ${name}: ${sentence}` : `Added to ${name}: ${sentence}`;
+    const isDone = await attempt(done, async () => {
       if (!scenario && own.includes(name)) throw new Error(`You already have a scenario ${name}.`);
       const { text, etag } = scenario
-        ? await readScenario(name)
+        ? await readCurrent(scenario)
         : { text: 'description: Rules made in the dashboard.\n', etag: undefined };
-      const added = await withRules(text, rulesIn(entered), sentence);
-      await saveScenario(name, added, { turnOn: entered.has('active'), etag });
+      const changed = await withRules(text, rulesIn(entered), sentence, edited?.index);
+      await saveScenario(name, changed, { turnOn: entered.has('active'), etag });
+      dropDraft(name);
     });
-    if (!isDone) return;
+    if (!isDone) return false;
     latest = name;
     onDone();
+    return true;
   };
   const shown = (field: FieldProps) => (
     <Field key={field.name} value={before.get(field.name)} {...field} />
   );
   return (
-    <Form
-      class="form"
-      onSubmit={add}
-      onInput={({ currentTarget }) => setTexts(textsOf(currentTarget))}
-    >
+    <Form class="form" draft={`rule ${place.value.query}`} onSubmit={add} onTexts={setTexts}>
       <p class="card" role="status">
         {sentence}
       </p>
       {CALLS.map(shown)}
       <div class="bar fields">{EFFECT.map(shown)}</div>
       {REPLY.map(shown)}
-      <Field
-        name="scenario"
-        label="Add it to"
-        value={scenario}
-        options={[...own, '']}
-        empty="a new scenario"
-      />
+      {edited === undefined && (
+        <Field
+          name="scenario"
+          label="Add it to"
+          value={scenario}
+          options={[...own, '']}
+          empty="a new scenario"
+        />
+      )}
       {scenario === '' && (
         <Field
           name="name"
@@ -160,7 +180,7 @@ function Fields({ own, texts: before, onDone }: FieldsProps) {
         />
       )}
       <div class="bar">
-        <button type="submit">Add the rule</button>
+        <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>
         <label>
           <input type="checkbox" name="active" defaultChecked /> Turn the scenario on
         </label>

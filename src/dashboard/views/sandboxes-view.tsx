@@ -1,40 +1,82 @@
 import { useState } from 'preact/hooks';
-import type { SandboxSummary } from '../../control/control-shapes.ts';
+import type { ReplyOf } from '../../client/control-client.ts';
 import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../defaults.ts';
-import { ConfirmButton } from '../parts/buttons.tsx';
+import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
+import { Panel } from '../parts/panel.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
 import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
-import { Loading, plural, timeText } from '../parts/texts.tsx';
-import { act } from '../state/resource.ts';
-import { controlPath, sandbox } from '../state/session.ts';
+import { Await, Loading, plural, timeText } from '../parts/texts.tsx';
+import { place, refine } from '../state/place.ts';
+import { attempt, OFTEN, useResource } from '../state/resource.ts';
+import { client, controlPath, sandbox } from '../state/session.ts';
+
+type SandboxStatus = ReplyOf<'GET /status'>;
+type SandboxSummary = ReplyOf<'GET /sandboxes'>[number];
+
+/** The sandbox whose control API knows the others. */
+const server = client.sandbox(DEFAULT_SANDBOX);
 
 const PAGE_SIZE = 100;
 
 const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 
+/** Hours without use. */
+const IDLE = { 'any time': '', 'an hour': '1', 'a day': '24', 'a week': '168' } as const;
+
+/** The filter for sandboxes that nobody has used for some hours, to the minute. */
+function idleFilter(hours: string): Record<string, string> {
+  if (hours === '') return {};
+  const limit = Math.floor(Date.now() / 60_000) * 60_000 - Number(hours) * 3_600_000;
+  return { lastUsed_lte: new Date(limit).toISOString() };
+}
+
 /** Every sandbox of the server. */
 export function SandboxesView() {
+  const { query } = place.value;
+  const idle = query.get('idle') ?? '';
+  const filter = idleFilter(idle);
   const { list, q, sort, page } = usePagedList<SandboxSummary>(
-    '/sandboxes',
+    `sandboxes ${idle}`,
     PAGE_SIZE,
-    DEFAULT_SANDBOX,
+    (paging, signal) => server.send('GET /sandboxes', { query: { ...paging, ...filter }, signal }),
   );
   const [selected, select] = useState<readonly string[]>([]);
   if (list.value === undefined) return <Loading resource={list} />;
   const { records, total } = list.value;
-  const create = (name: string) => {
-    const options = { body: { name }, of: DEFAULT_SANDBOX };
-    return act(`Created sandbox ${name}.`, 'POST', '/sandboxes', options);
-  };
-  const found = total > 0 && q !== '' ? `all ${total.toLocaleString('en')} found` : '';
-  const what = selected.length > 0 ? plural(selected.length, ...SANDBOXES) : found;
+  const [left = '', right = ''] = (query.get('of') ?? '').split(',');
+  const names = records.map(({ name }) => name).filter((name) => !PERMANENT_SANDBOXES.includes(name));
+  const doomed = selected.filter((name) => !PERMANENT_SANDBOXES.includes(name));
+  const isAll = names.length > 0 && names.every((name) => selected.includes(name));
+  const isFiltered = total > 0 && (q !== '' || idle !== '');
+  const what =
+    doomed.length > 0
+      ? plural(doomed.length, ...SANDBOXES)
+      : isFiltered && selected.length === 0
+        ? `all ${total.toLocaleString('en')} found`
+        : '';
+  const create = (name: string) =>
+    attempt(`Created sandbox ${name}.`, () => server.call('POST /sandboxes', { body: { name } }));
   const remove = async () => {
-    const names = selected.map((name) => ['name', name]);
-    const query = new URLSearchParams(names.length > 0 ? names : { q });
-    await act(`Deleted ${what}.`, 'DELETE', `/sandboxes?${query}`, { of: DEFAULT_SANDBOX });
+    // To read a deleted sandbox would create it again.
+    refine({ of: '' });
+    await attempt(`Deleted ${what}.`, () => {
+      if (doomed.length === 0) {
+        return server.call('DELETE /sandboxes', { query: { ...filter, q: q || undefined } });
+      }
+      const path = (name: string) => ({ path: { name } });
+      return Promise.all(doomed.map((name) => server.call('DELETE /sandboxes/{name}', path(name))));
+    });
     select([]);
   };
+  const tick = (label: string, checked: boolean, onChange: (checked: boolean) => void) => (
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={checked}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+  );
   const count = (name: string, of: keyof SandboxSummary): Column<SandboxSummary> => ({
     name,
     class: 'number',
@@ -45,17 +87,10 @@ export function SandboxesView() {
     {
       name: 'Selected',
       class: 'tick',
-      head: <span class="unseen">Selected</span>,
+      head: tick('Select all', isAll, (checked) => select(checked ? names : [])),
       cell: ({ name }) =>
-        !PERMANENT_SANDBOXES.includes(name) && (
-          <input
-            type="checkbox"
-            aria-label={`Select ${name}`}
-            checked={selected.includes(name)}
-            onChange={({ currentTarget: { checked } }) =>
-              select(checked ? [...selected, name] : selected.filter((it) => it !== name))
-            }
-          />
+        tick(`Select ${name}`, selected.includes(name), (checked) =>
+          select(checked ? [...selected, name] : selected.filter((it) => it !== name)),
         ),
     },
     {
@@ -86,8 +121,22 @@ export function SandboxesView() {
       </p>
       <search class="bar">
         <QuerySearch name="q" what="names" />
+        <label>
+          Idle longer than{' '}
+          <select onChange={({ currentTarget }) => refine({ idle: currentTarget.value, page: '' })}>
+            {Object.entries(IDLE).map(([label, hours]) => (
+              <option key={label} value={hours} selected={hours === idle}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        {selected.length === 2 && (
+          <Button onClick={() => refine({ of: selected.join() })}>Compare</Button>
+        )}
         {what !== '' && <ConfirmButton label={`Delete ${what}`} onConfirm={remove} />}
       </search>
+      {right !== '' && <Comparison left={left} right={right} />}
       <Table
         caption="Sandboxes"
         class="records"
@@ -95,10 +144,71 @@ export function SandboxesView() {
         rows={records}
         keyOf={({ name }) => name}
         opened={sandbox}
-        empty={`No sandbox has “${q}” in its name.`}
+        empty="No sandbox passes this filter."
       />
       <Pager size={PAGE_SIZE} noun={SANDBOXES} {...{ page, total }} />
       <NameForm label="Name of a new sandbox" action="Create" onName={create} />
     </>
   );
 }
+
+/** What two sandboxes have and how they are set, side by side. */
+function Comparison({ left, right }: { readonly left: string; readonly right: string }) {
+  const names = [left, right];
+  const both = useResource(
+    `compare ${names}`,
+    (signal) =>
+      Promise.all(
+        names.map(async (name) => {
+          const query = { name };
+          const [status, [summary]] = await Promise.all([
+            client.sandbox(name).call('GET /status', { signal }),
+            server.call('GET /sandboxes', { query, signal }),
+          ]);
+          return { ...summary, ...status };
+        }),
+      ),
+    OFTEN,
+  );
+  return (
+    <Panel title={`${left} and ${right}`} close="Close" onClose={() => refine({ of: '' })}>
+      <Await of={both}>
+        {(columns) => (
+          <Table
+            caption="Two sandboxes"
+            rows={FACETS}
+            keyOf={({ name }) => name}
+            columns={[
+              { name: 'What', cell: ({ name }) => name },
+              ...columns.map((one, index) => ({
+                name: names[index] ?? '',
+                cell: ({ text }: Facet) => {
+                  const isSame = new Set(columns.map(text)).size === 1;
+                  return isSame ? text(one) : <mark>{text(one)}</mark>;
+                },
+              })),
+            ]}
+          />
+        )}
+      </Await>
+    </Panel>
+  );
+}
+
+interface Facet {
+  readonly name: string;
+  readonly text: (of: SandboxStatus & Partial<SandboxSummary>) => string;
+}
+
+const FACETS: readonly Facet[] = [
+  { name: 'Active scenarios', text: ({ scenarios }) => scenarios.join(', ') || 'none' },
+  { name: 'Changed assumptions', text: ({ assumptions }) => assumptions.join(', ') || 'none' },
+  { name: 'Clock', text: ({ clock }) => (clock.real ? 'real time' : timeText(clock.now)) },
+  { name: 'Upstream', text: ({ upstream = 'none' }) => upstream },
+  { name: 'Held replies', text: ({ held }) => String(held) },
+  { name: 'Animals', text: ({ animals }) => String(animals) },
+  { name: 'Inventory entries', text: ({ inventory }) => String(inventory) },
+  { name: 'Orders', text: ({ orders }) => String(orders) },
+  { name: 'Exchanges', text: ({ requests }) => String(requests) },
+  { name: 'Findings', text: ({ findings }) => String(findings) },
+];

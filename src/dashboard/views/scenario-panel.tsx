@@ -1,20 +1,28 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ScenarioProblem } from '../../control/control-shapes.ts';
-import type { Editor } from '../editor/scenario-editor.ts';
+import { ControlError } from '../../client/control-client.ts';
+import type { Editor, ScenarioProblem } from '../editor/scenario-editor.ts';
 import { Button, ConfirmButton, save } from '../parts/buttons.tsx';
-import { NameForm } from '../parts/form.tsx';
+import { Field, NameForm } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { visible } from '../parts/texts.tsx';
 import { type Draft, dropDraft, keepDraft, readDraft } from '../state/drafts.ts';
-import { go } from '../state/place.ts';
-import { act, attempt, OFTEN, useLoader } from '../state/resource.ts';
+import { go, hrefOf } from '../state/place.ts';
+import { attempt, OFTEN, useResource } from '../state/resource.ts';
+import {
+  fitsForm,
+  formatRules,
+  parseScenario,
+  type ScenarioParts,
+  textsOfRule,
+  withDescription,
+} from '../state/rule-fields.ts';
 import {
   readScenario,
   renameScenario,
   type ScenarioVersion,
   saveScenario,
 } from '../state/scenarios.ts';
-import { call, notice, Refusal } from '../state/session.ts';
+import { client, notice } from '../state/session.ts';
 import { highlight } from './message.tsx';
 
 interface ScenarioPanelProps {
@@ -34,9 +42,13 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   const draft = useRef<Draft>({ text: '', etag: undefined });
   const [isChanged, setChanged] = useState(false);
   const [problems, setProblems] = useState<readonly ScenarioProblem[]>([]);
+  const [{ description, rules }, setParts] = useState<ScenarioParts>({
+    description: '',
+    rules: [],
+  });
   const [isFailed, setFailed] = useState(false);
   const isSaving = useRef(false);
-  const theirs = useLoader(
+  const theirs = useResource(
     `scenario ${name}`,
     async (signal) => {
       const { etag } = draft.current;
@@ -72,7 +84,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     const opening = async () => {
       const { openEditor } = await import('../editor/scenario-editor.ts');
       const [schema, loaded] = await Promise.all([
-        call<object>('GET', '/scenario-schema'),
+        client.call('GET /scenario-schema').then(Object),
         readOrGone(name),
       ]);
       if (parent.current === null || controller.signal.aborted) return;
@@ -84,12 +96,10 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
         schema,
         check: async (edited) => {
           const body = { text: edited };
-          const path = '/scenario/check';
-          const reply = await call<{ problems: readonly ScenarioProblem[] }>('POST', path, {
-            body,
-          });
-          setProblems(reply.problems);
-          return reply.problems;
+          const { problems: found } = await client.call('POST /scenario/check', { body });
+          setProblems(found);
+          setParts(await parseScenario(edited));
+          return found;
         },
         onText: (text) => {
           if (text !== draft.current.text) take({ ...draft.current, text }, false);
@@ -124,7 +134,9 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     return isDone;
   };
   const remove = async () => {
-    if (await act(`Deleted ${name}.`, 'DELETE', `/scenarios/${name}`)) leave();
+    const path = { name };
+    const drop = () => client.call('DELETE /scenarios/{name}', { path });
+    if (await attempt(`Deleted ${name}.`, drop)) leave();
   };
   const leave = (next?: string) => {
     dropDraft(name);
@@ -150,12 +162,32 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
           onTheirs={() => (other.etag === undefined ? leave() : takeTheirs(other))}
         />
       )}
+      <Field
+        name="description"
+        label="Description"
+        value={description}
+        onChange={async ({ currentTarget: { value } }) =>
+          editor.current?.replace(await withDescription(draft.current.text, value))
+        }
+      />
       <div ref={parent} />
       <ul class="rows" aria-label="Problems">
         {problems.map(({ line, column, message }) => (
           <li key={`${line}:${column}:${message}`}>
             <Button onClick={() => editor.current?.show(line, column)}>Line {line}</Button>
             <span class="problem">{message}</span>
+          </li>
+        ))}
+      </ul>
+      <ul class="rows" aria-label="Rules">
+        {rules.map((rule, index) => (
+          <li key={index}>
+            <span class="grow quiet">{visible(formatRules(textsOfRule(rule)))}</span>
+            {fitsForm(rule) && (
+              <a href={hrefOf('exchanges', 'rule', { scenario: name, rule: String(index) })}>
+                Edit rule {index + 1}
+              </a>
+            )}
           </li>
         ))}
       </ul>
@@ -185,7 +217,7 @@ async function readOrGone(name: string, signal?: AbortSignal): Promise<ScenarioV
   try {
     return await readScenario(name, signal);
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return GONE;
+    if (error instanceof ControlError && error.status === 404) return GONE;
     throw error;
   }
 }

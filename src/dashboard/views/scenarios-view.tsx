@@ -1,25 +1,29 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { ScenarioSummary } from '../../control/control-shapes.ts';
 import { Button } from '../parts/buttons.tsx';
-import { NameForm } from '../parts/form.tsx';
+import { Field, Form, NAME_INPUT, NameForm } from '../parts/form.tsx';
 import { Loading, visible } from '../parts/texts.tsx';
 import { readDraft } from '../state/drafts.ts';
 import { go, hrefOf, place } from '../state/place.ts';
-import { act, attempt, OFTEN, useResource } from '../state/resource.ts';
+import { attempt, OFTEN, useResource } from '../state/resource.ts';
 import { activeNames, addScenario, EXAMPLE, readScenario } from '../state/scenarios.ts';
+import { client, type ScenarioSummary } from '../state/session.ts';
 import { ScenarioPanel } from './scenario-panel.tsx';
 
 /** Switches for the scenarios, and one of the user's own in an editor. */
 export function ScenariosView() {
   const { item } = place.value;
-  const list = useResource<readonly ScenarioSummary[]>('/scenarios', OFTEN);
+  const list = useResource(
+    'scenarios',
+    (signal) => client.call('GET /scenarios', { signal }),
+    OFTEN,
+  );
   const last = useRef<string | undefined>(undefined);
   if (list.value === undefined) return <Loading resource={list} />;
   const all = list.value;
   const names = activeNames(all);
   const use = (done: string, scenarios: readonly string[]) =>
-    act(done, 'PUT', '/scenario', { body: { scenarios } });
+    attempt(done, () => client.call('PUT /scenario', { body: { scenarios } }));
   const turn = async (name: string) => {
     const others = names.filter((it) => it !== name);
     await (names.includes(name)
@@ -88,6 +92,10 @@ export function ScenariosView() {
     <div class={isOpen ? 'split' : ''}>
       <div>
         <NameForm label="New scenario" action="Create" onName={(name) => create(name, EXAMPLE)} />
+        <details>
+          <summary>Import</summary>
+          <Import onImport={create} />
+        </details>
         <p class="quiet">
           {names.length === 0
             ? 'None is active: the mock answers from its store alone.'
@@ -100,7 +108,7 @@ export function ScenariosView() {
             Make one with <i>New scenario</i>, <i>Edit a copy</i>,{' '}
             <a href={hrefOf('exchanges', 'rule')}>a rule</a>, or <i>Make a rule</i> at an{' '}
             <a href={hrefOf('exchanges')}>exchange</a>. They end with the server: download what you
-            want to keep, and start it with <code>--scenario FILE</code>.
+            want to keep, or start it with <code>--scenarios DIR</code>.
           </>,
         )}
         {rowsOf(
@@ -117,6 +125,46 @@ export function ScenariosView() {
         />
       )}
     </div>
+  );
+}
+
+interface ImportProps {
+  readonly onImport: (name: string, text: string) => Promise<boolean>;
+}
+
+/** Makes scenarios of files, which can be dropped, or of a text. */
+function Import({ onImport }: ImportProps) {
+  const read = async ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    for (const file of currentTarget.files ?? []) {
+      const name = file.name.replace(/\.\w+$/, '').replaceAll(/[^\w.-]+/g, '-');
+      await onImport(name, await file.text());
+    }
+    currentTarget.value = '';
+  };
+  return (
+    <>
+      <Field
+        name="files"
+        label="Files in YAML or JSON; drop them here"
+        type="file"
+        multiple
+        accept=".yaml,.yml,.json"
+        onChange={read}
+      />
+      <Form
+        class="form"
+        draft="import"
+        onSubmit={async (texts, form) => {
+          const isDone = await onImport(texts.get('name') ?? '', texts.get('text') ?? '');
+          if (isDone) form.reset();
+          return isDone;
+        }}
+      >
+        <Field name="text" label="Or paste a text" rows={4} required />
+        <Field name="name" label="Name of the pasted scenario" {...NAME_INPUT} />
+        <button type="submit">Import the text</button>
+      </Form>
+    </>
   );
 }
 

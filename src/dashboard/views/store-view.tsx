@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
-import type { Snapshot } from '../../control/control-shapes.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
 import { Tabs } from '../parts/panel.tsx';
@@ -16,8 +15,8 @@ import {
   textOf,
   typedValue,
 } from '../state/record-tables.ts';
-import { act, useResource } from '../state/resource.ts';
-import { notice } from '../state/session.ts';
+import { attempt, useResource } from '../state/resource.ts';
+import { client } from '../state/session.ts';
 
 const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, titleOf(name)]));
 
@@ -35,11 +34,13 @@ export function StoreView() {
 }
 
 /** What a reset of the store alone keeps. */
-const BUT_THE_STORE = { keep: ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] };
+const BUT_THE_STORE = {
+  keep: ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'],
+} as const;
 
 /** Resets and snapshots. */
 function StoreTools() {
-  const list = useResource<readonly Snapshot[]>('/snapshots');
+  const list = useResource('snapshots', (signal) => client.call('GET /snapshots', { signal }));
   return (
     <>
       <section aria-labelledby="snapshots">
@@ -49,7 +50,9 @@ function StoreTools() {
           label="Name of a new snapshot"
           action="Keep"
           onName={(name) =>
-            act(`Saved snapshot ${name}.`, 'POST', '/snapshots', { body: { name } })
+            attempt(`Saved snapshot ${name}.`, () =>
+              client.call('POST /snapshots', { body: { name } }),
+            )
           }
         />
         <ul class="rows">
@@ -61,14 +64,22 @@ function StoreTools() {
               </span>
               <Button
                 aria-label={`Restore ${name}`}
-                onClick={() => act(`Restored ${name}.`, 'POST', `/snapshots/${name}/restore`)}
+                onClick={() =>
+                  attempt(`Restored ${name}.`, () =>
+                    client.call('POST /snapshots/{name}/restore', { path: { name } }),
+                  )
+                }
               >
                 Restore
               </Button>
               <ConfirmButton
                 label="Delete"
                 name={`Delete ${name}`}
-                onConfirm={() => act(`Deleted ${name}.`, 'DELETE', `/snapshots/${name}`)}
+                onConfirm={() =>
+                  attempt(`Deleted ${name}.`, () =>
+                    client.call('DELETE /snapshots/{name}', { path: { name } }),
+                  )
+                }
               />
             </li>
           ))}
@@ -76,7 +87,9 @@ function StoreTools() {
       </section>
       <ConfirmButton
         label="Reset the store"
-        onConfirm={() => act('Store reset.', 'POST', '/reset', { body: BUT_THE_STORE })}
+        onConfirm={() =>
+          attempt('Store reset.', () => client.call('POST /reset', { body: BUT_THE_STORE }))
+        }
       />
     </>
   );
@@ -88,11 +101,13 @@ const PAGE_SIZE = 25;
 function RecordTable({ name }: { readonly name: CollectionName }) {
   const { noun, id, shortcuts } = TABLES[name];
   const fields = fieldsOf(name);
-  const { list, q, sort, page } = usePagedList<Row>(`/${name}`, PAGE_SIZE);
+  const { list, q, sort, page } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
+    client.send(`GET /${name}`, { query: Object(paging), signal }),
+  );
   /** The record in the form, as it was when that was opened; empty for a new one. */
   const [edited, edit] = useState<Row | undefined>(undefined);
   const idOf = (row: Row) => textOf(row[id]);
-  const pathOf = (row: Row) => `/${name}/${idOf(row)}`;
+  const pathOf = (row: Row) => ({ id: idOf(row) });
   useEffect(() => {
     if (edited === undefined) return undefined;
     document.querySelector<HTMLElement>('form.card input')?.focus();
@@ -101,15 +116,21 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
   const { records, total } = list.value ?? { records: [], total: 0 };
   const remove = async (row: Row) => {
     // The row disappears, and the focus with it.
-    if (await act(`Deleted ${noun} ${idOf(row)}.`, 'DELETE', pathOf(row))) {
+    const path = pathOf(row);
+    const done = `Deleted ${noun} ${idOf(row)}.`;
+    if (await attempt(done, () => client.call(`DELETE /${name}/{id}`, { path }))) {
       document.getElementById('main')?.focus();
     }
+  };
+  const change = (row: Row, done: string, changes: Row) => {
+    const body = Object(changes);
+    return attempt(done, () => client.call(`PATCH /${name}/{id}`, { path: pathOf(row), body }));
   };
   const isNew = edited !== undefined && idOf(edited) === '';
   const save = async (row: Row, body: Row) => {
     const isDone = await (isNew
-      ? act(`Added the ${noun}.`, 'POST', `/${name}`, { body })
-      : act(`Saved ${noun} ${idOf(row)}.`, 'PATCH', pathOf(row), { body }));
+      ? attempt(`Added the ${noun}.`, () => client.send(`POST /${name}`, { body: Object(body) }))
+      : change(row, `Saved ${noun} ${idOf(row)}.`, body));
     if (isDone) edit(undefined);
     return isDone;
   };
@@ -130,7 +151,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
             <Button
               key={index} // the button that was pressed keeps the focus when it becomes another
               aria-label={`${label} ${noun} ${idOf(row)}`}
-              onClick={() => act(done, 'PATCH', pathOf(row), { body: changes })}
+              onClick={() => change(row, done, changes)}
             >
               {label}
             </Button>
@@ -206,14 +227,13 @@ interface RecordFormProps {
 
 /** A form for a record. */
 function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormProps) {
-  const [problems, setProblems] = useState<Texts>(new Map());
-  const save = async (texts: Texts) => {
+  const save = (texts: Texts) => {
     const changes = fields.flatMap((field) => {
       const before = textOf(row[field.name]);
       const text = texts.get(field.name) ?? before;
       return text === before ? [] : [[field.name, text === '' ? null : typedValue(field, text)]];
     });
-    if (!(await onSave(Object.fromEntries(changes)))) setProblems(fieldProblems(fields));
+    return onSave(Object.fromEntries(changes));
   };
   return (
     <Form
@@ -231,7 +251,7 @@ function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormPr
           name={name}
           label={name === 'id' ? 'id (the next one if empty)' : name}
           value={textOf(row[name])}
-          {...{ suggested, problem: problems.get(name) }}
+          suggested={suggested}
           inputMode={isInteger ? 'numeric' : 'text'}
           size={isInteger ? 8 : 16}
           placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : ''}
@@ -241,20 +261,4 @@ function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormPr
       <Button onClick={onCancel}>Cancel</Button>
     </Form>
   );
-}
-
-/**
- * What the last notice says of fields, as in `name: expected …; quantity: expected …`. The notice goes
- * if it says nothing else.
- */
-function fieldProblems(fields: readonly FieldInfo[]): Texts {
-  const problems = new Map<string, string>();
-  for (const part of (notice.value?.text ?? '').replace(/\.$/, '').split('; ')) {
-    const [, name = '', problem = ''] = /^(\w+): (.*)$/.exec(part) ?? [];
-    if (!fields.some((field) => field.name === name)) return new Map();
-    const isMissing = /found (?:nothing|null)$/.test(problem);
-    problems.set(name, isMissing ? `Enter a ${name}.` : `${problem.replace(/^e/, 'E')}.`);
-  }
-  notice.value = undefined;
-  return problems;
 }

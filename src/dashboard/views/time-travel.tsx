@@ -1,12 +1,11 @@
+import type { ReplyOf } from '../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
-import type { RecordedExchange } from '../../control/control-shapes.ts';
-import type { Alternative } from '../../control/journal/time-travel-endpoints.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Await, Fold, Prose, visible } from '../parts/texts.tsx';
 import { type Row, TABLES, textOf } from '../state/record-tables.ts';
 import { textOfBody } from '../state/requests.ts';
-import { act, useLoader } from '../state/resource.ts';
-import { call } from '../state/session.ts';
+import { attempt, useResource } from '../state/resource.ts';
+import { client, type RecordedExchange } from '../state/session.ts';
 import { StatusBadge } from './exchange-rows.tsx';
 
 /** What the same call would have got under other options of the assumptions. */
@@ -23,14 +22,16 @@ export function Alternatives({
   );
 }
 
+type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
+
 function AlternativeTable({ number }: { readonly number: number }) {
-  const list = useLoader(`${number} alternatives`, (signal) =>
-    call<readonly Alternative[]>('GET', `/requests/${number}/alternatives`, { signal }),
+  const list = useResource(`${number} alternatives`, (signal) =>
+    client.call('GET /requests/{number}/alternatives', { path: { number }, signal }),
   );
   const choose = ({ assumption, option }: Alternative) =>
-    act(`${assumption} is ${option}. Such calls get it from now on.`, 'PATCH', '/assumptions', {
-      body: { [assumption]: option },
-    });
+    attempt(`${assumption} is ${option}. Such calls get it from now on.`, () =>
+      client.call('PATCH /assumptions', { body: { [assumption]: option } }),
+    );
   return (
     <Await of={list}>
       {(alternatives) =>
@@ -82,9 +83,9 @@ interface Difference {
 /** What a call changed in the store, and the way back to it. */
 export function StoreChanges({ of: { number } }: { readonly of: RecordedExchange }) {
   const rewind = (to: 'before' | 'after') =>
-    act(`The sandbox is as ${to} call ${number}.`, 'POST', `/requests/${number}/rewind`, {
-      body: { to },
-    });
+    attempt(`The sandbox is as ${to} call ${number}.`, () =>
+      client.call('POST /requests/{number}/rewind', { path: { number }, body: { to } }),
+    );
   return (
     <Fold title="Store before and after">
       {() => (
@@ -101,9 +102,13 @@ export function StoreChanges({ of: { number } }: { readonly of: RecordedExchange
 }
 
 function Differences({ number }: { readonly number: number }) {
-  const list = useLoader(`${number} differences`, async (signal) => {
-    const read = (at: string) =>
-      call<Records>('GET', `/requests/${number}/state?at=${at}`, { signal });
+  const list = useResource(`${number} differences`, async (signal) => {
+    const read = async (at: 'before' | 'after'): Promise<Records> => {
+      const query = { at };
+      return Object(
+        await client.call('GET /requests/{number}/state', { path: { number }, query, signal }),
+      );
+    };
     const [before, after] = await Promise.all([read('before'), read('after')]);
     return COLLECTIONS.flatMap((name) => differencesOf(name, before[name], after[name]));
   });
