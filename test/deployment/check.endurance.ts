@@ -15,7 +15,7 @@ import {
   listChanges,
   readEarlierCheck,
 } from '../../src/deployment/check/saved-check.ts';
-import { type CheckReport, checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
+import { checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { withoutHeaders } from '../../src/raw-headers.ts';
 import {
@@ -24,6 +24,7 @@ import {
   checkedUnder,
   DEPLOYED_AT,
   deploy,
+  findWrong,
 } from '../helpers/checked-deployment.ts';
 import { drawChoices, drawing, drawRequests } from '../helpers/drawn-requests.ts';
 
@@ -36,16 +37,6 @@ const UNSEEN: Partial<Record<AssumptionId, RegExp>> = {
 
 const PAST_SUNSET = Date.UTC(2031, 0, 5);
 
-/** The verdicts that are wrong about a deployment with these options. */
-function wrongIn({ assumptions, replies }: CheckReport, truth: Choices): object[] {
-  return [
-    ...assumptions.filter(({ id, verdict, option }) =>
-      verdict === 'settled' ? option !== truth[id] : verdict === 'none-of-the-options',
-    ),
-    ...replies.filter(({ verdict }) => verdict === 'different'),
-  ];
-}
-
 function choose(id: AssumptionId, option: string): Partial<Choices> {
   if (!isOption(id, option)) throw new TypeError(`${id} has no option ${option}`);
   return { [id]: option };
@@ -57,7 +48,7 @@ test('each option of at least 34 assumptions is found, and the rest say what the
     for (const option of optionNames(id)) {
       const choices = choose(id, option);
       const report = checkReport(await checked(choices));
-      expect(wrongIn(report, chooseOptions(choices)), `${id}=${option}`).toEqual([]);
+      expect(findWrong(report, choices), `${id}=${option}`).toEqual([]);
       const verdict = report.assumptions.find((it) => it.id === id);
       if (verdict?.option !== option) unseen.set(id, verdict?.why ?? '');
     }
@@ -74,7 +65,7 @@ test('no verdict is wrong about 100 deployments with drawn options, before and a
     const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
     const options = { writes: draw(4) > 0 };
     const report = checkReport(await checked(truth, { now, options }));
-    expect(wrongIn(report, truth), JSON.stringify({ now, options, truth })).toEqual([]);
+    expect(findWrong(report, truth), JSON.stringify({ now, options, truth })).toEqual([]);
   }
 });
 
@@ -105,7 +96,7 @@ test('no verdict is wrong about 100 deployments with lag, and with failures, quo
       continue;
     }
     const report = checkReport(seen);
-    expect(wrongIn(report, truth), JSON.stringify({ lag, trouble, truth })).toEqual([]);
+    expect(findWrong(report, truth), JSON.stringify({ lag, trouble, truth })).toEqual([]);
   }
 });
 
@@ -120,7 +111,7 @@ test('no verdict is wrong about 90 deployments with drawn options that others wr
       { cache: slow, isCacheTold: draw(2) === 0 },
     ][count % 3]!;
     const report = checkReport(await checkedUnder(truth, circumstances));
-    expect(wrongIn(report, truth), JSON.stringify({ circumstances, truth })).toEqual([]);
+    expect(findWrong(report, truth), JSON.stringify({ circumstances, truth })).toEqual([]);
     const calm = checkReport(await checkedUnder(truth, {}));
     const changes = listChanges(readEarlierCheck({ ...calm })!, report, false);
     expect(changes.filter(({ fails }) => fails)).toEqual([]);

@@ -23,6 +23,7 @@ import {
   type Circumstances,
   checked,
   checkedUnder,
+  findWrong,
   WHOLE_CHECK,
 } from '../helpers/checked-deployment.ts';
 import { drawChoices, drawing } from '../helpers/drawn-requests.ts';
@@ -88,15 +89,6 @@ const EFFECTS: readonly Partial<Choices>[] = [
   },
 ];
 
-const wrongIn = (report: CheckReport, truth: Partial<Choices>) => {
-  const options: Readonly<Record<string, string>> = chooseOptions(truth);
-  return [
-    ...report.assumptions.filter(({ id, option = options[id] }) => option !== options[id]),
-    ...withoutOption(report),
-    ...report.replies.filter(({ verdict }) => verdict === 'different'),
-  ];
-};
-
 describe('reads that are behind the writes', () => {
   const SLOW: readonly Circumstances[] = [
     ...[0, 900, 5000, 7000, 11_000, 14_000].map((lag) => ({ lag })),
@@ -108,7 +100,7 @@ describe('reads that are behind the writes', () => {
     for (const assume of EFFECTS) {
       const report = checkReport(await checkedUnder(assume, circumstances));
       expect(settledIn(report)).toMatchObject(assume);
-      expect(wrongIn(report, assume)).toEqual([]);
+      expect(findWrong(report, assume)).toEqual([]);
       if (circumstances.lag) expect(report.lag).toBeLessThanOrEqual(circumstances.lag / 1000 + 1);
       if (assume['cancel-restocks'] === 'no') expect(report.holdsForLag).toBeGreaterThanOrEqual(15);
     }
@@ -131,7 +123,7 @@ describe('reads that are behind the writes', () => {
 
 describe('another client that writes', () => {
   const BUSY = [0.1, 0.5, 1, 2, 4].flatMap((writes) =>
-    [1, 2, 3].map((seed) => ({ writes, seed, truth: EFFECTS[seed % 2] ?? {} })),
+    [1, 2].map((seed) => ({ writes, seed, truth: EFFECTS[seed % 2] ?? {} })),
   );
 
   test.each([
@@ -142,13 +134,13 @@ describe('another client that writes', () => {
     const draw = drawing(row.seed);
     const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
     const report = checkReport(await checkedUnder(truth, { ...row, draw }));
-    expect(wrongIn(report, truth)).toEqual([]);
+    expect(findWrong(report, truth)).toEqual([]);
   });
 
   test.each(BUSY)('leaves no verdict wrong: %j', async ({ truth, writes, seed }) => {
     const draw = drawing(seed);
     const report = checkReport(await checkedUnder(truth, { writes, draw }));
-    expect(wrongIn(report, truth)).toEqual([]);
+    expect(findWrong(report, truth)).toEqual([]);
     const earlier = readEarlierCheck({ assume: chooseOptions(truth) })!;
     const unseen = new Set([
       'after-sunset',

@@ -4,6 +4,7 @@ import { parseBaseUrl } from '../../src/contract/base-url.ts';
 import type { CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
 import type { CheckOptions } from '../../src/deployment/check/questions/question.ts';
 import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
+import type { CheckReport } from '../../src/deployment/check/verdicts.ts';
 import {
   DeploymentClient,
   type DeploymentRequest,
@@ -105,6 +106,17 @@ export async function checked(
   } finally {
     deployment.close();
   }
+}
+
+/** The verdicts that are wrong about a deployment with these options. */
+export function findWrong(report: CheckReport, truth: Partial<Choices>): object[] {
+  const choices = chooseOptions(truth);
+  return [
+    ...report.assumptions.filter(({ id, verdict, option }) =>
+      verdict === 'settled' ? option !== choices[id] : verdict === 'none-of-the-options',
+    ),
+    ...report.replies.filter(({ verdict }) => verdict === 'different'),
+  ];
 }
 
 /** What a deployment behind others is like. */

@@ -23,14 +23,14 @@ export function listOpenReads(check: CheckTranscript): QuestionName[] {
 
 /** Seconds for which a cache may go on answering as before; 0 if that is too long to wait. */
 export function cachedFor(name: QuestionName, check: CheckTranscript): number {
-  const { age, maxAge } = readCachingOf(name, check);
-  const left = maxAge - (age ?? countSeconds(name, check)) + 1;
+  const { age, maxAge } = findCaching(name, check);
+  const left = maxAge - (age ?? elapsedSeconds(name, check)) + 1;
   return maxAge === 0 || left > MAX_CACHED_S ? 0 : left;
 }
 
 /** Whether an attempt at a read showed what the document says that writes before it did. */
 export function wasShown(name: QuestionName, check: CheckTranscript): boolean {
-  return readShownAt(name, check) !== undefined;
+  return findShownTime(name, check) !== undefined;
 }
 
 /** Tells the transcript what the reads prove, once none is sent again. */
@@ -47,11 +47,12 @@ export function concludeReads(check: CheckTranscript): void {
   for (const name of QUESTION_NAMES) {
     const [first, ...others] = check.attempts(name);
     if (first === undefined) continue;
-    const shownAt = readShownAt(name, check) ?? 0;
+    const shownAt = findShownTime(name, check) ?? 0;
     const late = [first, ...others].findLast(({ receivedAt }) => receivedAt < shownAt);
-    const since = QUESTIONS[name].compares ? first.sentAt : readWrittenAt(check, first.sentAt);
+    const since = QUESTIONS[name].compares ? first.sentAt : findWriteTime(check, first.sentAt);
     if (late) check.lag = Math.max(check.lag, (late.receivedAt - since) / 1000);
-    if (lacksEffect(name, check)) check.waited = Math.min(check.waited, countSeconds(name, check));
+    if (lacksEffect(name, check))
+      check.waited = Math.min(check.waited, elapsedSeconds(name, check));
   }
 }
 
@@ -74,41 +75,41 @@ function isReadable(name: QuestionName, check: CheckTranscript): boolean {
 function isConclusive(name: QuestionName, check: CheckTranscript): boolean {
   const isCompared = QUESTIONS[name].compares !== undefined;
   const enough = isCompared ? MAX_DISPUTE_S : MAX_LAG_S;
-  if (countSeconds(name, check) < enough || !isFresh(name, check)) return false;
+  if (elapsedSeconds(name, check) < enough || !isFresh(name, check)) return false;
   if (isCompared) return true;
   const { sentAt = 0 } = check.get(name) ?? {};
   return QUESTION_NAMES.every((other) => {
     const isPrescribed = other !== name && QUESTIONS[other].isShown !== undefined;
     const isAsked = check.get(other) !== undefined;
-    return !isPrescribed || !isAsked || (readShownAt(other, check) ?? sentAt) < sentAt;
+    return !isPrescribed || !isAsked || (findShownTime(other, check) ?? sentAt) < sentAt;
   });
 }
 
 /** When a read first showed what the document prescribes. */
-function readShownAt(name: QuestionName, check: CheckTranscript): number | undefined {
+function findShownTime(name: QuestionName, check: CheckTranscript): number | undefined {
   const { isShown } = QUESTIONS[name];
   return check.attempts(name).find((reply) => isShown?.(reply, check))?.receivedAt;
 }
 
 /** Whether no cache can have made a reply before the writes that it has to show. */
 function isFresh(name: QuestionName, check: CheckTranscript): boolean {
-  const { age, maxAge } = readCachingOf(name, check);
-  return countSeconds(name, check) >= (age === undefined ? maxAge : age + 1);
+  const { age, maxAge } = findCaching(name, check);
+  return elapsedSeconds(name, check) >= (age === undefined ? maxAge : age + 1);
 }
 
-function readCachingOf(name: QuestionName, check: CheckTranscript) {
+function findCaching(name: QuestionName, check: CheckTranscript) {
   return readCaching(check.get(name) ?? { headers: [] });
 }
 
 /** Seconds from the last write, or from the first attempt at a comparison, until a read was sent. */
-function countSeconds(name: QuestionName, check: CheckTranscript): number {
+function elapsedSeconds(name: QuestionName, check: CheckTranscript): number {
   const { sentAt = 0 } = check.get(name) ?? {};
   const [first] = QUESTIONS[name].compares ? check.attempts(name) : [];
-  return (sentAt - (first?.sentAt ?? readWrittenAt(check))) / 1000;
+  return (sentAt - (first?.sentAt ?? findWriteTime(check))) / 1000;
 }
 
 /** When the last write was accepted, in milliseconds; those that were repeated count once. */
-function readWrittenAt(check: CheckTranscript, before = Number.POSITIVE_INFINITY): number {
+function findWriteTime(check: CheckTranscript, before = Number.POSITIVE_INFINITY): number {
   const times = QUESTION_NAMES.flatMap((name) => {
     const [write] = check.attempts(name);
     return write?.isWrite && write.receivedAt <= before ? write.receivedAt : [];

@@ -55,7 +55,7 @@ export const STOCK_QUESTIONS = {
     settles: 'cancel-restocks',
     from: ['orders', 'inventoryAfter'],
     by: ['cancel'],
-    obstacle: findRival,
+    obstacle: explainUnclearStock,
     values: (check) => listRestocks(check).filter((restock) => restock !== undefined),
     nothing: 'no order was cancelled that has a petId, a quantity and an inventory entry',
   }),
@@ -221,7 +221,7 @@ function isBusy(check: CheckTranscript): boolean {
 }
 
 /** Why the stock may not tell what cancelling orders did to it, if so. */
-function findRival(check: CheckTranscript): string | false | undefined {
+function explainUnclearStock(check: CheckTranscript): string | false | undefined {
   const restocks = listRestocks(check);
   if (restocks.length === 0) return check.rival;
   const found = new Set(restocks.filter((restock) => restock !== undefined));
