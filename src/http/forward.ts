@@ -2,7 +2,7 @@ import type { InformationEvent, ServerResponse } from 'node:http';
 import { tryParseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { decodeContent, endToEndHeaders } from '../raw-headers.ts';
-import { createWorld, needsService } from '../sandbox/answer.ts';
+import { needsService, readServiceState } from '../sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import type { Preference } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -122,9 +122,9 @@ function compare(
   const content = decodeContent(reply.content, headers, MAX_UPSTREAM_BODY);
   const json = content && tryParseJson(content.toString());
   const body = request.method === 'HEAD' ? undefined : content;
-  const world = createWorld(sandbox.state, Date.now());
+  const serviceState = readServiceState(sandbox.state, Date.now());
   return {
-    comparison: upstream.compare(world, call, { status, headers, body, json }),
+    comparison: upstream.compare(serviceState, call, { status, headers, body, json }),
     records: json === undefined ? undefined : [json].flat().filter(isObject),
   };
 }

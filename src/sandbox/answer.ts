@@ -6,7 +6,7 @@ import type { Call } from '../service/input.ts';
 import { listInventory, updateInventory } from '../service/inventory.ts';
 import { NO_RATES } from '../service/keyring.ts';
 import { answerWithoutOperation } from '../service/no-operation.ts';
-import type { Operation, World } from '../service/operation.ts';
+import type { Operation, ServiceState } from '../service/operation.ts';
 import { cancelOrder, listOrders } from '../service/orders.ts';
 import { createPet, getPet, listPets } from '../service/pets.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
@@ -47,8 +47,8 @@ export function answer(
   now: Instant,
   preference?: Preference,
 ): Answer {
-  const world = createWorld(state, now.wall);
-  const { decided, state: after } = decide(state, request, world, preference);
+  const serviceState = readServiceState(state, now.wall);
+  const { decided, state: after } = decide(state, request, serviceState, preference);
   const found = findInRequest(decided);
   // Held replies have no send time yet.
   if (request.call === undefined || decided.match?.hold !== undefined) {
@@ -72,7 +72,7 @@ interface Decision {
 function decide(
   state: State,
   request: ServiceRequest,
-  world: World,
+  serviceState: ServiceState,
   preference: Preference | undefined,
 ): Decision {
   const { call, given, route } = request;
@@ -81,28 +81,28 @@ function decide(
   let match: RuleMatch | undefined;
   if (given !== undefined) {
     match = given.match;
-    reply = applyRule(world, call, match, given.reply);
+    reply = applyRule(serviceState, call, match, given.reply);
   } else if (call === undefined) {
     if (route === undefined) throw new Error('A request has neither a call nor a route.');
-    reply = answerWithoutOperation(world.choices, route);
+    reply = answerWithoutOperation(serviceState.choices, route);
   } else if (preference?.kind === 'wrong' && preference.strict) {
-    const trace = new AssumptionTrace(world.choices);
+    const trace = new AssumptionTrace(serviceState.choices);
     reply = errorReply(trace, 'invalid_input', 400, preference.wrong);
   } else {
     ({ state: after, match } = matchCall(state, call, preference));
     if (needsService(match)) {
-      const result = SERVICE[call.operation](world, call);
+      const result = SERVICE[call.operation](serviceState, call);
       after = withResult(after, result.store, result.rates);
       reply = result.reply;
     }
-    reply = applyRule(world, call, match, reply);
+    reply = applyRule(serviceState, call, match, reply);
   }
   if (preference !== undefined) reply = reply && markPreference(reply, preference);
-  return { decided: { request, world, reply, match }, state: after };
+  return { decided: { request, serviceState, reply, match }, state: after };
 }
 
 /** The state itself, if nothing changed. */
-function withResult(state: State, store: State['store'], rates: World['rates']): State {
+function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {
   if (store === state.store && rates === state.counters.rates) return state;
   const { settings, clock, counters, snapshots, scenarios, latches } = state;
   // Spreading the state costs a PATCH 2 %.
@@ -168,7 +168,7 @@ export function needsService(match: RuleMatch | undefined): boolean {
 
 /** @param own the reply of the service or of a deployment; undefined if neither was asked */
 function applyRule(
-  world: World,
+  serviceState: ServiceState,
   call: Call | undefined,
   match: RuleMatch | undefined,
   own: Reply | undefined,
@@ -177,8 +177,8 @@ function applyRule(
   const basis = { kind: 'forced', by: match.by } as const;
   if (match.reply !== undefined && call !== undefined) {
     const { operation } = call;
-    const run = () => SERVICE[operation]({ ...world, rates: NO_RATES }, call);
-    return { ...createForcedReply(world, operation, match.reply, run), basis };
+    const run = () => SERVICE[operation]({ ...serviceState, rates: NO_RATES }, call);
+    return { ...createForcedReply(serviceState, operation, match.reply, run), basis };
   }
   return match.fault === undefined ? own : own && { ...own, basis };
 }
@@ -194,7 +194,10 @@ function markPreference(reply: Reply, preference: Preference): Reply {
 }
 
 /** What operations see of a state at an instant. */
-export function createWorld({ store, settings, clock, counters }: State, wall: number): World {
+export function readServiceState(
+  { store, settings, clock, counters }: State,
+  wall: number,
+): ServiceState {
   const { start, startedAt, choices, represent, keys } = settings;
   return {
     store,

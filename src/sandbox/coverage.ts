@@ -13,7 +13,7 @@ import { curlCommand } from '../curl.ts';
 import { FAULTS, type Fault } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';
-import type { World } from '../service/operation.ts';
+import type { ServiceState } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import type { Exchange } from './exchange.ts';
 import {
@@ -63,14 +63,13 @@ for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
  * What coverage counts of a reply: its key, then those of the cases that it shows. Empty for HEAD, which
  * the document does not define, for a spoilt reply, and for one that is neither documented nor assumed.
  *
- * @param world before the call
  */
 export function listShown(
   method: string,
   call: Call,
   reply: Reply | undefined,
   fault: Fault | undefined,
-  world: World,
+  serviceState: ServiceState,
 ): readonly string[] {
   const isDelivered = fault === undefined || FAULTS[fault.kind] === 'delivers';
   if (reply === undefined || !isDelivered || method === 'HEAD') return NONE;
@@ -80,7 +79,7 @@ export function listShown(
   if (reply.basis.kind === 'assumed') return assumed;
   const own = documented ?? assumed;
   if (cases.length === 0) return own;
-  const caseReply = createCaseReply(call, reply, world);
+  const caseReply = createCaseReply(call, reply, serviceState);
   let mask = 0;
   for (const [at, { shows }] of cases.entries()) if (shows(caseReply)) mask |= 1 << at;
   if (mask === 0) return own;
@@ -91,10 +90,10 @@ export function listShown(
   return keys;
 }
 
-function createCaseReply(call: Call, reply: Reply, world: World): CaseReply {
+function createCaseReply(call: Call, reply: Reply, serviceState: ServiceState): CaseReply {
   const { query, pathId, body, authorization } = call;
   const { status } = reply;
-  const key = status === 401 ? checkKey(world.keys, authorization, world) : undefined;
+  const key = status === 401 ? checkKey(serviceState.keys, authorization, serviceState) : undefined;
   // Only the store can tell: the document shows no body and defines no other conflict.
   const id = status === 409 ? parseInt64(pathId ?? '') : undefined;
   return {
@@ -104,7 +103,7 @@ function createCaseReply(call: Call, reply: Reply, world: World): CaseReply {
     // The key can be valid if a rule forced the 401.
     isTokenSent: key !== undefined && (key.ok || key.tokenGiven),
     headers: reply.headers,
-    wasCancelled: id !== undefined && world.store.orders.get(id)?.status === 'cancelled',
+    wasCancelled: id !== undefined && serviceState.store.orders.get(id)?.status === 'cancelled',
     records: findRecords(reply),
   };
 }

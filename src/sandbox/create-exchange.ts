@@ -3,7 +3,7 @@ import type { Choices } from '../contract/assumption-table.ts';
 import { findHeader } from '../raw-headers.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Instant } from '../service/clock.ts';
-import type { World } from '../service/operation.ts';
+import type { ServiceState } from '../service/operation.ts';
 import { type Basis, basisReasons, mayHaveContent, type Reply } from '../service/reply.ts';
 import { listShown } from './coverage.ts';
 import {
@@ -25,7 +25,7 @@ export function createExchange(
   now: Instant,
   { settings, clock }: State,
 ): Exchange {
-  const { request, world, match } = decided;
+  const { request, serviceState, match } = decided;
   const { call, method, target, authorization, headers } = request;
   const { delay = 0, fault, hold } = match ?? {};
   const reply = method === 'HEAD' ? answerHead(decided.reply) : decided.reply;
@@ -35,7 +35,7 @@ export function createExchange(
   return {
     number: 0,
     duration: elapsed + delay,
-    at: world.now,
+    at: serviceState.now,
     method,
     target,
     operation: call?.operation,
@@ -44,14 +44,14 @@ export function createExchange(
     authorization,
     request: { headers, body: bytes && keepBytes(bytes), size: bytes?.length ?? 0 },
     status: findShownReply(decided)?.status,
-    reply: reply && createSentReply(reply, request, world, settings.start.plain),
+    reply: reply && createSentReply(reply, request, serviceState, settings.start.plain),
     basis,
     reasons: listReasons(basis, match, reply),
     fault,
     delay,
     hold: hold === undefined ? undefined : { name: hold, since: now.wall },
     findings,
-    shows: call === undefined ? NONE : listShown(method, call, reply, fault, world),
+    shows: call === undefined ? NONE : listShown(method, call, reply, fault, serviceState),
     expected: reply?.comparison && describeExpected(reply.comparison.expected),
   };
 }
@@ -98,7 +98,7 @@ function describeExpected(expected: Reply | undefined): ExpectedReply | undefine
 function createSentReply(
   { status, phrase, body, basis, headers: own }: Reply,
   request: ServiceRequest,
-  { choices, now }: World,
+  { choices, now }: ServiceState,
   plain: boolean,
 ): SentReply {
   const text = body.kind === 'none' ? undefined : body.text;

@@ -5,7 +5,7 @@ import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
 import type { UnknownRoute } from '../service/no-operation.ts';
-import type { World } from '../service/operation.ts';
+import type { ServiceState } from '../service/operation.ts';
 import type { Basis, Reply } from '../service/reply.ts';
 import { roundDuration } from '../words.ts';
 import type { ExpectedReply, FindingText } from './report-shapes.ts';
@@ -122,7 +122,7 @@ export interface Exchange {
 export interface DecidedRequest {
   readonly request: ServiceRequest;
   /** Before the call. */
-  readonly world: World;
+  readonly serviceState: ServiceState;
   /** Undefined if no operation ran. */
   readonly reply: Reply | undefined;
   readonly match: RuleMatch | undefined;

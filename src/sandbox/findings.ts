@@ -6,7 +6,7 @@ import { findHeader } from '../raw-headers.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { adviseMethod, type UnknownRoute } from '../service/no-operation.ts';
-import type { World } from '../service/operation.ts';
+import type { ServiceState } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { describe, firstProblems, MAX_LISTED } from '../words.ts';
 import { type DecidedRequest, findShownReply, type ServiceRequest } from './exchange.ts';
@@ -29,11 +29,15 @@ function findInOperation(id: OperationId): readonly FindingText[] {
 /** What a client did with a request that it should not do against the real service. */
 export function findInRequest(decided: DecidedRequest): readonly FindingText[] {
   const { call, route } = decided.request;
-  if (call !== undefined) return findInCall(call, findShownReply(decided), decided.world);
+  if (call !== undefined) return findInCall(call, findShownReply(decided), decided.serviceState);
   return route === undefined ? NONE : findUnmatched(route);
 }
 
-function findInCall(call: Call, reply: Reply | undefined, world: World): readonly FindingText[] {
+function findInCall(
+  call: Call,
+  reply: Reply | undefined,
+  serviceState: ServiceState,
+): readonly FindingText[] {
   const always = ALWAYS_FOUND.get(call.operation) ?? NONE;
   const isSuccess = reply !== undefined && reply.status < 400;
   // A documented success does not depend on unknown inputs.
@@ -51,14 +55,14 @@ function findInCall(call: Call, reply: Reply | undefined, world: World): readonl
   if (hasBody) add('unexpected-body', `A ${method} was sent with a body.`);
   add('unknown-preference', preference && `${preference}.`);
   if (!isPlain) {
-    for (const input of listUnknownInputs(call, world, reply)) {
+    for (const input of listUnknownInputs(call, serviceState, reply)) {
       add('unknown-input', `The ${input} is unknown to ${call.operation}.`);
     }
     add('drift', describeDrift(reply));
   }
   const isRefused = reply !== undefined && !isSuccess && isFinal(reply);
   if (isRefused && reply.status !== 401 && reply.status !== 403) {
-    const near = findNearRoundedId(call, world);
+    const near = findNearRoundedId(call, serviceState);
     const message = `${call.pathId} is unknown; ${near} exists and rounds to the same double.`;
     if (near !== undefined) add('rounded-id', message);
   }
@@ -99,7 +103,7 @@ const UNPARSED: ReadonlySet<number | undefined> = new Set([401, 415]);
 /** The query parameters and body fields of a call that the document does not name. */
 function listUnknownInputs(
   { operation, query, body }: Call,
-  { choices }: World,
+  { choices }: ServiceState,
   reply: Reply | undefined,
 ): string[] {
   const shape = operationShape(operation);
@@ -133,7 +137,10 @@ const LOOKED_UP: { readonly [Id in OperationId]?: 'animals' | 'orders' } = {
 };
 
 /** The id of a record that a double would round to the call's unknown id. */
-function findNearRoundedId({ operation, pathId = '' }: Call, { store }: World): bigint | undefined {
+function findNearRoundedId(
+  { operation, pathId = '' }: Call,
+  { store }: ServiceState,
+): bigint | undefined {
   const collection = LOOKED_UP[operation];
   const double = Number(pathId);
   if (collection === undefined || !isRounded(pathId, double)) return undefined;
@@ -196,13 +203,13 @@ export function judgeRetry(
   if (earlier.length === 0 && (reply === undefined || reply.status < 400)) {
     return { findings: NONE, retries: earlier };
   }
-  const { request, world, match } = decided;
+  const { request, serviceState, match } = decided;
   const refused: RefusedCall = {
     hash: hashCall(request),
     port: request.port,
     finalStatus: reply && isFinal(reply) ? reply.status : undefined,
-    retryAfter: readRetryAfter(reply, world.now),
-    at: world.now,
+    retryAfter: readRetryAfter(reply, serviceState.now),
+    at: serviceState.now,
     leftAt: performance.timeOrigin + now.steady + (match?.delay ?? 0),
   };
   const others = dropFinal(earlier).filter(({ hash }) => hash !== refused.hash);

@@ -3,7 +3,7 @@ import { clearInterval, setInterval } from 'node:timers';
 import { DEFAULT_SANDBOX, DEFAULTS, PERMANENT_SANDBOXES, STAGING_SANDBOX } from '../defaults.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
-import { createWorld } from './answer.ts';
+import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import { Meter } from './meter.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
@@ -142,7 +142,11 @@ export class Sandboxes {
       return known ?? this.getOrCreate(name);
     }
     const { initial } = this.#describe(name, false);
-    const check = checkKey(initial.settings.keys, authorization, createWorld(initial, Date.now()));
+    const check = checkKey(
+      initial.settings.keys,
+      authorization,
+      readServiceState(initial, Date.now()),
+    );
     if (check.ok) return this.getOrCreate(name);
     return this.#fleet === undefined ? check : this.#open(name, false);
   }

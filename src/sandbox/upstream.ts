@@ -1,6 +1,6 @@
 import type { InformationEvent } from 'node:http';
 import type { Call } from '../service/input.ts';
-import type { World } from '../service/operation.ts';
+import type { ServiceState } from '../service/operation.ts';
 import type { Comparison } from '../service/reply.ts';
 
 /** Bytes of a reply's body, on the wire and out of its content coding. A larger one becomes a 502. */
@@ -49,7 +49,7 @@ export interface Upstream {
   /** The key that it gets in place of the client's. */
   readonly key: string | undefined;
   /** Compares a reply of the deployment with what the mock would have answered. */
-  compare(world: World, call: Call, reply: CompleteReply): Comparison;
+  compare(serviceState: ServiceState, call: Call, reply: CompleteReply): Comparison;
   /** Rejects with an UpstreamError if there is no whole reply. */
   send(request: UpstreamRequest): Promise<UpstreamReply>;
   /** Closes its connections. */

@@ -52,7 +52,7 @@ function read(bytes: Buffer): BodyJson {
   }
 }
 
-/** A decoded request for an operation, independent of any world. */
+/** A decoded request for an operation, independent of any state. */
 export interface Call {
   readonly operation: OperationId;
   /** The path as the client sent it, for links to other pages. */

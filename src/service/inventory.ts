@@ -3,7 +3,7 @@ import type { InventoryEntry } from '../contract/records.ts';
 import type { Store } from '../store/store.ts';
 import { writeList } from '../store/store-text.ts';
 import type { InputReader } from './input.ts';
-import { operation, type ReplyWithStore, type World } from './operation.ts';
+import { operation, type ReplyWithStore, type ServiceState } from './operation.ts';
 import { unknownPet } from './pets.ts';
 import { type AssumptionTrace, errorReply, listReply, type Reply, recordReply } from './reply.ts';
 
@@ -38,14 +38,14 @@ function readStockUpdate(reader: InputReader): StockUpdate | undefined {
 }
 
 function updateStock(
-  world: World,
+  state: ServiceState,
   { petId, quantity }: StockUpdate,
   decidedBy: AssumptionTrace,
 ): Reply | ReplyWithStore {
-  const { choices, store } = world;
+  const { choices, store } = state;
   const before = store.inventory.get(petId);
   if (before === undefined) {
-    if (!store.animals.has(petId)) return unknownPet(world, petId, decidedBy);
+    if (!store.animals.has(petId)) return unknownPet(state, petId, decidedBy);
     decidedBy.add('inventory-missing-entry');
     if (choices['inventory-missing-entry'] === '404') {
       const message = `animal ${petId} has no inventory entry`;
@@ -53,16 +53,16 @@ function updateStock(
     }
   }
   const { entry, store: after } = withQuantity(
-    world,
+    state,
     before ?? { petId, quantity: 0, status: stockStatus(quantity) },
     quantity,
   );
-  const text = world.represent.inventoryEntry(entry);
+  const text = state.represent.inventoryEntry(entry);
   return { reply: recordReply(decidedBy, 200, text, entry), store: after };
 }
 
 export function withQuantity(
-  { choices, store }: Pick<World, 'choices' | 'store'>,
+  { choices, store }: Pick<ServiceState, 'choices' | 'store'>,
   before: InventoryEntry,
   wanted: number,
 ): { readonly entry: InventoryEntry; readonly store: Store } {

@@ -14,7 +14,8 @@ import {
 import { AssumptionTrace, type Basis, errorReply, type Reply } from './reply.ts';
 import type { Representation } from './representation.ts';
 
-export interface World {
+/** What operations see of a state at an instant. */
+export interface ServiceState {
   readonly store: Store;
   readonly choices: Choices;
   /** How `choices` writes records. */
@@ -34,8 +35,8 @@ interface OperationResult {
   readonly rates: RateWindows;
 }
 
-/** Answers a call in a world. Pure; knows nothing of HTTP servers, timers or scenarios. */
-export type Operation = (world: World, call: Call) => OperationResult;
+/** Answers a call in a state. Pure; knows nothing of HTTP servers, timers or scenarios. */
+export type Operation = (state: ServiceState, call: Call) => OperationResult;
 
 export interface ReplyWithStore {
   readonly reply: Reply;
@@ -52,9 +53,9 @@ const NO_HEADERS: readonly string[] = [];
  */
 export function operation<Input>(
   id: OperationId,
-  read: (reader: InputReader, world: World) => Input | undefined,
+  read: (reader: InputReader, state: ServiceState) => Input | undefined,
   run: (
-    world: World,
+    state: ServiceState,
     input: Input,
     decidedBy: AssumptionTrace,
     call: Call,
@@ -65,39 +66,39 @@ export function operation<Input>(
   const writes = method !== 'GET';
 
   const answer = (
-    world: World,
+    state: ServiceState,
     call: Call,
     check: KeyCheck,
     count?: RateCount,
   ): Reply | ReplyWithStore => {
-    const denial = accessRefusal(world, check, writes, count?.wait);
-    const inputFirst = world.choices['check-order'] === 'input-first';
+    const denial = accessRefusal(state, check, writes, count?.wait);
+    const inputFirst = state.choices['check-order'] === 'input-first';
     // The document prescribes this for any input.
     if (denial?.status === 401 && !inputFirst) return denial;
 
-    const decidedBy = new AssumptionTrace(world.choices);
+    const decidedBy = new AssumptionTrace(state.choices);
     const isReadOnlyWrite = denial === undefined && check.ok && check.readOnly && writes;
     if (isReadOnlyWrite && !inputFirst) decidedBy.add('read-only-keys');
     const reader = new InputReader(call, decidedBy);
-    const input = read(reader, world);
+    const input = read(reader, state);
     const { refusal } = reader;
     if (denial !== undefined) {
-      if (refusal !== undefined) return dueToOrder(world, inputFirst ? refusal : denial);
+      if (refusal !== undefined) return dueToOrder(state, inputFirst ? refusal : denial);
       return inputFirst && denial.status !== 401 ? dueToInput(denial, reader) : denial;
     }
     if (refusal !== undefined) return refusal;
     if (isReadOnlyWrite && inputFirst) decidedBy.add('read-only-keys');
     if (input === undefined) throw new Error(`${id} read no input and reported no problem.`);
-    return markAssumed(run(world, input, decidedBy, call), reader);
+    return markAssumed(run(state, input, decidedBy, call), reader);
   };
 
-  return (world, call) => {
-    const { choices, store, rates, now } = world;
-    const check = checkKey(world.keys, call.authorization, world);
+  return (state, call) => {
+    const { choices, store, rates, now } = state;
+    const check = checkKey(state.keys, call.authorization, state);
     const rate = choices['rate-limit'];
     const isCounted = check.ok && rate !== 'none';
     const count = isCounted ? countRequest(rates, check.key, rate, now) : undefined;
-    const result = answer(world, call, check, count);
+    const result = answer(state, call, check, count);
     const { reply, store: after } = 'reply' in result ? result : { reply: result, store };
     const shared = headersOf(choices);
     const whole =
@@ -112,27 +113,27 @@ export function operation<Input>(
  * @param wait the seconds until the rate limit allows another request
  */
 function accessRefusal(
-  world: World,
+  state: ServiceState,
   check: KeyCheck,
   writes: boolean,
   wait: number | undefined,
 ): Reply | undefined {
-  const { choices } = world;
-  if (!check.ok) return refuseKey(world, check);
+  const { choices } = state;
+  if (!check.ok) return refuseKey(state, check);
   if (wait !== undefined) {
     const message = `rate limit of ${choices['rate-limit']} reached; try again in ${wait} s`;
-    return errorReply(startTrace(world, 'rate-limit'), 'too_many_requests', 429, message, {
+    return errorReply(startTrace(state, 'rate-limit'), 'too_many_requests', 429, message, {
       headers: ['Retry-After', String(wait)],
     });
   }
   if (!check.readOnly || !writes || choices['read-only-keys'] === 'ignored') return undefined;
   const message = 'this key is read-only';
-  return errorReply(startTrace(world, 'read-only-keys'), 'forbidden', 403, message);
+  return errorReply(startTrace(state, 'read-only-keys'), 'forbidden', 403, message);
 }
 
 /** The document prescribes it for every operation. */
 export function refuseKey(
-  { choices }: Pick<World, 'choices'>,
+  { choices }: Pick<ServiceState, 'choices'>,
   { reason, tokenGiven }: KeyRefusal,
 ): Reply {
   return errorReply(new AssumptionTrace(choices), 'unauthorized', 401, reason, {
@@ -141,7 +142,7 @@ export function refuseKey(
   });
 }
 
-function startTrace({ choices }: World, id: AssumptionId): AssumptionTrace {
+function startTrace({ choices }: ServiceState, id: AssumptionId): AssumptionTrace {
   const decidedBy = new AssumptionTrace(choices);
   decidedBy.add(id);
   return decidedBy;
@@ -155,7 +156,7 @@ export function challenge(choices: Choices, tokenGiven: boolean): readonly strin
 }
 
 /** Both the key and the input are bad, so the order of the checks decided. */
-function dueToOrder({ choices }: World, winner: Reply): Reply {
+function dueToOrder({ choices }: ServiceState, winner: Reply): Reply {
   const by = [`check-order=${choices['check-order']}`, ...assumptionsIn(winner.basis)];
   return { ...winner, basis: { kind: 'assumed', by } };
 }

@@ -2,7 +2,7 @@ import type { Order, OrderStatus } from '../contract/records.ts';
 import type { Store } from '../store/store.ts';
 import { writeList } from '../store/store-text.ts';
 import { withQuantity } from './inventory.ts';
-import { operation, type World } from './operation.ts';
+import { operation, type ServiceState } from './operation.ts';
 import {
   type AssumptionTrace,
   type Body,
@@ -16,19 +16,22 @@ import {
 export const listOrders = operation(
   'listOrders',
   (reader) => reader.query(),
-  (world, _query, decidedBy) => {
-    const { choices, store } = world;
+  (state, _query, decidedBy) => {
+    const { choices, store } = state;
     const isDueShown =
       choices['order-status-field'] === 'shown' && choices['order-shipping'] === 'at-ship-date';
     // A list that depends on the clock is not kept.
     const list = isDueShown
-      ? writeOrders(world, (order) => ({ ...order, status: orderStatus(world, order) }))
-      : store.orders.list(choices, '', () => writeOrders(world));
+      ? writeOrders(state, (order) => ({ ...order, status: orderStatus(state, order) }))
+      : store.orders.list(choices, '', () => writeOrders(state));
     return listReply(decidedBy, list);
   },
 );
 
-function writeOrders({ choices, represent, store }: World, show = (order: Order): Order => order) {
+function writeOrders(
+  { choices, represent, store }: ServiceState,
+  show = (order: Order): Order => order,
+) {
   const isListed = ({ status }: Order): boolean =>
     status !== 'cancelled' || choices['cancelled-orders'] === 'listed';
   const orders = [...store.orders.ascending()].filter(isListed);
@@ -36,16 +39,16 @@ function writeOrders({ choices, represent, store }: World, show = (order: Order)
 }
 
 /** The status of an order. With `order-shipping: at-ship-date`, it depends on the clock. */
-function orderStatus(world: World, order: Order): OrderStatus {
+function orderStatus(state: ServiceState, order: Order): OrderStatus {
   const status = order.status ?? 'pending';
-  return world.choices['order-shipping'] === 'at-ship-date' && isDue(world, order)
+  return state.choices['order-shipping'] === 'at-ship-date' && isDue(state, order)
     ? 'shipped'
     : status;
 }
 
-function isDue(world: World, { status = 'pending', shipDate }: Order): boolean {
+function isDue(state: ServiceState, { status = 'pending', shipDate }: Order): boolean {
   if (status !== 'pending' || shipDate === undefined) return false;
-  return Date.parse(shipDate) <= world.now;
+  return Date.parse(shipDate) <= state.now;
 }
 
 export const cancelOrder = operation(
@@ -54,25 +57,25 @@ export const cancelOrder = operation(
     reader.query();
     return reader.pathId('orderId');
   },
-  (world, orderId, decidedBy) => {
-    const order = world.store.orders.get(orderId);
+  (state, orderId, decidedBy) => {
+    const order = state.store.orders.get(orderId);
     if (order === undefined) {
       const message = `no order has the id ${orderId}`;
       return errorReply(decidedBy, 'order_not_found', 404, message, { basis: decidedBy.basis });
     }
-    if (isDue(world, order)) decidedBy.add('order-shipping');
-    switch (orderStatus(world, order)) {
+    if (isDue(state, order)) decidedBy.add('order-shipping');
+    switch (orderStatus(state, order)) {
       case 'pending':
-        return { reply: reply(decidedBy, 204), store: cancel(world, order) };
+        return { reply: reply(decidedBy, 204), store: cancel(state, order) };
       case 'shipped':
         return conflict(decidedBy, 'order_already_shipped', `order ${orderId} has shipped`);
       case 'cancelled':
-        return cancelAgain(world, orderId, decidedBy);
+        return cancelAgain(state, orderId, decidedBy);
     }
   },
 );
 
-function cancel({ choices, store: before }: World, order: Order): Store {
+function cancel({ choices, store: before }: ServiceState, order: Order): Store {
   const store = { ...before, orders: before.orders.with({ ...order, status: 'cancelled' }) };
   if (choices['cancel-restocks'] === 'no') return store;
   if (order.petId === undefined || order.quantity === undefined) return store;
@@ -81,10 +84,10 @@ function cancel({ choices, store: before }: World, order: Order): Store {
   return withQuantity({ choices, store }, entry, entry.quantity + order.quantity).store;
 }
 
-function cancelAgain(world: World, orderId: bigint, decidedBy: AssumptionTrace): Reply {
+function cancelAgain(state: ServiceState, orderId: bigint, decidedBy: AssumptionTrace): Reply {
   decidedBy.add('cancel-again');
   const message = `order ${orderId} is already cancelled`;
-  switch (world.choices['cancel-again']) {
+  switch (state.choices['cancel-again']) {
     case '409':
       return conflict(decidedBy, 'order_already_cancelled', message);
     case '404':

@@ -5,7 +5,7 @@ import { randomForId } from '../store/random.ts';
 import type { RecordList, Records } from '../store/sorted-records.ts';
 import { writeList } from '../store/store-text.ts';
 import type { Call, InputReader } from './input.ts';
-import type { World } from './operation.ts';
+import type { ServiceState } from './operation.ts';
 import { type AssumptionTrace, type Reply, reply } from './reply.ts';
 
 export type AnimalFilter = (animal: Animal) => boolean;
@@ -21,15 +21,15 @@ export interface PetsQuery {
 
 export function petsPageReply(
   decidedBy: AssumptionTrace,
-  world: World,
+  state: ServiceState,
   page: PetsQuery,
   call: Call,
 ): Reply {
-  const { choices, seed, store } = world;
+  const { choices, seed, store } = state;
   // All that a client can ask for, so that no parameter can be forgotten.
   const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
   const { text, records, next, total } = store.animals.list(choices, key, () =>
-    writePage(world, page),
+    writePage(state, page),
   );
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
   return reply(decidedBy, 200, { kind: 'json', text }, headers, records);
@@ -51,15 +51,15 @@ function isFilterName(name: string): boolean {
 
 const NO_HEADERS: readonly string[] = [];
 
-function writePage(world: World, page: PetsQuery): RecordList<Animal> {
-  const paging = world.choices['pets-paging'];
-  const matches = take(matching(world, page), page.offset, page.limit + 1);
-  const list = writeList(matches.slice(0, page.limit), world.represent.animal);
+function writePage(state: ServiceState, page: PetsQuery): RecordList<Animal> {
+  const paging = state.choices['pets-paging'];
+  const matches = take(matching(state, page), page.offset, page.limit + 1);
+  const list = writeList(matches.slice(0, page.limit), state.represent.animal);
   const isLast = matches.length <= page.limit;
   return {
     ...list,
     next: paging === 'cursor' && !isLast ? list.records.at(-1)?.id : undefined,
-    total: paging === 'offset' ? countMatches(world, page) : undefined,
+    total: paging === 'offset' ? countMatches(state, page) : undefined,
   };
 }
 
@@ -84,15 +84,18 @@ function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] 
   return page;
 }
 
-function* matching(world: World, { filters, after }: PetsQuery): Generator<Animal> {
-  for (const animal of inOrder(world, after)) if (passes(filters, animal)) yield animal;
+function* matching(state: ServiceState, { filters, after }: PetsQuery): Generator<Animal> {
+  for (const animal of inOrder(state, after)) if (passes(filters, animal)) yield animal;
 }
 
 function passes(filters: PetsQuery['filters'], animal: Animal): boolean {
   return filters.every((filter) => filter(animal));
 }
 
-function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): Iterable<Animal> {
+function inOrder(
+  { store: { animals }, choices, seed }: ServiceState,
+  after?: bigint,
+): Iterable<Animal> {
   switch (choices['pets-order']) {
     case 'id':
       return animals.ascending(after);
@@ -103,7 +106,7 @@ function inOrder({ store: { animals }, choices, seed }: World, after?: bigint): 
   }
 }
 
-function countMatches({ store: { animals } }: World, { filters }: PetsQuery): number {
+function countMatches({ store: { animals } }: ServiceState, { filters }: PetsQuery): number {
   if (filters.length === 0) return animals.size;
   let count = 0;
   for (const animal of animals.ascending()) if (passes(filters, animal)) count += 1;

@@ -4,19 +4,19 @@ import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { randomForId } from '../store/random.ts';
 import type { InputReader } from './input.ts';
-import { operation, type World } from './operation.ts';
+import { operation, type ServiceState } from './operation.ts';
 import { type AnimalFilter, type PetsQuery, petsPageReply, readCursor } from './pets-page.ts';
 import { type AssumptionTrace, errorReply, type Reply, recordReply } from './reply.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 const MAX_NAME_LENGTH = 255;
 
-export const listPets = operation('listPets', readListPets, (world, page, decidedBy, call) =>
-  petsPageReply(decidedBy, world, page, call),
+export const listPets = operation('listPets', readListPets, (state, page, decidedBy, call) =>
+  petsPageReply(decidedBy, state, page, call),
 );
 
-function readListPets(reader: InputReader, world: World): PetsQuery {
-  const paging = world.choices['pets-paging'];
+function readListPets(reader: InputReader, state: ServiceState): PetsQuery {
+  const paging = state.choices['pets-paging'];
   const query = reader.query(QUERY_NAMES[paging]);
   const { cursor, offset } = query;
   const limit = readLimit(reader, query.limit);
@@ -97,8 +97,8 @@ function readStatusFilter(reader: InputReader, status: string): AnimalFilter | u
   return choice === 'ignore' ? undefined : () => false;
 }
 
-export const createPet = operation('createPet', readNewAnimal, (world, fields, decidedBy) => {
-  const id = nextId(world, decidedBy);
+export const createPet = operation('createPet', readNewAnimal, (state, fields, decidedBy) => {
+  const id = nextId(state, decidedBy);
   if (id === undefined) {
     return errorReply(
       decidedBy,
@@ -107,7 +107,7 @@ export const createPet = operation('createPet', readNewAnimal, (world, fields, d
       'the highest int64 is already in use as an id',
     );
   }
-  const { choices, store, represent } = world;
+  const { choices, store, represent } = state;
   const isAvailable = fields.status === undefined && choices['created-status'] === 'available';
   const animal: Animal = { id, ...fields, ...(isAvailable && { status: 'available' }) };
   const animals = store.animals.with(animal);
@@ -171,12 +171,12 @@ export const getPet = operation(
     reader.query();
     return reader.pathId('petId');
   },
-  (world, petId, decidedBy) => {
-    const gone = afterSunset(world, decidedBy);
+  (state, petId, decidedBy) => {
+    const gone = afterSunset(state, decidedBy);
     if (gone !== undefined) return gone;
-    const animal = world.store.animals.get(petId);
-    if (animal === undefined) return unknownPet(world, petId, decidedBy);
-    return recordReply(decidedBy, 200, world.represent.animal(animal), animal);
+    const animal = state.store.animals.get(petId);
+    if (animal === undefined) return unknownPet(state, petId, decidedBy);
+    return recordReply(decidedBy, 200, state.represent.animal(animal), animal);
   },
   deprecationHeaders,
 );
@@ -185,9 +185,9 @@ export function deprecationHeaders(choices: Choices): readonly string[] {
   return choices['deprecation-headers'] === 'absent' ? [] : DEPRECATION_HEADERS;
 }
 
-function afterSunset(world: World, decidedBy: AssumptionTrace): Reply | undefined {
-  if (world.now < AFTER_SUNSET) return undefined;
-  const choice = world.choices['after-sunset'];
+function afterSunset(state: ServiceState, decidedBy: AssumptionTrace): Reply | undefined {
+  if (state.now < AFTER_SUNSET) return undefined;
+  const choice = state.choices['after-sunset'];
   decidedBy.add('after-sunset');
   if (choice === 'unchanged') return undefined;
   const status = choice === '410' ? 410 : 404;
@@ -195,9 +195,9 @@ function afterSunset(world: World, decidedBy: AssumptionTrace): Reply | undefine
   return errorReply(decidedBy, 'gone', status, message);
 }
 
-export function unknownPet(world: World, petId: bigint, decidedBy: AssumptionTrace): Reply {
+export function unknownPet(state: ServiceState, petId: bigint, decidedBy: AssumptionTrace): Reply {
   decidedBy.add('unknown-pet');
-  const status = world.choices['unknown-pet'] === '400' ? 400 : 404;
+  const status = state.choices['unknown-pet'] === '400' ? 400 : 404;
   return errorReply(decidedBy, 'pet_not_found', status, `no animal has the id ${petId}`);
 }
 
@@ -207,16 +207,16 @@ const BEYOND_DOUBLES = 2n ** 53n;
 const ID_FIELD = 0x1d;
 
 /** The id of the next animal. Undefined if `assigned-ids` is `next` and no int64 is left. */
-function nextId(world: World, decidedBy: AssumptionTrace): bigint | undefined {
-  const { animals } = world.store;
+function nextId(state: ServiceState, decidedBy: AssumptionTrace): bigint | undefined {
+  const { animals } = state.store;
   const next = (animals.highestId ?? 0n) + 1n;
   const exhausted = next > INT64_MAX;
   // Only then do the options lead to different statuses.
   if (exhausted) decidedBy.add('assigned-ids');
-  if (world.choices['assigned-ids'] === 'next') return exhausted ? undefined : next;
+  if (state.choices['assigned-ids'] === 'next') return exhausted ? undefined : next;
   for (let count = BigInt(animals.size); ; count += 1n) {
-    const high = BigInt(randomForId(world.seed, count, ID_FIELD) >>> 2);
-    const low = BigInt(randomForId(world.seed, count, ID_FIELD + 1));
+    const high = BigInt(randomForId(state.seed, count, ID_FIELD) >>> 2);
+    const low = BigInt(randomForId(state.seed, count, ID_FIELD + 1));
     // Odd, so that a double cannot hold it.
     const id = BEYOND_DOUBLES + (((high << 32n) | low) >> 1n) * 2n + 1n;
     if (!animals.has(id)) return id;

@@ -3,7 +3,7 @@ import { judgeRetry, NO_RETRIES, type Retries } from '../../src/sandbox/findings
 import type { Reply } from '../../src/service/reply.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
-import { worldWith } from '../helpers/world.ts';
+import { serviceStateWith } from '../helpers/service-state.ts';
 
 interface Sent {
   readonly id?: string;
@@ -24,8 +24,8 @@ function judge(earlier: Retries, receivedAt: number, sent: Sent = {}) {
   const basis = { kind: 'assumed', by: [] } as const;
   const reply: Reply = { status, headers, body: { kind: 'none' }, basis };
   const now = { wall: 0, steady: request.receivedAt + 1 };
-  const world = worldWith(EMPTY_STORE, at);
-  const judged = judgeRetry(earlier, { request, world, reply, match: undefined }, now);
+  const serviceState = serviceStateWith(EMPTY_STORE, at);
+  const judged = judgeRetry(earlier, { request, serviceState, reply, match: undefined }, now);
   return { codes: judged.findings.map(({ code }) => code), retries: judged.retries };
 }
 

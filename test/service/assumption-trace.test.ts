@@ -12,7 +12,7 @@ import { BODY_LIMITS, type Call } from '../../src/service/input.ts';
 import type { Reply } from '../../src/service/reply.ts';
 import { createStore } from '../../src/store/store.ts';
 import { callOf } from '../helpers/call.ts';
-import { worldWith } from '../helpers/world.ts';
+import { serviceStateWith } from '../helpers/service-state.ts';
 
 /** A call before it is known how large a body may be. */
 type Request = Omit<Call, 'body' | 'contentEncoding' | 'path' | 'headers'> & {
@@ -120,7 +120,7 @@ const request: fc.Arbitrary<Request> = fc.oneof(
   requestOf('updateInventory', { pathId, contentType, text: text(stockUpdate) }),
 );
 
-/** Answers a request in a fresh world. */
+/** Answers a request in a fresh state. */
 function answer(asked: Request, now: number, choices: Choices): Reply {
   const { text, ...rest } = asked;
   const bytes = Buffer.from(text);
@@ -130,7 +130,7 @@ function answer(asked: Request, now: number, choices: Choices): Reply {
     ...rest,
     ...(bytes.length > limit && { body: { kind: 'too-large', limit } }),
   };
-  return SERVICE[call.operation](worldWith(STORE, now, choices), call).reply;
+  return SERVICE[call.operation](serviceStateWith(STORE, now, choices), call).reply;
 }
 
 /** The assumptions of which another option alone gives another status. */
@@ -177,11 +177,11 @@ describe('if both the key and the input are bad', () => {
 
   /** Answers it twice, so that the second one goes past a rate of one. */
   function second(given: Partial<Choices>, query: Request['query'] = [], text = '{}'): Reply {
-    const world = worldWith(STORE, BEFORE_SUNSET, given);
+    const serviceState = serviceStateWith(STORE, BEFORE_SUNSET, given);
     const { text: _, ...rest } = REFUSED_INPUT;
     const call: Call = { ...callOf(rest.operation, Buffer.from(text)), ...rest, query };
-    const { rates } = SERVICE.createPet(world, call);
-    return SERVICE.createPet({ ...world, rates }, call).reply;
+    const { rates } = SERVICE.createPet(serviceState, call);
+    return SERVICE.createPet({ ...serviceState, rates }, call).reply;
   }
 
   test.each([

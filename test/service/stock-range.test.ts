@@ -6,7 +6,7 @@ import { RECORD_SHAPES } from '../../src/shape/record-shapes.ts';
 import { readAs } from '../../src/shape/shapes.ts';
 import { createStore } from '../../src/store/store.ts';
 import { callOf } from '../helpers/call.ts';
-import { worldWith } from '../helpers/world.ts';
+import { serviceStateWith } from '../helpers/service-state.ts';
 
 const aQuantity = fc.oneof(
   fc.maxSafeInteger(),
@@ -20,7 +20,7 @@ test('whatever a call does with a quantity, a reader accepts the entry', () => {
       inventory: [{ petId: 1n, quantity: stock, status: 'sold' }],
       orders: [{ id: 1n, petId: 1n, quantity: ordered }],
     });
-    const world = worldWith(store, 0, {
+    const serviceState = serviceStateWith(store, 0, {
       'cancel-restocks': 'yes',
       'inventory-status': 'follows-quantity',
       'negative-quantity': 'accept',
@@ -28,8 +28,8 @@ test('whatever a call does with a quantity, a reader accepts the entry', () => {
     const key = { authorization: 'Bearer demo-key', pathId: '1' };
     const body = Buffer.from(`{"quantity":${ordered}}`);
     for (const after of [
-      cancelOrder(world, { ...callOf('cancelOrder'), ...key }),
-      updateInventory(world, {
+      cancelOrder(serviceState, { ...callOf('cancelOrder'), ...key }),
+      updateInventory(serviceState, {
         ...callOf('updateInventory', body),
         ...key,
         contentType: 'application/json',

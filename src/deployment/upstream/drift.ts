@@ -6,7 +6,7 @@ import { SERVICE } from '../../sandbox/answer.ts';
 import type { CompleteReply } from '../../sandbox/upstream.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';
 import { keyring, NO_RATES } from '../../service/keyring.ts';
-import { challenge, type World } from '../../service/operation.ts';
+import { challenge, type ServiceState } from '../../service/operation.ts';
 import { deprecationHeaders } from '../../service/pets.ts';
 import { basisReasons, type Comparison, type Reply } from '../../service/reply.ts';
 import { EMPTY_STORE } from '../../store/store.ts';
@@ -17,11 +17,11 @@ import { isBreak, replyDifferences } from '../deployment-reply.ts';
  * Compares a deployment's reply with what the mock would have answered: by the document and the chosen
  * options alone, since its records and keys are unknown.
  */
-export function compareReply(world: World, call: Call, reply: CompleteReply): Comparison {
-  const expected = expectedReply(world, call);
-  const drift = statusDrift(world, call, reply, expected) ?? [
-    ...headerDrift(world, call, reply, expected),
-    ...bodyDrift(world, call, reply),
+export function compareReply(state: ServiceState, call: Call, reply: CompleteReply): Comparison {
+  const expected = expectedReply(state, call);
+  const drift = statusDrift(state, call, reply, expected) ?? [
+    ...headerDrift(state, call, reply, expected),
+    ...bodyDrift(state, call, reply),
   ];
   return { expected, drift };
 }
@@ -29,8 +29,8 @@ export function compareReply(world: World, call: Call, reply: CompleteReply): Co
 const ANY_KEY = keyring({ any: true });
 
 /** What the mock would have answered, whatever the records; undefined if it depends on them. */
-function expectedReply(world: World, call: Call): Reply | undefined {
-  const body = receivedBody(world, call);
+function expectedReply(state: ServiceState, call: Call): Reply | undefined {
+  const body = receivedBody(state, call);
   if (body === undefined) return undefined;
   let isRead = false;
   const store = new Proxy(EMPTY_STORE, {
@@ -39,13 +39,13 @@ function expectedReply(world: World, call: Call): Reply | undefined {
       return Reflect.get(target, name);
     },
   });
-  const blind = { ...world, store, keys: ANY_KEY, now: Date.now(), rates: NO_RATES };
+  const blind = { ...state, store, keys: ANY_KEY, now: Date.now(), rates: NO_RATES };
   const { reply } = SERVICE[call.operation](blind, { ...call, body });
   return isRead ? undefined : reply;
 }
 
 /** The body as the mock would have received it; undefined if the mock holds too little of it. */
-function receivedBody({ choices }: World, { body }: Call): RequestBody | undefined {
+function receivedBody({ choices }: ServiceState, { body }: Call): RequestBody | undefined {
   const limit = BODY_LIMITS[choices['body-limit']];
   if (body.kind === 'none') return body;
   const size = body.kind === 'bytes' ? body.bytes.length : body.limit;
@@ -55,7 +55,7 @@ function receivedBody({ choices }: World, { body }: Call): RequestBody | undefin
 
 /** @returns undefined if the mock could have answered with this status */
 function statusDrift(
-  { choices }: World,
+  { choices }: ServiceState,
   call: Call,
   { status }: CompleteReply,
   expected: Reply | undefined,
@@ -91,15 +91,15 @@ function possibleStatuses(id: OperationId, choices: Choices): Set<number> {
 const ASSUMED_HEADERS = ['WWW-Authenticate', 'Deprecation', 'Sunset', 'X-Total-Count'];
 
 function headerDrift(
-  world: World,
+  state: ServiceState,
   { operation }: Call,
   { status, headers }: CompleteReply,
   expected: Reply | undefined,
 ): string[] {
   let wanted: readonly string[] | undefined;
   if (expected?.status === status) wanted = expected.headers;
-  else if (status === 401) wanted = challenge(world.choices, true);
-  else if (operation === 'getPet' && status === 200) wanted = deprecationHeaders(world.choices);
+  else if (status === 401) wanted = challenge(state.choices, true);
+  else if (operation === 'getPet' && status === 200) wanted = deprecationHeaders(state.choices);
   if (wanted === undefined) return [];
   return ASSUMED_HEADERS.flatMap((name) => {
     const isFound = findHeader(headers, name.toLowerCase()) !== undefined;
@@ -108,7 +108,7 @@ function headerDrift(
   });
 }
 
-function bodyDrift(world: World, call: Call, compared: CompleteReply): string[] {
+function bodyDrift(state: ServiceState, call: Call, compared: CompleteReply): string[] {
   const { status, body, json } = compared;
   if (body === undefined) return [];
   const drift = replyDifferences({ ...compared, body }, call.operation)
@@ -116,12 +116,12 @@ function bodyDrift(world: World, call: Call, compared: CompleteReply): string[] 
     .map(
       ({ at, where, expected, found }) => `${at ?? where}: expected ${expected}, found ${found}`,
     );
-  if (call.operation === 'listOrders' && world.choices['order-status-field'] === 'hidden') {
+  if (call.operation === 'listOrders' && state.choices['order-status-field'] === 'hidden') {
     const shown = Array.isArray(json) && json.some((order) => isObject(order) && 'status' in order);
     if (shown) drift.push('$[].status: expected nothing (order-status-field=hidden), found one');
   }
   const max =
-    call.operation === 'listPets' && status === 200 ? maxPageLength(world, call) : Infinity;
+    call.operation === 'listPets' && status === 200 ? maxPageLength(state, call) : Infinity;
   return Array.isArray(json) && json.length > max
     ? [...drift, `$: expected at most ${max} animals, found ${json.length}`]
     : drift;
@@ -129,7 +129,7 @@ function bodyDrift(world: World, call: Call, compared: CompleteReply): string[] 
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
-function maxPageLength({ choices }: World, { query }: Call): number {
+function maxPageLength({ choices }: ServiceState, { query }: Call): number {
   const requested = query.find(([name]) => name === LIMIT.name)?.[1];
   const limit = requested === undefined ? LIMIT.default : Number(requested);
   if (limit >= LIMIT.minimum && limit <= LIMIT.maximum) return limit;

@@ -7,7 +7,7 @@ import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
 import { callOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { drawChoices, drawing, drawRequests } from '../../helpers/drawn-requests.ts';
-import { worldWith } from '../../helpers/world.ts';
+import { serviceStateWith } from '../../helpers/service-state.ts';
 
 test.each([0, 1, 2, 3, 4])(
   'a deployment that answers under the same options never drifts (draw %d)',
@@ -26,7 +26,7 @@ test.each([0, 1, 2, 3, 4])(
 );
 
 const JSON_TYPE = 'application/json';
-const world = worldWith(loadFixtureSync('default'));
+const serviceState = serviceStateWith(loadFixtureSync('default'));
 const rex = '{"id":1,"name":"Rex","categoryId":1}';
 
 // biome-ignore format: a row for each
@@ -44,6 +44,6 @@ test.each<[what: string, status: number, type: string, body: string, drift: RegE
   const call = { ...callOf('listPets'), authorization: 'Bearer any' };
   const bytes = Buffer.from(body);
   const reply = { status, headers: ['Content-Type', type], body: bytes, json: parseBody(bytes) };
-  const found = compareReply(world, call, reply).drift;
+  const found = compareReply(serviceState, call, reply).drift;
   expect(found).toEqual(drift === undefined ? [] : [expect.stringMatching(drift)]);
 });
