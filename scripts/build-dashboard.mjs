@@ -1,4 +1,4 @@
-// Builds dist/dashboard/: the page, its style and its scripts, each compressed. Node serves the files
+// Builds dist/dashboard/: the page, and its style and scripts, compressed. Express serves the files
 // as they are; browsers cache them by their hashed names.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,8 +54,11 @@ export async function buildDashboard() {
   refuseServerCode(metafile);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const { path, contents } of outputFiles) write(basename(path), contents);
-  write('dashboard.html', Buffer.from(linkedPage(Object.entries(metafile.outputs))));
+  for (const { path, contents } of outputFiles) {
+    const file = join(folder, `${basename(path)}.gz`);
+    writeFileSync(file, gzipSync(contents, { level: 9 }));
+  }
+  writeFileSync(join(folder, 'dashboard.html'), linkedPage(Object.entries(metafile.outputs)));
   return metafile;
 }
 
@@ -86,14 +89,6 @@ function linkedPage(outputs) {
     if (path === undefined) throw new Error(`The page loads ${name}, which was not built.`);
     return `dashboard/${basename(path)}`;
   });
-}
-
-/**
- * @param {string} name
- * @param {Uint8Array} contents
- */
-function write(name, contents) {
-  writeFileSync(join(folder, `${name}.gz`), gzipSync(contents, { level: 9 }));
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) await buildDashboard();

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Request } from 'express';
 import { isIntegerText, type Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
+import { DEFAULT_SANDBOX } from '../defaults.ts';
+import { parseTarget } from '../http/target.ts';
 import type { Edited, Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import type { Instant } from '../service/clock.ts';
@@ -12,8 +15,11 @@ import { type ControlReply, refuseInput } from './reply.ts';
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';
 
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+type Method = (typeof METHODS)[number];
+
 /** A method and a path below the mount, with parameters as `{name}`. */
-export type Route = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+export type Route = `${Uppercase<Method>} /${string}`;
 
 interface Parameter {
   readonly name: string;
@@ -32,7 +38,7 @@ interface EndpointBody<T, In = unknown, Optional extends boolean = boolean> {
 /** An endpoint in the table that the routes and the OpenAPI document are made from. */
 export interface Endpoint {
   readonly id: string;
-  readonly method: string;
+  readonly method: Method;
   /** Below the mount, with parameters as `{name}`. */
   readonly path: string;
   readonly tag: { readonly name: string; readonly description: string };
@@ -81,6 +87,21 @@ export interface MockRequest {
   /** The path below the mount, as the client wrote it. */
   readonly path: string;
   readonly search: string;
+}
+
+/** What Express adds to a request. */
+export type ExpressRequest = IncomingMessage & Pick<Request, 'url' | 'baseUrl' | 'originalUrl'>;
+
+/** @param request below the mount of a control API, which is its `baseUrl` */
+export function readRequest(request: ExpressRequest): MockRequest {
+  const { baseUrl: mount, originalUrl } = request;
+  const scheme = 'encrypted' in request.socket ? 'https' : 'http';
+  const origin = `${scheme}://${request.headers.host ?? 'localhost'}`;
+  const [, sandboxName = DEFAULT_SANDBOX] = /\/~([^/]*)\/__mock$/.exec(mount) ?? [];
+  const { path, search } = parseTarget(request.url);
+  // Express adds a slash to the mount itself.
+  const isMount = parseTarget(originalUrl).path.endsWith('/__mock');
+  return { request, origin, mount, sandboxName, path: isMount ? '' : path, search };
 }
 
 /** A request of the control API. */
@@ -155,12 +176,13 @@ export function endpoint(
     ...details
   }: Definition<unknown, unknown, boolean, unknown, unknown, Replies>,
 ): EndpointDefinition {
-  const [method = '', path = ''] = route.split(' ');
+  const [verb, path = ''] = route.split(' ');
+  const method = METHODS.find((known) => known.toUpperCase() === verb) ?? 'get';
   return {
     ...(shape && { parameters: parametersOf(shape) }),
     ...details,
     id,
-    method: method.toLowerCase(),
+    method,
     path,
     handle(call) {
       const query = shape ? readQueryAs(shape, call.query) : whole(call.query);

@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
-import { errorCode } from '../node-errors.ts';
+import type express from 'express';
+import type { RequestHandler } from 'express';
 import { packageRoot, packageVersion } from '../package.ts';
 import type { ControlParts } from './control-options.ts';
-import { type MockRequest, serviceUrl } from './endpoint.ts';
-import { type ControlReply, json, refuse, refuseMethod } from './reply.ts';
+import { type MockRequest, readRequest, serviceUrl } from './endpoint.ts';
+import { type ControlReply, json, refuse, refuseMethod, sendReply } from './reply.ts';
 
-/** Written by scripts/build-dashboard.mjs, each file compressed. */
+/** Written by scripts/build-dashboard.mjs: the page, and compressed files, which every browser accepts. */
 const FOLDER = join(packageRoot, 'dist/dashboard');
 
 /** Each page has one address only, since it loads its files relative to it. */
@@ -38,50 +38,44 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Serves the dashboard. Their files hold no data and need no token; the pages
- * call the control API like any other client.
- *
- * @returns undefined if the path is neither a page nor a file of one
+ * Serves the dashboard. Its files hold no data and need no token; the page calls the control API like
+ * any other client.
  */
-export async function pageReply({
-  request: { method = '', headers },
-  mount,
-  path,
-}: MockRequest): Promise<ControlReply | undefined> {
-  const page = PAGES.find(({ pattern }) => pattern.test(path));
-  const file = page?.file ?? ASSET.exec(path)?.[1];
-  if (file === undefined) return undefined;
-  if (method !== 'GET' && method !== 'HEAD') return refuseMethod(method, 'GET, HEAD');
-  if (page !== undefined && path !== page.path) {
-    return { status: 308, headers: { Location: mount + page.path } };
-  }
-  return fileReply(file, /\bgzip\b/.test(String(headers['accept-encoding'] ?? '')));
+export function createPageHandler(load: typeof express): RequestHandler {
+  const serveFile = load.static(FOLDER, { cacheControl: false, index: false, setHeaders });
+  return (request, response, next) => {
+    const { path } = readRequest(request);
+    const page = PAGES.find(({ pattern }) => pattern.test(path));
+    const file = page?.file ?? ASSET.exec(path)?.[1];
+    if (file === undefined) next();
+    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      sendReply(response, refuseMethod(request.method, 'GET, HEAD'));
+    } else if (page !== undefined && path !== page.path) {
+      sendReply(response, { status: 308, headers: { Location: request.baseUrl + page.path } });
+    } else {
+      request.url = page === undefined ? `/${file}.gz` : `/${file}`;
+      serveFile(request, response, (error) => {
+        const message = `the dashboard has no ${file}; npm run build builds it`;
+        if (error === undefined) sendReply(response, refuse('route_not_found', 404, message));
+        else next(error);
+      });
+    }
+  };
 }
 
-async function fileReply(name: string, asIs: boolean): Promise<ControlReply> {
-  let compressed: Buffer;
-  try {
-    compressed = await readFile(join(FOLDER, `${name}.gz`));
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-    const message = `the dashboard has no ${name}; npm run build builds it`;
-    return refuse('route_not_found', 404, message);
-  }
-  return {
-    status: 200,
-    mediaType: `${MEDIA_TYPES[extname(name)]}; charset=utf-8`,
-    headers: {
-      // The names of all other files change with their content.
-      'Cache-Control': name.endsWith('.html') ? 'no-cache' : 'public, max-age=31536000, immutable',
-      Vary: 'Accept-Encoding',
-      'Content-Security-Policy': POLICY,
-      'Cross-Origin-Resource-Policy': 'same-origin',
-      'Referrer-Policy': 'no-referrer',
-      'X-Content-Type-Options': 'nosniff',
-      ...(asIs && { 'Content-Encoding': 'gzip' }),
-    },
-    content: asIs ? compressed : gunzipSync(compressed),
+function setHeaders(response: ServerResponse, file: string): void {
+  const isPage = extname(file) === '.html';
+  const headers = {
+    // The names of all other files change with their content.
+    'Cache-Control': isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+    'Content-Security-Policy': POLICY,
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    ...(!isPage && { 'Content-Encoding': 'gzip' }),
+    'Content-Type': `${MEDIA_TYPES[extname(file.replace(/\.gz$/, ''))]}; charset=utf-8`,
   };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
 /** Redirects browsers from a root to the dashboard, and gives other clients a list of addresses. */

@@ -1,8 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { writeJson } from '../contract/json.ts';
 import { RECORDS } from '../contract/records.ts';
-import type { Content } from '../http/write.ts';
+import { type Content, writeReply } from '../http/write.ts';
 import { LIMITS } from '../limits.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';
 import { MAX_NAMED } from '../sandbox/state.ts';
@@ -101,4 +102,15 @@ export function refuseOneMore(
   if (named.has(name) || named.size < MAX_NAMED) return undefined;
   const message = `limit of ${kind} of a sandbox (${MAX_NAMED}) reached; delete one first`;
   return refuse(`too_many_${kind}`, 409, message);
+}
+
+export function sendReply(response: ServerResponse, reply: ControlReply): void {
+  const { status, mediaType = 'application/json', content } = reply;
+  const headers = Object.entries({
+    // A cache would miss changes in the sandbox.
+    'Cache-Control': 'no-store',
+    ...(content !== undefined && { 'Content-Type': mediaType }),
+    ...reply.headers,
+  });
+  writeReply(response, status, headers.flat(), content);
 }
