@@ -33,6 +33,8 @@ interface Entry {
   /** The states around it; undefined once they are forgotten. */
   before: State | undefined;
   after: State | undefined;
+  /** What its bodies count. */
+  bodyBytes: number;
 }
 
 interface KeptEdit {
@@ -56,9 +58,9 @@ export class MemoryJournal implements Journal {
   // Created when needed: there can be many sandboxes.
   #edits: KeptEdit[] | undefined;
   #held: Map<number, HeldExchange> | undefined;
-  /** The bytes of bodies that count, by exchange. */
-  #bodies: Map<number, number> | undefined;
   #bodyBytes = 0;
+  /** The first number whose bodies may be kept. */
+  #firstBody = 1;
 
   constructor(sandbox: string, context: JournalContext) {
     this.#sandbox = sandbox;
@@ -84,10 +86,15 @@ export class MemoryJournal implements Journal {
     const { capacity } = this.#context;
     if (capacity === 0) return;
     const previous = this.#entry(this.#number - 1)?.exchange;
-    if (this.#number - this.#cleared > capacity) this.#forgetBodies(this.#number - capacity);
-    const kept = withoutLongBodies(exchange);
-    this.#entries[this.#index(this.#number)] = { exchange: kept, before, after };
-    this.#countBodies(exchange, previous);
+    const dropped = this.#entry(this.#number - capacity);
+    if (dropped !== undefined) this.#dropBodies(dropped);
+    const kept = withoutBodies(exchange, MAX_BODY_BYTES);
+    const bodyBytes = countBodies(exchange, previous);
+    this.#entries[this.#index(this.#number)] = { exchange: kept, before, after, bodyBytes };
+    if (bodyBytes === 0) return;
+    this.#bodyBytes += bodyBytes;
+    while (this.#bodyBytes > MAX_JOURNAL_BODY_BYTES) this.dropOldestBodies();
+    this.#context.bodies.add(this, bodyBytes);
   }
 
   #index(number: number): number {
@@ -99,34 +106,23 @@ export class MemoryJournal implements Journal {
     return entry?.exchange.number === number ? entry : undefined;
   }
 
-  /** A text that the exchange before shows as well is in memory once. */
-  #countBodies({ number, request, reply }: Exchange, previous: Exchange | undefined): void {
-    const isShared = reply?.body !== undefined && reply.body === previous?.reply?.body;
-    const bytes = countBytes(request.size) + (isShared ? 0 : countBytes(reply?.size ?? 0));
-    if (bytes === 0) return;
-    this.#bodies ??= new Map();
-    this.#bodies.set(number, bytes);
-    this.#bodyBytes += bytes;
-    while (this.#bodyBytes > MAX_JOURNAL_BODY_BYTES) this.dropOldestBodies();
-    this.#context.bodies.add(this, bytes);
-  }
-
-  /** @returns their bytes */
+  /** @returns their bytes; 0 if there are none */
   dropOldestBodies(): number {
-    const [number] = this.#bodies?.keys() ?? [];
-    if (number === undefined) return 0;
-    const entry = this.#entry(number);
-    if (entry !== undefined) entry.exchange = withoutBodies(entry.exchange);
-    return this.#forgetBodies(number);
+    for (; this.#firstBody <= this.#number; this.#firstBody += 1) {
+      const entry = this.#entry(this.#firstBody);
+      if (entry !== undefined && entry.bodyBytes > 0) return this.#dropBodies(entry);
+    }
+    return 0;
   }
 
-  #forgetBodies(number: number): number {
-    const bytes = this.#bodies?.get(number) ?? 0;
-    if (bytes === 0) return 0;
-    this.#bodies?.delete(number);
-    this.#bodyBytes -= bytes;
-    this.#context.bodies.remove(this, bytes, this.#bodyBytes === 0);
-    return bytes;
+  #dropBodies(entry: Entry): number {
+    const { exchange, bodyBytes } = entry;
+    if (bodyBytes === 0) return 0;
+    entry.exchange = withoutBodies(exchange, SMALL_BODY_BYTES);
+    entry.bodyBytes = 0;
+    this.#bodyBytes -= bodyBytes;
+    this.#context.bodies.remove(this, bodyBytes, this.#bodyBytes === 0);
+    return bodyBytes;
   }
 
   /** Keeps an edit, and remembers the state before it. */
@@ -215,9 +211,9 @@ export class MemoryJournal implements Journal {
 
   /** Removes every exchange, and forgets that any were dropped; or also edits and what all add up to. */
   clear(what: 'journal' | 'all'): void {
+    for (const entry of this.#entries) this.#dropBodies(entry);
     this.#entries = [];
     this.#cleared = this.#number;
-    for (const number of [...(this.#bodies?.keys() ?? [])]) this.#forgetBodies(number);
     if (what === 'journal') return;
     this.#edits = undefined;
     this.#context.past.merge(this.#totals);
@@ -236,28 +232,20 @@ function countChanges(before: Store, after: Store): Edit['changed'] {
 /** Bytes that a body may have to count for nothing: the exchange around it takes as much. */
 const SMALL_BODY_BYTES = 1024;
 
-/** What a body counts. One that is too long is not kept. */
-function countBytes(size: number): number {
-  return size > SMALL_BODY_BYTES && size <= MAX_BODY_BYTES ? size : 0;
+/** What the bodies of an exchange count. A text that the one before it shows as well is in memory once. */
+function countBodies({ request, reply }: Exchange, previous: Exchange | undefined): number {
+  const isShared = reply?.body !== undefined && reply.body === previous?.reply?.body;
+  const sizes = [request.size, isShared ? 0 : (reply?.size ?? 0)];
+  return sizes
+    .filter((size) => size > SMALL_BODY_BYTES && size <= MAX_BODY_BYTES)
+    .reduce((sum, size) => sum + size, 0);
 }
 
-/** The exchange itself unless a body is too long to be kept. */
-function withoutLongBodies(exchange: Exchange): Exchange {
+/** An exchange without its bodies of more than `max` bytes. */
+function withoutBodies(exchange: Exchange, max: number): Exchange {
   const { request, reply } = exchange;
-  if (request.size <= MAX_BODY_BYTES && (reply === undefined || reply.size <= MAX_BODY_BYTES))
-    return exchange;
-  return {
-    ...exchange,
-    request: request.size > MAX_BODY_BYTES ? { ...request, body: undefined } : request,
-    reply: reply && (reply.size > MAX_BODY_BYTES ? { ...reply, body: undefined } : reply),
-  };
-}
-
-function withoutBodies(exchange: Exchange): Exchange {
-  const { request, reply } = exchange;
-  return {
-    ...exchange,
-    request: { ...request, body: undefined },
-    reply: reply && { ...reply, body: undefined },
-  };
+  if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;
+  const shorten = <M extends Exchange['request']>(message: M): M =>
+    message.size > max ? { ...message, body: undefined } : message;
+  return { ...exchange, request: shorten(request), reply: reply && shorten(reply) };
 }
