@@ -36,7 +36,10 @@ export function isUnsent(error: unknown): boolean {
 }
 
 /** Why a connection failed, and whether trying again cannot help. */
-export function failureOf(error: unknown): { readonly reason: string; readonly isFinal: boolean } {
+export function describeFailure(error: unknown): {
+  readonly reason: string;
+  readonly isFinal: boolean;
+} {
   const reason = error instanceof Error && error.message !== '' ? error.message : String(error);
   if (reason.startsWith('Unknown RESP type')) {
     return { reason: `the server there is not Redis: ${reason}`, isFinal: true };

@@ -17,8 +17,8 @@ import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
-import { fieldsOf, readTotals } from './redis-journal.ts';
-import { ADD_PAST, DELETE, ENTER, keysOf, UNUSED } from './scripts.ts';
+import { parseFields, readTotals } from './redis-journal.ts';
+import { ADD_PAST, DELETE, ENTER, sandboxKeys, UNUSED } from './scripts.ts';
 import { type FleetContext, RedisStorage } from './storage.ts';
 
 interface FleetOptions {
@@ -72,7 +72,7 @@ class RedisFleet implements Fleet, FleetContext {
 
   constructor(redis: RedisConnection, options: FleetOptions) {
     this.redis = redis;
-    this.id = hashOf([JSON.stringify(options.settings)]);
+    this.id = shortHash([JSON.stringify(options.settings)]);
     this.capacity = options.options.journal ?? DEFAULTS.journal;
     this.maxHold = options.options.maxHold ?? DEFAULTS.maxHold;
     this.openUpstream = options.openUpstream;
@@ -93,8 +93,8 @@ class RedisFleet implements Fleet, FleetContext {
   }
 
   async delete(name: string, unusedFor: number): Promise<boolean> {
-    const args = [this.redis.channelOf(name), `${unusedFor}`];
-    const totals = await this.redis.eval(DELETE, 'writes', Object.values(keysOf(name)), args);
+    const args = [this.redis.channelName(name), `${unusedFor}`];
+    const totals = await this.redis.eval(DELETE, 'writes', Object.values(sandboxKeys(name)), args);
     if (!Array.isArray(totals)) return false;
     await this.#leave(name);
     await this.keepPast(totals.map(String));
@@ -105,7 +105,7 @@ class RedisFleet implements Fleet, FleetContext {
   async unused(): Promise<ReadonlyMap<string, number>> {
     const unused = new Map<string, number>();
     const look = async (name: string): Promise<void> => {
-      const milliseconds = await this.redis.eval(UNUSED, 'reads', [keysOf(name).state]);
+      const milliseconds = await this.redis.eval(UNUSED, 'reads', [sandboxKeys(name).state]);
       if (milliseconds === null) await this.#leave(name);
       else unused.set(name, Number(milliseconds));
     };
@@ -114,10 +114,10 @@ class RedisFleet implements Fleet, FleetContext {
   }
 
   async totals(): Promise<Totals> {
-    const keys = [PAST, ...(await this.#names()).map((name) => keysOf(name).totals)];
+    const keys = [PAST, ...(await this.#names()).map((name) => sandboxKeys(name).totals)];
     const all = await Promise.all(keys.map((key) => this.redis.run(['HGETALL', key], 'reads')));
     const totals = new Totals();
-    for (const fields of all) totals.merge(readTotals(fieldsOf(fields)));
+    for (const fields of all) totals.merge(readTotals(parseFields(fields)));
     return totals;
   }
 
@@ -144,14 +144,14 @@ class RedisFleet implements Fleet, FleetContext {
 
   async keepPast(totals: readonly string[]): Promise<void> {
     // They are missing in reports if Redis fails just now.
-    const past = JSON.stringify(readTotals(fieldsOf(totals)));
+    const past = JSON.stringify(readTotals(parseFields(totals)));
     await this.redis.eval(ADD_PAST, 'writes', [PAST], [past]).catch(() => {});
   }
 
   /** The directory follows the sandbox, which can have been created again. */
   async #leave(name: string): Promise<void> {
     await this.redis.run(['SREM', SANDBOXES, name], 'reads');
-    const isThere = await this.redis.run(['EXISTS', keysOf(name).state], 'reads');
+    const isThere = await this.redis.run(['EXISTS', sandboxKeys(name).state], 'reads');
     if (isThere === 1) await this.redis.run(['SADD', SANDBOXES, name], 'reads');
   }
 
@@ -197,10 +197,10 @@ export function fleetSettings(
   return {
     version: packageVersion(),
     scenarios: scenarios.map(({ name }) => name).join(', ') || 'none',
-    records: hashOf(storeText(store)),
-    rules: hashOf([writeJson(scenarios.map(({ definition }) => definition)), String(delay)]),
+    records: shortHash(storeText(store)),
+    rules: shortHash([writeJson(scenarios.map(({ definition }) => definition)), String(delay)]),
     assumptions: chosen.join(', ') || 'none',
-    keys: hashOf([inspect(keys, IN_DETAIL)]),
+    keys: shortHash([inspect(keys, IN_DETAIL)]),
     clock: JSON.stringify(clock),
     seed: String(seed),
     journal: String(journal ?? DEFAULTS.journal),
@@ -208,7 +208,7 @@ export function fleetSettings(
     'max-hold': `${maxHold ?? DEFAULTS.maxHold} ms`,
     'sandbox-idle': sandboxIdle === undefined ? 'never' : `${sandboxIdle} ms`,
     upstream,
-    'upstream-key': upstreamKey === undefined ? 'none' : hashOf([upstreamKey]),
+    'upstream-key': upstreamKey === undefined ? 'none' : shortHash([upstreamKey]),
     'sandbox-required': String(sandboxRequired ?? false),
     plain: String(plain),
   };
@@ -223,7 +223,7 @@ function settingDifferences(fleet: FleetSettings, own: FleetSettings): readonly 
 
 const IN_DETAIL = { depth: null, maxArrayLength: null, maxStringLength: null };
 
-function hashOf(pieces: Iterable<Buffer | string>): string {
+function shortHash(pieces: Iterable<Buffer | string>): string {
   const hash = createHash('sha256');
   for (const piece of pieces) hash.update(piece);
   return hash.digest('hex').slice(0, 12);

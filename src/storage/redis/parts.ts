@@ -27,7 +27,7 @@ function linesText(records: Iterable<object>): string {
   return Array.from(records, cachedRecordText).join('\n');
 }
 
-function* recordsOfPart<R extends object>(records: Records<R>, part: bigint): Generator<R> {
+function* recordsInPart<R extends object>(records: Records<R>, part: bigint): Generator<R> {
   for (const record of records.ascending((part << PART_BITS) - 1n)) {
     if (records.idOf(record) >> PART_BITS !== part) return;
     yield record;
@@ -35,7 +35,7 @@ function* recordsOfPart<R extends object>(records: Records<R>, part: bigint): Ge
 }
 
 /** The parts of a collection that differ. Its highest id is one, too. */
-function* changesOf<Name extends CollectionName>(
+function* changedRecords<Name extends CollectionName>(
   name: Name,
   before: Store,
   after: Store,
@@ -44,7 +44,7 @@ function* changesOf<Name extends CollectionName>(
   const { highestId } = records;
   if (highestId !== before[name].highestId) yield [name, `${highestId ?? NEVER}`];
   for (const part of new Set(records.changedIds(before[name]).map((id) => id >> PART_BITS))) {
-    yield [`${name}/${part}`, linesText(recordsOfPart(records, part))];
+    yield [`${name}/${part}`, linesText(recordsInPart(records, part))];
   }
 }
 
@@ -57,10 +57,10 @@ function readRecords<Name extends CollectionName>(
 ): Store {
   const records: Records<StoredRecord[Name]> = store[name];
   const shape: Shape<StoredRecord[Name]> = RECORD_SHAPES[name];
-  const present = part === undefined ? records.ascending() : recordsOfPart(records, part);
+  const present = part === undefined ? records.ascending() : recordsInPart(records, part);
   const added = new Set(text === '' ? [] : text.split('\n'));
   const removed = [...present].filter((record) => !added.delete(cachedRecordText(record)));
-  const parsed = exact(list(shape), `[${[...added]}]`);
+  const parsed = readExactly(list(shape), `[${[...added]}]`);
   const restored = records.without(removed.map(records.idOf)).withAll(parsed);
   return { ...store, [name]: restored.withHighestId(records.highestId) };
 }
@@ -144,7 +144,7 @@ export type NamedPart = readonly [name: string, text: string];
 export function changedParts(before: State, after: State): readonly NamedPart[] {
   const changed = MEMBER_NAMES.filter((name) => before[name] !== after[name]);
   return [
-    ...COLLECTIONS.flatMap((name) => [...changesOf(name, before.store, after.store)]),
+    ...COLLECTIONS.flatMap((name) => [...changedRecords(name, before.store, after.store)]),
     ...changed.map((name) => writeMember(after, name)),
   ];
 }
@@ -180,7 +180,7 @@ function parse<T>(text: string): T {
   return JSON.parse(text);
 }
 
-function exact<T>(shape: Shape<T>, json: string): T {
+function readExactly<T>(shape: Shape<T>, json: string): T {
   const reading = readAs(shape, parseJson(json));
   if (reading.ok) return reading.value;
   const [problem] = reading.problems;
@@ -207,7 +207,7 @@ async function readSettings(
   { start, openUpstream }: RestoreContext,
 ): Promise<Settings> {
   const { active, upstream, ...rest } = parse<SettingsJson>(json);
-  const sources = active === undefined ? undefined : exact(list(SCENARIO_SOURCE), active);
+  const sources = active === undefined ? undefined : readExactly(list(SCENARIO_SOURCE), active);
   return createSettings({
     ...rest,
     start,

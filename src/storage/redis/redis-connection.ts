@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { StorageError } from '../../sandbox/storage.ts';
 import type { RedisAddress } from './address.ts';
 import {
-  failureOf,
+  describeFailure,
   isRefusal,
   isUnsent,
   type OnMessage,
@@ -13,13 +13,13 @@ import {
 } from './client.ts';
 
 /** How long a command waits for a Redis that is away. */
-const MAX_WAIT_MS = 5000;
+const RECONNECT_TIMEOUT_MS = 5000;
 
 /** How long Redis may be silent. A large collection that arrives slowly is silence, too. */
 const REPLY_TIMEOUT_MS = 3000;
 
-/** Pauses between attempts to connect; the last one repeats. */
-const PAUSES_MS = [0, 50, 100, 200, 400];
+/** The pause before the next attempt to connect, or to run a command that Redis refused for now. */
+const RETRY_AFTER_MS = 100;
 
 /** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
 const PASSING = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b|-READONLY\b/;
@@ -62,7 +62,7 @@ export class RedisConnection {
   }
 
   /** The channel of a sandbox. Pub/sub knows no databases. */
-  channelOf(name: string): string {
+  channelName(name: string): string {
     return `petstore-mock:${this.address.database}:${name}`;
   }
 
@@ -75,7 +75,8 @@ export class RedisConnection {
    */
   async run(args: readonly string[], effect: Effect, script?: string): Promise<unknown> {
     // Commands that come long after Redis was lost do not wait for it again.
-    const until = (this.#client === undefined ? this.#downSince : performance.now()) + MAX_WAIT_MS;
+    const until =
+      (this.#client === undefined ? this.#downSince : performance.now()) + RECONNECT_TIMEOUT_MS;
     let command = args;
     for (;;) {
       const client = this.#client ?? (await this.#connected(until));
@@ -89,7 +90,7 @@ export class RedisConnection {
             await setImmediate();
             continue;
           }
-          const { reason } = failureOf(error);
+          const { reason } = describeFailure(error);
           const why = `lost the connection to ${this.address.shown} (${reason})`;
           throw new StorageError(why, { isOutcomeUnknown: !canRepeat });
         }
@@ -103,7 +104,7 @@ export class RedisConnection {
         }
         // After a failover, the address leads to another one.
         if (message.includes('READONLY')) client.destroy();
-        await delay(PAUSES_MS.at(-1));
+        await delay(RETRY_AFTER_MS);
       }
     }
   }
@@ -159,13 +160,11 @@ export class RedisConnection {
 
   async #stayConnected(): Promise<void> {
     let isFirst = true;
-    for (let failures = 0; !this.#isClosed; failures += 1) {
-      await delay(PAUSES_MS[failures] ?? PAUSES_MS.at(-1));
+    while (!this.#isClosed) {
       try {
         const client = await openClient(this.address, REPLY_TIMEOUT_MS);
         if (this.#isClosed) return client.destroy();
         this.#client = client;
-        failures = 0;
         if (!isFirst) this.#onNotice?.(`${this.address.shown} can be reached again`);
         isFirst = false;
         this.#events.emit('news');
@@ -174,11 +173,12 @@ export class RedisConnection {
         this.#downSince = performance.now();
         if (!this.#isClosed) this.#onNotice?.(this.#unreachable().message);
       } catch (error) {
-        const { reason, isFinal } = failureOf(error);
+        const { reason, isFinal } = describeFailure(error);
         this.#problem = reason;
         if (isFinal) this.#events.emit('news');
       }
       this.#client = undefined;
+      await delay(RETRY_AFTER_MS);
     }
   }
 

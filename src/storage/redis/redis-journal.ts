@@ -16,7 +16,7 @@ import type {
 import { includesHeld, selectExchanges } from '../select-exchanges.ts';
 import { exchangeText, readExchange } from './parts.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
-import { END_HOLD, keysOf, READ } from './scripts.ts';
+import { END_HOLD, READ, sandboxKeys } from './scripts.ts';
 
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
@@ -29,7 +29,7 @@ export class RedisJournal implements Journal {
   readonly #redis: RedisConnection;
   readonly #maxHold: number;
   readonly #events: Emitter<SandboxEvent>;
-  readonly #keys: ReturnType<typeof keysOf>;
+  readonly #keys: ReturnType<typeof sandboxKeys>;
   #following: Channel | undefined;
   /** The number of the latest exchange that was told of; undefined before the first one. */
   #latest: number | undefined;
@@ -44,7 +44,7 @@ export class RedisJournal implements Journal {
     this.#redis = redis;
     this.#maxHold = maxHold;
     this.#events = events;
-    this.#keys = keysOf(name);
+    this.#keys = sandboxKeys(name);
   }
 
   async size(): Promise<JournalSize> {
@@ -70,11 +70,11 @@ export class RedisJournal implements Journal {
   }
 
   async totals(): Promise<Totals> {
-    return readTotals(fieldsOf(await this.#redis.run(['HGETALL', this.#keys.totals], 'reads')));
+    return readTotals(parseFields(await this.#redis.run(['HGETALL', this.#keys.totals], 'reads')));
   }
 
   async held(): Promise<readonly HeldExchange[]> {
-    const fields = fieldsOf(await this.#redis.run(['HGETALL', this.#keys.held], 'reads'));
+    const fields = parseFields(await this.#redis.run(['HGETALL', this.#keys.held], 'reads'));
     return fields
       .map(([number, text]) => this.#restore(text, Number(number)))
       .filter(isHeld)
@@ -101,7 +101,7 @@ export class RedisJournal implements Journal {
     if (this.#following !== undefined) return this.followed;
     this.#latest = undefined;
     this.#following = {
-      name: this.#redis.channelOf(this.#name),
+      name: this.#redis.channelName(this.#name),
       onMessage: (message) => this.#tell(String(message)),
       onReady: () => void this.#tellMissed().catch(() => {}),
     };
@@ -172,7 +172,7 @@ export class RedisJournal implements Journal {
 }
 
 /** The fields of a hash, as a command or a script lists them. */
-export function fieldsOf(reply: unknown): readonly (readonly [string, string])[] {
+export function parseFields(reply: unknown): readonly (readonly [string, string])[] {
   if (!Array.isArray(reply)) return Object.entries(Object(reply));
   return reply.flatMap((field, at) => (at % 2 === 0 ? [[field, reply[at + 1]] as const] : []));
 }

@@ -13,7 +13,7 @@ const MAX_FINDINGS = 100;
 const MAX_PAST_FINDINGS = 1000;
 
 /** The keys of a sandbox. The part in braces decides on the node of a cluster. */
-export function keysOf(name: string) {
+export function sandboxKeys(name: string) {
   const key = (part: string) => `petstore-mock:{${name}}:${part}`;
   return {
     state: key('state'),

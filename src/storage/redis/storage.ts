@@ -16,7 +16,7 @@ import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { changedParts, exchangeText, restorePart } from './parts.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisJournal } from './redis-journal.ts';
-import { keysOf, READ_STATE, UPDATE } from './scripts.ts';
+import { READ_STATE, sandboxKeys, UPDATE } from './scripts.ts';
 
 /** What the sandboxes of a fleet share. */
 export interface FleetContext {
@@ -28,7 +28,7 @@ export interface FleetContext {
   readonly capacity: number;
   readonly maxHold: number;
   readonly openUpstream: OpenUpstream;
-  /** Enters a sandbox in the directory, before it is created. */
+  /** Enters a sandbox in the directory before it is created; without a name, looks for a loss of data. */
   readonly enter: (name: string) => Promise<void>;
   /** Keeps totals that were cleared. */
   readonly keepPast: (totals: readonly string[]) => Promise<void>;
@@ -80,8 +80,8 @@ export class RedisStorage implements Storage {
     this.#sandbox = sandbox;
     this.#context = context;
     this.state = sandbox.initial;
-    this.#keys = Object.values(keysOf(sandbox.name));
-    this.#channel = redis.channelOf(sandbox.name);
+    this.#keys = Object.values(sandboxKeys(sandbox.name));
+    this.#channel = redis.channelName(sandbox.name);
     this.journal = new RedisJournal(sandbox.name, redis, maxHold, this.#events);
   }
 
@@ -237,7 +237,10 @@ export class RedisStorage implements Storage {
       await this.#context.enter(name);
       throw new StorageError('servers with other settings have changed this sandbox');
     }
-    if (isLost === '1') this.#forget();
+    if (isLost === '1') {
+      this.#forget();
+      await this.#context.enter('');
+    }
     for (let at = 0; at < parts.length; at += 3) {
       const [part = '', token = '', text = ''] = parts.slice(at, at + 3);
       this.state = await restorePart(this.state, [part, text], { start, openUpstream });
