@@ -13,7 +13,7 @@ import type {
   RememberedEdit,
   RememberedStates,
 } from '../sandbox/storage.ts';
-import type { Store } from '../store/store.ts';
+import { countChanges } from '../store/store.ts';
 import { selectExchanges } from './select-exchanges.ts';
 
 /** Bytes of bodies that a journal keeps. */
@@ -219,14 +219,6 @@ export class MemoryJournal implements Journal {
     this.#context.past.merge(this.#totals);
     this.#totals = new Totals();
   }
-}
-
-function countChanges(before: Store, after: Store): Edit['changed'] {
-  return {
-    animals: before.animals.changedIds(after.animals).length,
-    inventory: before.inventory.changedIds(after.inventory).length,
-    orders: before.orders.changedIds(after.orders).length,
-  };
 }
 
 /** Bytes that a body may have to count for nothing: the exchange around it takes as much. */

@@ -26,4 +26,16 @@ export function createStore({ animals, inventory, orders }: StoreRecords): Store
   };
 }
 
+/** How many records differ, by collection. */
+export function countChanges(
+  before: Store,
+  after: Store,
+): { readonly [Name in CollectionName]: number } {
+  return {
+    animals: before.animals.changedIds(after.animals).length,
+    inventory: before.inventory.changedIds(after.inventory).length,
+    orders: before.orders.changedIds(after.orders).length,
+  };
+}
+
 export const EMPTY_STORE: Store = createStore({ animals: [], inventory: [], orders: [] });

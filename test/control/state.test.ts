@@ -13,22 +13,27 @@ describeServer('the state in the control API', (open) => {
       clock: { real: true, frozen: false },
       latches: [],
       latestExchange: 0,
+      changed: { animals: 0, inventory: 0, orders: 0 },
+      keys: ['demo-key', 'demo-read-only-key'],
     });
     await control('POST holds', { on: 'getPet', hold: 'pets' });
-    await control('PUT scenario', { scenarios: ['flaky', 'slow'] });
+    await control('PUT scenario', { scenarios: ['flaky', 'invalid-keys', 'slow'] });
+    await control('DELETE animals/1');
     await control('PATCH assumptions', { 'unknown-pet': '400' });
     await control('PUT clock', { now: '2031-01-01T00:00:00Z', frozen: true });
     await control('PUT upstream', { url: 'http://127.0.0.1:9/v1' });
     await send('GET', '/v1/nowhere');
     expect((await control('GET status')).json).toEqual({
       sandbox: 'default',
-      scenarios: ['flaky', 'slow'],
+      scenarios: ['flaky', 'invalid-keys', 'slow'],
       assumptions: ['unknown-pet=400'],
       clock: { now: '2031-01-01T00:00:00.000Z', real: false, frozen: true },
       upstream: 'http://127.0.0.1:9/v1',
       held: 0,
       latches: ['pets'],
       latestExchange: 1,
+      changed: { animals: 1, inventory: 1, orders: 1 },
+      keys: [],
     });
   });
 

@@ -19,6 +19,7 @@ import {
   readClock,
   setClock,
 } from '../../service/clock.ts';
+import type { Keyring } from '../../service/keyring.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
@@ -31,6 +32,7 @@ import {
   list,
   type ValueOf,
 } from '../../shape/shapes.ts';
+import { countChanges } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import type { ControlParts } from '../control-options.ts';
 import { edit, endpoint } from '../endpoint.ts';
@@ -79,6 +81,15 @@ export const STATUS = namedObject('Status', {
   held: required(COUNT, 'How many replies rules hold back.'),
   latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
   latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
+  changed: required(
+    object({
+      animals: required(COUNT, 'How many animals differ.'),
+      inventory: required(COUNT, 'How many inventory entries differ.'),
+      orders: required(COUNT, 'How many orders differ.'),
+    }),
+    'How many records differ from those of the start.',
+  ),
+  keys: required(TEXTS, 'The API keys that work, the first of which may write.'),
 });
 /** What in a sandbox differs from a fresh mock. */
 export type SandboxStatus = InputOf<typeof STATUS>;
@@ -255,6 +266,10 @@ function upstreamReply(upstream: Upstream | undefined): ControlReply {
   return json<UpstreamState>({ url: upstream?.url, ownKey: upstream?.key !== undefined });
 }
 
+function isAccepted({ invalid }: Keyring, key: string): boolean {
+  return invalid !== 'all' && !invalid.has(key);
+}
+
 /** What in this sandbox is not as it was at the start. */
 export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   quiet: true,
@@ -262,17 +277,19 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   replies: { 200: STATUS },
   handle: async ({ sandbox }) => {
     const { name, state, journal } = sandbox;
-    const { active, choices, upstream } = state.settings;
-    const changed = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
+    const { active, choices, upstream, keys } = state.settings;
+    const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
     return json<SandboxStatus>({
       sandbox: name,
       scenarios: active.map((scenario) => scenario.name),
-      assumptions: changed.map((id) => `${id}=${choices[id]}`),
+      assumptions: chosen.map((id) => `${id}=${choices[id]}`),
       clock: clockView(state.clock),
       upstream: upstream?.url,
       held: (await journal.held()).length,
       latches: [...state.latches.keys()],
       latestExchange: (await journal.size()).number,
+      changed: countChanges(sandbox.start.store, state.store),
+      keys: [...keys.valid, ...keys.readOnly].filter((key) => isAccepted(keys, key)),
     });
   },
 });
