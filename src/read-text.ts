@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
@@ -37,7 +38,7 @@ export async function readText(path: string, limit: number): Promise<TextReading
     const stats = await stat(path);
     const refusal = findRefusal(stats, limit);
     if (refusal !== undefined) return { ok: false, found: refusal };
-    if (stats.isFile()) return { ok: true, text: await readFile(path, 'utf8'), pipe: false };
+    if (stats.isFile()) return decode(await readFile(path), false);
     const chunks: Buffer[] = [];
     let length = 0;
     for await (const chunk of openPipe(path)) {
@@ -45,7 +46,7 @@ export async function readText(path: string, limit: number): Promise<TextReading
       length += chunk.length;
       if (length > limit) return { ok: false, found: describeLimit(limit) };
     }
-    return { ok: true, text: Buffer.concat(chunks).toString(), pipe: true };
+    return decode(Buffer.concat(chunks), true);
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
   }
@@ -72,10 +73,15 @@ export function readTextSync(path: string, limit: number): TextReading {
       ? 'a pipe, which this call cannot wait for'
       : findRefusal(stats, limit);
     if (refusal !== undefined) return { ok: false, found: refusal };
-    return { ok: true, text: readFileSync(path, 'utf8'), pipe: false };
+    return decode(readFileSync(path), false);
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
   }
+}
+
+function decode(bytes: Buffer, pipe: boolean): TextReading {
+  if (!isUtf8(bytes)) return { ok: false, found: 'bytes that are not UTF-8' };
+  return { ok: true, text: bytes.toString(), pipe };
 }
 
 function findRefusal(stats: Stats, limit: number): string | undefined {

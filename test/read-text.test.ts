@@ -48,7 +48,7 @@ function linkOf(path: string): string {
 const FIXTURE = readFileSync(join(packageRoot, 'fixtures/default.json'), 'utf8');
 
 describe('a text', () => {
-  test('of a regular file is read up to the limit', async () => {
+  test('of a regular file is read up to the limit, as UTF-8', async () => {
     const path = newPath();
     writeFileSync(path, 'Zoë');
     for (const read of [readText, readTextSync]) {
@@ -56,6 +56,10 @@ describe('a text', () => {
     }
     truncateSync(path, 1024 ** 2 + 1);
     expect(await readText(path, 1024 ** 2)).toEqual({ ok: false, found: 'more than 1 MiB' });
+    writeFileSync(path, 'Zoë', 'latin1');
+    for (const read of [readText, readTextSync]) {
+      expect(await read(path, 4)).toEqual({ ok: false, found: 'bytes that are not UTF-8' });
+    }
   });
 
   test('is not read from folders, sockets or missing files', async () => {

@@ -17,8 +17,8 @@ const INTERVAL_MS = 250;
 /** Milliseconds between two comments, which keep the connection of an idle stream open. */
 const COMMENT_INTERVAL_MS = 15_000;
 
-/** Characters in one write. */
-const MAX_WRITE = 1024 ** 2;
+/** Characters in one write. A client that does not read holds up to two of them in memory. */
+const MAX_WRITE = 64 * 1024;
 
 /** Notes that wait for a client that does not read. */
 const MAX_NOTES = 1000;
