@@ -42,10 +42,9 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
   const inventory = readList('/inventory', await get('/inventory'));
   const orders = readList('/store/orders', await get('/store/orders'));
   const { animals, gaps } = await listAnimals(get);
-  const listed = new Set(readIds(animals));
-  const named = new Set([...readIds(inventory, 'petId'), ...readIds(orders, 'petId')]);
-  const lost = [...named].filter((id) => !listed.has(id));
-  const isLost = (record: JsonRecord) => lost.includes(readId(record, 'petId') ?? 0n);
+  const lost = new Set([...readIds(inventory, 'petId'), ...readIds(orders, 'petId')]);
+  for (const id of readIds(animals)) lost.delete(id);
+  const isLost = (record: JsonRecord) => lost.has(readId(record, 'petId') ?? 0n);
   const withId = orders.filter(({ id }) => id !== undefined);
   const reading = readAs(STORE, {
     animals: animals.map((animal) => storable('animals', animal)),
@@ -144,9 +143,10 @@ function findStatus({ status, complete }: JsonRecord): OrderStatus | undefined {
   );
 }
 
-function lostAnimals([first, ...others]: readonly bigint[]): string[] {
+function lostAnimals(lost: ReadonlySet<bigint>): string[] {
+  const [first] = lost;
   if (first === undefined) return [];
-  const ids = `animal ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  const ids = `animal ${first}${lost.size === 1 ? '' : ` and ${lost.size - 1} more`}`;
   return [
     `${ids}: not listed, though inventory entries or orders name them; those entries were left out, and those orders have no petId`,
   ];

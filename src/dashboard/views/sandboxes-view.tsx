@@ -45,7 +45,9 @@ export function SandboxesView() {
   if (list.value === undefined) return <Loading resource={list} />;
   const { records, total } = list.value;
   const [left = '', right = ''] = (query.get('of') ?? '').split(',');
-  const names = records.map(({ name }) => name).filter((name) => !PERMANENT_SANDBOXES.includes(name));
+  const names = records
+    .map(({ name }) => name)
+    .filter((name) => !PERMANENT_SANDBOXES.includes(name));
   const doomed = selected.filter((name) => !PERMANENT_SANDBOXES.includes(name));
   const isAll = names.length > 0 && names.every((name) => selected.includes(name));
   const isFiltered = total > 0 && (q !== '' || idle !== '');
