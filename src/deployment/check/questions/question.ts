@@ -140,8 +140,8 @@ export function unlike(
 
 export function uniqueIds(field: string): DocumentRule {
   return ({ records }) => {
-    const ids = readIds(records, field);
-    const twice = ids.find((id, at) => ids.indexOf(id) !== at);
+    const seen = new Set<bigint>();
+    const twice = readIds(records, field).find((id) => seen.has(id) || !seen.add(id));
     return unless(twice === undefined, `$[].${field}`, 'each once', `${twice} twice`);
   };
 }

@@ -210,14 +210,15 @@ function listRestocks(check: CheckTranscript): ('yes' | 'no' | undefined)[] {
 
 function isBusy(check: CheckTranscript): boolean {
   const own = check.cancelled.map((order) => readId(check.order(order), 'petId'));
-  const before = check.get('inventory')?.records ?? [];
-  const after = check.get('inventoryAfter')?.records;
-  return before.some(({ petId, quantity }) => {
-    const id = readId({ petId }, 'petId');
-    return (
-      id !== undefined && !own.includes(id) && findById(after, id, 'petId')?.quantity !== quantity
-    );
-  });
+  const after = readQuantities(check.get('inventoryAfter'));
+  return [...readQuantities(check.get('inventory'))].some(
+    ([id, quantity]) => id !== undefined && !own.includes(id) && after.get(id) !== quantity,
+  );
+}
+
+function readQuantities(reply: ProbeReply | undefined): Map<bigint | undefined, unknown> {
+  const entries = reply?.records ?? [];
+  return new Map(entries.map((entry) => [readId(entry, 'petId'), entry.quantity]));
 }
 
 /** Why the stock may not tell what cancelling orders did to it, if so. */
