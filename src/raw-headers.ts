@@ -12,7 +12,7 @@ export function withoutHeaders(headers: RawHeaders, names: ReadonlySet<string>):
 }
 
 /** Headers that belong to one connection (RFC 9110, sections 7.6.1 and 11.7). */
-const HOP_BY_HOP = [
+export const HOP_BY_HOP: readonly string[] = [
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -24,17 +24,20 @@ const HOP_BY_HOP = [
 ];
 
 /**
- * The headers that are passed on, as they were written: all but those of one connection, which
- * `Connection` can add to.
+ * The headers that are passed on, as they were written.
  *
- * @param dropped names of others to leave out, in lower case
+ * @param dropped those of one connection, to which `Connection` can add, and others; in lower case
  */
-export function endToEndHeaders(headers: RawHeaders, dropped: readonly string[]): string[] {
-  const named = headers
-    .filter((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'connection')
-    .flatMap((value) => value.toLowerCase().split(','))
-    .map((name) => name.trim());
-  return withoutHeaders(headers, new Set([...HOP_BY_HOP, ...dropped, ...named]));
+export function endToEndHeaders(headers: RawHeaders, dropped: ReadonlySet<string>): string[] {
+  const passed: string[] = [];
+  const named: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    const lower = name.toLowerCase();
+    if (lower === 'connection') named.push(...value.toLowerCase().split(/[\s,]+/));
+    if (!dropped.has(lower)) passed.push(name, value);
+  }
+  return named.length === 0 ? passed : withoutHeaders(passed, new Set(named));
 }
 
 /**

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../contract/base-url.ts';
-import { asError, errorCode, UNTRUSTED } from '../node-errors.ts';
+import { errorCode, UNTRUSTED } from '../node-errors.ts';
 import {
   MAX_UPSTREAM_BODY,
   type UpstreamReply,
@@ -130,25 +130,29 @@ export class Transport {
 }
 
 /** @throws Error for a reply that breaks off, is too long or has no valid status */
-async function receive(message: IncomingMessage): Promise<UpstreamReply> {
+function receive(message: IncomingMessage): Promise<UpstreamReply> {
   const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = message;
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of message) {
+  // Iterating over the message takes 10 µs more.
+  return new Promise((resolve, reject) => {
+    message.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      // Leaving the loop ends the connection.
-      if (size > MAX_UPSTREAM_BODY) break;
-    }
-  } catch (cause) {
-    const why = `it broke the body off after ${size} bytes: ${asError(cause).message}`;
-    throw Object.assign(new Error(why, { cause }), { code: errorCode(cause) });
-  }
-  if (size > MAX_UPSTREAM_BODY) throw new Error('its body is longer than 64 MiB');
-  // Node reads any three digits.
-  if (status < 200) throw new Error(`its status is ${status}`);
-  return { status, phrase, headers, content: Buffer.concat(chunks, size) };
+      if (size <= MAX_UPSTREAM_BODY) return;
+      reject(new Error('its body is longer than 64 MiB'));
+      message.destroy();
+    });
+    message.on('error', (cause) => {
+      const why = `it broke the body off after ${size} bytes: ${cause.message}`;
+      reject(Object.assign(new Error(why, { cause }), { code: errorCode(cause) }));
+    });
+    message.on('end', () => {
+      // Node reads any three digits.
+      if (status < 200) reject(new Error(`its status is ${status}`));
+      else resolve({ status, phrase, headers, content: Buffer.concat(chunks, size) });
+    });
+  });
 }
 
 /** Keeps TLS connections to a server, each through a proxy (RFC 9110, section 9.3.6). */

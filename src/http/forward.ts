@@ -1,7 +1,8 @@
+import { isAscii } from 'node:buffer';
 import type { InformationEvent, ServerResponse } from 'node:http';
 import { tryParseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
-import { decodeContent, endToEndHeaders } from '../raw-headers.ts';
+import { decodeContent, endToEndHeaders, HOP_BY_HOP } from '../raw-headers.ts';
 import { needsService, readServiceState } from '../sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import type { Preference } from '../sandbox/preference.ts';
@@ -64,14 +65,13 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
       onDisconnect: (act) => onDisconnect(response.req.socket, act),
       onInformation: (information) => passInformation(information, response),
     });
-    // The upstream can itself be a mock. The length is written anew, but for HEAD.
-    const own = sandbox.state.settings.start.plain ? [] : ['mock-basis'];
-    const passed = endToEndHeaders(headers, [
-      ...own,
-      'trailer',
-      ...(method === 'HEAD' ? [] : ['content-length']),
-    ]);
-    const answered: Body = content.length === 0 ? { kind: 'none' } : { kind: 'raw', text: content };
+    const passed = endToEndHeaders(
+      headers,
+      method === 'HEAD' ? NOT_RETURNED_TO_HEAD : NOT_RETURNED,
+    );
+    // Node writes a text with its head at once.
+    const text = isAscii(content) ? content.toString('latin1') : content;
+    const answered: Body = text.length === 0 ? { kind: 'none' } : { kind: 'raw', text };
     const reply = { status, phrase, headers: passed, body: answered, basis: UPSTREAM };
     const reason = `answered by ${upstream.url}`;
     return request.call === undefined
@@ -84,6 +84,11 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
       : errorReply(decidedBy, 'bad_gateway', 502, error.message);
   }
 }
+
+/** The upstream can itself be a mock. */
+const NOT_RETURNED_TO_HEAD = new Set([...HOP_BY_HOP, 'mock-basis', 'trailer']);
+/** The length is written anew. */
+const NOT_RETURNED = new Set([...NOT_RETURNED_TO_HEAD, 'content-length']);
 
 /** HTTP/1.0 has no interim replies. */
 function passInformation({ statusCode, headers }: InformationEvent, response: ServerResponse) {
@@ -130,14 +135,15 @@ function compare(
 }
 
 /** Headers for the mock, those of the framing, which is written anew, and the name of this server. */
-const NOT_FORWARDED = [
+const NOT_FORWARDED = new Set([
+  ...HOP_BY_HOP,
   'content-length',
   'expect',
   'host',
   'mock-control-token',
   'mock-sandbox',
   'trailer',
-];
+]);
 
 /** Methods whose requests say that they have no body (RFC 9110, section 8.6). */
 const HAS_BODY = /^(?:PATCH|POST|PUT)$/;

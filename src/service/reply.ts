@@ -29,7 +29,7 @@ export type Body =
   /** Complete JSON. */
   | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
   /** What a deployment sent, with its own headers. */
-  | { readonly kind: 'raw'; readonly text: Buffer };
+  | { readonly kind: 'raw'; readonly text: string | Buffer };
 
 /** A reply of the service, before HTTP adds its own headers. */
 export interface Reply {
