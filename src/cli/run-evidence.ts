@@ -14,34 +14,38 @@ const LABEL_COLUMN = 15;
 
 const MAX_EXAMPLES = 3;
 
+/** A kind of finding, how often it was made, and the first call that caused it. */
 export interface FindingSummary {
   readonly code: string;
   readonly count: number;
-  readonly examples: readonly { readonly text: string; readonly count: number }[];
+  readonly example: string;
 }
+
+type FindingGroup = ReturnType<typeof groupFindings>[number];
 
 export function summarizeFindings(report: FindingsReport): FindingSummary[] {
   return groupFindings(report).map(({ code, count, kept }) => {
-    const counts = new Map<string, number>();
-    for (const { method, target, message } of kept) {
-      const text = `${method} ${target}: ${message}`;
-      counts.set(text, (counts.get(text) ?? 0) + 1);
-    }
-    const examples = [...counts].slice(0, MAX_EXAMPLES).map(([text, times]) => {
-      return { text, count: times };
-    });
-    return { code, count, examples };
+    return { code, count, example: [...countExamples(kept).keys()][0] ?? code };
   });
 }
 
+function countExamples(kept: FindingGroup['kept']): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { method, target, message } of kept) {
+    const text = `${method} ${target}: ${message}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return counts;
+}
+
 /** Some examples, escaped since a client influences them, and how many more there are. */
-export function findingText({ count, examples }: FindingSummary): string {
-  const named = examples.map((example) => {
-    const times = example.count === 1 ? '' : ` (${example.count} times)`;
-    return escapeControls(example.text) + times;
+function describeFindings({ count, kept }: FindingGroup): string {
+  const examples = [...countExamples(kept)].slice(0, MAX_EXAMPLES);
+  const texts = examples.map(([text, times]) => {
+    return escapeControls(text) + (times === 1 ? '' : ` (${times} times)`);
   });
-  const rest = count - examples.reduce((sum, example) => sum + example.count, 0);
-  return [...named, ...(rest > 0 ? [`(and ${rest} more)`] : [])].join(' ');
+  const rest = count - examples.reduce((sum, [, times]) => sum + times, 0);
+  return [...texts, ...(rest > 0 ? [`(and ${rest} more)`] : [])].join(' ');
 }
 
 export function renderEvidence(
@@ -53,7 +57,7 @@ export function renderEvidence(
   const missing = missingReplies(coverage);
   const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
   const replies = assumedReplies(coverage);
-  const summaries = summarizeFindings(findings);
+  const groups = groupFindings(findings);
   const share = `${shown} of ${total} documented replies (${percent}%)`;
   const operations = [...new Set(missing.map(({ operation }) => operation))];
   // `listPets 200, listPets 401` as `listPets 200 401`.
@@ -68,8 +72,8 @@ export function renderEvidence(
       'assumed',
       replies.count > 0 && `${countText(replies.count, 'reply', 'replies')}: ${replies.reason}`,
     ],
-    ['findings', summaries.length === 0 && 'none'],
-    ...summaries.map((summary) => [summary.code, findingText(summary)] as const),
+    ['findings', groups.length === 0 && 'none'],
+    ...groups.map((group) => [group.code, describeFindings(group)] as const),
     [
       'open questions',
       questions > 0 && `${questions} touched; petstore-mock sweep tries other answers`,
@@ -89,7 +93,7 @@ export function gateFailures(
   const gap = `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
     assumedReplies(coverage),
-    ...summarizeFindings(findings).map((it) => ({ ...it, reason: findingText(it) })),
+    ...groupFindings(findings).map((it) => ({ ...it, reason: describeFindings(it) })),
   ].filter(({ code, count }) => count > 0 && failOn.some((kind) => kind === code));
   return [
     ...((100 * shown) / total < required ? [gap] : []),

@@ -19,13 +19,7 @@ const PASSED: VariantRun = {
   ending: { kind: 'exited', code: 0, exitCode: 0 },
   seconds: 1,
   lastLines: [],
-  findings: [
-    {
-      code: 'rounded-id',
-      count: 2,
-      examples: [{ text: `GET /v1/pets/${LONG}: 1 is unknown.`, count: 1 }],
-    },
-  ],
+  findings: [{ code: 'rounded-id', count: 2, example: `GET /v1/pets/${LONG}: 1 is unknown.` }],
 };
 const FAILED: VariantRun = {
   ...PASSED,

@@ -14,7 +14,9 @@ export const health: Command = async ({ flags }) => {
   const fetch = tls ? createTrustingFetch() : undefined;
   const signal = AbortSignal.timeout(timeout);
   await new ControlClient({ url, fetch }).call('GET /health', { signal }).catch((cause) => {
-    throw new Failure(explain(cause, url, signal.aborted ? timeout : undefined, tls), { cause });
+    throw new Failure(explain(cause, `${url}/health`, signal.aborted ? timeout : undefined, tls), {
+      cause,
+    });
   });
   return { text: `${new URL(url).origin} is up\n`, exitCode: 0 };
 };

@@ -3,8 +3,8 @@ import { type AssumptionId, assumptionShape } from '../../contract/assumption-ta
 import type { Report, ReportRow, Section } from '../../report/report.ts';
 import { countText } from '../../words.ts';
 import { describeEnding, type FinishedRun } from '../child.ts';
-import { type FindingSummary, findingText } from '../run-evidence.ts';
-import { stripControls } from '../terminal.ts';
+import type { FindingSummary } from '../run-evidence.ts';
+import { escapeControls, stripControls } from '../terminal.ts';
 
 export interface Variant {
   readonly assumption: AssumptionId;
@@ -104,7 +104,10 @@ function runRow(run: VariantRun): ReportRow {
   const { assumption, option, verdict, ending, seconds, lastLines, findings } = run;
   const { question, options } = assumptionShape(assumption);
   const meaning = options.find(({ name }) => name === option)?.meaning ?? '';
-  const notes = findings.map((found) => `found ${found.code}: ${findingText(found)}`);
+  const notes = findings.map(({ code, count, example }) => {
+    const more = count === 1 ? '' : ` (and ${count - 1} more)`;
+    return `found ${code}: ${escapeControls(example)}${more}`;
+  });
   const ended = `the command ${describeEnding(ending).text}`;
   const why = verdict === 'flaky' ? `${ended}, and passed when it ran again` : ended;
   const printed = [...notes, ...lastLines];
