@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseInput } from '../src/contract/json.ts';
 import { STORED_RECORDS } from '../src/contract/records.ts';
-import { listQuery } from '../src/control/records/query.ts';
+import { createListQuery } from '../src/control/records/query.ts';
 import { LIMITS } from '../src/limits.ts';
 import { loadForRequest } from '../src/scenario/load-scenario.ts';
 import { readScenario } from '../src/scenario/scenario-shape.ts';
@@ -13,7 +13,7 @@ import { STORE } from '../src/store/fixture/parse-fixture.ts';
 import { formatProblem } from '../src/words.ts';
 import { describeServer } from './helpers/wire.ts';
 
-const QUERY = listQuery(STORED_RECORDS.animals);
+const QUERY = createListQuery(STORED_RECORDS.animals);
 
 /** The problems with a scenario that has `count` of something, and with one more. */
 const scenario =

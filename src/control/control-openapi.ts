@@ -21,14 +21,14 @@ const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
  *
  * @param options.serverUrl where the control API is mounted, `/__mock` included
  */
-export function controlOpenApi(
+export function createControlOpenApi(
   endpoints: readonly Endpoint[],
   { serverUrl, version }: { serverUrl: string; version: string },
 ): object {
   const schemas: Record<string, unknown> = {};
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
-    const operation = withRefs(operationOf(endpoint), schemas);
+    const operation = withRefs(createOperation(endpoint), schemas);
     paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operation };
   }
   return {
@@ -55,7 +55,7 @@ export function controlOpenApi(
       responses: Object.fromEntries(
         Object.entries(SHARED).map(([name, { status, description }]) => [
           name,
-          withRefs(replyOf(String(status), description), schemas),
+          withRefs(createReply(String(status), description), schemas),
         ]),
       ),
       schemas,
@@ -73,7 +73,7 @@ const SHARED = {
   Unavailable: { status: 503, description: 'Too many sandboxes, or the change was not saved.' },
 } as const;
 
-function operationOf(endpoint: Endpoint): Json {
+function createOperation(endpoint: Endpoint): Json {
   const { id, tag, summary, description, path, parameters = [], body, example = {} } = endpoint;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
@@ -102,14 +102,14 @@ function operationOf(endpoint: Endpoint): Json {
         },
       },
     }),
-    responses: repliesOf(endpoint),
+    responses: createReplies(endpoint),
   };
 }
 
-function repliesOf({ replies, open, body, ...details }: Endpoint): Json {
+function createReplies({ replies, open, body, ...details }: Endpoint): Json {
   const all: Record<string, Json> = {};
   for (const [status, reply] of Object.entries(replies)) {
-    all[status] = replyOf(status, reply, details);
+    all[status] = createReply(status, reply, details);
   }
   for (const [name, { status }] of Object.entries(SHARED)) {
     if (open && name !== 'NotJson') continue;
@@ -119,7 +119,7 @@ function repliesOf({ replies, open, body, ...details }: Endpoint): Json {
   return all;
 }
 
-function replyOf(
+function createReply(
   status: string,
   reply: Endpoint['replies'][number],
   { mediaType = 'application/json', headers }: Pick<Endpoint, 'mediaType' | 'headers'> = {},
@@ -136,6 +136,6 @@ function replyOf(
   return {
     description: STATUS_CODES[status],
     ...(headers && { headers: Object.fromEntries(described) }),
-    content: Object.fromEntries([mediaType].flat().map((it) => [it, { schema }])),
+    content: Object.fromEntries([mediaType].flat().map((type) => [type, { schema }])),
   };
 }

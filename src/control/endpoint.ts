@@ -179,40 +179,40 @@ export function endpoint(
   const [verb, path = ''] = route.split(' ');
   const method = METHODS.find((known) => known.toUpperCase() === verb) ?? 'get';
   return {
-    ...(shape && { parameters: parametersOf(shape) }),
+    ...(shape && { parameters: listParameters(shape) }),
     ...details,
     id,
     method,
     path,
     handle(call) {
-      const query = shape ? readQueryAs(shape, call.query) : whole(call.query);
+      const query = shape ? readQuery(shape, call.query) : accept(call.query);
       if (!query.ok) return refuseInput(query.problems);
-      const body = details.body ? readAs(details.body.shape, call.body) : whole(undefined);
+      const body = details.body ? readAs(details.body.shape, call.body) : accept(undefined);
       if (!body.ok) return refuseInput(body.problems);
       return handle({ ...call, query: query.value, body: body.value });
     },
   };
 }
 
-function whole(value: unknown): Reading<unknown> {
+function accept(value: unknown): Reading<unknown> {
   return { ok: true, value };
 }
 
 /** The URL of the service beside a control API. */
-export function serviceUrl(controlUrl: string): string {
+export function findServiceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
 /** The parameters of a query: the members of its shape that have a description. */
-function parametersOf({ schema }: Shape<unknown>): readonly Parameter[] {
-  return Object.entries(propertiesOf(schema)).flatMap(([name, { description, ...property }]) =>
+function listParameters({ schema }: Shape<unknown>): readonly Parameter[] {
+  return Object.entries(readProperties(schema)).flatMap(([name, { description, ...property }]) =>
     description ? [{ name, description: String(description), schema: property }] : [],
   );
 }
 
 /** Reads a query as an object. Converts the text of integers and booleans first. */
-export function readQueryAs<T>(shape: Shape<T>, query: URLSearchParams): Reading<T> {
-  const properties = propertiesOf(shape.schema);
+export function readQuery<T>(shape: Shape<T>, query: URLSearchParams): Reading<T> {
+  const properties = readProperties(shape.schema);
   const values = [...new Set(query.keys())].map((name) => {
     const [text = '', ...more] = query.getAll(name);
     const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
@@ -221,7 +221,7 @@ export function readQueryAs<T>(shape: Shape<T>, query: URLSearchParams): Reading
   return readAs(shape, Object.fromEntries(values), 'query');
 }
 
-function propertiesOf({ properties }: Json): Readonly<Record<string, Json>> {
+function readProperties({ properties }: Json): Readonly<Record<string, Json>> {
   return isObject(properties) ? Object(properties) : {};
 }
 

@@ -1,9 +1,9 @@
-import { serviceOpenApi } from '../openapi/service-openapi.ts';
+import { createServiceOpenApi } from '../openapi/service-openapi.ts';
 import { packageVersion } from '../package.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
-import { controlOpenApi } from './control-openapi.ts';
-import { type Endpoint, type EndpointDefinition, endpoint, serviceUrl } from './endpoint.ts';
+import { createControlOpenApi } from './control-openapi.ts';
+import { type Endpoint, type EndpointDefinition, endpoint, findServiceUrl } from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
 import { METRICS_TYPE, metricsText } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
@@ -63,7 +63,12 @@ const MOCK_ENDPOINTS = [
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: ANY_OBJECT },
     handle: ({ origin, mount }) =>
-      json(serviceOpenApi({ serverUrl: serviceUrl(origin + mount), version: packageVersion() })),
+      json(
+        createServiceOpenApi({
+          serverUrl: findServiceUrl(origin + mount),
+          version: packageVersion(),
+        }),
+      ),
   }),
   endpoint('getControlDocument', 'GET /openapi.json', {
     summary: 'Read the OpenAPI document of the control API',
@@ -72,7 +77,7 @@ const MOCK_ENDPOINTS = [
       const isDefault = sandbox === parts.sandboxes.default;
       const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);
       return json(
-        controlOpenApi(endpoints, { serverUrl: origin + mount, version: packageVersion() }),
+        createControlOpenApi(endpoints, { serverUrl: origin + mount, version: packageVersion() }),
       );
     },
   }),
@@ -98,7 +103,7 @@ function withTag(
   endpoints: readonly EndpointDefinition[],
 ): readonly Endpoint[] {
   const tag = { name, description };
-  return endpoints.map((it) => ({ ...it, tag }));
+  return endpoints.map((endpoint) => ({ ...endpoint, tag }));
 }
 
 type Rows =

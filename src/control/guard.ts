@@ -17,11 +17,11 @@ export function createGuard({
   token,
   host,
 }: GuardOptions): (headers: IncomingHttpHeaders) => ControlReply | undefined {
-  const digest = token === undefined ? undefined : digestOf(token);
+  const digest = token === undefined ? undefined : hash(token);
   return (headers) => {
-    const wrong = (digest ? undefined : wrongHost(headers.host, host)) ?? otherSite(headers);
+    const wrong = (digest ? undefined : checkHost(headers.host, host)) ?? checkSite(headers);
     if (wrong !== undefined) return refuse('forbidden', 403, wrong);
-    const message = digest && wrongToken(headers, digest);
+    const message = digest && checkToken(headers, digest);
     return message === undefined ? undefined : refuse('unauthorized', 401, message, CHALLENGE);
   };
 }
@@ -30,47 +30,47 @@ export function createGuard({
  * Stops DNS rebinding: a website that resolves its own name to 127.0.0.1 could read everything as
  * its own origin. The browser still sends that name as the host.
  */
-function wrongHost(header: string | undefined, own: string | undefined): string | undefined {
+function checkHost(header: string | undefined, own: string | undefined): string | undefined {
   if (header === undefined) return 'Host: expected a loopback name, found nothing';
-  const name = nameIn(header);
+  const name = parseHostHeader(header);
   if (name !== undefined && (isLoopbackName(name) || name === own?.toLowerCase())) return undefined;
   return `Host: expected a loopback name such as localhost or 127.0.0.1, found ${describe(header)}`;
 }
 
 /** The name or address in a `Host` header; undefined if it is malformed. */
-function nameIn(header: string): string | undefined {
+function parseHostHeader(header: string): string | undefined {
   const url = parseBaseUrl(`http://${header}`);
   return url && hostName(url);
 }
 
 /** Says whether a browser marked a request as coming from another website. */
-function otherSite({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
+function checkSite({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
     return `Sec-Fetch-Site: expected same-origin or none, found ${describe(site)}`;
   }
-  if (origin === undefined || isOriginOf(host, origin)) return undefined;
+  if (origin === undefined || isOwnOrigin(host, origin)) return undefined;
   return `Origin: expected the origin of this server, found ${describe(origin)}`;
 }
 
 /** A proxy may have removed TLS, so a `Host` without a port has the default port of the origin. */
-function isOriginOf(host: string | undefined, origin: string): boolean {
+function isOwnOrigin(host: string | undefined, origin: string): boolean {
   const [scheme] = /^https?:\/\//.exec(origin) ?? [];
   return host !== undefined && parseBaseUrl(`${scheme}${host}`)?.origin === origin;
 }
 
-function wrongToken(headers: IncomingHttpHeaders, digest: Buffer): string | undefined {
+function checkToken(headers: IncomingHttpHeaders, digest: Buffer): string | undefined {
   const shown = [bearerToken(headers.authorization), headers['mock-control-token']].filter(
-    (it) => typeof it === 'string' && it !== '',
+    (token) => typeof token === 'string' && token !== '',
   );
   if (shown.length === 0) {
     return 'the control API needs its token: send Authorization: Bearer TOKEN or Mock-Control-Token: TOKEN';
   }
   // All digests have one length, so the comparison time reveals nothing about the token.
-  const right = shown.some((token) => timingSafeEqual(digestOf(String(token)), digest));
+  const right = shown.some((token) => timingSafeEqual(hash(String(token)), digest));
   return right ? undefined : 'wrong control token';
 }
 
-function digestOf(token: string): Buffer {
+function hash(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -4,7 +4,7 @@ import type express from 'express';
 import type { RequestHandler } from 'express';
 import { packageRoot, packageVersion } from '../package.ts';
 import type { ControlParts } from './control-options.ts';
-import { type MockRequest, readRequest, serviceUrl } from './endpoint.ts';
+import { findServiceUrl, type MockRequest, readRequest } from './endpoint.ts';
 import { type ControlReply, json, refuse, refuseMethod, sendReply } from './reply.ts';
 
 /** Written by scripts/build-dashboard.mjs: the page, and compressed files, which every browser accepts. */
@@ -95,7 +95,7 @@ function addresses(control: string, noControl: boolean): object {
   return {
     name: 'petstore-mock',
     version: packageVersion(),
-    service: serviceUrl(control),
+    service: findServiceUrl(control),
     health: `${control}/health`,
     ...(!noControl && {
       control,

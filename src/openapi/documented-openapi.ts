@@ -11,16 +11,18 @@ const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
 export function documentedOnly(document: Json): Json {
   const isAssumed = (part: unknown): boolean => {
     if (!isObject(part)) return false;
-    return part['x-mock-basis'] === 'assumed' || isAssumed(targetOf(part, document));
+    return part['x-mock-basis'] === 'assumed' || isAssumed(resolveRef(part, document));
   };
   const strip = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(strip);
     if (!isObject(part)) return part;
     const entries = Object.entries(part)
-      .filter(([name, it]) => !OF_THE_MOCK.test(name) && !isAssumed(it))
-      .map(([name, it]) => [name, strip(it)] as const);
+      .filter(([name, member]) => !OF_THE_MOCK.test(name) && !isAssumed(member))
+      .map(([name, member]) => [name, strip(member)] as const);
     return Object.fromEntries(
-      entries.filter(([name, it]) => !CONTAINERS.has(name) || Object.keys(Object(it)).length > 0),
+      entries.filter(
+        ([name, member]) => !CONTAINERS.has(name) || Object.keys(Object(member)).length > 0,
+      ),
     );
   };
   const { info, ...rest } = Object(strip(document));
@@ -31,7 +33,7 @@ export function documentedOnly(document: Json): Json {
 const CONTAINERS = new Set(['content', 'headers']);
 
 /** The target of a reference; undefined if the part is not a reference. */
-function targetOf({ $ref }: Json, document: Json): unknown {
+function resolveRef({ $ref }: Json, document: Json): unknown {
   if (typeof $ref !== 'string') return undefined;
   return $ref
     .split('/')

@@ -37,7 +37,7 @@ const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
  * @param options.serverUrl the URL of the service, including `/v1`
  * @param options.version the mock's own version
  */
-export function serviceOpenApi(options: { serverUrl: string; version: string }): Json {
+export function createServiceOpenApi(options: { serverUrl: string; version: string }): Json {
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
   const schemas: Record<string, unknown> = {};
@@ -145,7 +145,9 @@ function sharedName(id: OperationId, status: number): string | undefined {
 
 function replyObject(id: OperationId, status: number): Json {
   const documented = operationShape(id).replies[status];
-  const assumed = OPTION_REPLIES.filter((it) => it.operation === id && it.status === status);
+  const assumed = OPTION_REPLIES.filter(
+    (reply) => reply.operation === id && reply.status === status,
+  );
   const descriptions = new Set(assumed.map(({ description }) => description));
   const content = documented ? documentedContent(id, status, documented) : errorContent(id, status);
   return {
@@ -261,7 +263,7 @@ export function ref(kind: 'headers' | 'responses' | 'schemas', name: string): Js
 export function withRefs(part: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(part)) return part.map((item) => withRefs(item, schemas));
   if (!isObject(part)) return part;
-  const entries = Object.entries(part).map(([name, it]) => [name, withRefs(it, schemas)]);
+  const entries = Object.entries(part).map(([name, member]) => [name, withRefs(member, schemas)]);
   const { title, description, ...schema } = Object.fromEntries(entries);
   if (typeof title !== 'string') return Object.fromEntries(entries);
   schemas[title] ??= schema;

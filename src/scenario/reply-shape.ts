@@ -1,6 +1,6 @@
 import { type Int64, writeJson } from '../contract/json.ts';
 import { type Body, mayHaveContent } from '../service/reply.ts';
-import { mapOf, object, optional, required } from '../shape/objects.ts';
+import { dictionary, object, optional, required } from '../shape/objects.ts';
 import {
   ANY,
   convert,
@@ -38,7 +38,7 @@ const VALUE = either(
 
 export function headersShape<T, In>(values: Shape<T, In>) {
   const expected = 'an object of headers by name';
-  return mapOf(values, { expected, name: HEADER_NAME, expectedName: 'a header name' });
+  return dictionary(values, { expected, name: HEADER_NAME, expectedName: 'a header name' });
 }
 
 const HEADERS = convert(headersShape(oneOrMore(VALUE)), (headers, at, report) => {

@@ -2,7 +2,7 @@ import type { Json } from '../contract/json.ts';
 import { type Fields, type Reading, STORED_RECORDS } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import type { KeyLists } from '../service/keyring.ts';
-import { mapOf, object, optional } from '../shape/objects.ts';
+import { dictionary, object, optional } from '../shape/objects.ts';
 import { eachShape, ID, membersShape } from '../shape/record-shapes.ts';
 import {
   choice,
@@ -46,7 +46,7 @@ const KEYS = convert(
       'Keys to refuse, even those that `valid` lists; `all` for every key.',
     ),
     expires: optional(
-      mapOf(EXPIRY, {
+      dictionary(EXPIRY, {
         expected: 'an object of times by key',
         name: VISIBLE,
         expectedName: KEY.expected,

@@ -152,13 +152,13 @@ function reportUnknown(
       ofName: true,
       expected: expected ?? joinWords(names, 'or'),
       found: describe(name),
-      hint: () => hintAt(name, members, value),
+      hint: () => suggestMember(name, members, value),
     });
   }
   return known;
 }
 
-function hintAt(name: string, members: ObjectMembers, value: object): string {
+function suggestMember(name: string, members: ObjectMembers, value: object): string {
   // YAML reads `{ calls: 2,4 }` as two members.
   if (/^\d+-?\d*$/.test(name)) return ' (inside braces, quote a value that contains a comma)';
   const hint = nearWord(name, Object.keys(members));
@@ -176,7 +176,7 @@ interface MapOptions {
 }
 
 /** An object with any names of a kind, and values of one shape. */
-export function mapOf<T, In>(
+export function dictionary<T, In>(
   values: Shape<T, In>,
   { expected, name: pattern, expectedName }: MapOptions,
 ): Shape<ReadonlyMap<string, T>, Readonly<Record<string, In>>> {

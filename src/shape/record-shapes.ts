@@ -123,7 +123,7 @@ function recordShape<const F extends Fields>(
 ): Shape<RecordOf<F>, JsonRecord<RecordOf<F>>>;
 function recordShape(fields: Fields, options: { readonly open?: true } = {}): Shape<object> {
   return object(
-    membersOf(fields, fieldShape, ({ required }) => required),
+    createMembers(fields, fieldShape, ({ required }) => required),
     options,
   );
 }
@@ -151,7 +151,7 @@ export function membersShape<const F extends Fields, Required extends keyof F>(
   required: readonly Required[],
 ): Shape<Partial<RecordOf<F>>, PartialRecord<RecordOf<F>, Required>>;
 export function membersShape(fields: Fields, required: readonly PropertyKey[]): Shape<object> {
-  return object(membersOf(fields, fieldShape, (_, name) => required.includes(name)));
+  return object(createMembers(fields, fieldShape, (_, name) => required.includes(name)));
 }
 
 /** Members of a record that change; null removes an optional one (RFC 7396). */
@@ -159,7 +159,7 @@ export function changesShape<const F extends Fields>(
   fields: F,
 ): Shape<Readonly<Record<string, unknown>>, RecordChanges<RecordOf<F>>>;
 export function changesShape(fields: Fields): Shape<Readonly<Record<string, unknown>>> {
-  return object(membersOf(fields, nullableShape));
+  return object(createMembers(fields, nullableShape));
 }
 
 /**
@@ -173,9 +173,9 @@ export function eachShape<const F extends Fields, Id extends keyof F>(
   id: Id,
 ): Shape<BulkChange, EachChange<RecordOf<F>, Id>>;
 export function eachShape(fields: Fields, id: string): Shape<BulkChange> {
-  const { [id]: _, ...changeable } = membersOf(fields, nullableShape);
+  const { [id]: _, ...changeable } = createMembers(fields, nullableShape);
   const names = Object.keys(changeable);
-  const where = object(membersOf(fields, (field) => oneOrMore(nullableShape(field))));
+  const where = object(createMembers(fields, (field) => oneOrMore(nullableShape(field))));
   return convert(
     object(
       { ...changeable, where: optional(where, 'Only records with these values change.') },
@@ -211,7 +211,7 @@ function nullableShape(field: Field): Shape<unknown> {
   return field.required ? shape : either(shape, NULL, shape.expected);
 }
 
-function membersOf<T>(
+function createMembers<T>(
   fields: Fields,
   shapeOf: (field: Field) => Shape<T>,
   isRequired: (field: Field, name: string) => boolean = () => false,

@@ -105,7 +105,7 @@ export function withInput<T, In>({ input: _, ...shape }: Shape<T>): Shape<T, In>
 }
 
 /** The type of a value, as a JSON Schema names it, but `number` for integers. */
-function typeOf(value: unknown): string {
+function findType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value === 'bigint' || isLosslessNumber(value) ? 'number' : typeof value;
@@ -122,7 +122,7 @@ export function scalar<T, In = T>(
   return {
     schema,
     expected,
-    likeness: (value) => (types.includes(typeOf(value)) ? 1 : 0),
+    likeness: (value) => (types.includes(findType(value)) ? 1 : 0),
     read(value, at, report) {
       const result = read(value);
       if (result !== undefined) return result;

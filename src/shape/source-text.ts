@@ -95,10 +95,10 @@ function findOffsets(problems: readonly ShapeProblem[], text: string) {
     }
   }
   findValues(root, text);
-  return problems.map((problem) => [offsetOf(problem, root), problem] as const);
+  return problems.map((problem) => [findOffset(problem, root), problem] as const);
 }
 
-function offsetOf({ at, ofName }: ShapeProblem, root: WantedValue): number {
+function findOffset({ at, ofName }: ShapeProblem, root: WantedValue): number {
   let nearest = root;
   for (const step of at) {
     const member = nearest.members.get(step);

@@ -8,7 +8,7 @@ import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { operationShape } from '../../src/contract/operations.ts';
 import { type PetstoreMock, startPetstoreMock } from '../../src/index.ts';
-import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
+import { createServiceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { packageRoot } from '../../src/package.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
@@ -106,7 +106,7 @@ async function generate(): Promise<void> {
   const document = join(folder, 'openapi.json');
   writeFileSync(
     document,
-    JSON.stringify(serviceOpenApi({ serverUrl: mock.url, version: '1.0.0' })),
+    JSON.stringify(createServiceOpenApi({ serverUrl: mock.url, version: '1.0.0' })),
   );
   const runs = [
     ['openapi-typescript/bin/cli.js', document, '-o', join(folder, 'schema.ts')],

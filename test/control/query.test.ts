@@ -13,8 +13,8 @@ import {
   ORDER_STATUSES,
   STORED_RECORDS,
 } from '../../src/contract/records.ts';
-import { readQueryAs } from '../../src/control/endpoint.ts';
-import { listQuery, pageOf, type RecordList } from '../../src/control/records/query.ts';
+import { readQuery } from '../../src/control/endpoint.ts';
+import { createListQuery, type RecordList, selectPage } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/package.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { problemText } from '../../src/words.ts';
@@ -38,7 +38,7 @@ afterAll(() => {
 });
 
 function read(collection: CollectionName, query: string) {
-  return readQueryAs(listQuery(STORED_RECORDS[collection]), new URLSearchParams(query));
+  return readQuery(createListQuery(STORED_RECORDS[collection]), new URLSearchParams(query));
 }
 
 function select(
@@ -48,7 +48,7 @@ function select(
 ) {
   const reading = read(collection, query);
   if (!reading.ok) throw new Error(reading.problems.map(problemText).join('\n'));
-  return pageOf(records, reading.value);
+  return selectPage(records, reading.value);
 }
 
 async function expectSame(collection: CollectionName, query: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { documentedOnly } from '../../src/openapi/documented-openapi.ts';
-import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
+import { createServiceOpenApi } from '../../src/openapi/service-openapi.ts';
 
-const whole = serviceOpenApi({ serverUrl: 'https://pets.example/v1', version: '0.0.0' });
+const whole = createServiceOpenApi({ serverUrl: 'https://pets.example/v1', version: '0.0.0' });
 const document = documentedOnly(whole);
 const text = JSON.stringify(document);
 

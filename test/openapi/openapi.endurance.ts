@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isObject } from '../../src/contract/records.ts';
-import { controlOpenApi } from '../../src/control/control-openapi.ts';
+import { createControlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { documentedOnly } from '../../src/openapi/documented-openapi.ts';
-import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
+import { createServiceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { packageRoot } from '../../src/package.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { toolFile } from '../helpers/tools.ts';
@@ -14,11 +14,11 @@ import { toolFile } from '../helpers/tools.ts';
 const folder = temporaryFolder();
 
 const version = '0.0.0';
-const service = serviceOpenApi({ serverUrl: 'http://127.0.0.1:4010/v1', version });
+const service = createServiceOpenApi({ serverUrl: 'http://127.0.0.1:4010/v1', version });
 const DOCUMENTS = {
   'the document of the service': service,
   'the document without what is assumed': documentedOnly(service),
-  'the document of the control API': controlOpenApi(ENDPOINTS, {
+  'the document of the control API': createControlOpenApi(ENDPOINTS, {
     serverUrl: 'http://127.0.0.1:4010/__mock',
     version,
   }),

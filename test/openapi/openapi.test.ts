@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, OPERATIONS, operationShape } from '../../src/contract/operations.ts';
 import { type Fields, isObject, RECORDS } from '../../src/contract/records.ts';
-import { serviceOpenApi } from '../../src/openapi/service-openapi.ts';
+import { createServiceOpenApi } from '../../src/openapi/service-openapi.ts';
 import { lenientRecord } from '../../src/shape/record-shapes.ts';
 import { readAs } from '../../src/shape/shapes.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const serverUrl = 'http://127.0.0.1:4010/v1';
-const openapi = serviceOpenApi({ serverUrl, version: '0.0.0' });
+const openapi = createServiceOpenApi({ serverUrl, version: '0.0.0' });
 
 /** The object that a path of member names leads to, references followed. */
 function at(path: readonly string[], start: object = openapi): Json {
@@ -182,7 +182,7 @@ describe('the OpenAPI document', () => {
     ['http://pets/~a/v1', 'http://pets/~a/v1', 'http://pets/~staging/v1'],
     ['http://pets/~staging/v1', 'http://pets/~staging/v1'],
   ])('names the server %s and the staging server', (given, ...urls) => {
-    const { servers } = serviceOpenApi({ version: '0.0.0', serverUrl: given });
+    const { servers } = createServiceOpenApi({ version: '0.0.0', serverUrl: given });
     expect(servers).toMatchObject(urls.map((url) => ({ url })));
   });
 });

@@ -1,12 +1,12 @@
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { documentedOnly } from '../../openapi/documented-openapi.ts';
-import { serviceOpenApi } from '../../openapi/service-openapi.ts';
+import { createServiceOpenApi } from '../../openapi/service-openapi.ts';
 import { packageVersion } from '../../package.ts';
 import type { Command } from '../command.ts';
 import { formatJson } from '../write-files.ts';
 
 export const openapi: Command = ({ flags }) => {
-  const document = serviceOpenApi({
+  const document = createServiceOpenApi({
     serverUrl: flags.serverUrl ?? DEFAULT_URL,
     version: packageVersion(),
   });

@@ -3,7 +3,7 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { exchangeText, type RecordedExchange } from './exchange-text.ts';
+import { type RecordedExchange, writeExchange } from './exchange-text.ts';
 
 /** What a stream sends. */
 export type StreamEvent =
@@ -32,7 +32,7 @@ function readText(exchange: Exchange): string {
   const known = texts.get(exchange);
   // The end of a hold changes it.
   if (known !== undefined && exchange.hold === undefined) return known;
-  const text = exchangeText(exchange);
+  const text = writeExchange(exchange);
   texts.set(exchange, text);
   return text;
 }

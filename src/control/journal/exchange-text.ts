@@ -25,7 +25,7 @@ import {
 } from '../../sandbox/report-shapes.ts';
 import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
 import { basisReasons } from '../../service/reply.ts';
-import { mapOf, namedObject, object, optional, required } from '../../shape/objects.ts';
+import { dictionary, namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY,
   ANY_TEXT,
@@ -41,7 +41,7 @@ import { roundDuration } from '../../words.ts';
 const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
 
 const HEADERS = convert(
-  mapOf(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),
+  dictionary(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),
   (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),
 );
 
@@ -96,7 +96,7 @@ export type RecordedExchange = InputOf<typeof EXCHANGE>;
  * An exchange as the control API shows it, in one line of JSON. Bodies that are JSON are copied as
  * text: streams write thousands of exchanges per second.
  */
-export function exchangeText(exchange: Exchange): string {
+export function writeExchange(exchange: Exchange): string {
   const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
   const { basis, expected, hold, reasons, replays, request, reply } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {
@@ -122,7 +122,7 @@ export function exchangeText(exchange: Exchange): string {
     })),
     expected,
   };
-  const parts = `"request":${messageText(request)},"reply":${messageText(reply ?? NO_REPLY)}`;
+  const parts = `"request":${writeMessage(request)},"reply":${writeMessage(reply ?? NO_REPLY)}`;
   return `${JSON.stringify(head).slice(0, -1)},${parts}}`;
 }
 
@@ -131,9 +131,9 @@ type ShownMessage = Exchange['request'];
 const NO_REPLY = { headers: [], body: undefined, size: 0 };
 
 /** Shows a body as JSON if it is JSON, else as text. */
-function messageText(message: ShownMessage): string {
+function writeMessage(message: ShownMessage): string {
   const { headers, size } = message;
-  const shown = headersView(maskHeaders(headers));
+  const shown = mergeHeaders(maskHeaders(headers));
   const sizes = { ...(size > 0 && { size }), ...(isDropped(message) && { cut: true }) };
   const mark = JSON.stringify({ headers: shown, ...sizes });
   const text = bodyText(message);
@@ -144,9 +144,9 @@ function messageText(message: ShownMessage): string {
 }
 
 /** @param headers alternating names and values */
-function headersView(headers: readonly string[]): Readonly<Record<string, string>> {
+function mergeHeaders(headers: readonly string[]): Readonly<Record<string, string>> {
   const view = new Map<string, string>();
-  for (const { name, value } of pairsOf(headers)) {
+  for (const { name, value } of pairHeaders(headers)) {
     const before = view.get(name.toLowerCase());
     view.set(name.toLowerCase(), before === undefined ? value : `${before}, ${value}`);
   }
@@ -157,26 +157,26 @@ function headersView(headers: readonly string[]): Readonly<Record<string, string
 const UNKNOWN = -1;
 
 /** What is before the entries of an archive. */
-export function harHead(): string {
+export function writeHarHead(): string {
   const creator = JSON.stringify({ name: 'petstore-mock', version: packageVersion() });
   return `{"log":{"version":"1.2","creator":${creator},"entries":`;
 }
 
 /** An exchange as an entry of HAR 1.2. */
-export function harEntry(exchange: Exchange, origin: string): string {
+export function writeHarEntry(exchange: Exchange, origin: string): string {
   const { at, delay, duration, reasons } = exchange;
   return JSON.stringify({
     startedDateTime: new Date(at - Math.max(0, duration - delay)).toISOString(),
     time: duration,
-    request: harRequest(exchange, origin),
-    response: harResponse(exchange),
+    request: createHarRequest(exchange, origin),
+    response: createHarResponse(exchange),
     cache: {},
     timings: { send: 0, wait: duration, receive: 0 },
     comment: reasons.join('; '),
   });
 }
 
-function harRequest({ method, target, request }: Exchange, origin: string): object {
+function createHarRequest({ method, target, request }: Exchange, origin: string): object {
   const headers = maskHeaders(request.headers);
   const host = findHeader(headers, 'host');
   const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
@@ -184,7 +184,7 @@ function harRequest({ method, target, request }: Exchange, origin: string): obje
   return {
     method,
     url: target.startsWith('/') ? base + target : target,
-    ...headOf(headers),
+    ...createHarMessage(headers),
     queryString: query.map(([name, value]) => ({ name, value })),
     ...(request.size > 0 && {
       postData: {
@@ -199,13 +199,17 @@ function harRequest({ method, target, request }: Exchange, origin: string): obje
 
 const DROPPED = 'It was dropped to bound the memory of the journal.';
 
-function harResponse({ status = 0, fault, reply = { ...NO_REPLY, status: 0 } }: Exchange): object {
+function createHarResponse({
+  status = 0,
+  fault,
+  reply = { ...NO_REPLY, status: 0 },
+}: Exchange): object {
   const headers = maskHeaders(reply.headers);
   const text = bodyText(reply);
   return {
     status,
     statusText: STATUS_CODES[status] ?? '',
-    ...headOf(headers),
+    ...createHarMessage(headers),
     content: {
       size: text === undefined ? reply.size : Buffer.byteLength(text),
       mimeType: findHeader(headers, 'content-type') ?? '',
@@ -219,12 +223,17 @@ function harResponse({ status = 0, fault, reply = { ...NO_REPLY, status: 0 } }: 
 }
 
 /** What requests and responses have in common. */
-function headOf(headers: readonly string[]): object {
-  return { httpVersion: 'HTTP/1.1', cookies: [], headers: pairsOf(headers), headersSize: UNKNOWN };
+function createHarMessage(headers: readonly string[]): object {
+  return {
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: pairHeaders(headers),
+    headersSize: UNKNOWN,
+  };
 }
 
 /** @param headers alternating names and values */
-export function pairsOf(headers: readonly string[]) {
+export function pairHeaders(headers: readonly string[]) {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
   );

@@ -29,10 +29,10 @@ import {
   type ValueOf,
 } from '../../shape/shapes.ts';
 import { listText } from '../../store/store-text.ts';
-import { type ControlCall, endpoint, serviceUrl } from '../endpoint.ts';
+import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
-import { EXCHANGE, exchangeText, harEntry, harHead } from './exchange-text.ts';
+import { EXCHANGE, writeExchange, writeHarEntry, writeHarHead } from './exchange-text.ts';
 import { findExchange } from './find-exchange.ts';
 import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
 import { TIME_TRAVEL_ENDPOINTS } from './time-travel-endpoints.ts';
@@ -54,7 +54,7 @@ const EDIT = namedObject('Edit', {
 /** A change by the control API, as the journal shows it. */
 export type EditView = InputOf<typeof EDIT>;
 
-export const JOURNAL = namedObject('Journal', {
+const JOURNAL = namedObject('Journal', {
   exchanges: required(list(EXCHANGE), 'The latest exchanges that match, in the given order.'),
   edits: optional(list(EDIT), 'With `edits=true`, the changes by the control API, oldest first.'),
   dropped: required(COUNT, 'How many exchanges are no longer kept.'),
@@ -63,7 +63,7 @@ export const JOURNAL = namedObject('Journal', {
 
 export type JournalView = InputOf<typeof JOURNAL>;
 
-export const EXCHANGE_COUNT = namedObject('ExchangeCount', {
+const EXCHANGE_COUNT = namedObject('ExchangeCount', {
   count: required(COUNT, 'How many exchanges match.'),
   complete: required(FLAG, 'False if a dropped exchange could have matched.'),
 });
@@ -76,10 +76,10 @@ const REPLY_COVERAGE = object({
   ),
 });
 
-export const COVERAGE = named('Coverage', coverageShape(REPLY_COVERAGE));
+const COVERAGE = named('Coverage', coverageShape(REPLY_COVERAGE));
 export type Coverage = InputOf<typeof COVERAGE>;
 
-export const FINDINGS = namedObject('Findings', {
+const FINDINGS = namedObject('Findings', {
   total: required(COUNT, 'How many there are, including those that are not kept.'),
   counts: required(
     object(
@@ -126,8 +126,8 @@ export const JOURNAL_ENDPOINTS = [
     replies: { 200: JOURNAL },
     handle: async ({ sandbox, query }) => {
       const { exchanges, total, dropped } = await select(sandbox, query);
-      const texts = listText(exchanges, exchangeText);
-      const edits = query.edits ? (await sandbox.journal.edits()).map(editView) : undefined;
+      const texts = listText(exchanges, writeExchange);
+      const edits = query.edits ? (await sandbox.journal.edits()).map(showEdit) : undefined;
       const counts = `"dropped":${dropped},"total":${total}`;
       const rest = edits === undefined ? '' : `"edits":${JSON.stringify(edits)},`;
       const content = joined('{"exchanges":', texts, `,${rest}${counts}}`);
@@ -142,8 +142,8 @@ export const JOURNAL_ENDPOINTS = [
     replies: { 200: ANY_OBJECT },
     handle: async ({ sandbox, query, origin }) => {
       const { exchanges } = await select(sandbox, query);
-      const entries = listText(exchanges, (exchange) => harEntry(exchange, origin));
-      return { status: 200, content: joined(harHead(), entries, '}}') };
+      const entries = listText(exchanges, (exchange) => writeHarEntry(exchange, origin));
+      return { status: 200, content: joined(writeHarHead(), entries, '}}') };
     },
   }),
   endpoint('deleteRequests', 'DELETE /requests', {
@@ -193,7 +193,7 @@ export const JOURNAL_ENDPOINTS = [
     replies: { 200: EXCHANGE, 404: 'The journal does not have it, or has dropped it.' },
     handle: async (call) => {
       const { exchange, refusal } = await findExchange(call);
-      return refusal ?? { status: 200, content: exchangeText(exchange) };
+      return refusal ?? { status: 200, content: writeExchange(exchange) };
     },
   }),
   ...TIME_TRAVEL_ENDPOINTS,
@@ -204,12 +204,14 @@ export const JOURNAL_ENDPOINTS = [
     replies: { 200: COVERAGE },
     handle: async (call) => {
       const { parts, sandbox, origin, mount } = call;
-      const service = serviceUrl(origin + mount);
+      const service = findServiceUrl(origin + mount);
       const report = createCoverageReport(await readTotals(call));
       const [key] = sandbox.state.settings.keys.valid;
       // Under --plain the server ignores `Prefer`.
-      const withCurl = (it: ReplyCoverage) =>
-        parts.plain && it.status !== 401 ? it : { ...it, curl: howToGet(it, service, key) };
+      const withCurl = (reply: ReplyCoverage) =>
+        parts.plain && reply.status !== 401
+          ? reply
+          : { ...reply, curl: howToGet(reply, service, key) };
       return json<Coverage>({
         ...report,
         documented: report.documented.map(withCurl),
@@ -225,7 +227,7 @@ export const JOURNAL_ENDPOINTS = [
   }),
 ];
 
-function editView({ after, at, what, by, changed }: Edit): EditView {
+function showEdit({ after, at, what, by, changed }: Edit): EditView {
   return { after, at: new Date(at).toISOString(), what, by, changed };
 }
 

@@ -2,13 +2,13 @@ import { tryParseJson, writeJson } from '../../contract/json.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { parseQuery, parseTarget } from '../../http/target.ts';
 import { bodyText, type Exchange, isDropped } from '../../sandbox/exchange.ts';
-import { pairsOf } from './exchange-text.ts';
+import { pairHeaders } from './exchange-text.ts';
 
 /** Characters of a body that a rule repeats. */
 const MAX_RULE_BODY = 8192;
 
 /** A scenario with a rule for calls like this one; undefined if it reached no operation. */
-export function ruleText(exchange: Exchange): string | undefined {
+export function writeRule(exchange: Exchange): string | undefined {
   const { number, operation, target, fault, delay, status } = exchange;
   if (operation === undefined) return undefined;
   const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
@@ -48,7 +48,7 @@ function ruleReply({ method, status, reply, fault, basis }: Exchange) {
   const hasBody = isShort && (isMade || method !== 'GET' || status >= 400);
   if (fault !== undefined && (status < 400 || !hasBody)) return undefined;
   const names = hasBody ? OWN_HEADERS : /^retry-after$/i;
-  const headers = pairsOf(reply.headers).filter(({ name, value }) => {
+  const headers = pairHeaders(reply.headers).filter(({ name, value }) => {
     return names.test(name) && value !== 'application/json';
   });
   const isEmpty = isMade && text === undefined && !isDropped(reply) && method !== 'HEAD';

@@ -25,7 +25,7 @@ import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { WHOLE_STATE } from '../state/state-endpoints.ts';
 import { findExchange } from './find-exchange.ts';
-import { ruleText } from './rule-text.ts';
+import { writeRule } from './rule-text.ts';
 
 const SIDES = ['before', 'after'] as const;
 
@@ -160,7 +160,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     handle: async (call) => {
       const { exchange, refusal } = await findExchange(call);
       if (refusal !== undefined) return refusal;
-      const content = ruleText(exchange);
+      const content = writeRule(exchange);
       if (content !== undefined) return { status: 200, mediaType: YAML_TYPE, content };
       return refuse('not_found', 404, `exchange ${exchange.number} reached no operation`);
     },

@@ -108,7 +108,7 @@ const OPERATORS = Object.keys(COMPARISONS).slice(1);
  *
  * @param searched the fields in which `q` looks
  */
-export function listQuery<R>(
+export function createListQuery<R>(
   fields: Fields,
   searched = Object.keys(fields),
 ): Shape<ListQuery, RecordQuery<R>> {
@@ -144,11 +144,11 @@ export function listQuery<R>(
       return report({ at, expected: `at most ${LIMITS.filters.max} filters`, found: `${count}` });
     }
     const filters = fieldFilters.map(({ passes }) => passes);
-    if (q !== undefined) filters.push(searchFor(q, searched));
+    if (q !== undefined) filters.push(createSearch(q, searched));
     return {
       fields: [...Object.keys(given).map((member) => member.replace(/_[a-z]+$/, '')), ...sort],
       filters,
-      order: sort.length === 0 ? undefined : orderOf(sort, orders),
+      order: sort.length === 0 ? undefined : compareBy(sort, orders),
       start,
       end: start + size,
     };
@@ -165,7 +165,7 @@ function isFieldFilter(value: unknown): value is FieldFilter {
   return typeof value === 'object' && value !== null && 'passes' in value;
 }
 
-function searchFor(text: string, names: readonly string[]): Filter {
+function createSearch(text: string, names: readonly string[]): Filter {
   const isFound = contains(text);
   return (record) => names.some((name) => Boolean(record[name]) && isFound(record[name]));
 }
@@ -216,7 +216,7 @@ function contains(text: string): Test {
   return (value) => String(value).toLowerCase().includes(wanted);
 }
 
-function orderOf(names: readonly string[], orders: readonly string[]): ListQuery['order'] {
+function compareBy(names: readonly string[], orders: readonly string[]): ListQuery['order'] {
   const keys = names.map((name, index) => ({
     name,
     sign: /desc/i.test(orders[index] ?? '') ? -1 : 1,
@@ -242,7 +242,7 @@ function isPresent(value: unknown): value is Scalar {
   return value !== undefined;
 }
 
-export function pageOf<R extends AnyRecord>(
+export function selectPage<R extends AnyRecord>(
   source: RecordList<R>,
   { filters, order, start, end }: ListQuery,
 ): Page<R> {
@@ -264,7 +264,7 @@ export const LIST_HEADERS = {
   'X-Total-Count': 'The number of all that match, regardless of page and limit.',
 };
 
-export function listReply({ records, total }: Page<object>): ControlReply {
+export function createListReply({ records, total }: Page<object>): ControlReply {
   return {
     status: 200,
     headers: { 'X-Total-Count': String(total) },

@@ -28,7 +28,13 @@ import {
   type StateEdit,
 } from '../endpoint.ts';
 import { type ControlReply, DONE, refuse, refuseInput } from '../reply.ts';
-import { LIST_HEADERS, listQuery, listReply, pageOf, type RecordQuery } from './query.ts';
+import {
+  createListQuery,
+  createListReply,
+  LIST_HEADERS,
+  type RecordQuery,
+  selectPage,
+} from './query.ts';
 
 interface Kind<Name extends CollectionName = CollectionName> {
   readonly name: Name;
@@ -41,7 +47,7 @@ interface Kind<Name extends CollectionName = CollectionName> {
 }
 
 export const RECORD_ENDPOINTS: readonly RecordEndpoint[] = [
-  ...endpointsOf({
+  ...createRecordEndpoints({
     name: 'animals',
     record: 'Animal',
     noun: 'an animal',
@@ -52,14 +58,14 @@ export const RECORD_ENDPOINTS: readonly RecordEndpoint[] = [
       change: { status: 'sold' },
     },
   }),
-  ...endpointsOf({
+  ...createRecordEndpoints({
     name: 'inventory',
     record: 'InventoryEntry',
     noun: 'an inventory entry',
     notFound: 'inventory_entry_not_found',
     example: { id: 2, record: { quantity: 12, status: 'available' }, change: { quantity: 0 } },
   }),
-  ...endpointsOf({
+  ...createRecordEndpoints({
     name: 'orders',
     record: 'Order',
     noun: 'an order',
@@ -97,10 +103,10 @@ export type RecordEndpoint =
   | RecordEndpoints<'inventory'>
   | RecordEndpoints<'orders'>;
 
-function endpointsOf<Name extends CollectionName>(
+function createRecordEndpoints<Name extends CollectionName>(
   kind: Kind<Name>,
 ): readonly RecordEndpoints<Name>[];
-function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
+function createRecordEndpoints(kind: Kind): readonly EndpointDefinition[] {
   const { name, record, noun, example } = kind;
   const idName = ID_NAME[name];
   const fields: Fields = STORED_RECORDS[name];
@@ -118,11 +124,11 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
     endpoint(`list${name.charAt(0).toUpperCase()}${name.slice(1)}`, `GET ${all}`, {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
-      query: listQuery(fields),
+      query: createListQuery(fields),
       replies: { 200: list(shape) },
       headers: LIST_HEADERS,
       handle: ({ sandbox, query }) =>
-        listReply(pageOf<AnyRecord>(sandbox.state.store[name], query)),
+        createListReply(selectPage<AnyRecord>(sandbox.state.store[name], query)),
     }),
     endpoint(`create${record}`, `POST ${all}`, {
       summary: `Create ${noun}`,
@@ -154,7 +160,7 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       summary: `Read ${noun}`,
       example: { path: example.id },
       replies: { 200: shape, 404: missing },
-      handle: withId(({ sandbox }, id) => {
+      handle: handleId(({ sandbox }, id) => {
         const found = sandbox.state.store[name].get(id);
         return found ? { status: 200, content: recordText(found) } : recordNotFound(kind, id);
       }),
@@ -164,8 +170,8 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       body: { shape: unaddressed },
       example: { path: example.id, body: example.record },
       replies: { 200: shape, 201: shape },
-      handle: withId((call, id) =>
-        edit(call, `replaced ${nounOf(kind)} ${id}`, (state) => {
+      handle: handleId((call, id) =>
+        edit(call, `replaced ${stripArticle(kind)} ${id}`, (state) => {
           const { body } = call;
           const status = state.store[name].has(id) ? 200 : 201;
           return write(name, state, id, { [idName]: id, ...body }, { status });
@@ -179,8 +185,8 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
       example: { path: example.id, body: example.change },
       replies: { 200: shape, 404: missing },
-      handle: withId((call, id) =>
-        edit(call, `changed ${nounOf(kind)} ${id}`, (state) => {
+      handle: handleId((call, id) =>
+        edit(call, `changed ${stripArticle(kind)} ${id}`, (state) => {
           const { body } = call;
           const before = state.store[name].get(id);
           if (before === undefined) return recordNotFound(kind, id);
@@ -195,8 +201,8 @@ function endpointsOf(kind: Kind): readonly EndpointDefinition[] {
         description: "Also removes the animal's inventory entry and its orders.",
       }),
       replies: { 204: 'Removed.', 404: missing },
-      handle: withId((call, id) =>
-        edit(call, `removed ${nounOf(kind)} ${id}`, ({ store }) => {
+      handle: handleId((call, id) =>
+        edit(call, `removed ${stripArticle(kind)} ${id}`, ({ store }) => {
           if (!store[name].has(id)) return recordNotFound(kind, id);
           const after =
             name === 'animals'
@@ -235,15 +241,15 @@ function write<Name extends CollectionName>(
 
 function recordNotFound(kind: Kind, id: bigint): ControlReply {
   const { name, notFound: code } = kind;
-  const message = `there is no ${nounOf(kind)} with the ${ID_NAME[name]} ${id}`;
+  const message = `there is no ${stripArticle(kind)} with the ${ID_NAME[name]} ${id}`;
   return refuse(code, 404, message);
 }
 
-function nounOf({ noun }: Kind): string {
+function stripArticle({ noun }: Kind): string {
   return noun.replace(/^an? /, '');
 }
 
-function withId<Body>(
+function handleId<Body>(
   handle: (call: ControlCall<Body>, id: bigint) => ControlReply | Promise<ControlReply>,
 ): (call: ControlCall<Body>) => ControlReply | Promise<ControlReply> {
   return (call) => {

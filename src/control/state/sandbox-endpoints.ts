@@ -14,17 +14,17 @@ import { ANY_TEXT, type InputOf, list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
 import { type ControlCall, endpoint } from '../endpoint.ts';
 import {
+  createListQuery,
+  createListReply,
   LIST_HEADERS,
   type ListQuery,
-  listQuery,
-  listReply,
   type Page,
-  pageOf,
+  selectPage,
 } from '../records/query.ts';
 import { DONE, json, ofService, refuse, refuseInput } from '../reply.ts';
 import { NAME, SIZES } from './state-endpoints.ts';
 
-export const SANDBOX = namedObject('Sandbox', {
+const SANDBOX = namedObject('Sandbox', {
   name: required(ANY_TEXT, 'Its name.'),
   service: required(ANY_TEXT, 'The path of its service.'),
   control: required(ANY_TEXT, 'The path of its control API.'),
@@ -55,7 +55,7 @@ const FIELDS: Fields = {
   findings: COUNT_FIELD,
 };
 
-const QUERY = listQuery<SandboxSummary>(FIELDS, ['name']);
+const QUERY = createListQuery<SandboxSummary>(FIELDS, ['name']);
 
 export const SANDBOX_ENDPOINTS = [
   endpoint('listSandboxes', 'GET /sandboxes', {
@@ -69,7 +69,7 @@ export const SANDBOX_ENDPOINTS = [
     handle: async (call) => {
       const { records: uses, total } = await selectSandboxes(call);
       const records = await summarizeAll(call.parts.sandboxes, uses, call.mount);
-      return listReply({ records, total });
+      return createListReply({ records, total });
     },
   }),
   endpoint('deleteSandboxes', 'DELETE /sandboxes', {
@@ -148,9 +148,9 @@ async function selectSandboxes({
     ([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }),
   );
   // All else is in the state of a sandbox, which other servers may have changed.
-  const isKnown = query.fields.every((it) => it === 'name' || it === 'lastUsed');
+  const isKnown = query.fields.every((field) => field === 'name' || field === 'lastUsed');
   const rows = isKnown ? uses : await summarizeAll(sandboxes, uses, mount);
-  return pageOf({ size: rows.length, ascending: () => rows }, query);
+  return selectPage({ size: rows.length, ascending: () => rows }, query);
 }
 
 /** Summaries of sandboxes. Leaves out those that are gone. */

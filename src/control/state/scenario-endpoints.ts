@@ -31,7 +31,7 @@ const SCENARIO_MEMBERS = {
   description: required(ANY_TEXT, 'What a client sees under it.'),
 };
 
-export const SCENARIO_SUMMARY = namedObject('Scenario', {
+const SCENARIO_SUMMARY = namedObject('Scenario', {
   ...SCENARIO_MEMBERS,
   shipped: required(FLAG, 'Whether it ships with the mock.'),
   own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
@@ -54,7 +54,7 @@ const ACTIVE_SCENARIO = namedObject('ActiveScenario', {
   rules: required(list(ACTIVE_RULE), 'Its rules.'),
 });
 
-export const ACTIVE_SCENARIOS = namedObject('ActiveScenarios', {
+const ACTIVE_SCENARIOS = namedObject('ActiveScenarios', {
   scenarios: required(list(ACTIVE_SCENARIO), 'A later one wins over an earlier one.'),
 });
 export type ActiveScenarios = InputOf<typeof ACTIVE_SCENARIOS>;
@@ -67,7 +67,7 @@ const SCENARIO_PROBLEM = object({
 /** What is wrong with the text of a scenario, and where. */
 export type ScenarioProblem = InputOf<typeof SCENARIO_PROBLEM>;
 
-export const SCENARIO_PROBLEMS = object({
+const SCENARIO_PROBLEMS = object({
   problems: required(list(SCENARIO_PROBLEM), 'Every problem; empty if the scenario is valid.'),
 });
 
@@ -109,7 +109,7 @@ export const SCENARIO_ENDPOINTS = [
   endpoint('getScenario', 'GET /scenario', {
     summary: 'Read the active scenarios and their rules',
     replies: { 200: ACTIVE_SCENARIOS },
-    handle: ({ sandbox }) => json(activeView(sandbox.state)),
+    handle: ({ sandbox }) => json(showActive(sandbox.state)),
   }),
   endpoint('setScenario', 'PUT /scenario', {
     summary: 'Replace the active scenarios',
@@ -130,7 +130,7 @@ export const SCENARIO_ENDPOINTS = [
       const own = sandbox.state.scenarios.get(name);
       if (own === undefined && !isShipped(name)) return scenarioNotFound(sandbox.state, name);
       const { format, text } = own ?? { format: 'yaml', text: scenarioText(name) };
-      const headers = { ETag: etagOf(text) };
+      const headers = { ETag: createEtag(text) };
       return { status: 200, mediaType: MEDIA_TYPES[format], headers, content: text };
     },
   }),
@@ -207,7 +207,7 @@ async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<C
   const what = names.length === 0 ? 'turned off all scenarios' : `turned on ${names.join(', ')}`;
   return edit(call, what, (before, now) => {
     const after = activate(before, loaded, now);
-    return { ...after, reply: json(activeView(after)) };
+    return { ...after, reply: json(showActive(after)) };
   });
 }
 
@@ -230,7 +230,7 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   const wanted = call.request.headers['if-match'];
   return edit(call, `saved the scenario ${name}`, ({ scenarios, counters }) => {
     const saved = scenarios.get(name);
-    if (wanted !== undefined && (saved === undefined || etagOf(saved.text) !== wanted)) {
+    if (wanted !== undefined && (saved === undefined || createEtag(saved.text) !== wanted)) {
       const change = saved === undefined ? 'deleted' : 'changed';
       const message = `somebody has ${change} the scenario ${name} since you read it`;
       return refuse('changed_meanwhile', 412, message);
@@ -246,7 +246,7 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   });
 }
 
-function etagOf(text: string): string {
+function createEtag(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }
 
@@ -262,7 +262,7 @@ function listScenarios({ start, state }: Sandbox): readonly ScenarioSummary[] {
   });
 }
 
-function activeView({ settings: { active }, counters }: State): ActiveScenarios {
+function showActive({ settings: { active }, counters }: State): ActiveScenarios {
   const scenarios = active.map(({ name, description, rules }) => ({
     name,
     description,

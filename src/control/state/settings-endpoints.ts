@@ -43,7 +43,7 @@ const OPTION = object({
   meaning: required(ANY_TEXT, 'What the mock does if it is chosen.'),
 });
 
-export const ASSUMPTION = namedObject('Assumption', {
+const ASSUMPTION = namedObject('Assumption', {
   id: required(choice(ASSUMPTION_IDS), 'Its id.'),
   topic: required(ANY_TEXT, 'What it is about.'),
   question: required(ANY_TEXT, 'What the document leaves open.'),
@@ -57,7 +57,7 @@ export const ASSUMPTION = namedObject('Assumption', {
 /** An assumption, and the option that is chosen. */
 export type AssumptionState = InputOf<typeof ASSUMPTION>;
 
-export const CLOCK = namedObject('Clock', {
+const CLOCK = namedObject('Clock', {
   now: required(INSTANT_TEXT, 'The current time.'),
   frozen: required(FLAG, 'Whether it is frozen.'),
   real: required(FLAG, 'Whether it follows the system time.'),
@@ -65,14 +65,14 @@ export const CLOCK = namedObject('Clock', {
 /** The state of a sandbox's clock. */
 export type ClockState = InputOf<typeof CLOCK>;
 
-export const UPSTREAM = namedObject('Upstream', {
+const UPSTREAM = namedObject('Upstream', {
   url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
   ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
 });
 /** Which deployment answers in a sandbox. */
 export type UpstreamState = InputOf<typeof UPSTREAM>;
 
-export const STATUS = namedObject('Status', {
+const STATUS = namedObject('Status', {
   sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
   scenarios: required(TEXTS, 'The active scenarios. A later one wins over an earlier one.'),
   assumptions: required(TEXTS, 'The assumptions that are not at their default, as `id=option`.'),
@@ -158,7 +158,7 @@ export const CLOCK_ENDPOINTS = [
   endpoint('getClock', 'GET /clock', {
     summary: 'Read the clock',
     replies: { 200: CLOCK },
-    handle: ({ sandbox }) => json(clockView(sandbox.state.clock)),
+    handle: ({ sandbox }) => json(showClock(sandbox.state.clock)),
   }),
   endpoint('setClock', 'PUT /clock', {
     summary: 'Set, freeze or unfreeze the clock',
@@ -172,7 +172,7 @@ export const CLOCK_ENDPOINTS = [
       if (real && frozen) return refuse('invalid_input', 400, 'a real clock cannot be frozen');
       return edit(call, describeSetting(call.body), (state, { wall }) => {
         const clock = real ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
-        return { clock, reply: json(clockView(clock)) };
+        return { clock, reply: json(showClock(clock)) };
       });
     },
   }),
@@ -187,7 +187,7 @@ export const CLOCK_ENDPOINTS = [
         const clock = advanceClock(state.clock, call.body.by, wall);
         const wrong = '$.by: expected a duration that leads to a time from 1970 to 9999';
         if (clock === undefined) return refuse('invalid_input', 400, wrong);
-        return { clock, reply: json(clockView(clock)) };
+        return { clock, reply: json(showClock(clock)) };
       }),
   }),
 ];
@@ -214,7 +214,7 @@ function formatDuration(milliseconds: number): string {
   return sign + countText(size / length, unit);
 }
 
-function clockView(clock: Clock): ClockState {
+function showClock(clock: Clock): ClockState {
   const now = new Date(readClock(clock)).toISOString();
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }
@@ -283,7 +283,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
       sandbox: name,
       scenarios: active.map((scenario) => scenario.name),
       assumptions: chosen.map((id) => `${id}=${choices[id]}`),
-      clock: clockView(state.clock),
+      clock: showClock(state.clock),
       upstream: upstream?.url,
       held: (await journal.held()).length,
       latches: [...state.latches.keys()],

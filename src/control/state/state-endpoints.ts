@@ -40,7 +40,7 @@ export const SIZES = {
   orders: required(COUNT, 'How many orders it has.'),
 };
 
-export const SNAPSHOT = namedObject('Snapshot', {
+const SNAPSHOT = namedObject('Snapshot', {
   name: required(ANY_TEXT, 'Its name.'),
   ...SIZES,
 });
@@ -48,12 +48,12 @@ export const SNAPSHOT = namedObject('Snapshot', {
 export type Snapshot = InputOf<typeof SNAPSHOT>;
 
 /** What a reset keeps by default: what was written by hand. */
-const KEPT: readonly ResetPart[] = ['own-scenarios'];
+const DEFAULT_KEPT: readonly ResetPart[] = ['own-scenarios'];
 
 const RESET = object({
   keep: optional(
     list(choice(KEEPABLE)),
-    `What the reset does not change; \`${JSON.stringify(KEPT)}\` by default.`,
+    `What the reset does not change; \`${JSON.stringify(DEFAULT_KEPT)}\` by default.`,
   ),
 });
 
@@ -117,7 +117,7 @@ export const STATE_ENDPOINTS = [
 
 async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<ControlReply> {
   const { sandbox, parts, body } = call;
-  const keep = new Set(body.keep ?? KEPT);
+  const keep = new Set(body.keep ?? DEFAULT_KEPT);
   const clears = keep.has('journal') ? undefined : 'all';
   const held = await sandbox.journal.held();
   const reply = await edit(call, 'reset', (state, now) => ({
@@ -140,7 +140,7 @@ export const SNAPSHOT_ENDPOINTS = [
     summary: 'List snapshots, the oldest first',
     replies: { 200: list(SNAPSHOT) },
     handle: ({ sandbox }) =>
-      json(Array.from(sandbox.state.snapshots, ([name, store]) => snapshotView(name, store))),
+      json(Array.from(sandbox.state.snapshots, ([name, store]) => showSnapshot(name, store))),
   }),
   endpoint('createSnapshot', 'POST /snapshots', {
     summary: 'Take a snapshot',
@@ -153,7 +153,7 @@ export const SNAPSHOT_ENDPOINTS = [
         const { name } = call.body;
         const refusal = refuseOneMore('snapshots', snapshots, name);
         if (refusal !== undefined) return refusal;
-        const reply = json(snapshotView(name, store), snapshots.has(name) ? 200 : 201);
+        const reply = json(showSnapshot(name, store), snapshots.has(name) ? 200 : 201);
         return { snapshots: withEntry(snapshots, name, store), reply };
       }),
   }),
@@ -182,7 +182,7 @@ export const SNAPSHOT_ENDPOINTS = [
   }),
 ];
 
-function snapshotView(name: string, { animals, inventory, orders }: Store): Snapshot {
+function showSnapshot(name: string, { animals, inventory, orders }: Store): Snapshot {
   return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };
 }
 
