@@ -61,18 +61,16 @@ export async function joinFleet(options: FleetOptions): Promise<Fleet> {
 
 class RedisFleet implements Fleet, FleetContext {
   readonly redis: RedisConnection;
-  readonly id: string;
   readonly server = crypto.randomUUID();
   readonly capacity: number;
   readonly maxHold: number;
   readonly openUpstream: OpenUpstream;
   readonly #options: FleetOptions;
   #disagreement: string | undefined;
-  #startId: string | undefined;
+  id = '';
 
   constructor(redis: RedisConnection, options: FleetOptions) {
     this.redis = redis;
-    this.id = shortHash([JSON.stringify(options.settings)]);
     this.capacity = options.options.journal ?? DEFAULTS.journal;
     this.maxHold = options.options.maxHold ?? DEFAULTS.maxHold;
     this.openUpstream = options.openUpstream;
@@ -131,14 +129,14 @@ class RedisFleet implements Fleet, FleetContext {
     const keys = [START, SANDBOXES];
     const reply = await this.redis.eval(ENTER, 'reads', keys, [...args, ...PERMANENT_SANDBOXES]);
     const [first, hasRoom] = Array.isArray(reply) ? reply : [];
+    this.#compare(JSON.parse(first.slice(START_ID_LENGTH)));
     const id = first.slice(0, START_ID_LENGTH);
-    if (this.#startId !== undefined && this.#startId !== id) {
+    if (this.id !== '' && this.id !== id) {
       options.onNotice?.(
         `${this.redis.address.shown} has lost data; sandboxes that it lost start anew`,
       );
     }
-    this.#startId = id;
-    this.#compare(JSON.parse(first.slice(START_ID_LENGTH)));
+    this.id = id;
     if (hasRoom !== 1) throw createLimitError(maxSandboxes, name);
   }
 

@@ -9,7 +9,6 @@ import {
   type SandboxEvent,
   type SandboxListener,
   type Storage,
-  StorageError,
   type Update,
 } from '../../sandbox/storage.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
@@ -21,7 +20,7 @@ import { READ_STATE, sandboxKeys, UPDATE } from './scripts.ts';
 /** What the sandboxes of a fleet share. */
 export interface FleetContext {
   readonly redis: RedisConnection;
-  /** What the tokens of the fleet begin with: another fleet has started otherwise. */
+  /** What tokens begin with: random, and another one once Redis has lost everything. */
   readonly id: string;
   /** Distinguishes this server from all others. */
   readonly server: string;
@@ -228,19 +227,14 @@ export class RedisStorage implements Storage {
 
   /** Reads the parts that other servers have written. */
   async #refresh(): Promise<void> {
-    const { redis, id, openUpstream } = this.#context;
-    const { start, name } = this.#sandbox;
+    const { redis, openUpstream } = this.#context;
+    const { start } = this.#sandbox;
     const known = JSON.stringify(Object.fromEntries(this.#tokens));
     const reply = await redis.eval(READ_STATE, 'reads', this.#keys.slice(0, 1), [known]);
     const [version = '', isLost, ...parts] = Array.isArray(reply) ? reply.map(String) : [];
-    if (version !== '' && !version.startsWith(id)) {
-      await this.#context.enter(name);
-      throw new StorageError('servers with other settings have changed this sandbox');
-    }
-    if (isLost === '1') {
-      this.#forget();
-      await this.#context.enter('');
-    }
+    // It was written before Redis lost everything, or since.
+    if (version !== '' && !version.startsWith(this.#context.id)) await this.#context.enter('');
+    if (isLost === '1') this.#forget();
     for (let at = 0; at < parts.length; at += 3) {
       const [part = '', token = '', text = ''] = parts.slice(at, at + 3);
       this.state = await restorePart(this.state, [part, text], { start, openUpstream });
