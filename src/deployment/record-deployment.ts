@@ -17,8 +17,8 @@ import { countText, describe, firstProblems, joinWords, problemText } from '../w
 import { DeploymentError } from './deployment-client.ts';
 import {
   type DeploymentReply,
+  findNextQuery,
   type JsonRecord,
-  nextQuery,
   parseBody,
   readId,
   readIds,
@@ -47,12 +47,12 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
   const isLost = (record: JsonRecord) => lost.has(readId(record, 'petId') ?? 0n);
   const withId = orders.filter(({ id }) => id !== undefined);
   const reading = readAs(STORE, {
-    animals: animals.map((animal) => storable('animals', animal)),
+    animals: animals.map((animal) => pickStorable('animals', animal)),
     inventory: inventory
       .filter((entry) => !isLost(entry))
-      .map((entry) => storable('inventory', entry)),
+      .map((entry) => pickStorable('inventory', entry)),
     orders: withId.map((order) => ({
-      ...storable('orders', isLost(order) ? { ...order, petId: undefined } : order),
+      ...pickStorable('orders', isLost(order) ? { ...order, petId: undefined } : order),
       status: findStatus(order) ?? unknownStatus,
     })),
   });
@@ -63,9 +63,9 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
     store: reading.value,
     gaps: [
       ...gaps,
-      ...lostAnimals(lost),
-      ...orderGaps(orders, withId, unknownStatus),
-      ...droppedFields({ animals, inventory, orders }),
+      ...describeLostAnimals(lost),
+      ...describeOrderGaps(orders, withId, unknownStatus),
+      ...describeDroppedFields({ animals, inventory, orders }),
     ],
   };
 }
@@ -113,7 +113,7 @@ async function listAnimals(get: Get) {
     const known = animals.size;
     for (const animal of page) animals.set(String(animal.id), animal);
     total = Number(findHeader(reply.headers, 'x-total-count') || Number.NaN);
-    const query = nextQuery(reply);
+    const query = findNextQuery(reply);
     const isLast = page.length === 0 || (wasLinked && query === undefined);
     if (isLast || animals.size >= total) return { animals: [...animals.values()], gaps: [] };
     // The deployment ignored the parameters of the next page.
@@ -128,7 +128,7 @@ async function listAnimals(get: Get) {
   return { animals: [...animals.values()], gaps: isWhole ? [] : [gap] };
 }
 
-function storable(name: CollectionName, record: JsonRecord): JsonRecord {
+function pickStorable(name: CollectionName, record: JsonRecord): JsonRecord {
   const fields = STORED_RECORDS[name];
   const members = Object.entries(record).filter(
     ([field, value]) => value !== undefined && Object.hasOwn(fields, field),
@@ -143,7 +143,7 @@ function findStatus({ status, complete }: JsonRecord): OrderStatus | undefined {
   );
 }
 
-function lostAnimals(lost: ReadonlySet<bigint>): string[] {
+function describeLostAnimals(lost: ReadonlySet<bigint>): string[] {
   const [first] = lost;
   if (first === undefined) return [];
   const ids = `animal ${first}${lost.size === 1 ? '' : ` and ${lost.size - 1} more`}`;
@@ -152,7 +152,7 @@ function lostAnimals(lost: ReadonlySet<bigint>): string[] {
   ];
 }
 
-function orderGaps(
+function describeOrderGaps(
   all: readonly JsonRecord[],
   recorded: readonly JsonRecord[],
   unknownStatus: OrderStatus,
@@ -175,7 +175,9 @@ function orderGaps(
   return gaps;
 }
 
-function droppedFields(shown: Readonly<Record<CollectionName, readonly JsonRecord[]>>): string[] {
+function describeDroppedFields(
+  shown: Readonly<Record<CollectionName, readonly JsonRecord[]>>,
+): string[] {
   return COLLECTIONS.flatMap((name) => {
     const unknown = shown[name].flatMap((record) => unknownMembers(STORED_RECORDS[name], record));
     const names = joinWords([...new Set(unknown)], 'and');

@@ -55,7 +55,7 @@ export class Transport {
   /** @param url as `parseBaseUrl` reads it */
   constructor(url: URL, options: TransportOptions, defaultTimeout: number) {
     const { ca, variables = {}, timeout = defaultTimeout } = options;
-    const proxy = proxyFor(url, variables);
+    const proxy = findProxy(url, variables);
     const isTunnel = proxy !== undefined && url.protocol === 'https:';
     const next = isTunnel ? url : (proxy ?? url);
     const { protocol, port } = next;
@@ -188,7 +188,7 @@ export function explainFailure(error: unknown): string {
  * The proxy for a URL, by `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` in either case; undefined to
  * connect directly, as always to this machine.
  */
-export function proxyFor(url: URL, variables: Variables): URL | undefined {
+export function findProxy(url: URL, variables: Variables): URL | undefined {
   const host = hostName(url);
   if (isLoopbackName(host) || isExcepted(host, read(variables, 'no_proxy'))) return undefined;
   const proxy = read(variables, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');

@@ -9,7 +9,7 @@ import {
   type DeploymentOptions,
   Pace,
 } from '../../src/deployment/deployment-client.ts';
-import { proxyFor } from '../../src/deployment/transport.ts';
+import { findProxy } from '../../src/deployment/transport.ts';
 import { loadCertificate } from '../../src/http/tls/certificate.ts';
 import { findHeader } from '../../src/raw-headers.ts';
 import { serverFor } from '../helpers/deployment.ts';
@@ -164,7 +164,7 @@ test('a reply that is incomplete or late is an error without the key', async () 
 
 test('HTTP_PROXY carries requests to every host but this machine and those in NO_PROXY', () => {
   const variables = { HTTP_PROXY: 'proxy.example:3128', NO_PROXY: '.internal, exact.example' };
-  const proxied = (url: string) => proxyFor(new URL(url), variables)?.href;
+  const proxied = (url: string) => findProxy(new URL(url), variables)?.href;
   expect(proxied('http://staging.example/v1')).toBe('http://proxy.example:3128/');
   expect(proxied('http://inexact.example/v1')).toBe('http://proxy.example:3128/');
   for (const direct of ['http://a.internal/', 'http://exact.example:8080/', 'http://127.0.0.1/']) {

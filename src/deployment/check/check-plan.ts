@@ -15,7 +15,8 @@ export type PlannedRequest = ReturnType<typeof planCheck>[number];
 
 /** The requests that a check sends, in order. Requests whose needs stay unknown are left out. */
 export function planCheck(options: CheckOptions) {
-  return QUESTION_NAMES.filter((name) => missing(name, options).length === 0).flatMap((name) => {
+  const names = QUESTION_NAMES.filter((name) => listNeeds(name, options).length === 0);
+  return names.flatMap((name) => {
     const { method, path, body, key, times = 1, why, each, needs } = QUESTIONS[name];
     // Descriptions in braces stand for what only the deployment can tell.
     const values = each === undefined ? [`{${needs?.description}}`] : (options[each] ?? []);
@@ -54,11 +55,11 @@ export function isRepeatable(name: QuestionName, accepted: boolean): boolean {
 }
 
 /** What the user would have to give before a request can be sent. */
-export function missing(name: QuestionName, options: CheckOptions): string[] {
+export function listNeeds(name: QuestionName, options: CheckOptions): string[] {
   const { method, each, key, times = 1, needs } = QUESTIONS[name];
   const { writes, readOnlyKey, invalidKey, rate = DEFAULTS.deploymentRate } = options;
   const all = [
-    ...(needs?.after === undefined ? [] : missing(needs.after, options)),
+    ...(needs?.after === undefined ? [] : listNeeds(needs.after, options)),
     ...(writes || SAFE.test(method) ? [] : ['--writes']),
     ...(each === undefined || options[each]?.length ? [] : [`--${each} ID`]),
     ...(key === 'read-only' && readOnlyKey === undefined ? ['--read-only-key KEY'] : []),

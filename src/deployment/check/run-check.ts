@@ -1,6 +1,6 @@
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
 import { SAFE } from '../transport.ts';
-import { isRepeatable, missing } from './check-plan.ts';
+import { isRepeatable, listNeeds } from './check-plan.ts';
 import { CheckTranscript, type ProbeReply, probeReply } from './check-transcript.ts';
 import { QUESTIONS } from './questions/index.ts';
 import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
@@ -58,7 +58,7 @@ class CheckRun {
 
   async ask(name: QuestionName, progress: (text: string) => void): Promise<void> {
     const { transcript } = this;
-    const needed = missing(name, this.#options);
+    const needed = listNeeds(name, this.#options);
     if (needed.length > 0) return void transcript.needs.set(name, needed);
     if (this.#end !== undefined) return void transcript.failures.set(name, this.#end);
     const { needs, why } = QUESTIONS[name];

@@ -93,7 +93,7 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
   const settlement = findSettlement(id);
   const { by = [], from = [], values: readValues, nothing } = settlement;
   const open = (why: string) => ({ verdict: 'open', why }) as const;
-  const obstacle = obstacleTo(settlement, check);
+  const obstacle = findObstacle(settlement, check);
   if (obstacle) return open(obstacle);
   const replies = check.all(...(by.length > 0 ? by : from));
   const values = [...new Set(readValues?.(check) ?? replies.map(({ status }) => `${status}`))];
@@ -136,7 +136,7 @@ function isMoving(name: QuestionName, check: CheckTranscript): boolean {
 }
 
 /** Why what was received cannot settle an assumption, if so. */
-function obstacleTo(settlement: Settlement, check: CheckTranscript): string | false | undefined {
+function findObstacle(settlement: Settlement, check: CheckTranscript): string | false | undefined {
   const { by = [], from = [], any, obstacle } = settlement;
   const isMissing = (name: QuestionName) => check.get(name) === undefined;
   const isEnough = any && !by.every(isMissing);
@@ -190,7 +190,7 @@ function documentDifferences(reply: ProbeReply): readonly Deviation[] {
 function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
   const replies = [...check.everything, ...check.seconds.values()];
   const deviations = replies.flatMap((reply) => findDifferences(reply, check));
-  const subjects = [...DOCUMENTED_REPLIES, ...replies.flatMap(otherBreak)];
+  const subjects = [...DOCUMENTED_REPLIES, ...replies.flatMap(findOtherBreak)];
   const byName = new Map(subjects.map((subject) => [replyName(subject), subject]));
   return [...byName].map(([name, { operation, status }]) => {
     const differences = distinct(
@@ -208,7 +208,7 @@ function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
 }
 
 /** An Error that breaks the document with a status that it does not show. */
-function otherBreak(reply: ProbeReply) {
+function findOtherBreak(reply: ProbeReply) {
   const { operation, status, question } = reply;
   if (operation === undefined || question.status !== undefined) return [];
   return status in operationShape(operation).replies || !hasBroken(reply)
@@ -223,8 +223,8 @@ function findDifferences(reply: ProbeReply, check: CheckTranscript) {
   const about = (name: string | undefined, differences: readonly Deviation[]) =>
     differences.map((difference) => ({ ...difference, exchange: String(reply), about: name }));
   return [
-    ...about(replyName(question), wrongStatus(reply, check)),
-    ...about(replyName(reply), [...documentDifferences(reply), ...fractions(reply)]),
+    ...about(replyName(question), findWrongStatus(reply, check)),
+    ...about(replyName(reply), [...documentDifferences(reply), ...findFractions(reply)]),
     ...(isSecond ? [] : about(ruledReply(question), ruleDifferences(reply, check))),
   ];
 }
@@ -246,7 +246,7 @@ function ruleDifferences(reply: ProbeReply, check: CheckTranscript): readonly De
 }
 
 /** Integers that are written with a fraction or an exponent, which many clients cannot read. */
-function fractions({ body, json }: ProbeReply): Deviation[] {
+function findFractions({ body, json }: ProbeReply): Deviation[] {
   if (json === undefined) return [];
   const numbers = body.toString().replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
   const [found] = /-?\d+(?:\.0+(?!\d)|(?:\.\d+)?[eE][+-]?\d+)/.exec(numbers) ?? [];
@@ -256,7 +256,7 @@ function fractions({ body, json }: ProbeReply): Deviation[] {
 }
 
 /** A status that neither the document prescribes nor an assumption explains. */
-function wrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
+function findWrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
   const { name, status } = reply;
   const { status: prescribed, excuse } = QUESTIONS[name];
   const isOpen = prescribed === undefined || check.cached.has(name);

@@ -30,7 +30,7 @@ const ANY_KEY = keyring({ any: true });
 
 /** What the mock would have answered, whatever the records; undefined if it depends on them. */
 function expectedReply(state: ServiceState, call: Call): Reply | undefined {
-  const body = receivedBody(state, call);
+  const body = recreateBody(state, call);
   if (body === undefined) return undefined;
   let isRead = false;
   const store = new Proxy(EMPTY_STORE, {
@@ -45,7 +45,7 @@ function expectedReply(state: ServiceState, call: Call): Reply | undefined {
 }
 
 /** The body as the mock would have received it; undefined if the mock holds too little of it. */
-function receivedBody({ choices }: ServiceState, { body }: Call): RequestBody | undefined {
+function recreateBody({ choices }: ServiceState, { body }: Call): RequestBody | undefined {
   const limit = BODY_LIMITS[choices['body-limit']];
   if (body.kind === 'none') return body;
   const size = body.kind === 'bytes' ? body.bytes.length : body.limit;

@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { describe } from '../../../words.ts';
-import { findById, nextQuery, readIds, UNKNOWN_WORD, unless } from '../../deployment-reply.ts';
+import { findById, findNextQuery, readIds, UNKNOWN_WORD, unless } from '../../deployment-reply.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { DocumentRule, Need, Question, QuestionTable } from './question.ts';
 import {
@@ -31,7 +31,7 @@ const pageLength: DocumentRule = (reply) => {
 export function isPart(reply: ProbeReply | undefined): boolean {
   if (reply?.records === undefined) return false;
   const total = Number(reply.header('x-total-count') ?? 0);
-  return nextQuery(reply) !== undefined || total > reply.records.length;
+  return findNextQuery(reply) !== undefined || total > reply.records.length;
 }
 
 const PAGE = { status: 200, rules: [pageLength, uniqueIds('id')] };
@@ -187,7 +187,7 @@ function describePaging(check: CheckTranscript): string {
 }
 
 function findLink(check: CheckTranscript): string | undefined {
-  return nextQuery(check.get('pets1') ?? { headers: [] });
+  return findNextQuery(check.get('pets1') ?? { headers: [] });
 }
 
 function hasTotal(check: CheckTranscript): boolean {
