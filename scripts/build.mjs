@@ -173,7 +173,20 @@ function removeUnusedTypes() {
   const needed = new Set(named.split('\n').map((file) => resolve(root, file)));
   for (const file of readdirSync(join(dist, 'types'), { recursive: true, withFileTypes: true })) {
     const path = join(file.parentPath, file.name);
-    if (file.isFile() && !needed.has(path)) rmSync(path);
+    if (!file.isFile()) continue;
+    if (needed.has(path)) checkTypeImports(path);
+    else rmSync(path);
+  }
+}
+
+/**
+ * Fails where a type names a package that a user would have to install.
+ * @param {string} path
+ */
+function checkTypeImports(path) {
+  for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/ from '([^.'][^']*)'/g)) {
+    if (!isBuiltin(name) && !peers.includes(name))
+      throw new Error(`${relative(dist, path)} names ${name}, which is not part of the package`);
   }
 }
 

@@ -31,6 +31,7 @@ import { createFileProblem } from './words.ts';
 
 export type { ServerOptions } from './options.ts';
 
+/** A server that listens. */
 export interface RunningServer {
   /** The service's base URL, such as `http://127.0.0.1:4010/v1`. */
   readonly url: string;

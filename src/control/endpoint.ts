@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Request } from 'express';
 import { isIntegerText, type Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
@@ -90,7 +89,8 @@ export interface MockRequest {
 }
 
 /** What Express adds to a request. */
-export type ExpressRequest = IncomingMessage & Pick<Request, 'url' | 'baseUrl' | 'originalUrl'>;
+export type ExpressRequest = IncomingMessage &
+  Readonly<Record<'url' | 'baseUrl' | 'originalUrl', string>>;
 
 /** @param request below the mount of a control API, which is its `baseUrl` */
 export function readRequest(request: ExpressRequest): MockRequest {

@@ -20,7 +20,7 @@ declare global {
   }
 }
 
-/** What Jest defines in each test file. */
+/** What `setupMock` uses of what Jest defines in each test file. */
 export interface JestGlobals {
   beforeAll(hook: () => Promise<void>): void;
   afterAll(hook: () => Promise<void>): void;
