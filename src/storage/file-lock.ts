@@ -8,9 +8,6 @@ import { errorCode } from '../node-errors.ts';
 /** Milliseconds without a heartbeat after which the lock of a server on another machine is stale. */
 const STALE_AFTER_MS = 10_000;
 
-/** The locks that this process holds. */
-const own = new Set<string>();
-
 /**
  * Takes a lock file, which names its holder.
  *
@@ -33,7 +30,6 @@ export async function lockFile(path: string): Promise<(() => void) | string> {
 }
 
 function holdLock(path: string): () => void {
-  own.add(path);
   const beat = (): void => {
     try {
       utimesSync(path, new Date(), new Date());
@@ -42,10 +38,13 @@ function holdLock(path: string): () => void {
     }
   };
   const timer = setInterval(beat, STALE_AFTER_MS / 4).unref();
+  let isHeld = true;
   const release = (): void => {
     clearInterval(timer);
     process.off('exit', release);
-    if (own.delete(path)) rmSync(path, { force: true });
+    // Another server may have it by now.
+    if (isHeld) rmSync(path, { force: true });
+    isHeld = false;
   };
   process.on('exit', release);
   return release;
@@ -57,11 +56,8 @@ async function findHolder(path: string): Promise<string | undefined> {
   const holder: unknown = tryParseJson(text);
   const { pid, host, namespace, since } = isObject(holder) ? holder : {};
   const words = `process ${pid} on ${host}, since ${since}`;
-  if (own.has(path)) return words;
   const isHere = host === hostname() && namespace === pidNamespace();
-  if (isHere && pid !== process.pid) {
-    return isRunning(Number(pid)) ? words : undefined;
-  }
+  if (isHere && pid !== process.pid) return isRunning(Number(pid)) ? words : undefined;
   // A container that was killed is a machine of another name when it starts again.
   const until = performance.now() + STALE_AFTER_MS - (Date.now() - beat);
   while (performance.now() < until) {

@@ -87,7 +87,7 @@ interface WaitingUpdate {
   readonly before: State;
   readonly update: Update;
   readonly resolve: () => void;
-  readonly reject: (error: StorageError) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** How long a write waits for more updates, if the one before it had several. */
@@ -141,7 +141,7 @@ export class FileStorage extends MemoryStorage {
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       await setImmediate();
-      // Where several came, more are on their way: they answer to the replies of the last write.
+      // Where several came, more are on their way: their clients have just got replies.
       if (this.#batchSize > 1) await setTimeout(GATHER_MS);
       const batch = this.#waiting;
       this.#batchSize = batch.length;
@@ -158,15 +158,11 @@ export class FileStorage extends MemoryStorage {
         const refused = [...batch, ...this.#waiting];
         this.#waiting = [];
         this.#latest = this.state;
-        for (const { reject } of refused) reject(asStorageError(error));
+        for (const { reject } of refused) reject(error);
       }
     }
     this.#writing = undefined;
   }
-}
-
-function asStorageError(error: unknown): StorageError {
-  return error instanceof StorageError ? error : new StorageError(String(error), { cause: error });
 }
 
 /** What to do about an error of the file system, by its code. */
