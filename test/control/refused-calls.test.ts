@@ -19,6 +19,9 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'POST orders': [[{ petId: 999999 }, 'which no animal has']],
   'PUT animals/1': [[{ ...REX, id: 2 }, '1, as in the path, found 2']],
   'PUT inventory/999999': [[ENTRY, 'no animal has']],
+  'PATCH inventory/1': [[{ quantity: 2 ** 53 }, 'to 2^53-1, the limit of the mock, found 9007199']],
+  'PUT scenarios/.': [[{ rules: [] }, 'other than . and ..']],
+  'PUT scenarios/%2e%2e': [[{ rules: [] }, 'other than . and ..']],
   'PATCH animals/1': [
     [{ name: null }, '$.name: expected a string'],
     [{ id: 5 }, '1, as in the path'],

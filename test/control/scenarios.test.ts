@@ -181,6 +181,24 @@ describeServer('own scenarios', (open) => {
     expect(reply.headers['mock-basis']).toBe('forced;by="no-cat#1"');
   });
 
+  test('count their calls apart from latches, and anew once deleted', async () => {
+    const client = await open();
+    const twice = { rules: [{ on: 'getPet', calls: '1-2', reply: { status: 418 } }] };
+    await client.control('POST holds', { on: 'listPets', hold: 'second', calls: '2' });
+    await client.send('GET', '/v1/pets');
+    for (const _time of ['first', 'again']) {
+      await save(client, 'latch', twice);
+      const statuses = [];
+      for (const _call of [1, 2, 3]) statuses.push(await pet(client, 'latch'));
+      expect(statuses).toEqual([418, 418, 200]);
+      await client.control('DELETE scenarios/latch');
+    }
+    const second = client.send('GET', '/v1/pets');
+    await client.control('POST requests/count', { hold: 'second', atLeast: 1 });
+    await client.control('POST holds/release');
+    expect((await second).status).toBe(200);
+  });
+
   test('replace only the version that `If-Match` names', async () => {
     const client = await open();
     await save(client, 'no-cat', NO_CAT);
