@@ -69,7 +69,7 @@ interface OtherOptions extends StartSettings, MockOptions, CertificateOptions {
   readonly upstream?: string | URL | undefined;
   /** The key that the deployment gets in place of the client's. */
   readonly upstreamKey?: string | undefined;
-  /** Milliseconds that the deployment may be silent; 30 seconds by default. */
+  /** Milliseconds to wait for the deployment; 30 seconds by default. */
   readonly upstreamTimeout?: number | undefined;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
   readonly proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
@@ -159,12 +159,12 @@ export const OPTION_GROUPS = {
     }),
   },
   Simulation: {
-    scenarios: ofServers(SCENARIOS, 'Scenario to use: one that ships, or a file. Later ones win.'),
+    scenarios: ofServers(SCENARIOS, 'Scenario to use: a shipped one or a file. Later ones win.'),
     scenarioFolder: ofServe(FOLDER, 'Keep your own scenarios as files in this folder.', {
       excludes: ['shared'],
     }),
     sandboxRequired: ofServers(SWITCH, 'Refuse requests that name no sandbox.'),
-    maxSandboxes: ofServers(MANY, 'Most sandboxes; the next gets 503.', {
+    maxSandboxes: ofServers(MANY, 'Maximum number of sandboxes; the next gets 503.', {
       default: DEFAULTS.maxSandboxes,
     }),
     sandboxIdle: ofServers(
@@ -187,7 +187,7 @@ export const OPTION_GROUPS = {
     delay: ofServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
     maxHold: ofServers(
       inMilliseconds('DURATION', HOLD_TIME, number(1, DAY_MS, 'milliseconds from 1 to a day')),
-      'Longest hold of a reply.',
+      'Maximum time to hold a reply.',
       { default: 'PT5M' },
     ),
     clock: ofServers(
@@ -209,12 +209,15 @@ export const OPTION_GROUPS = {
   Deployment: {
     upstream: ofServeAndExec(
       UPSTREAM,
-      'Pass requests on to the deployment with this base URL, and return its replies.',
+      'Forward requests to the deployment with this base URL, and return its replies.',
     ),
-    upstreamKey: ofServeAndExec(one('KEY', KEY), "API key to send on in place of the client's."),
+    upstreamKey: ofServeAndExec(
+      one('KEY', KEY),
+      "API key to send to the deployment instead of the client's.",
+    ),
     upstreamTimeout: ofServeAndExec(
       milliseconds(1, 600_000),
-      'Milliseconds that the deployment may be silent before the client gets 504.',
+      'Milliseconds to wait for the deployment before the client gets 504.',
       { default: DEFAULTS.upstreamTimeout },
     ),
     cacert: ofForwarders(FILE, 'Also trust this certificate, in PEM.'),

@@ -101,7 +101,7 @@ export const FLAG_GROUPS = {
       'record',
     )(
       milliseconds(1, 86_400_000),
-      `Longest run of a command (exec, sweep), or longest wait for a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
+      `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
   },
   Store: OPTION_GROUPS.Store,
@@ -130,7 +130,7 @@ export const FLAG_GROUPS = {
   },
   Deployment: {
     ...OPTION_GROUPS.Deployment,
-    rate: ofCallers(count(1, 10_000), 'Most requests a second.', {
+    rate: ofCallers(count(1, 10_000), 'Maximum requests per second.', {
       default: DEFAULTS.deploymentRate,
     }),
     yes: optionFor(
