@@ -11,7 +11,7 @@ const VIEWS = [
   ['exchanges/new?from=1', 'Send'],
   ['exchanges/rule?from=2', 'Add the rule'],
   ['scenarios/mine', 'Download YAML'],
-  ['store/animals?page=3', 'Edit animal 64'],
+  ['store/animals?limit=75', 'Edit animal 64'],
   ['store/orders', 'Ship order 1'],
   ['assumptions?text=cancel', 'Only changed'],
   ['clock', 'One day forward'],

@@ -212,4 +212,65 @@ describeDashboard('a tester', (open, browser) => {
     }
     expect(statuses).toEqual([409, 204]);
   });
+
+  test('imports a file and a text, and edits the description and a rule in their forms', async () => {
+    const { page, press, control } = await open('scenarios');
+    await page.getByText('Import', { exact: true }).click();
+    const text = 'description: Late.\n# Kept.\nrules:\n  - on: getPet\n    delay: 50\n';
+    await page
+      .getByLabel('Files in YAML or JSON')
+      .setInputFiles({
+        name: 'from a file.yaml',
+        mimeType: 'text/yaml',
+        buffer: Buffer.from(text),
+      });
+    await page.getByText('Created from-a-file.').waitFor();
+    await page.getByLabel('Description').fill('Later.');
+    await page.getByLabel('Description').press('Tab');
+    await page.getByText('Not saved; this tab keeps it').waitFor();
+    await page.getByRole('link', { name: 'Edit rule 1' }).click();
+    expect(await page.getByLabel('Delay in ms').inputValue()).toBe('50');
+    await page.getByLabel('Delay in ms').fill('900000');
+    await press('Save the rule');
+    await page
+      .getByRole('alert')
+      .getByText(/^Expected milliseconds/)
+      .waitFor();
+    expect(await page.getByLabel('Delay in ms').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Delay in ms').fill('60');
+    await press('Save the rule');
+    await page.getByText('Saved in from-a-file: GET /pets/{petId} after 60 ms').waitFor();
+    const saved = (await control('GET', '/scenarios/from-a-file')).text;
+    expect(saved).toContain('description: Later.');
+    expect(saved).toContain('# Kept.');
+    expect(saved).toContain('delay: 60');
+    expect((await control('GET', '/status')).json).toMatchObject({ scenarios: ['from-a-file'] });
+    await press('Undo');
+    await page.getByText(/^Undone: saved the scenario from-a-file, turned on/).waitFor();
+    expect((await control('GET', '/scenarios/from-a-file')).text).toContain('delay: 50');
+    expect((await control('GET', '/status')).json).toMatchObject({ scenarios: [] });
+    await page.goto(`${page.url().split('#')[0]}#/scenarios`);
+    await page.getByText('Import', { exact: true }).click();
+    await page.getByLabel('Or paste a text').fill('{"rules":[{"on":"getPet","chance":3,"delay":5}]}');
+    await page.getByLabel('Name of the pasted scenario').fill('pasted');
+    await press('Import the text');
+    await page
+      .getByRole('alert')
+      .getByText(/chance: expected a number above 0/)
+      .waitFor();
+    await page.getByLabel('Or paste a text').fill('{"rules":[{"on":"getPet","chance":0.3,"delay":5}]}');
+    await press('Import the text');
+    await page.getByText('Created pasted.').waitFor();
+  });
+
+  test('sends a reply that was never shown, and finds the calls that got it', async () => {
+    const { page, press, complaints } = await open('coverage/getPet-404');
+    await press('Send now');
+    await page.getByRole('heading', { name: 'Exchange 1', exact: true }).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/coverage/getPet-404`);
+    await page.getByRole('link', { name: 'getPet 404: shown 1 times' }).waitFor();
+    await page.getByRole('link', { name: 'Calls that got it' }).click();
+    await page.getByText('1 exchange match').waitFor();
+    expect(complaints.filter((it) => !it.includes('404'))).toEqual([]);
+  });
 });

@@ -71,8 +71,9 @@ describeDashboard('a tester', (open, browser) => {
       Object((await control('GET', '/animals?_sort=id&_order=desc&_limit=1')).json),
     );
     await page.getByRole('button', { name: `Edit animal ${first?.id}` }).waitFor();
-    await press('Next');
-    await page.getByText('Page 2 of 3, 64 records').waitFor();
+    await page.getByText('25 of 64 records').waitFor();
+    await press('Load more');
+    await page.getByText('50 of 64 records').waitFor();
     await page.getByLabel('Name of a new snapshot').fill('before');
     await press('Keep');
     await page.getByText('Saved snapshot before.').waitFor();
@@ -173,7 +174,7 @@ describeDashboard('a tester', (open, browser) => {
       ),
     );
     await page.getByLabel('Search', { exact: true }).fill('ci-');
-    await page.getByText('Page 1 of 2, 120 sandboxes').waitFor();
+    await page.getByText('100 of 120 sandboxes').waitFor();
     await page.getByRole('button', { name: 'Last use' }).click();
     await page.getByRole('row', { name: 'ci-0 ' }).waitFor();
     await page.getByLabel('Select all', { exact: true }).check();
@@ -185,7 +186,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('row', { name: 'Changed assumptions none none' }).waitFor();
     await press('Delete 2 sandboxes');
     await press('Yes, delete 2 sandboxes');
-    await page.getByText('Page 1 of 2, 118 sandboxes').waitFor();
+    await page.getByText('100 of 118 sandboxes').waitFor();
     await page.getByLabel('Idle longer than').selectOption('an hour');
     await page.getByText('No sandbox passes this filter.').waitFor();
     await page.getByLabel('Idle longer than').selectOption('any time');

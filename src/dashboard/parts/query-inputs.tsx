@@ -1,7 +1,7 @@
 import { place, refine } from '../state/place.ts';
 import { Button } from './buttons.tsx';
 
-/** A search in the page's address, as the member `name` of its query. It begins at the first page. */
+/** A search in the page's address, as the member `name` of its query.  */
 export function QuerySearch({ name, what }: { readonly name: string; readonly what: string }) {
   return (
     <input
@@ -11,7 +11,7 @@ export function QuerySearch({ name, what }: { readonly name: string; readonly wh
       placeholder={`Search ${what}`}
       maxLength={200}
       value={place.value.query.get(name) ?? ''}
-      onInput={({ currentTarget: { value } }) => refine({ [name]: value, page: '', before: '' })}
+      onInput={({ currentTarget: { value } }) => refine({ [name]: value })}
     />
   );
 }
@@ -26,10 +26,7 @@ interface ChipProps {
 export function QueryChip({ name, label, value = 'true' }: ChipProps) {
   const isOn = place.value.query.get(name) === value;
   return (
-    <Button
-      aria-pressed={isOn}
-      onClick={() => refine({ [name]: isOn ? '' : value, page: '', before: '' })}
-    >
+    <Button aria-pressed={isOn} onClick={() => refine({ [name]: isOn ? '' : value })}>
       {label}
     </Button>
   );

@@ -77,7 +77,6 @@ export function Table<Of>({ columns, rows, keyOf, opened, above, ...table }: Tab
 }
 
 interface ListQuery {
-  readonly _page: number;
   readonly _limit: number;
   readonly q: string | undefined;
   readonly _sort: string | undefined;
@@ -85,7 +84,7 @@ interface ListQuery {
 }
 
 /**
- * A list that the server searches, sorts and pages, as the page's address says. It may be long.
+ * A list that the server searches and sorts, as the page's address says. It may be long.
  *
  * @param name of the list
  */
@@ -96,10 +95,9 @@ export function usePagedList<T>(
 ) {
   const { query } = place.value;
   const [q = '', sort = ''] = ['q', 'sort'].map((name) => query.get(name) ?? '');
-  const page = Math.max(1, Math.trunc(Number(query.get('page') ?? 1)) || 1);
+  const limit = Math.max(size, Math.trunc(Number(query.get('limit'))) || 0);
   const paging: ListQuery = {
-    _page: page,
-    _limit: size,
+    _limit: limit,
     q: q || undefined,
     _sort: sort.replace(/^-/, '') || undefined,
     _order: sort.startsWith('-') ? 'desc' : undefined,
@@ -110,7 +108,7 @@ export function usePagedList<T>(
     return { records, total: Number(reply.headers.get('x-total-count')) };
   };
   const list = useResource(`${name} ${JSON.stringify(paging)}`, read, OFTEN);
-  return { list, q, sort, page };
+  return { list, q, sort, limit };
 }
 
 const ARROWS = { none: '', ascending: ' ↑', descending: ' ↓' } as const;
@@ -124,7 +122,7 @@ export function sortedHead(
   const order = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
   const next = { none: name, ascending: `-${name}`, descending: '' }[order];
   const head = (
-    <Button class="link" onClick={() => refine({ sort: next, page: '' })}>
+    <Button class="link" onClick={() => refine({ sort: next })}>
       {label}
       {ARROWS[order]}
     </Button>
@@ -132,28 +130,21 @@ export function sortedHead(
   return { head, sort: order };
 }
 
-interface PagerProps {
-  readonly page: number;
-  readonly size: number;
+interface MoreProps {
+  readonly limit: number;
   readonly total: number;
   readonly noun: readonly [one: string, many: string];
 }
 
-/** Leads to the other pages of a list, and says how long it is. */
-export function Pager({ page, size, total, noun }: PagerProps) {
-  const last = Math.max(1, Math.ceil(total / size));
-  const to = (target: number) => () => refine({ page: target === 1 ? '' : String(target) });
+/** Says how long a list is, and shows more of it. */
+export function More({ limit, total, noun }: MoreProps) {
   return (
-    <nav class="bar" aria-label="Pages">
-      <Button disabled={page <= 1} onClick={to(page - 1)}>
-        Previous
-      </Button>
-      <span>
-        Page {page.toLocaleString('en')} of {last.toLocaleString('en')}, {plural(total, ...noun)}
-      </span>
-      <Button disabled={page >= last} onClick={to(page + 1)}>
-        Next
-      </Button>
-    </nav>
+    <p class="bar">
+      {limit < total && `${limit.toLocaleString('en')} of `}
+      {plural(total, ...noun)}
+      {limit < total && (
+        <Button onClick={() => refine({ limit: String(limit * 2) })}>Load more</Button>
+      )}
+    </p>
   );
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import type { Resource } from '../state/resource.ts';
 
 /** Characters that show nothing, or change how those around them are shown. */
@@ -79,5 +79,40 @@ export function Fold({ title, opened = false, children }: FoldProps) {
       <summary>{title}</summary>
       {isOpen && children()}
     </details>
+  );
+}
+
+const TERMS = {
+  basis: 'What a reply rests on: the interface document, an assumption, a rule or a deployment.',
+  documented: 'The interface document prescribes this reply.',
+  assumed: 'The document leaves this open: an assumption of the mock decided the reply.',
+  forced: 'A scenario or the request itself asked for this reply.',
+  upstream: 'A deployment gave this reply.',
+  hold: 'A rule holds the reply back until you or a test release it.',
+  finding: 'Something the client should not do against the real service.',
+  unmatched: 'The call reached no operation: its path or its method is unknown.',
+} as const;
+
+interface TermProps {
+  readonly word: keyof typeof TERMS;
+  /** @param id of the explanation, for `aria-describedby` */
+  readonly children: (id: string) => ComponentChildren;
+}
+
+/** Explains a word while it has the pointer or the focus. */
+export function Term({ word, children }: TermProps) {
+  const id = useId();
+  const popover = useRef<HTMLSpanElement>(null);
+  const show = ({ currentTarget }: { readonly currentTarget: HTMLElement }) =>
+    popover.current?.showPopover({ source: currentTarget });
+  const hide = () => popover.current?.hidePopover();
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: what it surrounds can have the focus
+    <span onMouseEnter={show} onMouseLeave={hide} onFocusIn={show} onFocusOut={hide}>
+      {children(id)}
+      <span ref={popover} id={id} popover="manual" role="tooltip" class="menu-list">
+        {TERMS[word]}
+      </span>
+    </span>
   );
 }

@@ -48,13 +48,20 @@ export class ExchangeFeed {
   /** The number of the open exchange, which stays in the list. */
   opened = Number.NaN;
   readonly #search: string;
+  readonly #before: number | undefined;
   readonly #timer = setInterval(() => this.#draw(), DRAW_INTERVAL_MS);
   #latest: JournalPage = { exchanges: [], total: 0, dropped: 0 };
   #connection = new AbortController();
+  /** How many exchanges the list has, unless one below them is open. */
+  #size = PAGE_SIZE;
 
-  /** @param search in the language of `GET requests?search=` */
-  constructor(search: string) {
+  /**
+   * @param search in the language of `GET requests?search=`
+   * @param before a number: only what came before it, which nothing follows
+   */
+  constructor(search: string, before?: number) {
     this.#search = search;
+    this.#before = before;
     document.addEventListener('visibilitychange', this.#onVisibility);
     if (!document.hidden) void this.#run();
   }
@@ -71,9 +78,18 @@ export class ExchangeFeed {
     this.waiting.value = 0;
   }
 
+  /** Adds older exchanges to the list. */
+  async more(): Promise<void> {
+    const before = this.#latest.exchanges.at(-1)?.number;
+    const { exchanges } = await readJournal(this.#search, { before });
+    this.#size = this.#latest.exchanges.length + exchanges.length;
+    this.#latest = { ...this.#latest, exchanges: [...this.#latest.exchanges, ...exchanges] };
+    this.show();
+  }
+
   #draw(): void {
     if (this.shown.value === undefined) return;
-    if (!this.isHeld && this.#latest.exchanges.length < MAX_ROWS) this.show();
+    if (!this.isHeld && this.#latest.exchanges.length < this.#size + MAX_ROWS) this.show();
     this.waiting.value = this.#latest.total - this.shown.value.total;
   }
 
@@ -103,7 +119,7 @@ export class ExchangeFeed {
 
   /** Reads the stream until it ends, or has skipped some: then the journal is read again. */
   async #follow(signal: AbortSignal): Promise<void> {
-    const query = { search: this.#search || undefined };
+    const query = { search: this.#search || undefined, before: this.#before };
     // Opened first: nothing happens between the journal and the stream.
     const { body } = await client.send('GET /requests/stream', { query, signal });
     await this.#load(signal);
@@ -124,13 +140,14 @@ export class ExchangeFeed {
     const { exchanges, total } = this.#latest;
     if (exchange.number <= (exchanges[0]?.number ?? 0)) return;
     const index = exchanges.findIndex(({ number }) => number === this.opened);
-    const next = [exchange, ...exchanges].slice(0, Math.max(PAGE_SIZE, index + 2));
+    const next = [exchange, ...exchanges].slice(0, Math.max(this.#size, index + 2));
     this.#latest = { ...this.#latest, total: total + 1, exchanges: next };
   }
 
   async #load(signal: AbortSignal): Promise<void> {
-    const limit = Math.max(PAGE_SIZE, this.#latest.exchanges.length);
-    this.#latest = await readJournal(this.#search, { limit, edits: true }, signal);
+    const limit = Math.max(this.#size, this.#latest.exchanges.length);
+    const query = { limit, edits: true, before: this.#before };
+    this.#latest = await readJournal(this.#search, query, signal);
     this.edits.value = this.#latest.edits ?? [];
     if (this.shown.value === undefined) this.show();
   }

@@ -150,7 +150,7 @@ let lastProblems: ControlError['problems'] = [];
 export function takeProblems(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { path, expected, found: given } of lastProblems) {
-    const steps = path.split(/[^\w-]+/);
+    const steps = path.match(/[\w-]+/g) ?? [];
     const name = steps.findLast((step) => names.includes(step));
     if (name === undefined) continue;
     const isMissing = given === 'nothing' || given === 'null';
@@ -167,7 +167,7 @@ export function formatError(error: unknown): string {
   const { message, problems } = error;
   const places = problems.map(
     ({ path, line, expected, found }) =>
-      `${line === undefined ? '' : `Line ${line}, `}${path}: expected ${expected}, found ${found}.`,
+      `${line === undefined ? '' : `Line ${line}, `}${path.replace(/^\$\.?/, '')}: expected ${expected}, found ${found}.`,
   );
   return places.length > 0
     ? places.join(' ')

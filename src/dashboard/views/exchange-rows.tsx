@@ -1,6 +1,6 @@
 import { Button } from '../parts/buttons.tsx';
 import type { Column } from '../parts/table.tsx';
-import { milliseconds, plural, shorten, timeText, visible } from '../parts/texts.tsx';
+import { milliseconds, plural, shorten, Term, timeText, visible } from '../parts/texts.tsx';
 import { hrefOf, place } from '../state/place.ts';
 import { attempt } from '../state/resource.ts';
 import { client, type EditView, type RecordedExchange } from '../state/session.ts';
@@ -43,6 +43,16 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
   {
     name: 'Basis',
     class: 'basis',
+    head: (
+      <Term word="basis">
+        {(id) => (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the focus shows what it means
+          <span tabIndex={0} aria-describedby={id}>
+            Basis
+          </span>
+        )}
+      </Term>
+    ),
     cell: (exchange) => <BasisBadge {...exchange} />,
   },
   { name: 'Duration', class: 'number', cell: ({ duration }) => milliseconds(duration) },
@@ -74,28 +84,26 @@ function shortTime(at: string): string {
   return isToday ? at.slice(11, 23) : `${timeText(at)}${at.slice(19, 23)}`;
 }
 
-const MEANINGS: Readonly<Record<RecordedExchange['basis'], string>> = {
-  documented: 'The document prescribes this reply.',
-  assumed: 'An assumption decided this reply.',
-  forced: 'A scenario or the request itself forced this reply.',
-  upstream: 'A deployment gave this reply.',
-};
-
 /** What a reply rests on: the assumption or the rule, which leads to where it is set. */
 export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>) {
   const [first] = by;
   const more = by.length > 1 ? ` +${by.length - 1}` : '';
-  const badge = (
-    <span class={`badge ${basis}`} title={`${basis}: ${MEANINGS[basis]} ${by.join(', ')}`}>
-      {first === undefined ? basis : `${visible(first)}${more}`}
-    </span>
-  );
-  if (first === undefined || (basis !== 'assumed' && basis !== 'forced')) return badge;
-  const [assumption] = first.split('=');
+  const text = first === undefined ? basis : `${visible(first)}${more}`;
+  const isLink = first !== undefined && (basis === 'assumed' || basis === 'forced');
+  const [assumption] = first?.split('=') ?? [];
+  const href = basis === 'assumed' ? hrefOf('assumptions', assumption) : hrefOf('scenarios');
   return (
-    <a href={basis === 'assumed' ? hrefOf('assumptions', assumption) : hrefOf('scenarios')}>
-      {badge}
-    </a>
+    <Term word={basis}>
+      {(id) =>
+        isLink ? (
+          <a class={`badge ${basis}`} href={href} aria-describedby={id}>
+            {text}
+          </a>
+        ) : (
+          <span class={`badge ${basis}`}>{text}</span>
+        )
+      }
+    </Term>
   );
 }
 

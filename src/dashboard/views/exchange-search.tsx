@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../parts/buttons.tsx';
+import { Term } from '../parts/texts.tsx';
 import { place, refine } from '../state/place.ts';
 
 /** Terms with one press. Of those in a group, one can be on. */
@@ -7,11 +8,11 @@ const CHIPS = [
   ['status:2xx', '2xx'],
   ['status:4xx', '4xx'],
   ['status:5xx', '5xx'],
-  ['basis:assumed', 'assumed'],
-  ['basis:forced', 'forced'],
-  ['finding:any', 'with findings'],
-  ['is:unmatched', 'unmatched'],
-  ['is:held', 'held'],
+  ['basis:assumed', 'assumed', 'assumed'],
+  ['basis:forced', 'forced', 'forced'],
+  ['finding:any', 'with findings', 'finding'],
+  ['is:unmatched', 'unmatched', 'unmatched'],
+  ['is:held', 'held', 'hold'],
 ] as const;
 
 /** Milliseconds without a keystroke before the server is asked. */
@@ -55,11 +56,19 @@ export function ExchangeSearch({ problem }: { readonly problem: string | undefin
           value={search}
           onInput={({ currentTarget: { value } }) => write(value)}
         />
-        {CHIPS.map(([chip, label]) => (
-          <Button key={chip} aria-pressed={terms.includes(chip)} onClick={() => toggle(chip)}>
-            {label}
-          </Button>
-        ))}
+        {CHIPS.map(([chip, label, word]) => {
+          const button = (id?: string) => (
+            <Button
+              key={chip}
+              aria-pressed={terms.includes(chip)}
+              aria-describedby={id}
+              onClick={() => toggle(chip)}
+            >
+              {label}
+            </Button>
+          );
+          return word === undefined ? button() : <Term word={word}>{button}</Term>;
+        })}
       </div>
       <p id="search-help" class={problem === undefined ? 'hint' : 'hint problem'} role="status">
         {problem ?? (

@@ -3,16 +3,10 @@ import { Button, ConfirmButton, CopyButton, save } from '../parts/buttons.tsx';
 import { isTyping } from '../parts/shortcuts.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
-import {
-  type Direction,
-  ExchangeFeed,
-  findNeighbours,
-  PAGE_SIZE,
-  readJournal,
-} from '../state/exchange-feed.ts';
+import { type Direction, ExchangeFeed, findNeighbours, PAGE_SIZE } from '../state/exchange-feed.ts';
 import { go, hrefOf, place, refine } from '../state/place.ts';
 import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
-import { attempt, useResource } from '../state/resource.ts';
+import { attempt } from '../state/resource.ts';
 import {
   client,
   type EditView,
@@ -32,28 +26,25 @@ export function ExchangesView() {
   const { item, query } = place.value;
   const search = useSearch();
   const filter = search.trim();
-  const before = query.get('before') ?? '';
-  const feed = useMemo(() => new ExchangeFeed(filter), [filter, epoch.value]);
+  const before = Number(query.get('before')) || undefined;
+  const feed = useMemo(() => new ExchangeFeed(filter, before), [filter, before, epoch.value]);
   useEffect(() => () => feed.close(), [feed]);
   const [isPaused, pause] = useState(false);
   feed.isHeld = isPaused;
   feed.opened = Number(item);
-  const older = useResource(`${before} ${filter}`, async (signal) =>
-    before ? readJournal(filter, { before: Number(before) }, signal) : undefined,
-  );
-  const isLive = before === '';
   // What was found before stays until the next search has an answer.
   const last = useRef(feed.shown.value);
   if (feed.shown.value !== undefined) last.current = feed.shown.value;
-  const latest = last.current;
-  const exchanges = (isLive ? latest : older.value)?.exchanges ?? [];
+  const { exchanges = [], total = 0 } = last.current ?? {};
   const edits = filter === '' ? feed.edits.value : [];
-  const rows = { exchanges, filter, isLive, onLatest: () => feed.show() };
-  useArrowKeys(rows);
-  const oldest = latest?.exchanges.at(-1)?.number ?? 0;
+  useArrowKeys(feed, filter);
+  const oldest = feed.shown.value?.exchanges.at(-1)?.number ?? 0;
   useEffect(() => {
     // What is opened by its address stands in the list, with newer ones above it.
-    if (isLive && Number(item) < oldest) refine({ before: String(Number(item) + PAGE_SIZE / 2) });
+    const number = Number(item);
+    if (number < oldest || (before !== undefined && number >= before)) {
+      refine({ before: String(number + PAGE_SIZE / 2) });
+    }
   }, [item, oldest > 0]);
   const other = Number(query.get('with'));
   useRowInPlace(item);
@@ -63,8 +54,9 @@ export function ExchangesView() {
         <ExchangeSearch problem={feed.problem.value} />
         <div class="bar">
           <span>
-            {plural(latest?.total ?? 0, 'exchange')}
+            {plural(total, 'exchange')}
             {filter !== '' && ' match'}
+            {before !== undefined && ` before ${before}`}
           </span>
           {feed.waiting.value > 0 && (
             <Button class="main" onClick={() => feed.show()}>
@@ -91,8 +83,9 @@ export function ExchangesView() {
             above={(index) => editRows(editsAbove(edits, exchanges, index))}
           />
         )}
-        {latest?.exchanges.length === 0 && isLive && <Nothing filtered={filter !== ''} />}
-        <Pages {...rows} />
+        {last.current !== undefined && total === 0 && <Nothing filtered={filter !== ''} />}
+        {exchanges.length < total && <Button onClick={() => feed.more()}>Load more</Button>}{' '}
+        {before !== undefined && <Button onClick={() => refine({ before: '' })}>Latest</Button>}
       </section>
       {item === 'new' && <RequestForm key={query.get('from')} />}
       {item === 'rule' && <RuleForm />}
@@ -101,7 +94,7 @@ export function ExchangesView() {
           number={Number(item)}
           known={exchanges.find(({ number }) => number === Number(item))}
           pinned={other}
-          onStep={(towards) => step(rows, towards)}
+          onStep={(towards) => step(feed, filter, towards)}
         />
       )}
     </div>
@@ -147,78 +140,44 @@ async function exportHar(filter: string): Promise<void> {
   });
 }
 
-interface ExchangePage {
-  readonly exchanges: readonly RecordedExchange[];
-  readonly filter: string;
-  /** Whether they are the latest ones, as they come. */
-  readonly isLive: boolean;
-  readonly onLatest: () => void;
-}
-
-/** Moves the list by a page. */
-function Pages(rows: ExchangePage) {
-  const { exchanges, isLive } = rows;
-  if (isLive && exchanges.length < PAGE_SIZE) return null;
-  return (
-    <nav class="bar" aria-label="Pages of exchanges">
-      <Button disabled={isLive} onClick={() => turn(rows, 'newer')}>
-        Newer
-      </Button>
-      <Button disabled={exchanges.length < PAGE_SIZE} onClick={() => turn(rows, 'older')}>
-        Older
-      </Button>
-      {!isLive && <a href={hrefOf('exchanges')}>Latest</a>}
-    </nav>
-  );
-}
-
-/** Shows the next page of the journal, and returns its exchange that is next to this page. */
-async function turn(
-  { exchanges, filter, onLatest }: ExchangePage,
-  towards: Direction,
-  item = place.value.item,
-  from = (towards === 'older' ? exchanges.at(-1) : exchanges[0])?.number ?? 0,
-): Promise<void> {
-  const page = await findNeighbours(from, towards, filter);
-  const [next] = page;
-  if (next === undefined) {
-    notice.value = { kind: 'done', text: `There is no ${towards} exchange.` };
-    return;
-  }
-  const query = new URLSearchParams(place.value.query);
-  const highest = towards === 'older' ? next.number : (page.at(-1)?.number ?? 0);
-  if (towards === 'newer' && page.length < PAGE_SIZE) {
-    query.delete('before');
-    onLatest();
-  } else query.set('before', String(highest + 1));
-  go('exchanges', item === place.value.item ? item : String(next.number), query, item === '');
-}
-
 /** The last step. The next one waits for it, so that no press of a key is lost. */
 let stepping = Promise.resolve();
 
-/** Opens the next older or newer exchange: that in the list, or the first of the next page. */
-function step(rows: ExchangePage, towards: Direction): void {
+/** Opens the next older or newer exchange. */
+function step(feed: ExchangeFeed, search: string, towards: Direction): void {
+  const find = () => {
+    const list = feed.shown.value?.exchanges ?? [];
+    const index = list.findIndex(({ number }) => String(number) === place.value.item);
+    return index < 0 ? undefined : list[index + (towards === 'older' ? 1 : -1)];
+  };
   const take = async () => {
-    const { item, query } = place.value;
-    const index = rows.exchanges.findIndex(({ number }) => String(number) === item);
-    const next = index < 0 ? undefined : rows.exchanges[index + (towards === 'older' ? 1 : -1)];
-    if (next === undefined) await turn(rows, towards, '', Number(item));
-    else go('exchanges', String(next.number), query, true);
+    const query = new URLSearchParams(place.value.query);
+    let next = find();
+    if (next === undefined && towards === 'older') {
+      await feed.more();
+      next = find();
+    }
+    if (next === undefined) {
+      const page = await findNeighbours(Number(place.value.item), towards, search);
+      [next] = page;
+      if (towards === 'newer' && page.length < PAGE_SIZE) query.delete('before');
+    }
+    if (next !== undefined) go('exchanges', String(next.number), query, true);
+    else notice.value = { kind: 'done', text: `There is no ${towards} exchange.` };
   };
   // If the server is lost, the page says so already.
   stepping = stepping.then(take).catch(() => undefined);
 }
 
 /** Up and down, or k and j, lead to the next exchange while one is open. */
-function useArrowKeys(rows: ExchangePage): void {
+function useArrowKeys(feed: ExchangeFeed, search: string): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const { key } = event;
       if (!(Number(place.value.item) > 0) || isTyping(event)) return;
       if (!/^(?:ArrowUp|ArrowDown|j|k)$/.test(key)) return;
       event.preventDefault();
-      step(rows, /^(?:ArrowDown|j)$/.test(key) ? 'older' : 'newer');
+      step(feed, search, /^(?:ArrowDown|j)$/.test(key) ? 'older' : 'newer');
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

@@ -5,7 +5,7 @@ import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
-import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
+import { type Column, More, sortedHead, Table, usePagedList } from '../parts/table.tsx';
 import { Await, Loading, plural, timeText } from '../parts/texts.tsx';
 import { place, refine } from '../state/place.ts';
 import { attempt, OFTEN, useResource } from '../state/resource.ts';
@@ -36,7 +36,7 @@ export function SandboxesView() {
   const { query } = place.value;
   const idle = query.get('idle') ?? '';
   const filter = idleFilter(idle);
-  const { list, q, sort, page } = usePagedList<SandboxSummary>(
+  const { list, q, sort, limit } = usePagedList<SandboxSummary>(
     `sandboxes ${idle}`,
     PAGE_SIZE,
     (paging, signal) => server.send('GET /sandboxes', { query: { ...paging, ...filter }, signal }),
@@ -125,7 +125,7 @@ export function SandboxesView() {
         <QuerySearch name="q" what="names" />
         <label>
           Idle longer than{' '}
-          <select onChange={({ currentTarget }) => refine({ idle: currentTarget.value, page: '' })}>
+          <select onChange={({ currentTarget }) => refine({ idle: currentTarget.value })}>
             {Object.entries(IDLE).map(([label, hours]) => (
               <option key={label} value={hours} selected={hours === idle}>
                 {label}
@@ -148,7 +148,7 @@ export function SandboxesView() {
         opened={sandbox}
         empty="No sandbox passes this filter."
       />
-      <Pager size={PAGE_SIZE} noun={SANDBOXES} {...{ page, total }} />
+      <More noun={SANDBOXES} {...{ limit, total }} />
       <NameForm label="Name of a new sandbox" action="Create" onName={create} />
     </>
   );

@@ -42,10 +42,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   const draft = useRef<Draft>({ text: '', etag: undefined });
   const [isChanged, setChanged] = useState(false);
   const [problems, setProblems] = useState<readonly ScenarioProblem[]>([]);
-  const [{ description, rules }, setParts] = useState<ScenarioParts>({
-    description: '',
-    rules: [],
-  });
+  const [parts, setParts] = useState<ScenarioParts>();
   const [isFailed, setFailed] = useState(false);
   const isSaving = useRef(false);
   const theirs = useResource(
@@ -162,14 +159,17 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
           onTheirs={() => (other.etag === undefined ? leave() : takeTheirs(other))}
         />
       )}
-      <Field
-        name="description"
-        label="Description"
-        value={description}
-        onChange={async ({ currentTarget: { value } }) =>
-          editor.current?.replace(await withDescription(draft.current.text, value))
-        }
-      />
+      {parts !== undefined && (
+        <Field
+          key={parts.description}
+          name="description"
+          label="Description"
+          value={parts.description}
+          onChange={async ({ currentTarget: { value } }) =>
+            editor.current?.replace(await withDescription(draft.current.text, value))
+          }
+        />
+      )}
       <div ref={parent} />
       <ul class="rows" aria-label="Problems">
         {problems.map(({ line, column, message }) => (
@@ -180,7 +180,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
         ))}
       </ul>
       <ul class="rows" aria-label="Rules">
-        {rules.map((rule, index) => (
+        {parts?.rules.map((rule, index) => (
           <li key={index}>
             <span class="grow quiet">{visible(formatRules(textsOfRule(rule)))}</span>
             {fitsForm(rule) && (

@@ -4,7 +4,7 @@ import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
 import { Tabs } from '../parts/panel.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
-import { type Column, Pager, sortedHead, Table, usePagedList } from '../parts/table.tsx';
+import { type Column, More, sortedHead, Table, usePagedList } from '../parts/table.tsx';
 import { Loading, plural, shorten, visible } from '../parts/texts.tsx';
 import { place, titleOf } from '../state/place.ts';
 import {
@@ -101,7 +101,7 @@ const PAGE_SIZE = 25;
 function RecordTable({ name }: { readonly name: CollectionName }) {
   const { noun, id, shortcuts } = TABLES[name];
   const fields = fieldsOf(name);
-  const { list, q, sort, page } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
+  const { list, q, sort, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
     client.send(`GET /${name}`, { query: Object(paging), signal }),
   );
   /** The record in the form, as it was when that was opened; empty for a new one. */
@@ -208,7 +208,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
           }
         />
       )}
-      <Pager size={PAGE_SIZE} noun={['record', 'records']} {...{ page, total }} />
+      <More noun={['record', 'records']} {...{ limit, total }} />
     </section>
   );
 }

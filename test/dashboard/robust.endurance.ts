@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { startServer } from '../../src/server.ts';
+import { describeDashboard, openDashboard } from '../helpers/dashboard.ts';
+import { serverFor } from '../helpers/deployment.ts';
+
+describeDashboard('the page', (open, browser) => {
+  test('keeps what is typed into its forms and the editor while the server is killed', async () => {
+    const first = await startServer({ port: 0 });
+    const { page, press } = await openDashboard(browser(), first, 'exchanges/new');
+    const base = page.url().split('#')[0];
+    await page.getByLabel('Path').fill('/v1/pets/41');
+    await page.getByLabel('Body').fill('{"name":"Rex"}');
+    await page.goto(`${base}#/exchanges/rule`);
+    await page.getByLabel('Status').fill('409, 503');
+    await page.goto(`${base}#/scenarios`);
+    await press('Edit a copy of slow');
+    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
+    await editor.press('Control+End');
+    await editor.pressSequentially('# mine');
+    await first.close();
+    await page.getByText('The server does not answer.').first().waitFor();
+    await press('Save');
+    await page.getByText('Saved my-slow').waitFor({ state: 'detached' });
+    await serverFor({ port: Number(new URL(first.url).port) });
+    await page.getByText('The server no longer has this scenario').waitFor();
+    await page.reload();
+    await editor.getByText('# mine').waitFor();
+    await press('Save mine again');
+    await page.getByText('Saved my-slow.').waitFor();
+    await page.goto(`${base}#/exchanges/rule`);
+    await page.getByText('gets 409, then 503, then what it would get.').waitFor();
+    await page.goto(`${base}#/exchanges/new`);
+    expect(await page.getByLabel('Path').inputValue()).toBe('/v1/pets/41');
+    expect(await page.getByLabel('Body').inputValue()).toBe('{"name":"Rex"}');
+  });
+
+  test('works at 2 seconds of latency: each press counts once', async () => {
+    const { page, press, service } = await open('store/orders');
+    await page.getByRole('button', { name: 'Ship order 1', exact: true }).waitFor();
+    await page.route('**/__mock/**', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      await route.continue().catch(() => undefined);
+    });
+    await page.getByRole('button', { name: 'Ship order 1', exact: true }).dblclick();
+    await page.getByText('Order 1 has shipped.').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
+    await press('Undo');
+    await page.getByText('Undone:').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+  });
+
+  test('shows in one page what was changed in another, in every view', async () => {
+    const { page, control } = await open('clock');
+    await page.getByText('real time', { exact: true }).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/assumptions`);
+    await page.locator('#assumption-cancel-again').waitFor();
+    await control('PATCH', '/assumptions', { body: { 'cancel-again': '204' } });
+    await page.locator('#assumption-cancel-again').getByText('changed', { exact: true }).waitFor();
+  });
+
+  test('explains its words to the pointer and to the keyboard', async () => {
+    const { page } = await open('exchanges');
+    const chip = page.getByRole('button', { name: 'unmatched' });
+    const explanation = page.getByText('The call reached no operation');
+    await chip.hover();
+    await explanation.waitFor();
+    await page.getByRole('button', { name: '2xx' }).hover();
+    await explanation.waitFor({ state: 'hidden' });
+    await chip.focus();
+    await explanation.waitFor();
+  });
+});
