@@ -148,9 +148,11 @@ export function recreateRequest(exchange: Exchange): ServiceRequest | undefined 
   const { number, method, authorization, request, operation, target: whole } = exchange;
   if (isDropped(request)) return undefined;
   const headers: Record<string, string> = {};
-  request.headers.forEach((name, at) => {
-    if (at % 2 === 0) headers[name.toLowerCase()] = request.headers[at + 1] ?? '';
-  });
+  for (let at = 0; at < request.headers.length; at += 2) {
+    const [name = '', value = ''] = request.headers.slice(at, at + 2);
+    const earlier = headers[name.toLowerCase()];
+    headers[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`;
+  }
   // The mount of an embedding app is not part of the service's path. Nothing else precedes an operation.
   const mount = operation === undefined ? '' : parseAddress(whole.replace(/\?.*/s, '')).root;
   const url = whole.slice(mount.length);

@@ -14,6 +14,9 @@ export type StreamEvent =
 /** Milliseconds in which events gather. A page draws as often. */
 const INTERVAL_MS = 250;
 
+/** Exchanges that may wait for that. A journal keeps 1,000 by default. */
+const MAX_WAITING = 500;
+
 /** Milliseconds between two comments, which keep the connection of an idle stream open. */
 const COMMENT_INTERVAL_MS = 15_000;
 
@@ -114,7 +117,8 @@ export async function openStream(
       notes.push(`event: hold\ndata: ${readText(event.exchange)}\n\n`);
     }
     if (notes.length > MAX_NOTES) notes.shift();
-    schedule();
+    if (latest - sent >= MAX_WAITING) void sendAll();
+    else schedule();
   });
   response.once('close', stop);
 
