@@ -55,7 +55,6 @@ export class PendingResponses {
   readonly #endings = new Set<() => void>();
   #isOver = false;
 
-  /** Tracks a response, and how to end it early, until it is finished. */
   add(response: ServerResponse, end: () => void): void {
     if (this.#isOver) {
       end();

@@ -12,7 +12,6 @@ import {
 } from './connections.ts';
 import { unwrapTls } from './tls/secure.ts';
 
-/** A reply as it goes on the wire. */
 export interface WireReply {
   readonly status: number;
   /** Names and values in turn, without `Content-Length` and `Transfer-Encoding`. */
@@ -166,7 +165,6 @@ function slowBody(
   pending.add(response, sendRest);
 }
 
-/** Writes a head that announces `length` bytes of content. */
 function writeHead(response: ServerResponse, reply: WireReply, length: number): void {
   const { status, headers } = reply;
   response.writeHead(status, [...headers, ...framingHeaders(status, length)]);

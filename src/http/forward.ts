@@ -12,13 +12,11 @@ import type { Call, RequestBody } from '../service/input.ts';
 import { AssumptionTrace, type Body, errorReply, type Reply } from '../service/reply.ts';
 import { onDisconnect } from './write.ts';
 
-/** A request for a deployment. */
 interface ForwardRequest {
   /** The one that the sandbox had when the request's head was read. */
   readonly upstream: Upstream;
   /** What the target asks of the service, as `belowBase` returns it. */
   readonly below: string;
-  /** The client's. */
   readonly response: ServerResponse;
   readonly body: RequestBody;
   readonly sandbox: Sandbox;
@@ -36,7 +34,6 @@ export async function forward(forwarded: ForwardRequest): Promise<Exchange> {
   return sandbox.handle({ ...request, given: { reply, match } }, preference);
 }
 
-/** The upstream's reply, or an Error if there is none. */
 async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
   const { upstream, below, body, response, sandbox, request } = forwarded;
   const { method } = request;
@@ -117,7 +114,6 @@ function viaOf({ name }: Sandbox): string {
 
 const UPSTREAM = { kind: 'upstream' } as const;
 
-/** What the mock would have answered, and the records in the reply. */
 function compare(
   { upstream, sandbox, request }: ForwardRequest,
   call: Call,

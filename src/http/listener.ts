@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import {
   createServer,
   type IncomingMessage,
@@ -11,7 +10,6 @@ import type { Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
-import { withoutHeaders } from '../raw-headers.ts';
 import type { State } from '../sandbox/state.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
@@ -45,7 +43,6 @@ export interface ListenerOptions {
   /** The sandbox whose assumptions apply to bytes that are not a request. */
   readonly sandbox: { readonly state: State };
   readonly timeouts?: Partial<Timeouts> | undefined;
-  /** With one, the server speaks HTTPS. */
   readonly certificate?: Certificate | undefined;
   /** Called once for each mistake of clients that the operator can help with. */
   readonly onNotice?: ((message: string) => void) | undefined;
@@ -97,18 +94,11 @@ export function createListener(options: ListenerOptions): Listener {
     }
   };
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const listener = createHttpServer(timeouts, certificate, answer, (error) => {
+  return createHttpServer(timeouts, certificate, answer, (error) => {
     notify(findRemedy(error));
     return formatReply(createRefusal(rejectionReply(rejectBytes(error)), sandbox.state));
   });
-  const { server } = listener;
-  server.on('drop', () =>
-    notify(`connections beyond ${server.maxConnections} are refused: raise \`ulimit -n\``),
-  );
-  return listener;
 }
-
-const UPGRADE: ReadonlySet<string> = new Set(['upgrade']);
 
 /**
  * Creates an HTTP server whose connections end after the replies that they owe.
@@ -134,7 +124,6 @@ function createHttpServer(
     ? createTlsServer(options, certificate, onPlain)
     : createServer(options);
   server.timeout = timeouts.idle;
-  server.maxConnections = countConnections();
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
 
   /** Each open connection with the response to its latest request. */
@@ -169,21 +158,6 @@ function createHttpServer(
     const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
     if (!isWaiting) socket.destroy();
   });
-  // Node drops what follows a request to upgrade in its packet: all is read again, without that wish.
-  server.on('upgrade', ({ method, url, httpVersion, rawHeaders }, socket: Socket, rest) => {
-    const headers = withoutHeaders(rawHeaders, UPGRADE).map(
-      (text, at) => text + (at % 2 ? '\r\n' : ': '),
-    );
-    const head = `${method} ${url} HTTP/${httpVersion}\r\n${headers.join('')}\r\n`;
-    const response = latest.get(socket);
-    const readAgain = (): void => {
-      if (socket.destroyed) return;
-      socket.unshift(Buffer.concat([Buffer.from(head, 'latin1'), rest]));
-      server.emit(certificate ? 'secureConnection' : 'connection', socket);
-    };
-    if (isUnderWay(response)) response.once('close', readAgain);
-    else readAgain();
-  });
   // Node's own cuts off replies that are on their way to a slow client.
   server.closeIdleConnections = () => {
     for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
@@ -191,31 +165,28 @@ function createHttpServer(
 
   const close = async (): Promise<void> => {
     isStopping = true;
-    for (const [socket, response] of latest) {
-      if (response?.headersSent) response.once('close', () => closeWith(socket));
-      else response?.setHeader('Connection', 'close');
-    }
-    for (const _turn of [1, 2]) await setImmediate(); // what has arrived is read first
-    const closed = once(server.close(), 'close');
-    const cutOff = (): void => latest.forEach((_, socket) => void socket.destroy());
-    const timer = setTimeout(cutOff, timeouts.stop);
-    await closed;
-    clearTimeout(timer);
+    await closeServer(server, latest, timeouts.stop);
   };
   return { server, close };
 }
 
-/**
- * Half the file descriptors, of which only Linux tells the number. The others are for connections to
- * a deployment, and for files: an import that fails for want of a descriptor fails for ever.
- */
-function countConnections(): number {
-  const limits = existsSync(LIMITS) ? readFileSync(LIMITS, 'utf8') : '';
-  const descriptors = /^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY;
-  return Math.floor(Number(descriptors) / 2);
+/** Ends each connection after its latest reply, and those that are left when the time is over. */
+async function closeServer(
+  server: Server,
+  latest: ReadonlyMap<Socket, ServerResponse | undefined>,
+  timeout: number,
+): Promise<void> {
+  for (const [socket, response] of latest) {
+    if (response?.headersSent) response.once('close', () => closeWith(socket));
+    else response?.setHeader('Connection', 'close');
+  }
+  for (const _turn of [1, 2]) await setImmediate(); // what has arrived is read first
+  const closed = once(server.close(), 'close');
+  const cutOff = (): void => latest.forEach((_, socket) => void socket.destroy());
+  const timer = setTimeout(cutOff, timeout);
+  await closed;
+  clearTimeout(timer);
 }
-
-const LIMITS = '/proc/self/limits';
 
 /** Node takes the socket from a response that is sent; one that waits for others has none yet. */
 function isUnderWay(response: ServerResponse | undefined): response is ServerResponse {
@@ -233,7 +204,6 @@ interface ConnectionError {
   readonly rawPacket?: Buffer;
 }
 
-/** Rejects what is not a request. */
 function rejectBytes(error: ConnectionError): Rejection {
   if (error.code === 'HPE_HEADER_OVERFLOW')
     return ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'];

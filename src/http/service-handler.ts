@@ -41,7 +41,6 @@ export type ServiceHandler = (
   target?: Target,
 ) => void;
 
-/** Creates the handler that the listener and the Express app share. */
 export function createServiceHandler({ sandboxes, pending }: ServiceOptions): ServiceHandler {
   return (incoming, response, target = parseTarget(incoming.url ?? '/')) => {
     const head = readHead(incoming);
@@ -122,14 +121,12 @@ async function answerAsPreferred(
   return sandbox.handle(request, await preference);
 }
 
-/** Where a request goes. */
 export interface Location {
   readonly sandbox: Sandbox;
   /** The `Authorization` header, without the sandbox name in its token. */
   readonly authorization: string | undefined;
   /** Why the request is refused; the default sandbox then answers with it. */
   readonly refusal?: Reply | undefined;
-  /** Why an operation is refused. */
   readonly keyRefusal?: Reply | undefined;
 }
 
@@ -216,7 +213,6 @@ function nameRequired(sandboxes: Sandboxes): Reply {
   return errorReply(startTrace(sandboxes), 'sandbox_required', 400, `name a sandbox: ${how}`);
 }
 
-/** The reply to a malformed sandbox name. */
 export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
   const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
   return errorReply(startTrace(sandboxes), 'sandbox_name_invalid', 400, message);

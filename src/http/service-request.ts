@@ -12,7 +12,6 @@ import type { UnknownRoute } from '../service/no-operation.ts';
 import { suggest } from '../words.ts';
 import { parseAddress, parseQuery, parseTarget, type Target } from './target.ts';
 
-/** The head of a request, as Node reads it. */
 export interface RequestHead {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -53,7 +52,6 @@ function shareStrings(headers: readonly string[]): readonly string[] {
   return latestHeaders;
 }
 
-/** The operation that a request calls; undefined if it reaches none. */
 export function findOperation({ route }: Target, method: string): OperationId | undefined {
   return route?.operations.get(method === 'HEAD' ? 'GET' : method);
 }

@@ -23,7 +23,6 @@ export interface Target {
   readonly mount: string;
   /** NAME; undefined for the default sandbox. */
   readonly sandbox: string | undefined;
-  /** The path below the mount. */
   readonly below: string;
   /** The question mark and what follows it. */
   readonly search: string;
@@ -71,7 +70,6 @@ function findRoute(path: string): Pick<Target, 'route' | 'pathId'> {
   return { route: routes.get(path.slice(0, slash)), pathId: decodeSegment(last) };
 }
 
-/** Decodes a segment of a path. Leaves an invalid encoding as it is. */
 export function decodeSegment(segment: string): string {
   try {
     return segment.includes('%') ? decodeURIComponent(segment) : segment;

@@ -64,7 +64,6 @@ export function onDisconnect(socket: Socket, act: () => void): () => void {
   return () => socket.off('close', act);
 }
 
-/** A reply without the headers that a fault writes itself. */
 function unframed({ status, headers, body = '' }: SentReply) {
   return { status, headers: withoutHeaders(headers, FRAMING), body };
 }
@@ -95,7 +94,6 @@ export function createRefusal(reply: Reply, state: State): SentReply {
   return exchange.reply;
 }
 
-/** Sends a reply at once. */
 export function sendReply(
   response: ServerResponse,
   { status, phrase, headers, body, size }: SentReply,

@@ -28,9 +28,7 @@ export const SERVICE = {
   cancelOrder,
 } satisfies Record<OperationId, Operation>;
 
-/** What a request makes of a state. */
 export interface Answer {
-  /** The same state if nothing changed. */
   readonly state: State;
   readonly exchange: Exchange;
 }
@@ -101,7 +99,6 @@ function decide(
   return { decided: { request, serviceState, reply, match }, state: after };
 }
 
-/** The state itself, if nothing changed. */
 function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {
   if (store === state.store && rates === state.counters.rates) return state;
   const { settings, clock, counters, snapshots, scenarios, latches } = state;
@@ -193,7 +190,6 @@ function markPreference(reply: Reply, preference: Preference): Reply {
   return { ...reply, reason, unknownPreference: wrong };
 }
 
-/** What operations see of a state at an instant. */
 export function readServiceState(
   { store, settings, clock, counters }: State,
   wall: number,

@@ -30,7 +30,6 @@ const NONE: readonly never[] = [];
 
 type ReplyId = Pick<PossibleReply, 'operation' | 'status'>;
 
-/** The keys under which replies and cases are counted. Assumed replies have keys of their own. */
 const replyKey = ({ operation, status }: ReplyId): string => `${operation} ${status}`;
 const assumedKey = (reply: ReplyId): string => `${replyKey(reply)} assumed`;
 const caseKey = (it: ReplyId & { readonly id: string }): string => `${replyKey(it)} ${it.id}`;
@@ -124,14 +123,12 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** What clients were shown and did, as JSON. */
 export interface TotalsState {
-  /** Counts of replies and cases, by coverage key. */
   readonly shown: readonly (readonly [key: string, shown: ShownCount])[];
   readonly counts: { readonly [Code in FindingCode]?: number };
   /** The first ones; `counts` includes those that are not kept. */
   readonly findings: readonly Finding[];
 }
 
-/** What clients were shown and did, in one sandbox or in several. */
 export class Totals implements TotalsState {
   readonly #shown = new Map<string, Mutable<ShownCount>>();
   readonly counts: Mutable<TotalsState['counts']> = {};
@@ -146,7 +143,6 @@ export class Totals implements TotalsState {
     return [...this.#shown];
   }
 
-  /** How often the reply or the case with a coverage key was shown. */
   get(key: string): ShownCount {
     return this.#shown.get(key) ?? { count: 0 };
   }
@@ -183,7 +179,6 @@ export class Totals implements TotalsState {
     return added;
   }
 
-  /** Adds the totals of another sandbox. */
   merge({ shown, counts, findings }: TotalsState): void {
     for (const [key, more] of shown) {
       const known = this.#shown.get(key);
@@ -211,7 +206,6 @@ function union(earlier: readonly string[] = NONE, later: readonly string[]): rea
   return later.every((it) => earlier.includes(it)) ? earlier : [...new Set([...earlier, ...later])];
 }
 
-/** Whether every call of an operation causes it: it is told once. */
 export function isOfOperation({ code }: FindingText): boolean {
   return code === 'deprecated' || code === 'experimental';
 }
@@ -235,7 +229,6 @@ export function createFindingsReport({ counts, findings }: TotalsState): Finding
   return { total, counts, findings };
 }
 
-/** What the clients of one or more sandboxes were shown. */
 export function createCoverageReport(totals: Totals): CoverageReport {
   const documented = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.get(replyKey(it)) }));
   const added = ASSUMED_REPLIES.map((it) => ({ ...it, ...totals.get(assumedKey(it)) }));

@@ -18,7 +18,6 @@ import type { State } from './state.ts';
 
 const NONE: readonly never[] = [];
 
-/** Makes the exchange of a request. It is what is sent, kept and shown. */
 export function createExchange(
   decided: DecidedRequest,
   findings: readonly FindingText[],
@@ -149,7 +148,6 @@ function formatContentType(mediaType = 'application/json', choices: Choices): st
   return choices['json-charset'] === 'utf-8' ? `${mediaType}; charset=utf-8` : mediaType;
 }
 
-/** The `Mock-Basis` of a reply, a structured field (RFC 9651). */
 function formatBasis(basis: Basis): string {
   const by = basisReasons(basis).join(', ');
   return by === '' ? basis.kind : `${basis.kind};by="${by}"`;

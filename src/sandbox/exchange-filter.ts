@@ -19,7 +19,6 @@ import { BASIS_KIND, COUNT, FINDING_CODE_NAMES, OPERATION } from './report-shape
 
 const { max: MAX_FILTER_TEXT } = LIMITS.filterText;
 
-/** A text that records or exchanges are compared with. */
 export const FILTER_TEXT = text(
   `a string of at most ${MAX_FILTER_TEXT} characters`,
   new RegExp(`^.{0,${MAX_FILTER_TEXT}}$`, 'su'),
@@ -28,14 +27,12 @@ export const FILTER_TEXT = text(
 
 type Test = (exchange: Readonly<Exchange>) => boolean;
 
-/** A value that a field does not take. */
 interface Mistake {
   readonly expected: string;
   /** The nearest right word, if there is one. */
   readonly hint: string;
 }
 
-/** Makes a test of the text after the colon. */
 type Field = (value: string) => Test | Mistake;
 
 /** What `is:` knows. */
@@ -135,7 +132,6 @@ function hasKey({ authorization }: Exchange, key: string): boolean {
   return bearerToken(authorization) === bearerToken(`Bearer ${key}`);
 }
 
-/** A name, or a name and a part of its value, of the request or of the reply. */
 function parseHeader(value: string): Test {
   const [name = '', part = ''] = value.split(/=(.*)/s);
   return ({ request, reply }) =>
@@ -160,7 +156,6 @@ function contains({ target, reasons, request, reply }: Exchange, text: string): 
   return parts.some((part) => includes(part, text));
 }
 
-/** A word of a search: in the method, the target, a header, a reason or a body. */
 function parseWord(word: string): Test {
   return (exchange) => {
     const { method, target, request, reply } = exchange;
@@ -203,7 +198,6 @@ function parseTerms(search: string): readonly Test[] | (Mistake & { readonly fou
   return tests;
 }
 
-/** A search that makes sense, as it was written. */
 export const SEARCH = convert(FILTER_TEXT, (search, at, report) => {
   const terms = parseTerms(search);
   if (!('expected' in terms)) return search;
@@ -214,7 +208,6 @@ export const SEARCH = convert(FILTER_TEXT, (search, at, report) => {
 /** A search is read for thousands of exchanges in a row. */
 let latest: { readonly search: string; readonly tests: readonly Test[] } | undefined;
 
-/** Whether an exchange matches every term of a search that makes sense. */
 export function matchesSearch(exchange: Readonly<Exchange>, search: string): boolean {
   if (latest?.search !== search) {
     const terms = parseTerms(search);
@@ -225,7 +218,6 @@ export function matchesSearch(exchange: Readonly<Exchange>, search: string): boo
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-/** The members of a filter. */
 export const FILTER_MEMBERS = {
   operation: optional(OPERATION, 'Exchanges of this operation.'),
   status: optional(integer(100, 999, 'an HTTP status'), 'Exchanges with this status.'),

@@ -20,15 +20,11 @@ export interface ServiceRequest {
   readonly headers: readonly string[];
   /** Whether it has an `Origin`, as those of a page have. */
   readonly crossOrigin: boolean;
-  /** The client's port. */
   readonly port: number | undefined;
   /** By `performance.now()`. */
   readonly receivedAt: number;
-  /** The exchange that this request replays. */
   readonly replays?: number | undefined;
-  /** The operation that it calls; undefined if it reaches none. */
   readonly call: Call | undefined;
-  /** What it asks for in place of an operation. */
   readonly route?: UnknownRoute | undefined;
   /** The reply, where something else than the mock's operations gave it. */
   readonly given?: GivenReply | undefined;
@@ -38,7 +34,6 @@ export interface ServiceRequest {
 interface GivenReply {
   /** Undefined if the rule has one, or breaks the exchange. */
   readonly reply: Reply | undefined;
-  /** The rule that matched before a deployment was asked. */
   readonly match?: RuleMatch | undefined;
 }
 
@@ -47,33 +42,27 @@ export const HOLD_ENDS = ['released', 'expired', 'left', 'reset', 'deleted', 'st
 
 export type HoldEnd = (typeof HOLD_ENDS)[number];
 
-/** A reply that a rule holds back. */
 export interface Hold {
   readonly name: string;
   /** When the request was answered, in milliseconds since 1970. */
   readonly since: number;
-  /** Undefined while the reply waits. */
   ended?: HoldEnd;
   /** How long it was held, in milliseconds. */
   lasted?: number;
 }
 
-/** A message with its body. */
 export interface Message {
   /** Names and values in turn. */
   readonly headers: readonly string[];
   /** Undefined if there was none, or if it was dropped. */
   readonly body: string | Buffer | undefined;
-  /** The bytes of the whole body. */
   readonly size: number;
 }
 
-/** A reply as it is sent. */
 export interface SentReply extends Message {
   readonly status: number;
   /** Nobody changes it: Node just takes no readonly array. */
   readonly headers: string[];
-  /** The reason phrase of a deployment. */
   readonly phrase?: string | undefined;
 }
 
@@ -91,7 +80,6 @@ export interface Exchange {
   readonly method: string;
   readonly target: string;
   readonly operation: OperationId | undefined;
-  /** The exchange that this one replays. */
   readonly replays: number | undefined;
   /** Whether it was refused before an operation could run. */
   readonly isRefused: boolean;
@@ -106,11 +94,9 @@ export interface Exchange {
   /** The reasons for the reply, nearest cause first. */
   readonly reasons: readonly string[];
   readonly fault: Fault | undefined;
-  /** In milliseconds. */
   readonly delay: number;
   /** Set if a rule holds or held the reply back. */
   readonly hold: Hold | undefined;
-  /** What the client should not have done. */
   readonly findings: readonly FindingText[];
   /** What coverage counts of it, by key: the reply, then its cases. */
   readonly shows: readonly string[];
@@ -118,7 +104,6 @@ export interface Exchange {
   readonly expected: ExpectedReply | undefined;
 }
 
-/** A request with what decided its reply. */
 export interface DecidedRequest {
   readonly request: ServiceRequest;
   /** Before the call. */
@@ -128,7 +113,6 @@ export interface DecidedRequest {
   readonly match: RuleMatch | undefined;
 }
 
-/** An exchange whose reply is or was held back. */
 export interface HeldExchange extends Exchange {
   readonly hold: Hold;
 }
@@ -137,7 +121,6 @@ export function isHeld(exchange: Exchange): exchange is HeldExchange {
   return exchange.hold !== undefined;
 }
 
-/** Whether the reply still waits. */
 export function isWaiting(exchange: Exchange): exchange is HeldExchange {
   return isHeld(exchange) && exchange.hold.ended === undefined;
 }
@@ -153,7 +136,6 @@ const MAX_DECODED_BYTES = 16 * 1024 * 1024;
 
 const NONE: readonly never[] = [];
 
-/** What the journal and the log say of a hold. */
 export function describeHold({ name, ended, lasted }: Hold) {
   return { name, ended, lasted: lasted && roundDuration(lasted) };
 }
@@ -171,7 +153,6 @@ export function listFindings(exchange: Exchange): readonly FindingText[] {
   return [...exchange.findings, ...findHoldFindings(exchange)];
 }
 
-/** Whether a message had a body that is not kept. */
 export function isDropped({ body, size }: Message): boolean {
   return body === undefined && size > 0;
 }
@@ -242,7 +223,6 @@ export function observedExchange(exchange: Readonly<Exchange>) {
     get key() {
       return maskedKey(exchange);
     },
-    /** What the client should not have done. */
     get findings() {
       return listFindings(exchange);
     },

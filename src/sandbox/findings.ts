@@ -14,7 +14,6 @@ import type { FindingCode, FindingText } from './report-shapes.ts';
 
 const NONE: readonly never[] = [];
 
-/** Findings that every call of an operation causes. */
 const ALWAYS_FOUND = new Map(OPERATION_IDS.map((id) => [id, findInOperation(id)]));
 
 function findInOperation(id: OperationId): readonly FindingText[] {
@@ -88,7 +87,6 @@ function describePlaceholder(authorization: string | undefined): string | undefi
   return key && `The key is literally \`${key}\`.`;
 }
 
-/** What a client did with a request that reaches no operation. */
 function findUnmatched({ method, allow, hint }: UnknownRoute): readonly FindingText[] {
   if (allow === undefined) {
     return [{ code: 'unmatched', message: `No operation has this path${hint}.` }];
@@ -100,7 +98,6 @@ function findUnmatched({ method, allow, hint }: UnknownRoute): readonly FindingT
 /** Statuses that refuse a request before its body is parsed. */
 const UNPARSED: ReadonlySet<number | undefined> = new Set([401, 415]);
 
-/** The query parameters and body fields of a call that the document does not name. */
 function listUnknownInputs(
   { operation, query, body }: Call,
   { choices }: ServiceState,
@@ -120,7 +117,6 @@ function listUnknownInputs(
   ].slice(0, MAX_LISTED);
 }
 
-/** How a deployment's reply differs from the mock's. */
 function describeDrift(reply: Reply | undefined): string | undefined {
   const drift = reply?.comparison?.drift ?? [];
   return drift.length === 0 ? undefined : `${firstProblems(drift, String).join('; ')}.`;
@@ -161,7 +157,6 @@ function isRounded(text: string, double: number): boolean {
   return /[.eE]/.test(text) || text === String(double) || text === String(BigInt(double));
 }
 
-/** How long a refusal is remembered. */
 const RETRY_WITHIN_MS = 60_000;
 
 const MAX_RETRIES = 16;
@@ -176,7 +171,6 @@ const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 interface RefusedCall {
   /** Equal for equal calls. */
   readonly hash: string;
-  /** The client's port, which tells its connection from others. */
   readonly port: number | undefined;
   /** The status, if asking again gets the same reply. */
   readonly finalStatus: number | undefined;
@@ -258,7 +252,6 @@ function isFinal({ status, basis: { kind } }: Reply): boolean {
   return kind === 'documented' || kind === 'assumed';
 }
 
-/** The seconds that a reply asks to wait for. */
 function readRetryAfter(reply: Reply | undefined, now: number): number | undefined {
   if (reply === undefined || reply.status < 300) return undefined;
   const value = findHeader(reply.headers, 'retry-after') ?? '';

@@ -57,7 +57,6 @@ function createErrorBody(serviceState: ServiceState, code: ErrorCode, status: nu
   return { kind: 'json', text: JSON.stringify(error) };
 }
 
-/** The documented body of a success, made of the first record in the store. */
 function createSuccessBody(serviceState: ServiceState, id: OperationId, status: number): Body {
   const shown = operationShape(id).replies[status]?.body;
   if (shown === undefined) return { kind: 'none' };

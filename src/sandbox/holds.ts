@@ -8,16 +8,13 @@ import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
 import type { State } from './state.ts';
 import type { SandboxEvent, Storage } from './storage.ts';
 
-/** Which of the replies that are held back to release. */
 export interface Release {
   readonly name?: string | undefined;
-  /** Numbers of exchanges. */
   readonly exchanges?: readonly number[] | undefined;
   readonly count?: number | undefined;
   readonly newestFirst?: boolean | undefined;
 }
 
-/** A reply that is ready to be sent. */
 export interface ReadyReply {
   readonly send: () => void;
   /** Calls back if the client disconnects. Returns what cancels that. */
@@ -34,7 +31,6 @@ interface WaitingReply {
   cancel: () => void;
 }
 
-/** What the holds of a server share. */
 export interface HoldContext {
   /** Milliseconds after which a held reply goes out although nobody released it. */
   readonly maxHold: number;
@@ -52,7 +48,6 @@ export class Holds {
   readonly #storage: Storage;
   readonly #context: HoldContext;
   readonly #onEnd: (exchange: Exchange) => void;
-  /** By the numbers of their exchanges. */
   readonly #replies = new Map<number, WaitingReply>();
   #unfollow: (() => void) | undefined;
 
@@ -165,7 +160,6 @@ function selectHeld(
   return matching.slice(0, count);
 }
 
-/** A rule as a latch, under the name of its hold. */
 export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinition> = {
   ...RULE_SHAPE,
   read(value, at, report) {
@@ -180,7 +174,6 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinit
   },
 };
 
-/** Reads a latch that was read before. */
 export function parseLatch(json: string): LatchRule {
   const reading = readAs(LATCH, parseJson(json));
   if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);

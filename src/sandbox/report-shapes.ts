@@ -25,10 +25,8 @@ export type FindingCode = keyof typeof FINDING_CODES;
 
 export const FINDING_CODE_NAMES = rowNames(FINDING_CODES);
 
-/** A finding without its call. The advice follows from the code. */
 export interface FindingText {
   readonly code: FindingCode;
-  /** What the client did. */
   readonly message: string;
 }
 

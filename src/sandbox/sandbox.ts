@@ -37,7 +37,6 @@ export interface ServerContext extends JournalContext, HoldContext {
   readonly upstream: Upstream | undefined;
 }
 
-/** A state after a change by the control API. */
 export interface Edited<T> {
   readonly state: State;
   readonly result: T;
@@ -81,7 +80,6 @@ export class Sandbox {
     return this.#storage.isDurable;
   }
 
-  /** The replies that this server holds back. */
   get holds(): Holds {
     this.#holds ??= new Holds(this.#storage, this.#context, (exchange) => {
       this.#use(exchange.delay);
@@ -147,7 +145,6 @@ export class Sandbox {
     return exchange;
   }
 
-  /** Answers a request that failed because of a bug or a storage error. */
   async #fail(error: unknown, request: ServiceRequest): Promise<Exchange> {
     const failed = { ...request, given: { reply: createFailure(this.state, error) } };
     const answerFailed = (state: State) => answer(state, failed, currentInstant());
@@ -203,7 +200,6 @@ export class Sandbox {
     return { what: last.edit.what, laterCalls: last.laterCalls() };
   }
 
-  /** How many are subscribed. */
   get listeners(): number {
     return this.#listeners;
   }
@@ -218,7 +214,6 @@ export class Sandbox {
     };
   }
 
-  /** Ends what lasts as long as the sandbox. */
   close(): void {
     void this.#storage.publish({ kind: 'deleted' });
   }

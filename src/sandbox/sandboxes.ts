@@ -60,7 +60,6 @@ export class Sandboxes {
   readonly #context: ServerContext;
   readonly #parts: SandboxParts;
   readonly #fleet: Fleet | undefined;
-  /** By name, the permanent ones first. */
   readonly #named = new Map<string, Sandbox>();
   /** What this server has shown in a fleet. */
   readonly #served = new Totals();
@@ -151,7 +150,6 @@ export class Sandboxes {
     return this.#fleet === undefined ? check : this.#open(name, false);
   }
 
-  /** The sandboxes that this server has in memory, the default one and staging first. */
   [Symbol.iterator](): Iterator<Sandbox> {
     return this.#named.values();
   }
@@ -271,7 +269,6 @@ export class Sandboxes {
     return () => clearInterval(timer);
   }
 
-  /** Restarts every sandbox after the files of the start changed. */
   async restart(start: Start): Promise<void> {
     this.#start = start;
     for (const sandbox of this) {
@@ -287,7 +284,6 @@ export class Sandboxes {
     }
   }
 
-  /** Staging has its own keys. */
   findStart(name: string, start: Start = this.#start): Start {
     if (name !== STAGING_SANDBOX) return start;
     const staging = stagingStarts.get(start) ?? stagingStart(start);

@@ -30,11 +30,9 @@ export interface State {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly counters: Counters;
-  /** Saved stores, by name. */
   readonly snapshots: ReadonlyMap<string, Store>;
   /** The sandbox's own scenarios, by name. An active one is in the settings too, as it was activated. */
   readonly scenarios: ReadonlyMap<string, SavedScenario>;
-  /** By the names of their holds. */
   readonly latches: ReadonlyMap<string, LatchRule>;
 }
 
@@ -50,7 +48,6 @@ interface Layers {
   readonly start: Start;
   /** In their order; the last wins. */
   readonly active: readonly Scenario[];
-  /** Options of assumptions. */
   readonly byHand: Partial<Choices>;
   /** The deployment that answers; undefined if the mock does. */
   readonly upstream: Upstream | undefined;
@@ -74,7 +71,6 @@ const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, retries: NO_R
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
 export const NO_LATCHES: State['latches'] = new Map();
 
-/** Adds layers up. */
 export function createSettings(layers: Layers): Settings {
   const { start, active, byHand } = layers;
   const assume = Object.assign({}, start.assume, ...active.map((scenario) => scenario.assume));
@@ -95,7 +91,6 @@ export function createSettings(layers: Layers): Settings {
 /** The settings of each start, which all its sandboxes share until they are changed. */
 const startSettings = new WeakMap<Start, Settings>();
 
-/** The state of a new sandbox. */
 export function initialState(start: Start, upstream: Upstream | undefined, wall: number): State {
   const clock = setClock(REAL_CLOCK, start.clock, wall);
   let settings = startSettings.get(start);
@@ -115,7 +110,6 @@ export function initialState(start: Start, upstream: Upstream | undefined, wall:
   };
 }
 
-/** A state with other layers. */
 export function changeLayers(state: State, layers: Partial<Layers>): State {
   return { ...state, settings: createSettings({ ...state.settings, ...layers }) };
 }
@@ -194,7 +188,6 @@ export function restart(
   };
 }
 
-/** A map with an entry added or replaced, which comes last. */
 export function withEntry<T>(
   map: ReadonlyMap<string, T>,
   name: string,
@@ -205,7 +198,6 @@ export function withEntry<T>(
   return after.set(name, value);
 }
 
-/** A map without an entry. */
 export function withoutEntry<T>(map: ReadonlyMap<string, T>, name: string): ReadonlyMap<string, T> {
   const after = new Map(map);
   after.delete(name);

@@ -5,7 +5,6 @@ import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
 import type { ExchangeFilter } from './exchange-filter.ts';
 import type { State } from './state.ts';
 
-/** What a change by the control API says of itself. */
 export interface EditText {
   /** Such as `clock +30 days`. */
   readonly what: string;
@@ -13,9 +12,7 @@ export interface EditText {
   readonly by: string;
 }
 
-/** A change by the control API. */
 export interface Edit extends EditText {
-  /** The number of the exchange before it. */
   readonly after: number;
   /** By the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
@@ -23,31 +20,24 @@ export interface Edit extends EditText {
   readonly changed: Readonly<Record<CollectionName, number>>;
 }
 
-/** Which exchanges to read. */
 export interface JournalQuery {
   readonly filter?: ExchangeFilter | undefined;
   /** The latest ones only. */
   readonly limit?: number | undefined;
 }
 
-/** Exchanges, and how many there are besides. */
 export interface JournalPage {
   /** The newest first. */
   readonly exchanges: readonly Exchange[];
-  /** How many match, regardless of the limit. */
   readonly total: number;
   readonly dropped: number;
-  /** The number of the latest exchange. */
   readonly number: number;
   /** Whether no dropped exchange could match. */
   readonly isComplete: boolean;
 }
 
-/** The numbers of a journal. */
 export interface JournalSize {
-  /** That of the latest exchange. */
   readonly number: number;
-  /** How many exchanges are kept. */
   readonly size: number;
   readonly dropped: number;
 }
@@ -59,15 +49,11 @@ export interface Journal {
   find(number: number): Exchange | undefined | Promise<Exchange | undefined>;
   /** The oldest first. */
   edits(): readonly Edit[] | Promise<readonly Edit[]>;
-  /** What was shown and found since the last reset. */
   totals(): Totals | Promise<Totals>;
-  /** The replies that are held back, the oldest first. */
   held(): readonly HeldExchange[] | Promise<readonly HeldExchange[]>;
-  /** Keeps how a hold ended. */
   endHold(exchange: Exchange): void | Promise<void>;
   /** The states around an exchange; undefined if nobody remembers them. */
   remembered(number: number): RememberedStates | undefined;
-  /** The latest edit that can be taken back. */
   lastEdit(): RememberedEdit | undefined;
 }
 
@@ -83,7 +69,6 @@ export interface RememberedEdit {
   readonly laterCalls: () => number;
 }
 
-/** What the journals of a server share. */
 export interface JournalContext {
   /** Exchanges that each keeps; may be 0. */
   readonly capacity: number;
@@ -119,24 +104,18 @@ export class BodyBudget {
 
 /** What a request or a call of the control API makes of a state. */
 export interface Update {
-  /** The same state if nothing changed. */
   readonly state: State;
-  /** A request of the service. */
   readonly exchange?: Exchange | undefined;
-  /** A change by the control API. */
   readonly edit?: EditText | undefined;
   /** What of the journal goes: its exchanges, or also coverage and findings. */
   readonly clears?: 'journal' | 'all' | undefined;
-  /** Whether it takes back the latest edit. */
   readonly undoes?: boolean | undefined;
 }
 
-/** What happens to a sandbox. */
 export type SandboxEvent =
   | { readonly kind: 'exchange'; readonly exchange: Exchange }
   /** A reply that was held back has left, or never will. */
   | { readonly kind: 'hold'; readonly exchange: Exchange }
-  /** The control API changed something. */
   | { readonly kind: 'edit' }
   /** Replies that were held back are to be sent; all without numbers. */
   | { readonly kind: 'release'; readonly why: HoldEnd; readonly exchanges?: readonly number[] }
@@ -170,18 +149,14 @@ export interface Storage {
   subscribe(listener: SandboxListener): () => void;
 }
 
-/** A sandbox as a storage opens it. */
 export interface OpenedSandbox {
   readonly name: string;
-  /** What a reset of it returns to. */
   readonly start: Start;
-  /** The state of a new one. */
   readonly initial: State;
   /** Whether its first use creates it. */
   readonly mayCreate: boolean;
 }
 
-/** The servers that share their sandboxes. */
 export interface Fleet {
   /** Why no sandbox can be used; undefined while they can. */
   readonly problem: string | undefined;
@@ -233,7 +208,6 @@ export class StorageError extends Error {
     this.isOutcomeUnknown = options.isOutcomeUnknown ?? false;
   }
 
-  /** What the reply says. */
   get refusal(): string {
     if (this.isOutcomeUnknown) return `the change may have been made: ${this.message}`;
     return this.code === 'not_saved' ? `the change was not made: ${this.message}` : this.message;

@@ -6,7 +6,6 @@ import type { Comparison } from '../service/reply.ts';
 /** Bytes of a reply's body, on the wire and out of its content coding. A larger one becomes a 502. */
 export const MAX_UPSTREAM_BODY = 64 * 1024 * 1024;
 
-/** A request for a deployment. */
 export interface UpstreamRequest {
   readonly method: string;
   /** The path below the base URL with its query, as the client wrote them. */
@@ -20,10 +19,8 @@ export interface UpstreamRequest {
   readonly onInformation?: (information: InformationEvent) => void;
 }
 
-/** A deployment's reply as it was received. */
 export interface UpstreamReply {
   readonly status: number;
-  /** The reason phrase of the status line. */
   readonly phrase: string;
   /** Names and values alternate, as the deployment wrote them. */
   readonly headers: readonly string[];
@@ -31,20 +28,16 @@ export interface UpstreamReply {
   readonly content: Buffer;
 }
 
-/** A whole reply of a deployment. */
 export interface CompleteReply {
   readonly status: number;
   /** Names and values alternate. */
   readonly headers: readonly string[];
   /** Without its content coding; undefined if nobody holds it. */
   readonly body: Buffer | undefined;
-  /** Its value; undefined if it is not JSON. */
   readonly json: unknown;
 }
 
-/** A deployment that answers the calls of a sandbox. */
 export interface Upstream {
-  /** Its base URL. */
   readonly url: string;
   /** The key that it gets in place of the client's. */
   readonly key: string | undefined;
@@ -52,7 +45,6 @@ export interface Upstream {
   compare(serviceState: ServiceState, call: Call, reply: CompleteReply): Comparison;
   /** Rejects with an UpstreamError if there is no whole reply. */
   send(request: UpstreamRequest): Promise<UpstreamReply>;
-  /** Closes its connections. */
   close(): void;
 }
 
@@ -64,7 +56,6 @@ export interface Upstream {
  */
 export type OpenUpstream = (url: URL, key?: string) => Promise<Upstream>;
 
-/** A deployment that did not answer. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   /** Whether it took too long. */
