@@ -5,7 +5,7 @@ import { errorCode } from '../node-errors.ts';
 import { decodeContent, findHeader } from '../raw-headers.ts';
 import { MAX_UPSTREAM_BODY } from '../sandbox/upstream.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
-import { explainFailure, SAFE, Transport, type TransportOptions } from './transport.ts';
+import { createTransport, explainFailure, SAFE, type TransportOptions } from './transport.ts';
 
 export interface DeploymentOptions extends TransportOptions {
   /** The base URL, as `parseBaseUrl` reads it. */
@@ -41,7 +41,7 @@ export class DeploymentClient {
   readonly url: URL;
   readonly #key: string | undefined;
   readonly #pace: Pace;
-  readonly #transport: Transport;
+  readonly #transport: ReturnType<typeof createTransport>;
   readonly #time: Time;
   readonly #replyTimeoutMs: number;
   #isLimited = false;
@@ -54,7 +54,7 @@ export class DeploymentClient {
     this.#time = time;
     this.#replyTimeoutMs = timeout * REPLY_TIMEOUT_FACTOR;
     this.#pace = new Pace(rate, time);
-    this.#transport = new Transport(url, options, DEFAULTS.deploymentTimeout);
+    this.#transport = createTransport(url, { ...options, timeout });
   }
 
   /**

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../contract/base-url.ts';
+import { DEFAULTS } from '../defaults.ts';
 import { errorCode, UNTRUSTED } from '../node-errors.ts';
 import {
   MAX_UPSTREAM_BODY,
@@ -44,62 +45,42 @@ export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
 /**
  * Sends requests to a server, directly or through a proxy, over connections that are kept. Passes
  * requests and replies on as they are: follows no redirect and decodes nothing.
+ *
+ * @param url as `parseBaseUrl` reads it
  */
-export class Transport {
-  readonly #agent: http.Agent;
-  readonly #options: http.RequestOptions;
-  readonly #timeout: number;
-  readonly #base: string;
-  readonly #headers: readonly string[];
+export function createTransport(
+  url: URL,
+  { ca, variables = {}, timeout = DEFAULTS.upstreamTimeout }: TransportOptions,
+) {
+  const proxy = findProxy(url, variables);
+  const isTunnel = proxy !== undefined && url.protocol === 'https:';
+  const isForwarded = proxy !== undefined && !isTunnel;
+  const next = isTunnel ? url : (proxy ?? url);
+  const { protocol, port } = next;
+  const { Agent, request } = protocol === 'https:' ? https : http;
+  const host = hostName(next);
+  const settings = {
+    keepAlive: true,
+    timeout,
+    ca: ca === undefined ? undefined : [...rootCertificates, ca],
+    rejectUnauthorized: true,
+    servername: isIP(host) === 0 ? host : '',
+  };
+  const agent = isTunnel ? tunnelAgent(proxy, url, settings) : new Agent(settings);
+  const base = (isForwarded ? url.origin : '') + url.pathname.replace(/\/$/, '');
+  const authorization = isForwarded ? proxyAuthorization(proxy) : {};
+  const ownHeaders = ['Host', url.host, ...Object.entries(authorization).flat()];
 
-  /** @param url as `parseBaseUrl` reads it */
-  constructor(url: URL, options: TransportOptions, defaultTimeout: number) {
-    const { ca, variables = {}, timeout = defaultTimeout } = options;
-    const proxy = findProxy(url, variables);
-    const isTunnel = proxy !== undefined && url.protocol === 'https:';
-    const next = isTunnel ? url : (proxy ?? url);
-    const { protocol, port } = next;
-    const host = hostName(next);
-    const settings = {
-      keepAlive: true,
-      timeout,
-      ca: ca === undefined ? undefined : [...rootCertificates, ca],
-      rejectUnauthorized: true,
-      servername: isIP(host) === 0 ? host : '',
-    };
-    if (isTunnel) this.#agent = tunnelAgent(proxy, url, settings);
-    else this.#agent = new (protocol === 'https:' ? https : http).Agent(settings);
-    this.#timeout = timeout;
-    this.#options = {
-      ...{ protocol, host, port, agent: this.#agent, timeout },
-      maxHeaderSize: MAX_HEAD_BYTES,
-    };
-    const isForwarded = proxy !== undefined && !isTunnel;
-    this.#base = (isForwarded ? url.origin : '') + url.pathname.replace(/\/$/, '');
-    const authorization = isForwarded ? proxyAuthorization(proxy) : {};
-    this.#headers = ['Host', url.host, ...Object.entries(authorization).flat()];
-  }
-
-  close(): void {
-    this.#agent.destroy();
-  }
-
-  /**
-   * Sends a request, and receives its whole reply.
-   *
-   * @throws TypeError for a proxy that speaks neither http nor https
-   */
-  send(transported: TransportRequest): Promise<UpstreamReply> {
+  /** Receives the whole reply. Throws a TypeError for a proxy that speaks neither http nor https. */
+  const send = (transported: TransportRequest): Promise<UpstreamReply> => {
     const { method, target, headers, body, onDisconnect, onInformation, signal } = transported;
-    const { request } = this.#options.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       let reply: IncomingMessage | undefined;
       const outgoing = request({
-        ...this.#options,
-        method,
-        signal,
-        path: this.#base + target,
-        headers: [...this.#headers, ...headers],
+        ...{ protocol, host, port, agent, timeout, method, signal },
+        maxHeaderSize: MAX_HEAD_BYTES,
+        path: base + target,
+        headers: [...ownHeaders, ...headers],
       });
       outgoing.maxHeadersCount = 0; // Node would drop the rest; their size is limited
       const abort = (error: Error) => (reply ?? outgoing).destroy(error);
@@ -118,15 +99,16 @@ export class Transport {
         // The server closed an idle connection just as it was used again.
         const isStale =
           outgoing.reusedSocket && errorCode(error) === 'ECONNRESET' && reply === undefined;
-        if (isStale && SAFE.test(method)) resolve(this.send(transported));
+        if (isStale && SAFE.test(method)) resolve(send(transported));
         else reject(error);
       });
       outgoing.on('timeout', () =>
-        abort(new ReplyTimeoutError(`it sent nothing for ${this.#timeout} ms`)),
+        abort(new ReplyTimeoutError(`it sent nothing for ${timeout} ms`)),
       );
       outgoing.end(body);
     });
-  }
+  };
+  return { send, close: () => agent.destroy() };
 }
 
 /** @throws Error for a reply that breaks off, is too long or has no valid status */

@@ -1,4 +1,3 @@
-import { DEFAULTS } from '../../defaults.ts';
 import { asError } from '../../node-errors.ts';
 import { type OpenUpstream, type Upstream, UpstreamError } from '../../sandbox/upstream.ts';
 import type { TransportOptions } from '../transport.ts';
@@ -14,13 +13,13 @@ export class Upstreams {
   }
 
   readonly open: OpenUpstream = async (base, key) => {
-    const { explainFailure, ReplyTimeoutError, Transport } = await import('../transport.ts');
+    const { createTransport, explainFailure, ReplyTimeoutError } = await import('../transport.ts');
     const { compareReply: compare } = await import('./drift.ts');
     const name = JSON.stringify([base, key]);
     const known = this.#upstreams.get(name);
     if (known !== undefined) return known;
     const url = base.href.replace(/\/$/, '');
-    const transport = new Transport(base, this.#settings, DEFAULTS.upstreamTimeout);
+    const transport = createTransport(base, this.#settings);
     const send: Upstream['send'] = (request) =>
       transport.send(request).catch((thrown) => {
         const isTimeout = [thrown, asError(thrown).cause].some(
