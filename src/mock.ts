@@ -1,4 +1,4 @@
-import type { ControlOptions, ControlParts } from './control/control-options.ts';
+import type { ControlOptions, ControlParts } from './control/endpoint.ts';
 import { DEFAULT_SANDBOX } from './defaults.ts';
 import { Upstreams } from './deployment/upstream/upstreams.ts';
 import { PendingResponses } from './http/connections.ts';

@@ -1,4 +1,4 @@
-import type { FinishedCall } from '../control/control-options.ts';
+import type { FinishedCall } from '../control/endpoint.ts';
 import { DEFAULT_SANDBOX } from '../defaults.ts';
 import type { ServerOptions } from '../options.ts';
 import { describeHold, type ObservedExchange } from '../sandbox/exchange.ts';

@@ -121,7 +121,8 @@ export class ControlClient {
     const response = await this.request(route, input);
     const text = await response.text().catch((cause) => this.#refuse(cause, input?.signal));
     const value = text === '' ? undefined : tryParseJson(text);
-    if (text !== '' && value === undefined) throw strangeReply(response.status, route, this.url);
+    if (text !== '' && value === undefined)
+      throw createStrangeError(response.status, route, this.url);
     // The table of endpoints says what a server of this version answers.
     return value as ReplyOf<R>;
   }
@@ -166,7 +167,7 @@ export class ControlClient {
     const target = template.replace(/\{(\w+)\}/g, (_, parameter: string) =>
       encodeURIComponent(String(path[parameter])),
     );
-    const url = this.url + target + searchText(query);
+    const url = this.url + target + writeSearch(query);
     const headers = new Headers({ 'Mock-Client': name, ...input.headers });
     if (token !== undefined) headers.set('Mock-Control-Token', token);
     const isText = typeof body === 'string';
@@ -202,7 +203,7 @@ interface AnyInput {
   readonly signal?: AbortSignal | undefined;
 }
 
-function searchText(query: object): string {
+function writeSearch(query: object): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, String(value));
@@ -220,14 +221,14 @@ const ADVICE: Readonly<Record<string, string>> = {
 function readError(status: number, text: string, call: string): ControlError {
   const body = tryParseJson(text);
   if (!isObject(body) || typeof body.code !== 'string' || typeof body.message !== 'string') {
-    return strangeReply(status, call);
+    return createStrangeError(status, call);
   }
   const { code, message, problems } = body;
   const places = Array.isArray(problems) ? problems : [];
   return new ControlError(status, code, message + (ADVICE[code] ?? ''), call, places);
 }
 
-function strangeReply(status: number, ...call: readonly string[]): ControlError {
+function createStrangeError(status: number, ...call: readonly string[]): ControlError {
   const message = `${call.join(' of ')} got ${status} from something other than petstore-mock: is the URL right?`;
   return new ControlError(status, 'unknown', message, call.join(' of '));
 }

@@ -12,11 +12,16 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { formatProblem } from '../words.ts';
 import { readBody } from './body.ts';
-import type { ControlParts } from './control-options.ts';
-import { type ControlCall, type Endpoint, type MockRequest, readRequest } from './endpoint.ts';
+import {
+  type ControlCall,
+  type ControlParts,
+  type Endpoint,
+  type MockRequest,
+  readRequest,
+} from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createGuard } from './guard.ts';
-import { createPageHandler, rootReply } from './pages.ts';
+import { createPageHandler, createRootReply } from './pages.ts';
 import {
   type ControlReply,
   ofService,
@@ -42,7 +47,7 @@ export function createExpressApp(
   if (!control.plain) {
     app.get(ROOT, (request, response) => {
       const mount = `${request.baseUrl}${request.path.replace(/\/$/, '')}/__mock`;
-      sendReply(response, rootReply({ ...readRequest(request), mount }, control));
+      sendReply(response, createRootReply({ ...readRequest(request), mount }, control));
     });
   }
   app.use(/^(?:\/~[^/]*)?\/__mock(?=\/|$)/, createControlRouter(load, control));

@@ -30,21 +30,21 @@ export async function readBody(
   const isYaml = shape?.asText === true && YAML.test(type);
   if (isAnnounced && !JSON_TYPE.test(type) && !isYaml) {
     const expected = shape?.asText ? `application/json or ${YAML_TYPE}` : 'application/json';
-    return bodyRefusal('unsupported_media_type', 415, `expected a body of type ${expected}`);
+    return refuseBody('unsupported_media_type', 415, `expected a body of type ${expected}`);
   }
   if (isAnnounced && !/^(?:identity)?$/i.test(coding)) {
-    return bodyRefusal('unsupported_media_type', 415, 'expected a body without Content-Encoding');
+    return refuseBody('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
   if (shape === undefined) return {};
   const body = await new Promise<RequestBody>((received) => {
     receiveBody(request, LIMITS.controlBody.max, received);
   });
   if (body.kind === 'too-large') {
-    return bodyRefusal('body_too_large', 413, 'the body is larger than 1 MiB');
+    return refuseBody('body_too_large', 413, 'the body is larger than 1 MiB');
   }
   if (body.kind === 'none') {
     if (shape.optional) return { value: {} };
-    return bodyRefusal('invalid_input', 400, 'expected a body, found nothing');
+    return refuseBody('invalid_input', 400, 'expected a body, found nothing');
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body.bytes);
@@ -52,10 +52,10 @@ export async function readBody(
     return { value: shape.asText ? { format, text } : parseInput(text) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return bodyRefusal('invalid_input', 400, `the body cannot be read: ${why}`);
+    return refuseBody('invalid_input', 400, `the body cannot be read: ${why}`);
   }
 }
 
-function bodyRefusal(...refusal: Parameters<typeof refuse>): BodyReading {
+function refuseBody(...refusal: Parameters<typeof refuse>): BodyReading {
   return { refusal: refuse(...refusal) };
 }

@@ -3,12 +3,15 @@ import { isIntegerText, type Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
 import { DEFAULT_SANDBOX } from '../defaults.ts';
+import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { parseTarget } from '../http/target.ts';
 import type { Edited, Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { State } from '../sandbox/state.ts';
+import type { OpenUpstream } from '../sandbox/upstream.ts';
 import type { Instant } from '../service/clock.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
-import type { ControlParts } from './control-options.ts';
+import type { GuardOptions } from './guard.ts';
 import { type ControlReply, refuseInput } from './reply.ts';
 
 /** The media type of YAML (RFC 9512). */
@@ -34,7 +37,7 @@ interface EndpointBody<T, In = unknown, Optional extends boolean = boolean> {
   readonly asText?: true;
 }
 
-/** An endpoint in the table that the routes and the OpenAPI document are made from. */
+/** A row of the table that the routes, the OpenAPI document and the client are made from. */
 export interface Endpoint {
   readonly id: string;
   readonly method: Method;
@@ -72,9 +75,41 @@ export interface Endpoint {
   readonly handle: Handle<ControlCall>;
 }
 
+export interface FinishedCall {
+  readonly method: string;
+  readonly target: string;
+  readonly status: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** In milliseconds, up to the end of the reply. */
+  readonly duration: number;
+}
+
+export interface ControlOptions {
+  /** Leaves out everything that distinguishes the mock from the service. */
+  readonly plain?: boolean | undefined;
+  /** Leaves out the control API, except for `health` and `certificate.pem`. */
+  readonly noControl?: boolean | undefined;
+  /** What a check of a deployment found out, to show beside the assumptions. */
+  readonly checked?: SavedVerdicts | undefined;
+  /** Called after each call of the control API, except `health` and `status`. */
+  readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
+}
+
+export interface ControlParts extends ControlOptions {
+  readonly plain: boolean;
+  readonly sandboxes: Sandboxes;
+  readonly guard: GuardOptions;
+  /** The certificate that clients may trust, in PEM; undefined without TLS. */
+  readonly certificate?: string | undefined;
+  /** Opens the deployment that is to answer in a sandbox. */
+  readonly openUpstream: OpenUpstream;
+  /** Why the server cannot answer now; undefined while it can. */
+  readonly problem?: (() => string | undefined) | undefined;
+}
+
 type Handle<Call> = (call: Call) => ControlReply | Promise<ControlReply>;
 
-/** A request for the mock itself. */
 export interface MockRequest {
   readonly request: IncomingMessage;
   /** The scheme and the host that the client called. */
@@ -104,7 +139,6 @@ export function readRequest(request: ExpressRequest): MockRequest {
   return { request, origin, mount, sandboxName, path: isMount ? '' : path, search };
 }
 
-/** A request of the control API. */
 export interface ControlCall<Body = unknown, Query = URLSearchParams> extends MockRequest {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
@@ -198,12 +232,10 @@ function accept(value: unknown): Reading<unknown> {
   return { ok: true, value };
 }
 
-/** The URL of the service beside a control API. */
 export function findServiceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
-/** The parameters of a query: the members of its shape that have a description. */
 function listParameters({ schema }: Shape<unknown>): readonly Parameter[] {
   return Object.entries(readProperties(schema)).flatMap(([name, { description, ...property }]) =>
     description ? [{ name, description: String(description), schema: property }] : [],

@@ -5,7 +5,7 @@ import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { createControlOpenApi } from './control-openapi.ts';
 import { type Endpoint, type EndpointDefinition, endpoint, findServiceUrl } from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
-import { METRICS_TYPE, metricsText } from './metrics.ts';
+import { METRICS_TYPE, writeMetrics } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { ANY_OBJECT, json, refuse } from './reply.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
@@ -56,7 +56,7 @@ const MOCK_ENDPOINTS = [
     handle: ({ parts: { sandboxes } }) => ({
       status: 200,
       mediaType: METRICS_TYPE,
-      content: metricsText(sandboxes),
+      content: writeMetrics(sandboxes),
     }),
   }),
   endpoint('getServiceDocument', 'GET /service.openapi.json', {

@@ -3,8 +3,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { hostName, isLoopbackName, parseBaseUrl } from '../contract/base-url.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { describe } from '../words.ts';
-import type { GuardOptions } from './control-options.ts';
 import { type ControlReply, refuse } from './reply.ts';
+
+export interface GuardOptions {
+  /** What callers must send. Undefined on loopback: then only calls by a loopback name are allowed. */
+  readonly token: string | undefined;
+  /** The name that the server was told to listen on. Calls by that name are allowed, too. */
+  readonly host?: string | undefined;
+}
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 

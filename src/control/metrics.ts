@@ -1,20 +1,18 @@
 import { DURATION_BOUNDS, type OperationMeter } from '../sandbox/meter.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 
-/** The text format of Prometheus. */
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** What follows the name of a metric: a suffix and labels, then a value. */
 type Sample = readonly [name: string, value: number];
 
-/** The metrics of a server. */
-export function metricsText({ meter, size }: Sandboxes): string {
+export function writeMetrics({ meter, size }: Sandboxes): string {
   const endings: Sample[] = [];
   const durations: Sample[] = [];
   for (const [operation = 'none', exchanges] of meter.operations) {
-    durations.push(...histogram(exchanges, { operation }));
+    durations.push(...createHistogram(exchanges, { operation }));
     for (const { status = 'none', basis = 'none', count } of exchanges.endings) {
-      endings.push([labelText({ operation, status, basis }), count]);
+      endings.push([writeLabels({ operation, status, basis }), count]);
     }
   }
   const metrics: readonly (readonly [typed: string, help: string, samples: readonly Sample[]])[] = [
@@ -33,16 +31,20 @@ export function metricsText({ meter, size }: Sandboxes): string {
 /** Labels hold no character that needs an escape. */
 type Labels = Readonly<Record<string, string | number>>;
 
-function histogram({ counts, seconds }: OperationMeter, labels: Labels): readonly Sample[] {
+function createHistogram({ counts, seconds }: OperationMeter, labels: Labels): readonly Sample[] {
   let count = 0;
   const buckets = counts.map((more, index): Sample => {
     count += more;
-    return [`_bucket${labelText({ le: DURATION_BOUNDS[index] ?? '+Inf', ...labels })}`, count];
+    return [`_bucket${writeLabels({ le: DURATION_BOUNDS[index] ?? '+Inf', ...labels })}`, count];
   });
-  return [...buckets, [`_sum${labelText(labels)}`, seconds], [`_count${labelText(labels)}`, count]];
+  return [
+    ...buckets,
+    [`_sum${writeLabels(labels)}`, seconds],
+    [`_count${writeLabels(labels)}`, count],
+  ];
 }
 
-function labelText(labels: Labels): string {
+function writeLabels(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

@@ -3,8 +3,7 @@ import { extname, join } from 'node:path';
 import type express from 'express';
 import type { RequestHandler } from 'express';
 import { packageRoot, packageVersion } from '../package.ts';
-import type { ControlParts } from './control-options.ts';
-import { findServiceUrl, type MockRequest, readRequest } from './endpoint.ts';
+import { type ControlParts, findServiceUrl, type MockRequest, readRequest } from './endpoint.ts';
 import { type ControlReply, json, refuse, refuseMethod, sendReply } from './reply.ts';
 
 /** Written by scripts/build-dashboard.mjs: the page, and compressed files, which every browser accepts. */
@@ -78,8 +77,8 @@ function setHeaders(response: ServerResponse, file: string): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-/** Redirects browsers from a root to the dashboard, and gives other clients a list of addresses. */
-export function rootReply(
+/** Redirects browsers from a root to the dashboard, and gives other clients a list of listAddresses. */
+export function createRootReply(
   { request, origin, mount }: MockRequest,
   { noControl = false }: ControlParts,
 ): ControlReply {
@@ -88,10 +87,10 @@ export function rootReply(
   const Vary = 'Accept';
   return isBrowser && !noControl
     ? { status: 302, headers: { Vary, Location: `${mount}/` } }
-    : json(addresses(origin + mount, noControl), 200, { Vary });
+    : json(listAddresses(origin + mount, noControl), 200, { Vary });
 }
 
-function addresses(control: string, noControl: boolean): object {
+function listAddresses(control: string, noControl: boolean): object {
   return {
     name: 'petstore-mock',
     version: packageVersion(),

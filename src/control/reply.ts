@@ -38,7 +38,6 @@ export const ERROR = namedObject('Error', {
   problems: optional(list(PROBLEM), 'The problems of the input, each with its place.'),
 });
 
-/** A reply of the control API. */
 export interface ControlReply {
   readonly status: number;
   /** JSON by default. */
@@ -70,12 +69,10 @@ export function refuse<C extends ErrorCode>(
   return json({ ...error, problems }, status, headers);
 }
 
-/** The refusal of a method, with those that are allowed. */
 export function refuseMethod(method: string, allow: string): ControlReply {
   return refuse('method_not_allowed', 405, adviseMethod(method, allow), { Allow: allow });
 }
 
-/** The refusal of a body or a query, with its problems. */
 export function refuseInput<P extends ControlProblem>(
   problems: readonly P[],
   format: (problem: P) => string = problemText,
@@ -88,7 +85,6 @@ export function refuseInput<P extends ControlProblem>(
   return refuse('invalid_input', 400, message, {}, places);
 }
 
-/** A refusal that the service would answer with. */
 export function ofService({ status, body }: Reply): ControlReply {
   return { status, content: body.kind === 'json' ? body.text : '{}' };
 }

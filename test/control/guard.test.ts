@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { GuardOptions } from '../../src/control/control-options.ts';
-import { createGuard } from '../../src/control/guard.ts';
+import { createGuard, type GuardOptions } from '../../src/control/guard.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { clientAt } from '../helpers/wire.ts';
 

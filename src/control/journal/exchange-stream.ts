@@ -91,7 +91,7 @@ export async function openStream(
     isSending = true;
     while ((sent < latest || notes.length > 0) && !response.destroyed) {
       const text = await nextText();
-      if (text !== '' && !response.write(text)) await drained(response);
+      if (text !== '' && !response.write(text)) await waitForDrain(response);
     }
     isSending = false;
     if (isDeleted) response.end();
@@ -132,7 +132,7 @@ export async function openStream(
 }
 
 /** Resolves when the client has read what was written, or is gone. */
-function drained(response: ServerResponse): Promise<void> {
+function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       response.off('drain', end).off('close', end);

@@ -51,8 +51,6 @@ const MESSAGE = object({
   size: optional(COUNT, 'The bytes of the whole body; left out if there was none.'),
   cut: optional(FLAG, 'Whether the body was dropped: it was too long, or others are newer.'),
 });
-/** A request or a reply as the journal kept it. */
-export type RecordedMessage = InputOf<typeof MESSAGE>;
 
 export const EXCHANGE = namedObject('Exchange', {
   number: required(COUNT, 'Counted from 1, dropped exchanges included.'),
@@ -130,7 +128,6 @@ type ShownMessage = Exchange['request'];
 
 const NO_REPLY = { headers: [], body: undefined, size: 0 };
 
-/** Shows a body as JSON if it is JSON, else as text. */
 function writeMessage(message: ShownMessage): string {
   const { headers, size } = message;
   const shown = mergeHeaders(maskHeaders(headers));
@@ -156,13 +153,11 @@ function mergeHeaders(headers: readonly string[]): Readonly<Record<string, strin
 /** What is not known of an exchange, as HAR says it. */
 const UNKNOWN = -1;
 
-/** What is before the entries of an archive. */
 export function writeHarHead(): string {
   const creator = JSON.stringify({ name: 'petstore-mock', version: packageVersion() });
   return `{"log":{"version":"1.2","creator":${creator},"entries":`;
 }
 
-/** An exchange as an entry of HAR 1.2. */
 export function writeHarEntry(exchange: Exchange, origin: string): string {
   const { at, delay, duration, reasons } = exchange;
   return JSON.stringify({
@@ -222,7 +217,6 @@ function createHarResponse({
   };
 }
 
-/** What requests and responses have in common. */
 function createHarMessage(headers: readonly string[]): object {
   return {
     httpVersion: 'HTTP/1.1',

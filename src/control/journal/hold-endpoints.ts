@@ -27,8 +27,7 @@ const RELEASED = namedObject('ReleaseResult', {
   released: required(list(HELD_REPLY), 'The replies that were sent, in this order.'),
   held: required(COUNT, 'How many still wait.'),
 });
-/** What a release did. */
-export type ReleaseResult = ValueOf<typeof RELEASED>;
+type ReleaseResult = ValueOf<typeof RELEASED>;
 
 const RELEASE = object({
   name: optional(HOLD_NAME, 'Only replies that are held under this name.'),
@@ -42,7 +41,7 @@ export const HOLD_ENDPOINTS = [
   endpoint('listHolds', 'GET /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
     replies: { 200: list(HELD_REPLY) },
-    handle: async ({ sandbox }) => json((await sandbox.journal.held()).map(heldReply)),
+    handle: async ({ sandbox }) => json((await sandbox.journal.held()).map(showHeldReply)),
   }),
   endpoint('setLatch', 'POST /holds', {
     summary: 'Set a latch: a rule that holds replies back',
@@ -75,12 +74,12 @@ export const HOLD_ENDPOINTS = [
         }));
       }
       const { released, held } = await call.sandbox.holds.release(which);
-      return json<ReleaseResult>({ released: released.map(heldReply), held });
+      return json<ReleaseResult>({ released: released.map(showHeldReply), held });
     },
   }),
 ];
 
-function heldReply({ number, hold, operation, method, target, at }: HeldExchange): HeldReply {
+function showHeldReply({ number, hold, operation, method, target, at }: HeldExchange): HeldReply {
   const since = new Date(at).toISOString();
   return { exchange: number, name: hold.name, operation, method, target, since };
 }

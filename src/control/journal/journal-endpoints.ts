@@ -51,7 +51,7 @@ const EDIT = namedObject('Edit', {
     'How many records it changed.',
   ),
 });
-/** A change by the control API, as the journal shows it. */
+/** A change by the control API. */
 export type EditView = InputOf<typeof EDIT>;
 
 const JOURNAL = namedObject('Journal', {
@@ -60,8 +60,6 @@ const JOURNAL = namedObject('Journal', {
   dropped: required(COUNT, 'How many exchanges are no longer kept.'),
   total: required(COUNT, 'How many match, regardless of the limit.'),
 });
-
-export type JournalView = InputOf<typeof JOURNAL>;
 
 const EXCHANGE_COUNT = namedObject('ExchangeCount', {
   count: required(COUNT, 'How many exchanges match.'),
@@ -77,7 +75,7 @@ const REPLY_COVERAGE = object({
 });
 
 const COVERAGE = named('Coverage', coverageShape(REPLY_COVERAGE));
-export type Coverage = InputOf<typeof COVERAGE>;
+type Coverage = InputOf<typeof COVERAGE>;
 
 const FINDINGS = namedObject('Findings', {
   total: required(COUNT, 'How many there are, including those that are not kept.'),
@@ -91,9 +89,8 @@ const FINDINGS = namedObject('Findings', {
   ),
   findings: required(list(FINDING), 'The findings that are kept.'),
 });
-export type Findings = InputOf<typeof FINDINGS>;
+type Findings = InputOf<typeof FINDINGS>;
 
-/** A filter of exchanges, all members of which must match, and how long to wait for how many. */
 const AWAITED_FILTER = namedObject('ExchangeFilter', {
   ...FILTER_MEMBERS,
   atLeast: optional(COUNT, 'Wait until this many exchanges match; 1 by default.'),
@@ -103,7 +100,6 @@ const AWAITED_FILTER = namedObject('ExchangeFilter', {
   ),
 });
 
-/** A filter, how many exchanges to return, and their order. */
 const LIMITED_FILTER = object({
   ...FILTER_MEMBERS,
   limit: optional(COUNT, 'Return only this many of the latest exchanges.'),
@@ -130,7 +126,7 @@ export const JOURNAL_ENDPOINTS = [
       const edits = query.edits ? (await sandbox.journal.edits()).map(showEdit) : undefined;
       const counts = `"dropped":${dropped},"total":${total}`;
       const rest = edits === undefined ? '' : `"edits":${JSON.stringify(edits)},`;
-      const content = joined('{"exchanges":', texts, `,${rest}${counts}}`);
+      const content = joinParts('{"exchanges":', texts, `,${rest}${counts}}`);
       return { status: 200, content };
     },
   }),
@@ -143,7 +139,7 @@ export const JOURNAL_ENDPOINTS = [
     handle: async ({ sandbox, query, origin }) => {
       const { exchanges } = await select(sandbox, query);
       const entries = listText(exchanges, (exchange) => writeHarEntry(exchange, origin));
-      return { status: 200, content: joined(writeHarHead(), entries, '}}') };
+      return { status: 200, content: joinParts(writeHarHead(), entries, '}}') };
     },
   }),
   endpoint('deleteRequests', 'DELETE /requests', {
@@ -231,13 +227,12 @@ function showEdit({ after, at, what, by, changed }: Edit): EditView {
   return { after, at: new Date(at).toISOString(), what, by, changed };
 }
 
-function* joined(before: string, list: Iterable<string>, after: string): Generator<string> {
+function* joinParts(before: string, list: Iterable<string>, after: string): Generator<string> {
   yield before;
   yield* list;
   yield after;
 }
 
-/** The exchanges that a query selects, and how many match regardless of its limit. */
 async function select(
   { journal }: Sandbox,
   { limit, order, edits: _, ...filter }: ValueOf<typeof LIMITED_FILTER>,
@@ -246,8 +241,6 @@ async function select(
   return order === 'desc' ? page : { ...page, exchanges: page.exchanges.toReversed() };
 }
 
-/** The totals of the sandbox, or of all. */
-/** The refusal of one more stream or waiting count. */
 function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
   const { max } = LIMITS.listeners;
   const message = `at most ${max} streams and waiting counts may be open in a sandbox`;

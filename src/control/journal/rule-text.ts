@@ -7,7 +7,7 @@ import { pairHeaders } from './exchange-text.ts';
 /** Characters of a body that a rule repeats. */
 const MAX_RULE_BODY = 8192;
 
-/** A scenario with a rule for calls like this one; undefined if it reached no operation. */
+/** @returns undefined if the exchange reached no operation */
 export function writeRule(exchange: Exchange): string | undefined {
   const { number, operation, target, fault, delay, status } = exchange;
   if (operation === undefined) return undefined;

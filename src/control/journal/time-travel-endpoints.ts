@@ -200,7 +200,6 @@ function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
 }
 
-/** What a request asks of the mock. */
 async function readPreference({ headers }: ServiceRequest, state: State) {
   const prefer = findHeader(headers, 'prefer');
   const isRead = prefer !== undefined && !state.settings.start.plain;
@@ -260,7 +259,6 @@ function comparable(headers: readonly string[]): string {
     .join('\n');
 }
 
-/** The bytes that a journal keeps of a body. */
 const MAX_SHOWN_BYTES = 256 * 1024;
 
 function describeAlternative(id: AssumptionId, option: string, other: Exchange): Alternative {

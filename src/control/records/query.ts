@@ -117,7 +117,7 @@ export function createListQuery<R>(
     Object.entries(COMPARISONS).map(([operator, prepare]): [string, Member<FieldFilter, false>] => {
       const others = OPERATORS.map((other) => `\`${name}${other}\``);
       const description = `Records with this value. ${joinWords(others, 'and')} compare in other ways.`;
-      const shape = filterShape(name, field, operator, prepare);
+      const shape = createFilterShape(name, field, operator, prepare);
       return [name + operator, optional(shape, operator === '' ? description : '')];
     }),
   );
@@ -171,7 +171,7 @@ function createSearch(text: string, names: readonly string[]): Filter {
 }
 
 /** Reads a text, or several, as a filter. An absent field never matches. */
-function filterShape(
+function createFilterShape(
   name: string,
   field: Field,
   operator: string,

@@ -162,7 +162,7 @@ function createRecordEndpoints(kind: Kind): readonly EndpointDefinition[] {
       replies: { 200: shape, 404: missing },
       handle: handleId(({ sandbox }, id) => {
         const found = sandbox.state.store[name].get(id);
-        return found ? { status: 200, content: recordText(found) } : recordNotFound(kind, id);
+        return found ? { status: 200, content: recordText(found) } : refuseRecord(kind, id);
       }),
     }),
     endpoint(`put${record}`, `PUT ${one}`, {
@@ -189,7 +189,7 @@ function createRecordEndpoints(kind: Kind): readonly EndpointDefinition[] {
         edit(call, `changed ${stripArticle(kind)} ${id}`, (state) => {
           const { body } = call;
           const before = state.store[name].get(id);
-          if (before === undefined) return recordNotFound(kind, id);
+          if (before === undefined) return refuseRecord(kind, id);
           return write(name, state, id, applyRecordChanges(fields, before, body));
         }),
       ),
@@ -203,7 +203,7 @@ function createRecordEndpoints(kind: Kind): readonly EndpointDefinition[] {
       replies: { 204: 'Removed.', 404: missing },
       handle: handleId((call, id) =>
         edit(call, `removed ${stripArticle(kind)} ${id}`, ({ store }) => {
-          if (!store[name].has(id)) return recordNotFound(kind, id);
+          if (!store[name].has(id)) return refuseRecord(kind, id);
           const after =
             name === 'animals'
               ? withoutAnimals(store, [id])
@@ -239,7 +239,7 @@ function write<Name extends CollectionName>(
   };
 }
 
-function recordNotFound(kind: Kind, id: bigint): ControlReply {
+function refuseRecord(kind: Kind, id: bigint): ControlReply {
   const { name, notFound: code } = kind;
   const message = `there is no ${stripArticle(kind)} with the ${ID_NAME[name]} ${id}`;
   return refuse(code, 404, message);

@@ -36,8 +36,7 @@ const SANDBOX = namedObject('Sandbox', {
   requests: required(COUNT, 'How many exchanges its journal keeps.'),
   findings: required(COUNT, 'How many findings it has, including those that are not kept.'),
 });
-/** A sandbox and its sizes. */
-export type SandboxSummary = InputOf<typeof SANDBOX>;
+type SandboxSummary = InputOf<typeof SANDBOX>;
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
@@ -153,7 +152,7 @@ async function selectSandboxes({
   return selectPage({ size: rows.length, ascending: () => rows }, query);
 }
 
-/** Summaries of sandboxes. Leaves out those that are gone. */
+/** Leaves out those that are gone. */
 async function summarizeAll(
   sandboxes: Sandboxes,
   uses: readonly Use[],

@@ -37,8 +37,7 @@ const SCENARIO_SUMMARY = namedObject('Scenario', {
   own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
   active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
 });
-/** A scenario that can be named. */
-export type ScenarioSummary = InputOf<typeof SCENARIO_SUMMARY>;
+type ScenarioSummary = InputOf<typeof SCENARIO_SUMMARY>;
 
 const ACTIVE_RULE = namedObject('ActiveRule', {
   number: required(COUNT, 'Its place in its scenario, counted from 1.'),
@@ -57,15 +56,14 @@ const ACTIVE_SCENARIO = namedObject('ActiveScenario', {
 const ACTIVE_SCENARIOS = namedObject('ActiveScenarios', {
   scenarios: required(list(ACTIVE_SCENARIO), 'A later one wins over an earlier one.'),
 });
-export type ActiveScenarios = InputOf<typeof ACTIVE_SCENARIOS>;
+type ActiveScenarios = InputOf<typeof ACTIVE_SCENARIOS>;
 
 const SCENARIO_PROBLEM = object({
   line: required(COUNT, 'The line, from 1.'),
   column: required(COUNT, 'The column, from 1.'),
   message: required(ANY_TEXT, 'What was expected there, and what was found.'),
 });
-/** What is wrong with the text of a scenario, and where. */
-export type ScenarioProblem = InputOf<typeof SCENARIO_PROBLEM>;
+type ScenarioProblem = InputOf<typeof SCENARIO_PROBLEM>;
 
 const SCENARIO_PROBLEMS = object({
   problems: required(list(SCENARIO_PROBLEM), 'Every problem; empty if the scenario is valid.'),
@@ -128,7 +126,7 @@ export const SCENARIO_ENDPOINTS = [
     headers: { ETag: 'The version of the text, for `If-Match` of `PUT scenarios/{name}`.' },
     handle: ({ sandbox, params: { name = '' } }) => {
       const own = sandbox.state.scenarios.get(name);
-      if (own === undefined && !isShipped(name)) return scenarioNotFound(sandbox.state, name);
+      if (own === undefined && !isShipped(name)) return refuseScenario(sandbox.state, name);
       const { format, text } = own ?? { format: 'yaml', text: scenarioText(name) };
       const headers = { ETag: createEtag(text) };
       return { status: 200, mediaType: MEDIA_TYPES[format], headers, content: text };
@@ -167,7 +165,7 @@ export const SCENARIO_ENDPOINTS = [
           const counters = { ...state.counters, rules };
           return { scenarios: withoutEntry(state.scenarios, name), counters, reply: DONE };
         }
-        if (!isShipped(name)) return scenarioNotFound(state, name);
+        if (!isShipped(name)) return refuseScenario(state, name);
         return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);
       }),
   }),
@@ -285,7 +283,7 @@ function showProblem(problem: TextProblem): ScenarioProblem {
   return { line: 1, column: 1, message: formatProblem(problem) };
 }
 
-function scenarioNotFound({ scenarios }: State, name: string): ControlReply {
+function refuseScenario({ scenarios }: State, name: string): ControlReply {
   const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
   return refuse(
     'not_found',

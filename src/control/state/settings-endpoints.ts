@@ -34,8 +34,7 @@ import {
 } from '../../shape/shapes.ts';
 import { countChanges } from '../../store/store.ts';
 import { countText } from '../../words.ts';
-import type { ControlParts } from '../control-options.ts';
-import { edit, endpoint } from '../endpoint.ts';
+import { type ControlParts, edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse } from '../reply.ts';
 
 const OPTION = object({
@@ -54,23 +53,20 @@ const ASSUMPTION = namedObject('Assumption', {
   calls: optional(COUNT, 'How many calls in the journal it decided; in `GET assumptions` only.'),
   checked: optional(ASSUMPTION_VERDICT, 'What a check of a deployment found out about it.'),
 });
-/** An assumption, and the option that is chosen. */
-export type AssumptionState = InputOf<typeof ASSUMPTION>;
+type AssumptionState = InputOf<typeof ASSUMPTION>;
 
 const CLOCK = namedObject('Clock', {
   now: required(INSTANT_TEXT, 'The current time.'),
   frozen: required(FLAG, 'Whether it is frozen.'),
   real: required(FLAG, 'Whether it follows the system time.'),
 });
-/** The state of a sandbox's clock. */
-export type ClockState = InputOf<typeof CLOCK>;
+type ClockState = InputOf<typeof CLOCK>;
 
 const UPSTREAM = namedObject('Upstream', {
   url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
   ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
 });
-/** Which deployment answers in a sandbox. */
-export type UpstreamState = InputOf<typeof UPSTREAM>;
+type UpstreamState = InputOf<typeof UPSTREAM>;
 
 const STATUS = namedObject('Status', {
   sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
@@ -91,8 +87,7 @@ const STATUS = namedObject('Status', {
   ),
   keys: required(TEXTS, 'The API keys that work, the first of which may write.'),
 });
-/** What in a sandbox differs from a fresh mock. */
-export type SandboxStatus = InputOf<typeof STATUS>;
+type SandboxStatus = InputOf<typeof STATUS>;
 
 export const ASSUMPTION_ENDPOINTS = [
   endpoint('listAssumptions', 'GET /assumptions', {
@@ -105,7 +100,7 @@ export const ASSUMPTION_ENDPOINTS = [
         const id = reason.split('=')[0] ?? '';
         calls.set(id, (calls.get(id) ?? 0) + 1);
       }
-      return assumptionsReply(sandbox.state.settings.choices, parts, calls);
+      return replyWithAssumptions(sandbox.state.settings.choices, parts, calls);
     },
   }),
   endpoint('chooseOptions', 'PATCH /assumptions', {
@@ -118,7 +113,7 @@ export const ASSUMPTION_ENDPOINTS = [
       edit(call, `assumed ${formatChoices(call.body)}`, (state) => {
         const byHand = { ...state.settings.byHand, ...call.body };
         const { settings } = changeLayers(state, { byHand });
-        return { settings, reply: assumptionsReply(settings.choices, call.parts) };
+        return { settings, reply: replyWithAssumptions(settings.choices, call.parts) };
       }),
   }),
 ];
@@ -129,7 +124,7 @@ function formatChoices(choices: Partial<Choices>): string {
     .join(', ');
 }
 
-function assumptionsReply(
+function replyWithAssumptions(
   choices: Choices,
   { checked: all }: ControlParts,
   calls?: ReadonlyMap<string, number>,
@@ -201,7 +196,7 @@ function describeSetting({ now, frozen, real }: ValueOf<typeof CLOCK_SETTING>): 
   return parts.join(' and ');
 }
 
-/** A duration for people, in its largest whole unit. */
+/** A duration in its largest whole unit. */
 function formatDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '+';
   const size = Math.abs(milliseconds);
@@ -229,7 +224,7 @@ export const UPSTREAM_ENDPOINTS = [
   endpoint('getUpstream', 'GET /upstream', {
     summary: 'Read which deployment answers',
     replies: { 200: UPSTREAM },
-    handle: ({ sandbox }) => upstreamReply(sandbox.state.settings.upstream),
+    handle: ({ sandbox }) => replyWithUpstream(sandbox.state.settings.upstream),
   }),
   endpoint('setUpstream', 'PUT /upstream', {
     summary: 'Let a deployment answer in place of the mock',
@@ -247,7 +242,7 @@ export const UPSTREAM_ENDPOINTS = [
       const upstream = await call.parts.openUpstream(url, key);
       return edit(call, `asks ${upstream.url}`, ({ settings }) => ({
         settings: { ...settings, upstream },
-        reply: upstreamReply(upstream),
+        reply: replyWithUpstream(upstream),
       }));
     },
   }),
@@ -262,7 +257,7 @@ export const UPSTREAM_ENDPOINTS = [
   }),
 ];
 
-function upstreamReply(upstream: Upstream | undefined): ControlReply {
+function replyWithUpstream(upstream: Upstream | undefined): ControlReply {
   return json<UpstreamState>({ url: upstream?.url, ownKey: upstream?.key !== undefined });
 }
 
@@ -270,7 +265,6 @@ function isAccepted({ invalid }: Keyring, key: string): boolean {
   return invalid !== 'all' && !invalid.has(key);
 }
 
-/** What in this sandbox is not as it was at the start. */
 export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',

@@ -31,7 +31,6 @@ import { describe } from '../../words.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse, refuseInput, refuseOneMore } from '../reply.ts';
 
-/** The name of a sandbox or of a snapshot. */
 export const NAME = text(NAME_FORM, NAME_PATTERN, { pattern: NAME_PATTERN.source });
 
 export const SIZES = {
@@ -44,8 +43,7 @@ const SNAPSHOT = namedObject('Snapshot', {
   name: required(ANY_TEXT, 'Its name.'),
   ...SIZES,
 });
-/** A stored copy of a sandbox's store. */
-export type Snapshot = InputOf<typeof SNAPSHOT>;
+type Snapshot = InputOf<typeof SNAPSHOT>;
 
 /** What a reset keeps by default: what was written by hand. */
 const DEFAULT_KEPT: readonly ResetPart[] = ['own-scenarios'];
@@ -72,7 +70,7 @@ export const STATE_ENDPOINTS = [
   endpoint('getState', 'GET /state', {
     summary: 'Read the whole store as a fixture',
     replies: { 200: WHOLE_STATE },
-    handle: ({ sandbox }) => stateReply(sandbox.state.store),
+    handle: ({ sandbox }) => replyWithState(sandbox.state.store),
   }),
   endpoint('replaceState', 'PUT /state', {
     summary: 'Replace the whole store',
@@ -88,7 +86,10 @@ export const STATE_ENDPOINTS = [
     },
     replies: { 200: WHOLE_STATE },
     handle: (call) =>
-      edit(call, 'replaced the store', () => ({ store: call.body, reply: stateReply(call.body) })),
+      edit(call, 'replaced the store', () => ({
+        store: call.body,
+        reply: replyWithState(call.body),
+      })),
   }),
   endpoint('mergeState', 'PATCH /state', {
     summary: 'Merge records into the store by id',
@@ -101,7 +102,7 @@ export const STATE_ENDPOINTS = [
       edit(call, 'merged records', ({ store }) => {
         const merged = merge(store, call.body);
         if (!merged.ok) return refuseInput(merged.problems);
-        return { store: merged.value, reply: stateReply(merged.value) };
+        return { store: merged.value, reply: replyWithState(merged.value) };
       }),
   }),
   endpoint('reset', 'POST /reset', {
@@ -129,7 +130,7 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
   return reply;
 }
 
-function stateReply(store: Store): ControlReply {
+function replyWithState(store: Store): ControlReply {
   return { status: 200, content: storeText(store) };
 }
 
@@ -166,7 +167,7 @@ export const SNAPSHOT_ENDPOINTS = [
       edit(call, `restored the snapshot ${call.params.name}`, ({ snapshots }) => {
         const { name = '' } = call.params;
         const store = snapshots.get(name);
-        return store === undefined ? snapshotNotFound(name) : { store, reply: DONE };
+        return store === undefined ? refuseSnapshot(name) : { store, reply: DONE };
       }),
   }),
   endpoint('deleteSnapshot', 'DELETE /snapshots/{name}', {
@@ -176,7 +177,7 @@ export const SNAPSHOT_ENDPOINTS = [
     handle: (call) =>
       edit(call, `deleted the snapshot ${call.params.name}`, ({ snapshots }) => {
         const { name = '' } = call.params;
-        if (!snapshots.has(name)) return snapshotNotFound(name);
+        if (!snapshots.has(name)) return refuseSnapshot(name);
         return { snapshots: withoutEntry(snapshots, name), reply: DONE };
       }),
   }),
@@ -186,6 +187,6 @@ function showSnapshot(name: string, { animals, inventory, orders }: Store): Snap
   return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };
 }
 
-function snapshotNotFound(name: string): ControlReply {
+function refuseSnapshot(name: string): ControlReply {
   return refuse('not_found', 404, `there is no snapshot ${describe(name)}`);
 }
