@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Hold } from '../../src/sandbox/exchange.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { serverFor } from '../helpers/deployment.ts';
@@ -122,6 +122,21 @@ describeBothWays('a rule with hold', (open) => {
     expect((await exchange(1)).hold).toMatchObject({ ended: 'reset' });
     expect((await client.send('GET', '/v1/pets')).status).toBe(200);
     expect(await count({ held: true })).toEqual({ count: 0, complete: true });
+  });
+
+  test('outlasts a jump of the clock of the machine', async () => {
+    const client = await open();
+    const { use, arrived, list, release } = holdsOf(client);
+    await use({ on: 'listPets', hold: true });
+    const pets = client.send('GET', '/v1/pets');
+    await arrived(1);
+    onTestFinished(() => void vi.useRealTimers());
+    for (const jump of [600_000, -1_200_000]) {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + jump });
+      expect(await list()).toHaveLength(1);
+    }
+    await release();
+    expect((await pets).status).toBe(200);
   });
 
   test('ends when the client leaves', async () => {
