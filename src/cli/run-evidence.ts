@@ -1,8 +1,14 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { type CoverageEvidence, groupFindings } from '../report/coverage-report.ts';
+import {
+  type CoverageEvidence,
+  describeExamples,
+  type FindingGroup,
+  groupFindings,
+} from '../report/coverage-report.ts';
 import type { FindingsReport } from '../sandbox/coverage.ts';
 import type { Observer } from '../sandbox/exchange.ts';
+import type { Finding } from '../sandbox/report-shapes.ts';
 import { countText } from '../words.ts';
 import type { Flags } from './flags.ts';
 import { bold, escapeControls, renderTable, type Style } from './terminal.ts';
@@ -21,31 +27,20 @@ export interface FindingSummary {
   readonly example: string;
 }
 
-type FindingGroup = ReturnType<typeof groupFindings>[number];
-
 export function summarizeFindings(report: FindingsReport): FindingSummary[] {
-  return groupFindings(report).map(({ code, count, kept }) => {
-    return { code, count, example: [...countExamples(kept).keys()][0] ?? code };
+  return groupFindings(report).map(({ code, count, examples: [example] }) => {
+    const { method, target, message } = example?.first ?? {};
+    return { code, count, example: example ? `${method} ${target}: ${message}` : code };
   });
 }
 
-function countExamples(kept: FindingGroup['kept']): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { method, target, message } of kept) {
-    const text = `${method} ${target}: ${message}`;
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  return counts;
-}
-
-/** Some examples, escaped since a client influences them, and how many more there are. */
-function describeFindings({ count, kept }: FindingGroup): string {
-  const examples = [...countExamples(kept)].slice(0, MAX_EXAMPLES);
-  const texts = examples.map(([text, times]) => {
-    return escapeControls(text) + (times === 1 ? '' : ` (${times} times)`);
-  });
-  const rest = count - examples.reduce((sum, [, times]) => sum + times, 0);
-  return [...texts, ...(rest > 0 ? [`(and ${rest} more)`] : [])].join(' ');
+/** Escaped, since a client influences it. */
+function describeFindings(group: FindingGroup): string {
+  const describe = ({ method, target, message }: Finding, times: string) =>
+    `${method} ${target}${times}: ${message}`;
+  const [texts, rest] = describeExamples(group, MAX_EXAMPLES, describe);
+  const more = rest > 0 ? ` (and ${rest} more)` : '';
+  return escapeControls(texts.join(' ')) + more;
 }
 
 export function renderEvidence(

@@ -2,7 +2,12 @@ import type { PossibleReply } from '../contract/cases.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { packageVersion } from '../package.ts';
 import { type FindingsReport, howToGet } from '../sandbox/coverage.ts';
-import type { CoverageReport, ReplyCoverage, ShownCount } from '../sandbox/report-shapes.ts';
+import type {
+  CoverageReport,
+  Finding,
+  ReplyCoverage,
+  ShownCount,
+} from '../sandbox/report-shapes.ts';
 import { renderHtml } from './html.ts';
 import { renderJunit } from './junit.ts';
 import type { Grid, Report, ReportRow } from './report.ts';
@@ -84,25 +89,58 @@ export const REPORT_FORMATS: Readonly<Record<string, (report: Report) => string>
 /** The findings by kind, the most frequent first. Counts include findings that were not kept. */
 export function groupFindings({ counts, findings }: FindingsReport) {
   return Object.entries(counts)
-    .map(([code, count]) => ({ code, count, kept: findings.filter((it) => it.code === code) }))
+    .map(([code, count]) => {
+      const examples = countEqual(findings.filter((finding) => finding.code === code));
+      return { code, count, examples };
+    })
     .sort((a, b) => b.count - a.count);
+}
+
+export type FindingGroup = ReturnType<typeof groupFindings>[number];
+
+/** The first of equal findings on equal calls, with how many there are. */
+function countEqual(findings: readonly Finding[]) {
+  const examples = new Map<string, { readonly first: Finding; times: number }>();
+  for (const first of findings) {
+    const key = `${first.method} ${first.target} ${first.message}`;
+    const known = examples.get(key);
+    if (known === undefined) examples.set(key, { first, times: 1 });
+    else known.times += 1;
+  }
+  return [...examples.values()];
+}
+
+/** The first examples of a group, and how many findings are left. */
+export function describeExamples(
+  { count, examples }: FindingGroup,
+  max: number,
+  describe: (first: Finding, times: string) => string,
+): [texts: string[], rest: number] {
+  const shown = examples.slice(0, max);
+  const texts = shown.map(({ first, times }) =>
+    describe(first, times === 1 ? '' : ` (${times} times)`),
+  );
+  return [texts, count - shown.reduce((sum, { times }) => sum + times, 0)];
 }
 
 const FINDINGS_PER_CARD = 5;
 
-function findingRow({ code, count, kept }: ReturnType<typeof groupFindings>[number]): ReportRow {
-  const lines = kept.map(
-    ({ message, sandbox, exchange, method, target }) =>
-      `${message}\n  ${sandbox} #${exchange}: ${method} ${target}`,
-  );
-  const more = count > FINDINGS_PER_CARD ? [`and ${count - FINDINGS_PER_CARD} more`] : [];
-  const advice = kept[0]?.advice ?? '';
+function findingRow(group: FindingGroup): ReportRow {
+  const { code, count, examples } = group;
+  const list = (max: number): string[] => {
+    const [texts, rest] = describeExamples(group, max, (finding, times) => {
+      const { message, sandbox, exchange, method, target } = finding;
+      return `${message}\n  ${sandbox} #${exchange}: ${method} ${target}${times}`;
+    });
+    return rest > 0 ? [...texts, `and ${rest} more`] : texts;
+  };
+  const advice = examples[0]?.first.advice ?? '';
   const name = `${code}: ${count}`;
   return {
     title: name,
     about: [advice],
-    output: [...lines.slice(0, FINDINGS_PER_CARD), ...more],
-    test: { group: 'findings', name, verdict: 'passed', output: [advice, ...lines] },
+    output: list(FINDINGS_PER_CARD),
+    test: { group: 'findings', name, verdict: 'passed', output: [advice, ...list(count)] },
   };
 }
 
