@@ -16,7 +16,7 @@ import {
   type ValuePath,
   VISIBLE,
 } from './shape/shapes.ts';
-import { REDIS_ADDRESS_FORM, readRedisAddress } from './storage/redis/address.ts';
+import { parseRedisAddress, REDIS_ADDRESS_FORM } from './storage/redis/address.ts';
 import { MAX_RECORDS } from './store/fixture/generate-store.ts';
 import { describe } from './words.ts';
 
@@ -121,7 +121,7 @@ export const TOKEN = one(
 
 export const REDIS = one(
   'URL',
-  textThat(REDIS_ADDRESS_FORM, (value) => readRedisAddress(value) !== undefined, 'something else'),
+  textThat(REDIS_ADDRESS_FORM, (value) => parseRedisAddress(value) !== undefined, 'something else'),
 );
 
 /** A base URL. Code can give a `URL`, too. */

@@ -1,13 +1,13 @@
 import { hostName, readCredentials } from '../../contract/base-url.ts';
 
 /** Where a Redis is, as `--shared` names it. */
-export type RedisAddress = NonNullable<ReturnType<typeof readRedisAddress>>;
+export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
 /** The form of an address, in words. */
 export const REDIS_ADDRESS_FORM = 'redis://[USER:PASSWORD@]HOST[:PORT][/DB] or rediss://…';
 
 /** Reads an address; undefined if it is none. */
-export function readRedisAddress(text: string) {
+export function parseRedisAddress(text: string) {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   const { protocol, hostname, pathname, search, hash } = url;

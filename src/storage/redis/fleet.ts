@@ -15,9 +15,9 @@ import {
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
-import { REDIS_ADDRESS_FORM, readRedisAddress } from './address.ts';
+import { parseRedisAddress, REDIS_ADDRESS_FORM } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
-import { parseFields, readTotals } from './redis-journal.ts';
+import { parseFields, parseTotals } from './redis-journal.ts';
 import { ADD_PAST, DELETE, ENTER, sandboxKeys, UNUSED } from './scripts.ts';
 import { type FleetContext, RedisStorage } from './storage.ts';
 
@@ -46,7 +46,7 @@ const START_ID_LENGTH = 36;
  * @throws StorageError, also if the server differs from those of the fleet
  */
 export async function joinFleet(options: FleetOptions): Promise<Fleet> {
-  const address = readRedisAddress(options.url);
+  const address = parseRedisAddress(options.url);
   if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
   const redis = new RedisConnection(address, options.options.onNotice);
   try {
@@ -115,7 +115,7 @@ class RedisFleet implements Fleet, FleetContext {
     const keys = [PAST, ...(await this.#names()).map((name) => sandboxKeys(name).totals)];
     const all = await Promise.all(keys.map((key) => this.redis.run(['HGETALL', key], 'reads')));
     const totals = new Totals();
-    for (const fields of all) totals.merge(readTotals(parseFields(fields)));
+    for (const fields of all) totals.merge(parseTotals(parseFields(fields)));
     return totals;
   }
 
@@ -142,7 +142,7 @@ class RedisFleet implements Fleet, FleetContext {
 
   async keepPast(totals: readonly string[]): Promise<void> {
     // They are missing in reports if Redis fails just now.
-    const past = JSON.stringify(readTotals(parseFields(totals)));
+    const past = JSON.stringify(parseTotals(parseFields(totals)));
     await this.redis.eval(ADD_PAST, 'writes', [PAST], [past]).catch(() => {});
   }
 

@@ -217,38 +217,24 @@ async function readSettings(
 }
 
 /** Bytes that a body may have to be kept: every server reads it, and Redis has it for each exchange. */
-const MAX_FLEET_BODY = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
 
-type Message = Exchange['request'];
-
-/** A message as JSON has it: bytes as text, without a long body. */
-function packed<M extends Message>(message: M) {
-  const { body, size } = message;
-  if (size > MAX_FLEET_BODY) return { ...message, body: undefined };
-  return typeof body === 'object'
-    ? { ...message, body: { latin1: body.toString('latin1') } }
-    : message;
-}
-
-type Packed<M extends Message> = Omit<M, 'body'> & {
-  readonly body: string | { readonly latin1: string } | undefined;
-};
-
-function unpacked<M extends Message>({ body, ...message }: Packed<M>) {
-  return { ...message, body: typeof body === 'object' ? Buffer.from(body.latin1, 'latin1') : body };
-}
-
-export function exchangeText(exchange: Exchange): string {
+export function writeExchange(exchange: Exchange): string {
+  const pack = ({ body, size }: Exchange['request']) => {
+    if (size > MAX_BODY_BYTES) return undefined;
+    return typeof body === 'object' ? { latin1: body.toString('latin1') } : body;
+  };
   const { request, reply } = exchange;
-  return JSON.stringify({ ...exchange, request: packed(request), reply: reply && packed(reply) });
+  return JSON.stringify({
+    ...exchange,
+    request: { ...request, body: pack(request) },
+    reply: reply && { ...reply, body: pack(reply) },
+  });
 }
 
-interface ExchangeJson extends Omit<Exchange, 'request' | 'reply'> {
-  readonly request: Packed<Message>;
-  readonly reply: Packed<NonNullable<Exchange['reply']>> | undefined;
-}
-
-export function readExchange(text: string, number: number): Exchange {
-  const { request, reply, ...exchange } = parse<ExchangeJson>(text);
-  return { ...exchange, number, request: unpacked(request), reply: reply && unpacked(reply) };
+export function parseExchange(text: string, number: number): Exchange {
+  const exchange: Exchange = JSON.parse(text, (name, value) =>
+    name === 'body' && value?.latin1 !== undefined ? Buffer.from(value.latin1, 'latin1') : value,
+  );
+  return { ...exchange, number };
 }

@@ -22,7 +22,7 @@ const REPLY_TIMEOUT_MS = 3000;
 const RETRY_AFTER_MS = 100;
 
 /** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
-const PASSING = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b|-READONLY\b/;
+const RETRYABLE = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b|-READONLY\b/;
 
 /** The hashes of scripts. */
 const HASHES = new Map<string, string>();
@@ -99,7 +99,7 @@ export class RedisConnection {
           continue;
         }
         const message = error.message.replace(/\.? script: .*$/s, '');
-        if (performance.now() > until || !PASSING.test(message)) {
+        if (performance.now() > until || !RETRYABLE.test(message)) {
           throw new StorageError(`${this.address.shown} answers ${message}`);
         }
         // After a failover, the address leads to another one.

@@ -14,7 +14,7 @@ import type {
   SandboxEvent,
 } from '../../sandbox/storage.ts';
 import { includesHeld, selectExchanges } from '../select-exchanges.ts';
-import { exchangeText, readExchange } from './parts.ts';
+import { parseExchange, writeExchange } from './parts.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { END_HOLD, READ, sandboxKeys } from './scripts.ts';
 
@@ -70,7 +70,7 @@ export class RedisJournal implements Journal {
   }
 
   async totals(): Promise<Totals> {
-    return readTotals(parseFields(await this.#redis.run(['HGETALL', this.#keys.totals], 'reads')));
+    return parseTotals(parseFields(await this.#redis.run(['HGETALL', this.#keys.totals], 'reads')));
   }
 
   async held(): Promise<readonly HeldExchange[]> {
@@ -87,7 +87,7 @@ export class RedisJournal implements Journal {
     const { state, journal, held, totals } = this.#keys;
     const found = new Totals();
     found.add({ ...exchange, shows: [], findings: findHoldFindings(exchange) }, this.#name);
-    const args = [`${exchange.number}`, exchangeText(exchange), JSON.stringify(found)];
+    const args = [`${exchange.number}`, writeExchange(exchange), JSON.stringify(found)];
     const keys = [state, journal, held, totals];
     await this.#redis.eval(END_HOLD, 'reads', keys, args).catch(() => {});
   }
@@ -120,7 +120,7 @@ export class RedisJournal implements Journal {
     switch (kind) {
       case 'exchange':
       case 'hold': {
-        const exchange = readExchange(rest.slice(word.length + 1), Number(word));
+        const exchange = parseExchange(rest.slice(word.length + 1), Number(word));
         if (kind === 'exchange') this.#latest = exchange.number;
         this.#events.emit({ kind, exchange });
         break;
@@ -146,7 +146,7 @@ export class RedisJournal implements Journal {
 
   /** A reply is no longer held if its server must have let it go, unless that died. */
   #restore(text: string, number: number): Exchange {
-    const exchange = readExchange(text, number);
+    const exchange = parseExchange(text, number);
     const { hold } = exchange;
     const isDead = hold && hold.since + this.#maxHold + DEAD_HOLD_MS < Date.now();
     if (isDead) hold.ended ??= 'left';
@@ -178,7 +178,7 @@ export function parseFields(reply: unknown): readonly (readonly [string, string]
 }
 
 /** Reads the totals of a sandbox, or of what is gone. */
-export function readTotals(fields: readonly (readonly [string, string])[]): Totals {
+export function parseTotals(fields: readonly (readonly [string, string])[]): Totals {
   const values = new Map(fields);
   const named = (prefix: string) =>
     fields.flatMap(([field, value]) =>

@@ -1,12 +1,15 @@
 // What Redis runs as one step, in Lua.
 //
-// A sandbox has these keys. `state` is a hash: `p:PART`, the text of each part that differs from the
-// start; `t:PART`, the token of its last write; `version`, that of the last write of any part, without
-// which there is no sandbox; `number`, the number of the latest exchange; `cleared`, the latest that was
-// removed with all before it; `used`, when it was last used. `journal` is a list of exchanges. `held` is a
-// hash of exchanges whose replies are held back, by number. `totals` is a hash of what was shown and
-// found, as `ADD_TOTALS` writes it. `turn` is a
-// server that lost a race and may write alone until it has written or the key expires.
+// The keys of a sandbox:
+//
+// - `state`, a hash: `p:PART` is the text of a part that differs from the start, `t:PART` the token of its
+//   last write. `version` is the token of the last write of any part; without it there is no sandbox.
+//   `number` is the number of the latest exchange, `cleared` that of the latest one that was removed with
+//   all before it, `used` the time of the last use.
+// - `journal`, a list of exchanges.
+// - `held`, a hash of exchanges whose replies are held back, by number.
+// - `totals`, a hash of what was shown and found, as `ADD_TOTALS` writes it.
+// - `turn`, a server that lost a race: it alone may write until it has written or the key expires.
 
 /** Findings kept of a sandbox, and of all that were cleared or deleted. */
 const MAX_FINDINGS = 100;

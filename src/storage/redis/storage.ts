@@ -12,7 +12,7 @@ import {
   type Update,
 } from '../../sandbox/storage.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
-import { changedParts, exchangeText, restorePart } from './parts.ts';
+import { changedParts, restorePart, writeExchange } from './parts.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisJournal } from './redis-journal.ts';
 import { READ_STATE, sandboxKeys, UPDATE } from './scripts.ts';
@@ -111,7 +111,7 @@ export class RedisStorage implements Storage {
   async publish(event: SandboxEvent): Promise<void> {
     let message: string;
     if (event.kind === 'hold') {
-      message = `hold ${event.exchange.number} ${exchangeText(event.exchange)}`;
+      message = `hold ${event.exchange.number} ${writeExchange(event.exchange)}`;
     } else if (event.kind === 'release') message = `release ${JSON.stringify(event)}`;
     else return;
     await this.journal.followed;
@@ -210,7 +210,7 @@ export class RedisStorage implements Storage {
       held: exchanges.flatMap((exchange, index) => (isHeld(exchange) ? [index + 1] : [])),
       totals,
     };
-    const texts = [...parts.map(([, text]) => text), ...exchanges.map(exchangeText)];
+    const texts = [...parts.map(([, text]) => text), ...exchanges.map(writeExchange)];
     const args = [JSON.stringify(ask), ...texts];
     const reply = await redis.eval(UPDATE, writes ? 'writes' : 'reads', this.#keys, args);
     const [outcome, number, cleared]: readonly unknown[] = Array.isArray(reply) ? reply : [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer } from '../../../src/server.ts';
-import { readRedisAddress } from '../../../src/storage/redis/address.ts';
+import { parseRedisAddress } from '../../../src/storage/redis/address.ts';
 import { RedisConnection } from '../../../src/storage/redis/redis-connection.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
@@ -68,7 +68,7 @@ describeWithRedis('a Redis Cluster', () => {
 
   test('is refused with a database number, which it does not have', async () => {
     const [node] = nodes;
-    const address = readRedisAddress(`redis://127.0.0.1:${node?.port}/1`);
+    const address = parseRedisAddress(`redis://127.0.0.1:${node?.port}/1`);
     if (address === undefined) throw new Error('not an address');
     const redis = new RedisConnection(address);
     await expect(redis.run(['PING'], 'reads')).rejects.toThrow(
