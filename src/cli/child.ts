@@ -206,7 +206,7 @@ export function commandEnvironment(
   scenarios: readonly Pick<Scenario, 'keys'>[],
   inherited: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
-  const lists = scenarios.reduce<KeyLists>((earlier, it) => override(earlier, it.keys), keys);
+  const lists = scenarios.reduce<KeyLists>((earlier, later) => override(earlier, later.keys), keys);
   // If scenarios refuse every key, the command still gets the one it would otherwise get.
   const key = findWorkingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
   const variables = mockVariables(server, key, inherited, noControl);

@@ -57,7 +57,7 @@ export function renderEvidence(
   const operations = [...new Set(missing.map(({ operation }) => operation))];
   // `listPets 200, listPets 401` as `listPets 200 401`.
   const notShown = operations.map((id) =>
-    [id, ...missing.flatMap((it) => (it.operation === id ? it.status : []))].join(' '),
+    [id, ...missing.flatMap((reply) => (reply.operation === id ? reply.status : []))].join(' '),
   );
   const rows = [
     ['shown', `${share} in ${countText(calls, 'call')}`],
@@ -84,15 +84,17 @@ export function gateFailures(
   { coverage, findings }: CoverageEvidence,
 ): string[] {
   const { shown, total, percent } = coverage.totals.documented;
-  const missing = missingReplies(coverage).map((it) => `${it.operation} ${it.status}`);
+  const missing = missingReplies(coverage).map(({ operation, status }) => `${operation} ${status}`);
   const gap = `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
     assumedReplies(coverage),
-    ...groupFindings(findings).map((it) => ({ ...it, reason: describeFindings(it) })),
+    ...groupFindings(findings).map((group) => ({ ...group, reason: describeFindings(group) })),
   ].filter(({ code, count }) => count > 0 && failOn.some((kind) => kind === code));
   return [
     ...((100 * shown) / total < required ? [gap] : []),
-    ...kinds.map((it) => `--fail-on ${it.code}: ${countText(it.count, 'time')}: ${it.reason}`),
+    ...kinds.map(({ code, count, reason }) => {
+      return `--fail-on ${code}: ${countText(count, 'time')}: ${reason}`;
+    }),
   ];
 }
 
@@ -103,8 +105,8 @@ function missingReplies({ documented }: CoverageEvidence['coverage']) {
 function assumedReplies({ assumed }: CoverageEvidence['coverage']) {
   const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
   // What a deployment answers is no assumption.
-  const count = assumed.reduce((sum, it) => sum + it.count - (it.upstream ?? 0), 0);
-  return { code: 'assumed', count, reason: [...by].join(', ') };
+  const total = assumed.reduce((sum, { count, upstream = 0 }) => sum + count - upstream, 0);
+  return { code: 'assumed', count: total, reason: [...by].join(', ') };
 }
 
 /** Which assumptions could have changed what a run was shown. */

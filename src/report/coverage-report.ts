@@ -41,7 +41,7 @@ export function coverageReport({ coverage, findings }: CoverageEvidence, missed 
       {
         title: 'Never shown',
         layout: 'cards',
-        rows: documented.map((it) => replyRow(it, missing)),
+        rows: documented.map((reply) => replyRow(reply, missing)),
         none: 'Every documented reply was shown.',
         suite: 'documented replies',
       },

@@ -14,8 +14,8 @@ import { bold, renderTable, type Style, wrap } from '../terminal.ts';
 export const assumptions: Command = ({ flags, positionals: [name], terminal: { style } }) => {
   const { assume = {} } = flags;
   const choices = chooseOptions(assume);
-  const describeState = (it: AssumptionId) => {
-    const { operations: touches, ...state } = assumptionState(it, choices);
+  const describeState = (id: AssumptionId) => {
+    const { operations: touches, ...state } = assumptionState(id, choices);
     return { ...state, touches };
   };
   if (name === undefined) {
