@@ -37,7 +37,7 @@ export interface State {
 }
 
 /** What calls count up. */
-export interface Counters {
+interface Counters {
   readonly rules: RuleCounts;
   readonly rates: RateWindows;
   readonly retries: Retries;
