@@ -1,6 +1,6 @@
 import type { ControlOptions, ControlParts } from './control/endpoint.ts';
 import { DEFAULT_SANDBOX } from './defaults.ts';
-import { Upstreams } from './deployment/upstream/upstreams.ts';
+import { createUpstreams, type Upstreams } from './deployment/upstream/upstreams.ts';
 import { PendingResponses } from './http/connections.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { warn } from './node-errors.ts';
@@ -38,7 +38,7 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
   const { noControl, checked, observe, onFinding, onControlCall } = options;
   const { sandboxIdle, onNotice } = options;
   const { start, guard, openFile, fleet, certificate, upstream } = parts;
-  const { upstreams = new Upstreams() } = parts;
+  const { upstreams = createUpstreams() } = parts;
   const sandboxes = new Sandboxes(start, options, {
     fleet,
     upstream,

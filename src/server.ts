@@ -6,7 +6,7 @@ import { checkOptions } from './check-options.ts';
 import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { DEFAULTS } from './defaults.ts';
-import { Upstreams } from './deployment/upstream/upstreams.ts';
+import { createUpstreams, type Upstreams } from './deployment/upstream/upstreams.ts';
 import { createListener } from './http/listener.ts';
 import { type Certificate, loadCertificate, readCertificates } from './http/tls/certificate.ts';
 import { assembleMock } from './mock.ts';
@@ -132,7 +132,7 @@ export async function startServer(
   const guard = { token: controlToken, host };
   const { certificate, ca } = loaded;
   const { proxyVariables: variables, upstreamTimeout: timeout } = options;
-  const upstreams = new Upstreams({ ca, timeout, variables });
+  const upstreams = createUpstreams({ ca, timeout, variables });
   const upstream = await openUpstream(upstreams, options);
   const fleet = await joinFleet(start, upstreams.open, upstream?.url, options);
   // Last, since only a server that listens releases the file.
