@@ -26,6 +26,11 @@ export const LIMITS = {
     'Problems that a message lists',
     'The reader stops at one more: thousands of wrong records take seconds to describe.',
   ),
+  head: limit(
+    16 * KIBIBYTE,
+    'Bytes of the head of a request',
+    'It is held in memory until it is whole.',
+  ),
   serviceBody: limit(
     8 * MEBIBYTE,
     'Bytes of a body under `body-limit=none`',
@@ -35,6 +40,21 @@ export const LIMITS = {
     MEBIBYTE,
     'Bytes of a body of the control API',
     'Parsing it takes up to 100 ms, in which others wait.',
+  ),
+  deploymentBody: limit(
+    64 * MEBIBYTE,
+    'Bytes of a body to or from a deployment',
+    'It is held in memory, and some have no end.',
+  ),
+  deploymentHead: limit(
+    64 * KIBIBYTE,
+    'Bytes of the head of a reply of a deployment',
+    'Deployments behind a login send long cookies.',
+  ),
+  named: limit(
+    100,
+    'Snapshots, scenarios of its own and latches of a sandbox, of each kind',
+    'Each is kept with the sandbox, and every call is compared with each latch.',
   ),
   yamlText: limit(
     16 * KIBIBYTE,

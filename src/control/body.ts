@@ -40,7 +40,11 @@ export async function readBody(
     receiveBody(request, LIMITS.controlBody.max, received);
   });
   if (body.kind === 'too-large') {
-    return refuseBody('body_too_large', 413, 'the body is larger than 1 MiB');
+    return refuseBody(
+      'body_too_large',
+      413,
+      `the body is larger than ${LIMITS.controlBody.max} bytes`,
+    );
   }
   if (body.kind === 'none') {
     if (shape.optional) return { value: {} };

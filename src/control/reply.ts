@@ -6,7 +6,6 @@ import { RECORDS } from '../contract/records.ts';
 import { type Content, writeReply } from '../http/write.ts';
 import { LIMITS } from '../limits.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';
-import { MAX_NAMED } from '../sandbox/state.ts';
 import { adviseMethod } from '../service/no-operation.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
@@ -95,8 +94,8 @@ export function refuseOneMore(
   named: ReadonlyMap<string, unknown>,
   name: string,
 ): ControlReply | undefined {
-  if (named.has(name) || named.size < MAX_NAMED) return undefined;
-  const message = `limit of ${kind} of a sandbox (${MAX_NAMED}) reached; delete one first`;
+  if (named.has(name) || named.size < LIMITS.named.max) return undefined;
+  const message = `limit of ${kind} of a sandbox (${LIMITS.named.max}) reached; delete one first`;
   return refuse(`too_many_${kind}`, 409, message);
 }
 

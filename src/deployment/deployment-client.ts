@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS } from '../defaults.ts';
+import { LIMITS } from '../limits.ts';
 import { errorCode } from '../node-errors.ts';
 import { decodeContent, findHeader } from '../raw-headers.ts';
-import { MAX_UPSTREAM_BODY } from '../sandbox/upstream.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import { createTransport, explainFailure, SAFE, type TransportOptions } from './transport.ts';
 
@@ -146,7 +146,7 @@ export class DeploymentClient {
  * @throws Error for a coding that Node does not know, or that is broken
  */
 function decodeBody(bytes: Buffer, headers: readonly string[]): Buffer {
-  const body = decodeContent(bytes, headers, MAX_UPSTREAM_BODY);
+  const body = decodeContent(bytes, headers, LIMITS.deploymentBody.max);
   if (body === undefined && !isUtf8(bytes)) {
     const coding = findHeader(headers, 'content-encoding');
     throw new Error(`its body cannot be decoded: expected no Content-Encoding, found ${coding}`);

@@ -5,12 +5,9 @@ import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../contract/base-url.ts';
 import { DEFAULTS } from '../defaults.ts';
+import { LIMITS } from '../limits.ts';
 import { errorCode, UNTRUSTED } from '../node-errors.ts';
-import {
-  MAX_UPSTREAM_BODY,
-  type UpstreamReply,
-  type UpstreamRequest,
-} from '../sandbox/upstream.ts';
+import type { UpstreamReply, UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -32,9 +29,6 @@ type TransportRequest = Omit<UpstreamRequest, 'body' | 'onDisconnect'> & {
 export class ReplyTimeoutError extends Error {
   override readonly name = 'ReplyTimeoutError';
 }
-
-/** What a reply head may have: deployments behind a login send long cookies. */
-const MAX_HEAD_BYTES = 64 * 1024;
 
 /** Why a request ends when nobody waits for its reply any more. */
 const LEFT = 'the client disconnected before it had the reply';
@@ -78,7 +72,7 @@ export function createTransport(
       let reply: IncomingMessage | undefined;
       const outgoing = request({
         ...{ protocol, host, port, agent, timeout, method, signal },
-        maxHeaderSize: MAX_HEAD_BYTES,
+        maxHeaderSize: LIMITS.deploymentHead.max,
         path: base + target,
         headers: [...ownHeaders, ...headers],
       });
@@ -121,7 +115,7 @@ function receive(message: IncomingMessage): Promise<UpstreamReply> {
     message.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size <= MAX_UPSTREAM_BODY) return;
+      if (size <= LIMITS.deploymentBody.max) return;
       reject(new Error('its body is longer than 64 MiB'));
       message.destroy();
     });

@@ -2,12 +2,13 @@ import { isAscii } from 'node:buffer';
 import type { InformationEvent, ServerResponse } from 'node:http';
 import { tryParseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
+import { LIMITS } from '../limits.ts';
 import { decodeContent, endToEndHeaders, HOP_BY_HOP } from '../raw-headers.ts';
 import { needsService, readServiceState } from '../sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import type { Preference } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { MAX_UPSTREAM_BODY, type Upstream, UpstreamError } from '../sandbox/upstream.ts';
+import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
 import type { Call, RequestBody } from '../service/input.ts';
 import { AssumptionTrace, type Body, errorReply, type Reply } from '../service/reply.ts';
 import { onDisconnect } from './write.ts';
@@ -120,7 +121,7 @@ function compare(
   reply: Pick<Reply, 'status' | 'headers'> & { readonly content: Buffer },
 ): Pick<Reply, 'comparison' | 'records'> {
   const { status, headers } = reply;
-  const content = decodeContent(reply.content, headers, MAX_UPSTREAM_BODY);
+  const content = decodeContent(reply.content, headers, LIMITS.deploymentBody.max);
   const json = content && tryParseJson(content.toString());
   const body = request.method === 'HEAD' ? undefined : content;
   const serviceState = readServiceState(sandbox.state, Date.now());

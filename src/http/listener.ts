@@ -10,6 +10,7 @@ import type { Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import { LIMITS } from '../limits.ts';
 import type { State } from '../sandbox/state.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
@@ -116,6 +117,7 @@ function createHttpServer(
     requestTimeout: Math.max(timeouts.headers, timeouts.idle),
     connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
     keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
+    maxHeaderSize: LIMITS.head.max,
     requireHostHeader: false, // Node would reply without an Error
     joinDuplicateHeaders: true, // so that a second Host shows
   };
@@ -206,7 +208,11 @@ interface ConnectionError {
 
 function rejectBytes(error: ConnectionError): Rejection {
   if (error.code === 'HPE_HEADER_OVERFLOW')
-    return ['request_header_fields_too_large', 431, 'the head is larger than 16 KiB'];
+    return [
+      'request_header_fields_too_large',
+      431,
+      `the head is larger than ${LIMITS.head.max} bytes`,
+    ];
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return ['request_timeout', 408, 'the request did not arrive in time'];
   const why = `the request is not HTTP/1.1: ${error.message?.replace(/^Parse Error: /, '')}`;

@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { operationShape } from '../contract/operations.ts';
 import { DEFAULT_SANDBOX } from '../defaults.ts';
-import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { LIMITS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage.ts';
-import { MAX_UPSTREAM_BODY } from '../sandbox/upstream.ts';
 import { BODY_LIMITS, type RequestBody } from '../service/input.ts';
 import { bearerToken, isListedKey } from '../service/keyring.ts';
 import { refuseKey } from '../service/operation.ts';
@@ -91,7 +90,7 @@ function bodyLimit(arrival: Arrival): number | undefined {
   const { target, head, location } = arrival;
   const { sandbox, refusal, keyRefusal } = location;
   if (refusal !== undefined || keyRefusal !== undefined) return undefined;
-  if (findUpstream(arrival) !== undefined) return MAX_UPSTREAM_BODY;
+  if (findUpstream(arrival) !== undefined) return LIMITS.deploymentBody.max;
   const operation = findOperation(target, head.method);
   if (operation === undefined || operationShape(operation).body === undefined) return undefined;
   return BODY_LIMITS[sandbox.state.settings.choices['body-limit']];

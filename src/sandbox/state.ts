@@ -64,9 +64,6 @@ export interface Settings extends Layers {
   readonly rules: RuleBook;
 }
 
-/** How many snapshots, how many scenarios of its own and how many latches a sandbox can have. */
-export const MAX_NAMED = 100;
-
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, retries: NO_RETRIES };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
 export const NO_LATCHES: State['latches'] = new Map();

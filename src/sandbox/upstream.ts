@@ -3,9 +3,6 @@ import type { Call } from '../service/input.ts';
 import type { ServiceState } from '../service/operation.ts';
 import type { Comparison } from '../service/reply.ts';
 
-/** Bytes of a reply's body, on the wire and out of its content coding. A larger one becomes a 502. */
-export const MAX_UPSTREAM_BODY = 64 * 1024 * 1024;
-
 export interface UpstreamRequest {
   readonly method: string;
   /** The path below the base URL with its query, as the client wrote them. */

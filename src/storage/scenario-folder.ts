@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { LIMITS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { asError } from '../node-errors.ts';
 import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { MAX_NAMED, type State } from '../sandbox/state.ts';
+import type { State } from '../sandbox/state.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
 import type { SavedScenario } from '../scenario/scenario-shape.ts';
@@ -63,7 +63,9 @@ function findObstacle(name: string, saved: State['scenarios']): string | undefin
   if (!NAME_PATTERN.test(name)) return `expected a name of ${NAME_FORM}, found ${describe(name)}`;
   if (isShipped(name) || name === WRITTEN_SCENARIO) return `the name ${name} is taken: rename it`;
   if (saved.has(name)) return `another file has the scenario ${name}, too: rename or delete one`;
-  return saved.size < MAX_NAMED ? undefined : `a sandbox has at most ${MAX_NAMED} scenarios`;
+  return saved.size < LIMITS.named.max
+    ? undefined
+    : `a sandbox has at most ${LIMITS.named.max} scenarios`;
 }
 
 /** Writes each change of a sandbox's own scenarios into a folder, to which a reset returns. */

@@ -4,7 +4,7 @@ import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { activate, MAX_NAMED, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
+import { activate, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
 import { countCalls, dropCounters } from '../../scenario/rules.ts';
 import { loadBases } from '../../scenario/sandbox-start.ts';
@@ -134,7 +134,7 @@ export const SCENARIO_ENDPOINTS = [
   }),
   endpoint('saveScenario', 'PUT /scenarios/{name}', {
     summary: 'Save a scenario of your own in the sandbox',
-    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${MAX_NAMED}.`,
+    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${LIMITS.named.max}.`,
     body: { shape: SCENARIO_TEXT, asText: true },
     example: {
       path: 'no-cat',

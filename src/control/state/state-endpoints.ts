@@ -1,14 +1,7 @@
 import type { StoredRecord } from '../../contract/records.ts';
-import { NAME_FORM, NAME_PATTERN } from '../../limits.ts';
+import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
-import {
-  KEEPABLE,
-  MAX_NAMED,
-  type ResetPart,
-  restart,
-  withEntry,
-  withoutEntry,
-} from '../../sandbox/state.ts';
+import { KEEPABLE, type ResetPart, restart, withEntry, withoutEntry } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import type { JsonRecord } from '../../shape/record-shapes.ts';
@@ -145,7 +138,7 @@ export const SNAPSHOT_ENDPOINTS = [
   }),
   endpoint('createSnapshot', 'POST /snapshots', {
     summary: 'Take a snapshot',
-    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${MAX_NAMED} snapshots.`,
+    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${LIMITS.named.max} snapshots.`,
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
     example: { body: { name: 'before' } },
     replies: { 200: SNAPSHOT, 201: SNAPSHOT, 409: 'The sandbox has too many snapshots.' },
