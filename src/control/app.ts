@@ -54,9 +54,13 @@ export function createExpressApp(
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
   const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
-    // A parameter in a path that cannot be decoded.
-    if (error instanceof URIError) sendReply(response, refuse('invalid_input', 400, error.message));
-    else sendFailure(response, error, control.sandboxes.default.state);
+    // Of Express, for a parameter in the path.
+    if (error instanceof URIError) {
+      sendReply(
+        response,
+        refuse('invalid_input', 400, 'the path has a malformed percent-encoding'),
+      );
+    } else sendFailure(response, error, control.sandboxes.default.state);
   };
   app.use(answerError);
   return app;

@@ -72,6 +72,12 @@ describeBothWays('every path of the control API', (open) => {
 });
 
 describeBothWays('the control API', (open) => {
+  test('answers 400 to a parameter that cannot be decoded', async () => {
+    const { send } = await open();
+    const error = { code: 'invalid_input', message: expect.stringContaining('percent-encoding') };
+    expect(await send('GET', '/__mock/animals/%')).toMatchObject({ status: 400, json: error });
+  });
+
   test.each([
     '/nothing',
     '/dashboard/nothing',
