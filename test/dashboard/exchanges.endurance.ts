@@ -339,7 +339,7 @@ describeDashboard('a tester', (open, browser) => {
     onTestFinished(() => other.close());
     await other.goto(link);
     await other.getByRole('heading', { name: 'Exchange 1' }).waitFor();
-    expect(await other.getByRole('article').textContent()).toContain('/v1/pets/1');
+    await other.getByRole('article').getByText('/v1/pets/1').first().waitFor();
     await other.getByRole('button', { name: 'Close' }).click();
     await other.getByRole('link', { name: 'Exchange 2' }).waitFor();
     await other.goto(`${href.split('#', 1)[0]}#/exchanges/77`);

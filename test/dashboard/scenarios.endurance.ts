@@ -202,7 +202,9 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('link', { name: 'cancelOrder 409: shown 0 times' }).click();
     await page.getByRole('article').getByText('/store/orders/1').first().waitFor();
     await page.getByRole('link', { name: 'Draft a rule' }).first().click();
-    await page.getByText('DELETE /store/orders/{orderId} gets 409, at calls 1.').waitFor();
+    await page
+      .getByText('DELETE /store/orders/{orderId} with orderId 1 gets 409, at calls 1.')
+      .waitFor();
     await page.getByRole('link', { name: 'Exchange 1' }).waitFor(); // the list is not filtered
     await press('Add the rule');
     await page.getByText('Added to my-rules').waitFor();
@@ -217,13 +219,11 @@ describeDashboard('a tester', (open, browser) => {
     const { page, press, control } = await open('scenarios');
     await page.getByText('Import', { exact: true }).click();
     const text = 'description: Late.\n# Kept.\nrules:\n  - on: getPet\n    delay: 50\n';
-    await page
-      .getByLabel('Files in YAML or JSON')
-      .setInputFiles({
-        name: 'from a file.yaml',
-        mimeType: 'text/yaml',
-        buffer: Buffer.from(text),
-      });
+    await page.getByLabel('Files in YAML or JSON').setInputFiles({
+      name: 'from a file.yaml',
+      mimeType: 'text/yaml',
+      buffer: Buffer.from(text),
+    });
     await page.getByText('Created from-a-file.').waitFor();
     await page.getByLabel('Description').fill('Later.');
     await page.getByLabel('Description').press('Tab');
@@ -251,14 +251,18 @@ describeDashboard('a tester', (open, browser) => {
     expect((await control('GET', '/status')).json).toMatchObject({ scenarios: [] });
     await page.goto(`${page.url().split('#')[0]}#/scenarios`);
     await page.getByText('Import', { exact: true }).click();
-    await page.getByLabel('Or paste a text').fill('{"rules":[{"on":"getPet","chance":3,"delay":5}]}');
+    await page
+      .getByLabel('Or paste a text')
+      .fill('{"rules":[{"on":"getPet","chance":3,"delay":5}]}');
     await page.getByLabel('Name of the pasted scenario').fill('pasted');
     await press('Import the text');
     await page
       .getByRole('alert')
       .getByText(/chance: expected a number above 0/)
       .waitFor();
-    await page.getByLabel('Or paste a text').fill('{"rules":[{"on":"getPet","chance":0.3,"delay":5}]}');
+    await page
+      .getByLabel('Or paste a text')
+      .fill('{"rules":[{"on":"getPet","chance":0.3,"delay":5}]}');
     await press('Import the text');
     await page.getByText('Created pasted.').waitFor();
   });

@@ -177,9 +177,9 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('100 of 120 sandboxes').waitFor();
     await page.getByRole('button', { name: 'Last use' }).click();
     await page.getByRole('row', { name: 'ci-0 ' }).waitFor();
-    await page.getByLabel('Select all', { exact: true }).check();
+    await press('Select all');
     await page.getByRole('button', { name: 'Delete 100 sandboxes' }).waitFor();
-    await page.getByLabel('Select all', { exact: true }).uncheck();
+    await press('Select all');
     await page.getByLabel('Select ci-0', { exact: true }).check();
     await page.getByLabel('Select ci-1', { exact: true }).check();
     await press('Compare');
@@ -187,9 +187,9 @@ describeDashboard('a tester', (open, browser) => {
     await press('Delete 2 sandboxes');
     await press('Yes, delete 2 sandboxes');
     await page.getByText('100 of 118 sandboxes').waitFor();
-    await page.getByLabel('Idle longer than').selectOption('an hour');
+    await page.getByLabel('Idle for').selectOption('over an hour');
     await page.getByText('No sandbox passes this filter.').waitFor();
-    await page.getByLabel('Idle longer than').selectOption('any time');
+    await page.getByLabel('Idle for').selectOption('any time');
     await press('Delete all 118 found');
     await press('Yes, delete all 118 found');
     await page.getByText('No sandbox passes this filter.').waitFor();

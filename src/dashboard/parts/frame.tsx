@@ -103,6 +103,7 @@ const HELD = hrefOf('exchanges', undefined, { search: 'is:held' });
 /** What a client meets in this sandbox: each part leads to where it is set. */
 function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'> }) {
   const { scenarios, assumptions, clock, held, latches, upstream } = status;
+  const records = Object.values<number>(status.changed).reduce((sum, count) => sum + count, 0);
   const count = (list: readonly string[], one: string, many?: string) =>
     list.length > 0 && plural(list.length, one, many);
   const parts: readonly [kind: string, text: string | false, href: string, title?: string][] = [
@@ -110,6 +111,11 @@ function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'> }) {
       'forced',
       scenarios.length > 0 && `${count(scenarios, 'scenario')}: ${visible(scenarios.join(', '))}`,
       hrefOf('scenarios'),
+    ],
+    [
+      'assumed',
+      records > 0 && `${plural(records, 'record')} changed since the start`,
+      hrefOf('store'),
     ],
     [
       'assumed',

@@ -122,13 +122,11 @@ export async function undo(edits: readonly EditView[]): Promise<void> {
  */
 export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
   try {
-    // Not awaited: the server answers it first.
-    const known = listEdits().catch(() => []);
+    const before = new Set((await listEdits().catch(() => [])).map(formatEdit));
     await action();
     const shown = { kind: 'done', text: done } as const;
     notice.value = shown;
     changes.value += 1;
-    const before = new Set((await known).map(formatEdit));
     const edits = (await listEdits().catch(() => [])).filter(
       (edit) => edit.by === 'the page' && !before.has(formatEdit(edit)),
     );

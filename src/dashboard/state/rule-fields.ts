@@ -53,6 +53,23 @@ export function fitsForm(rule: Rule): boolean {
   );
 }
 
+/** The index of an earlier rule that takes every call of a rule, if there is one. */
+export function findHidingRule(rules: readonly Rule[], index: number): number | undefined {
+  const { on, where = {} } = rules[index] ?? { on: '' };
+  const found = rules
+    .slice(0, index)
+    .findIndex(
+      (earlier) =>
+        [on, '*'].includes(earlier.on) &&
+        earlier.calls === undefined &&
+        earlier.chance === undefined &&
+        Object.entries(earlier.where ?? {}).every(
+          ([name, value]) => writeSorted(value) === writeSorted(where[name]),
+        ),
+    );
+  return found < 0 ? undefined : found;
+}
+
 function writeSorted(value: unknown): string {
   const sort = (_name: string, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

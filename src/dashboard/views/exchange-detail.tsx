@@ -203,6 +203,7 @@ function Why({ exchange }: { readonly exchange: RecordedExchange }) {
         {reasonsOf(exchange).map((reason) => (
           <li key={reason}>{visible(reason)}</li>
         ))}
+        {exchange.status === 401 && <AcceptedKeys />}
         {mocks !== undefined && <li>The mock {visible(mocks)}</li>}
         <li class="quiet">
           {operation === undefined ? 'No operation' : `Operation ${operation}`}
@@ -232,6 +233,12 @@ function Why({ exchange }: { readonly exchange: RecordedExchange }) {
       )}
     </>
   );
+}
+
+/** The keys that a call needed. */
+function AcceptedKeys() {
+  const status = useResource('status', (signal) => client.call('GET /status', { signal }));
+  return <li>This sandbox takes {status.value?.keys.join(', ') || 'no key'}.</li>;
 }
 
 /** What the mock would have answered in place of a deployment. */

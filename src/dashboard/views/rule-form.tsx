@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
-import { OPERATION_IDS } from '../../contract/operations.ts';
+import { OPERATION_IDS, OPERATIONS, operationShape } from '../../contract/operations.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
+import { isRowName } from '../../tables.ts';
 import { Field, type FieldProps, Form, NAME_INPUT, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await } from '../parts/texts.tsx';
@@ -29,7 +30,11 @@ export function RuleForm() {
       const list = await client.call('GET /scenarios', { signal });
       const own = list.filter((it) => it.own).map(({ name }) => name);
       const [on = 'listPets', status = '503'] = reply ? reply.split('-') : [];
-      let rule: Rule | undefined = { on, calls: 1, reply: { status: Number(status) } };
+      const [, parameter] = isRowName(OPERATIONS, on)
+        ? (/\{(\w+)\}/.exec(operationShape(on).path) ?? [])
+        : [];
+      const where = reply && parameter ? { where: { [parameter]: 1 } } : {};
+      let rule: Rule | undefined = { on, ...where, calls: 1, reply: { status: Number(status) } };
       if (scenario)
         rule = (await parseScenario((await readCurrent(scenario)).text)).rules[index ?? 0];
       else if (from) {

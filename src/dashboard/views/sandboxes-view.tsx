@@ -22,7 +22,7 @@ const PAGE_SIZE = 100;
 const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 
 /** Hours without use. */
-const IDLE = { 'any time': '', 'an hour': '1', 'a day': '24', 'a week': '168' } as const;
+const IDLE = { 'any time': '', 'over an hour': '1', 'over a day': '24', 'over a week': '168' };
 
 /** The filter for sandboxes that nobody has used for some hours, to the minute. */
 function idleFilter(hours: string): Record<string, string> {
@@ -89,7 +89,7 @@ export function SandboxesView() {
     {
       name: 'Selected',
       class: 'tick',
-      head: tick('Select all', isAll, (checked) => select(checked ? names : [])),
+      head: <span class="unseen">Selected</span>,
       cell: ({ name }) =>
         tick(`Select ${name}`, selected.includes(name), (checked) =>
           select(checked ? [...selected, name] : selected.filter((it) => it !== name)),
@@ -124,7 +124,7 @@ export function SandboxesView() {
       <search class="bar">
         <QuerySearch name="q" what="names" />
         <label>
-          Idle longer than{' '}
+          Idle for{' '}
           <select onChange={({ currentTarget }) => refine({ idle: currentTarget.value })}>
             {Object.entries(IDLE).map(([label, hours]) => (
               <option key={label} value={hours} selected={hours === idle}>
@@ -133,6 +133,9 @@ export function SandboxesView() {
             ))}
           </select>
         </label>
+        <Button aria-pressed={isAll} onClick={() => select(isAll ? [] : names)}>
+          Select all
+        </Button>
         {selected.length === 2 && (
           <Button onClick={() => refine({ of: selected.join() })}>Compare</Button>
         )}

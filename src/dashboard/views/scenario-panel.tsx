@@ -9,9 +9,11 @@ import { type Draft, dropDraft, keepDraft, readDraft } from '../state/drafts.ts'
 import { go, hrefOf } from '../state/place.ts';
 import { attempt, OFTEN, useResource } from '../state/resource.ts';
 import {
+  findHidingRule,
   fitsForm,
   formatRules,
   parseScenario,
+  type Rule,
   type ScenarioParts,
   textsOfRule,
   withDescription,
@@ -182,7 +184,10 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
       <ul class="rows" aria-label="Rules">
         {parts?.rules.map((rule, index) => (
           <li key={index}>
-            <span class="grow quiet">{visible(formatRules(textsOfRule(rule)))}</span>
+            <span class="grow quiet">
+              {visible(formatRules(textsOfRule(rule)))}
+              <HidingRule rules={parts.rules} index={index} />
+            </span>
             {fitsForm(rule) && (
               <a href={hrefOf('exchanges', 'rule', { scenario: name, rule: String(index) })}>
                 Edit rule {index + 1}
@@ -220,6 +225,12 @@ async function readOrGone(name: string, signal?: AbortSignal): Promise<ScenarioV
     if (error instanceof ControlError && error.status === 404) return GONE;
     throw error;
   }
+}
+
+function HidingRule(props: { readonly rules: readonly Rule[]; readonly index: number }) {
+  const hiding = findHidingRule(props.rules, props.index);
+  if (hiding === undefined) return null;
+  return <b class="problem"> It never applies: rule {hiding + 1} takes its calls.</b>;
 }
 
 interface ConflictProps {
