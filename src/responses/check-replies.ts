@@ -9,7 +9,7 @@ import { findHeader } from '../raw-headers.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
   expandSteps,
-  listStepsAfterReset,
+  listResetSteps,
   type RecipeStep,
   type ReplyRecipe,
   WAY_NAMES,
@@ -37,7 +37,7 @@ export async function checkReplies(
     const checks: RecipeCheck[] = [];
     for (const recipe of replies) {
       for (const way of WAY_NAMES) {
-        const steps = listStepsAfterReset(recipe, way, `check-${checks.length + 1}`);
+        const steps = listResetSteps(recipe, way, `check-${checks.length + 1}`);
         const problem = await walk(root, steps, recipe, way).catch(
           (error: unknown) => `no reply: ${String(error)}`,
         );

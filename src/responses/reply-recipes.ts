@@ -116,25 +116,17 @@ export function formatTitle({ operation, status, ground }: ReplyRecipe, way: Way
  *
  * @param sandbox gets the others
  */
-export function listRepeatableSteps(
-  recipe: ReplyRecipe,
-  way: WayName,
-  sandbox?: string,
-): RecipeStep[] {
+export function listSafeSteps(recipe: ReplyRecipe, way: WayName, sandbox?: string): RecipeStep[] {
   const steps = listSteps(recipe, way, sandbox);
   const changes =
     steps.length > 1 || steps.some(({ method, times }) => method !== 'GET' || times > 1);
   if (!changes || way === 'prefer') return steps;
   const { operation, status, ground } = recipe;
   const own = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
-  return listStepsAfterReset(recipe, way, own);
+  return listResetSteps(recipe, way, own);
 }
 
-export function listStepsAfterReset(
-  recipe: ReplyRecipe,
-  way: WayName,
-  sandbox: string,
-): RecipeStep[] {
+export function listResetSteps(recipe: ReplyRecipe, way: WayName, sandbox: string): RecipeStep[] {
   const prefix = formatAddress({ root: '', sandbox });
   return [controlStep('POST /reset', prefix), ...listSteps(recipe, way, sandbox)];
 }

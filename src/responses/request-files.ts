@@ -3,7 +3,7 @@ import type { Address } from '../http/target.ts';
 import {
   expandSteps,
   formatTitle,
-  listRepeatableSteps,
+  listSafeSteps,
   type RecipeStep,
   type ReplyRecipe,
   WAY_NAMES,
@@ -16,7 +16,7 @@ function listWalks(replies: readonly ReplyRecipe[], sandbox: string) {
   return replies.flatMap((recipe) =>
     WAY_NAMES.map((way) => {
       const { operation, status } = recipe;
-      const steps = listRepeatableSteps(recipe, way, sandbox);
+      const steps = listSafeSteps(recipe, way, sandbox);
       return { title: formatTitle(recipe, way), operation, status, steps };
     }),
   );

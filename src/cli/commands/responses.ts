@@ -4,8 +4,8 @@ import { type Address, parseAddress } from '../../http/target.ts';
 import { checkReplies, type RecipeCheck } from '../../responses/check-replies.ts';
 import {
   formatTitle,
-  listRepeatableSteps,
   listReplies,
+  listSafeSteps,
   listSteps,
   type RecipeStep,
   type ReplyRecipe,
@@ -66,7 +66,7 @@ function entry(recipe: ReplyRecipe, sandbox: string): object {
   const ways = WAY_NAMES.map((way) => {
     return [
       way,
-      { summary: words[way], requests: listRepeatableSteps(recipe, way, sandbox).map(request) },
+      { summary: words[way], requests: listSafeSteps(recipe, way, sandbox).map(request) },
     ];
   });
   return { operation, status, ground, ways: Object.fromEntries(ways) };
