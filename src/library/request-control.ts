@@ -1,8 +1,5 @@
 import type { ControlClient, QueryOf } from '../client/control-client.ts';
 import type { RecordedExchange } from '../control/journal/exchange-text.ts';
-import type { HeldReply } from '../control/journal/hold-endpoints.ts';
-import type { Alternative } from '../control/journal/time-travel-endpoints.ts';
-import type { StoreState } from '../control/state/state-endpoints.ts';
 import type { RuleDefinition } from '../scenario/rule-shape.ts';
 
 /** Selects exchanges. Every member given must match. */
@@ -26,32 +23,25 @@ export class DroppedExchangesError extends Error {
 }
 
 /** A call in the journal. Nothing is asked of the server before a method is called. */
-export interface RequestHandle {
-  /** The exchange itself. */
-  read(): Promise<RecordedExchange>;
-  /** The store as the call found it (by default) or left it. */
-  state(at?: Side): Promise<StoreState>;
-  /** Puts the sandbox back to how the call found it (by default) or left it. The journal stays. */
-  rewind(to?: Side): Promise<void>;
-  /** What the call would have got under each other option of an assumption that changes its reply. */
-  alternatives(): Promise<readonly Alternative[]>;
-  /** Sends the same request again, inside the server. Returns its new exchange. */
-  replay(): Promise<RecordedExchange>;
-  /** A scenario in YAML whose rule gives this reply to such calls. */
-  rule(): Promise<string>;
-}
+export type RequestHandle = ReturnType<typeof createRequestHandle>;
 
-function createRequestHandle(control: ControlClient, number: number): RequestHandle {
+function createRequestHandle(control: ControlClient, number: number) {
   const path = { number };
   const read = (which: number) =>
     control.call('GET /requests/{number}', { path: { number: which } });
   return {
+    /** The exchange itself. */
     read: () => read(number),
-    state: (at) => control.call('GET /requests/{number}/state', { path, query: { at } }),
-    rewind: (to) => control.call('POST /requests/{number}/rewind', { path, body: { to } }),
+    /** The store as the call found it (by default) or left it. */
+    state: (at?: Side) => control.call('GET /requests/{number}/state', { path, query: { at } }),
+    /** Puts the sandbox back to how the call found it (by default) or left it. The journal stays. */
+    rewind: (to?: Side) => control.call('POST /requests/{number}/rewind', { path, body: { to } }),
+    /** What the call would have got under each other option of an assumption that changes its reply. */
     alternatives: () => control.call('GET /requests/{number}/alternatives', { path }),
+    /** Sends the same request again, inside the server. Returns its new exchange. */
     replay: async () =>
       read((await control.call('POST /requests/{number}/replay', { path })).number),
+    /** A scenario in YAML whose rule gives this reply to such calls. */
     rule: () => control.text('GET /requests/{number}/rule', { path }),
   };
 }
@@ -62,14 +52,9 @@ export function createRequestControl(control: ControlClient) {
     (await control.call('GET /requests', { query })).exchanges;
   return {
     /** The latest exchanges that match, by default the newest last. */
-    list: (
-      filter: RequestFilter & {
-        readonly limit?: number | undefined;
-        readonly order?: 'asc' | 'desc' | undefined;
-      } = {},
-    ) => list(filter),
+    list: (filter: Omit<QueryOf<'GET /requests'>, 'edits'> = {}) => list(filter),
     /** One call, by its number in the journal. */
-    get: (number: number): RequestHandle => createRequestHandle(control, number),
+    get: (number: number) => createRequestHandle(control, number),
     /** The changes that the control API made since the last reset, the oldest first. */
     edits: async () => {
       const query = { limit: 0, edits: true };
@@ -146,44 +131,35 @@ interface ReleaseOptions {
 }
 
 /** Holds replies back until a test releases them. */
-export interface Latch extends AsyncDisposable {
-  /** The name of its hold. */
-  readonly name: string;
-  /**
-   * Waits until this many calls have arrived, released ones included; 1 by default.
-   *
-   * @returns their exchanges
-   * @throws Error if they do not arrive in time
-   */
-  arrived(
-    count?: number,
-    options?: { readonly within?: number | undefined },
-  ): Promise<readonly RecordedExchange[]>;
-  /** Sends the replies, the oldest first. Without `count`, later calls are not held any more. */
-  release(options?: ReleaseOptions): Promise<readonly HeldReply[]>;
-  /** The same, the latest first. */
-  releaseNewestFirst(options?: ReleaseOptions): Promise<readonly HeldReply[]>;
-}
+export type Latch = Awaited<ReturnType<typeof createLatch>>;
 
-/** Sets a latch in a sandbox. */
 export async function createLatch(
   control: ControlClient,
   on: RuleDefinition['on'],
   { name = `hold-${crypto.randomUUID().slice(0, 8)}`, ...rule }: LatchOptions,
-): Promise<Latch> {
+) {
   await control.call('POST /holds', { body: { on, ...rule, hold: name } });
-  const release = async ({ count }: ReleaseOptions = {}, newestFirst = false) => {
+  const release = async ({ count }: ReleaseOptions, newestFirst: boolean) => {
     const body = { name, count, newestFirst, open: count === undefined };
     return (await control.call('POST /holds/release', { body })).released;
   };
   return {
+    /** The name of its hold. */
     name,
-    arrived: (atLeast = 1, options = {}) =>
+    /**
+     * Waits until this many calls have arrived, released ones included; 1 by default.
+     *
+     * @returns their exchanges
+     * @throws Error if they do not arrive in time
+     */
+    arrived: (atLeast = 1, options: { readonly within?: number | undefined } = {}) =>
       createRequestControl(control).wait({ hold: name }, { ...options, atLeast }),
-    release: (options) => release(options),
-    releaseNewestFirst: (options) => release(options, true),
+    /** Sends the replies, the oldest first. Without `count`, later calls are not held any more. */
+    release: (options: ReleaseOptions = {}) => release(options, false),
+    /** The same, the latest first. */
+    releaseNewestFirst: (options: ReleaseOptions = {}) => release(options, true),
     [Symbol.asyncDispose]: async () => {
-      await release();
+      await release({}, false);
     },
   };
 }
