@@ -24,11 +24,8 @@ type AnyScenarioName = ScenarioName | (string & Record<never, never>);
 export type MockSandbox = Readonly<ReturnType<typeof createSandbox>>;
 
 /** How to set a clock. Members left out do not change. */
-interface ClockSetting {
+interface ClockSetting extends Omit<BodyOf<'PUT /clock'>, 'now'> {
   readonly now?: string | Date | undefined;
-  readonly frozen?: boolean | undefined;
-  /** Returns to the time of the server's machine. */
-  readonly real?: boolean | undefined;
 }
 
 /** @param root the server's address, or where it is mounted */

@@ -1,6 +1,12 @@
 import { createServer } from 'node:http';
 import { beforeAll, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
-import { ControlClient, type ReplyOf } from '../../src/client/control-client.ts';
+import {
+  type BodyOf,
+  ControlClient,
+  type QueryOf,
+  type ReplyOf,
+  type Route,
+} from '../../src/client/control-client.ts';
 import type { RunningServer } from '../../src/server.ts';
 import { startServer } from '../../src/server.ts';
 import { listen, TOKEN_HOST } from '../helpers/host.ts';
@@ -67,6 +73,13 @@ describe('a call', () => {
       client.call('GET /requests/{number}/rule', { path: { number: 1 } }),
     ];
     expect(calls).toBeTypeOf('function');
+  });
+
+  test('has a type for the body, the query and the reply of every route', () => {
+    type Untyped = {
+      [R in Route]: unknown extends BodyOf<R> | QueryOf<R> | ReplyOf<R> ? R : never;
+    }[Route];
+    expectTypeOf<Untyped>().toEqualTypeOf<never>();
   });
 
   test('reads text, and headers', async () => {

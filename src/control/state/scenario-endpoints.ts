@@ -9,7 +9,11 @@ import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/l
 import { countCalls, dropCounters } from '../../scenario/rules.ts';
 import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
-import { scenarioSchema, scenarioShape } from '../../scenario/scenario-shape.ts';
+import {
+  type ScenarioDefinition,
+  scenarioSchema,
+  scenarioShape,
+} from '../../scenario/scenario-shape.ts';
 import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { internal, namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
@@ -21,6 +25,7 @@ import {
   named,
   type Shape,
   type ValueOf,
+  withInput,
 } from '../../shape/shapes.ts';
 import { describe, formatProblem, suggest, type TextProblem } from '../../words.ts';
 import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
@@ -79,7 +84,10 @@ const TEXT = object({
 });
 
 /** A text whose value is a scenario. */
-const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>> = { ...TEXT, schema: SCENARIO_FILE.schema };
+const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>, ScenarioDefinition | string> = {
+  ...withInput(TEXT),
+  schema: SCENARIO_FILE.schema,
+};
 
 const CHOICE = object(
   {
