@@ -1,5 +1,9 @@
-import { ASSUMPTION_IDS, type AssumptionId } from '../contract/assumption-table.ts';
-import type { OperationId } from '../contract/operations.ts';
+import {
+  ASSUMPTION_IDS,
+  type AssumptionId,
+  assumptionShape,
+} from '../contract/assumption-table.ts';
+import type { Sign } from '../contract/assumptions/assumption-shape.ts';
 import {
   type CoverageEvidence,
   describeExamples,
@@ -111,7 +115,7 @@ function assumedReplies({ assumed }: CoverageEvidence['coverage']) {
 
 /** Which assumptions could have changed what a run was shown. */
 export class AssumptionTracker {
-  readonly #signs = new Set<string>();
+  readonly #signs = new Set<Sign>();
   #calls = 0;
 
   readonly observe: Observer = (_sandbox, { operation, status, basis }) => {
@@ -123,7 +127,7 @@ export class AssumptionTracker {
     if (status !== undefined && status !== 204) signs.push('a body');
     for (const sign of signs) this.#signs.add(sign);
     if (basis.kind !== 'assumed') return;
-    for (const by of basis.by) this.#signs.add(by.slice(0, by.indexOf('=')));
+    for (const by of basis.by) this.#signs.add(`by ${by.slice(0, by.indexOf('='))}`);
   };
 
   get calls(): number {
@@ -132,55 +136,10 @@ export class AssumptionTracker {
 
   /** The assumptions whose other options could have changed what the client was shown. */
   get assumptions(): AssumptionId[] {
-    return ASSUMPTION_IDS.filter((id) =>
-      [id, ...(SIGNS[id] ?? [])].some((all) => [all].flat().every((sign) => this.#signs.has(sign))),
-    );
+    const isSeen = (sign: Sign): boolean => this.#signs.has(sign);
+    return ASSUMPTION_IDS.filter((id) => {
+      const signs = [`by ${id}`, ...assumptionShape(id).seenIn] as const;
+      return signs.some((sign) => (typeof sign === 'string' ? isSeen(sign) : sign.every(isSeen)));
+    });
   }
 }
-
-/** Something that a run saw. The id of an assumption means a reply whose status it decided. */
-type Sign =
-  | OperationId
-  | `${OperationId} ${number}`
-  | `a ${'call' | 'body' | 401 | 409}`
-  | 'an error'
-  | AssumptionId;
-
-/** Any of these signs; a nested list requires all of its signs. */
-type Signs = readonly (Sign | readonly Sign[])[];
-
-/**
- * The signs of assumptions: replies that would differ under another option. A reply whose status the
- * assumption decided is a sign of each.
- *
- * `check-order` and `rate-limit` have no other sign, although they could replace a documented reply:
- * a client may rely on documented replies, and the number of calls in a second depends on the machine.
- */
-const SIGNS: Partial<Record<AssumptionId, Signs>> = {
-  'animal-status-values': ['status-filter'],
-  'pets-order': ['listPets 200'],
-  'pets-paging': ['listPets 200'],
-  'created-status': ['createPet 201'],
-  'assigned-ids': ['createPet 201'],
-  'deprecation-headers': ['getPet'],
-  'inventory-on-create': [
-    ['createPet 201', 'listInventory'],
-    ['createPet 201', 'updateInventory'],
-  ],
-  'inventory-status': ['updateInventory 200'],
-  'animal-follows-stock': [
-    ['updateInventory 200', 'listPets'],
-    ['updateInventory 200', 'getPet'],
-  ],
-  'order-status-field': ['listOrders 200'],
-  'cancelled-orders': ['listOrders 200'],
-  'conflict-body': ['a 409'],
-  'order-shipping': ['listOrders 200'],
-  'cancel-restocks': [['cancelOrder 204', 'listInventory']],
-  'auth-challenge': ['a 401'],
-  'error-codes': ['an error'],
-  'absent-optionals': ['listPets 200', 'listOrders 200', 'createPet 201', 'getPet 200'],
-  'date-format': ['listOrders 200'],
-  'json-charset': ['a body'],
-  cors: ['a call'],
-};

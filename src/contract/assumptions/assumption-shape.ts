@@ -9,11 +9,24 @@ interface Additions {
   };
 }
 
+/** Something that a client was shown, such as a reply whose status an assumption decided (`by`). */
+export type Sign =
+  | OperationId
+  | `${OperationId} ${number}`
+  | `a ${'call' | 'body' | 401 | 409}`
+  | 'an error'
+  | `by ${string}`;
+
 export interface AssumptionShape {
   readonly question: string;
   /** The first option is the default. */
   readonly options: readonly ({ readonly name: string; readonly meaning: string } & Additions)[];
   readonly touches: readonly OperationId[];
+  /**
+   * Where another option would show, besides replies whose status the assumption decided: any of these
+   * signs; a nested list requires all of its signs.
+   */
+  readonly seenIn: readonly (Sign | readonly Sign[])[];
 }
 
 export const WITH_BODY = ['createPet', 'updateInventory'] as const;

@@ -9,6 +9,7 @@ export const INPUT = {
       option('422', '422 Unprocessable Content', addsReply(422, 'Invalid input.')),
     ],
     touches: OPERATION_IDS,
+    seenIn: [],
   },
   'limit-out-of-range': {
     question: 'What happens to an integer `limit` outside 1 to 100?',
@@ -18,6 +19,7 @@ export const INPUT = {
       option('default', 'treated as 20'),
     ],
     touches: ['listPets'],
+    seenIn: [],
   },
   'status-filter': {
     question: 'What does `GET /pets?status=` return for a status that was never seen?',
@@ -27,6 +29,7 @@ export const INPUT = {
       option('ignore', 'as if there were no filter'),
     ],
     touches: ['listPets'],
+    seenIn: [],
   },
   'animal-status-values': {
     question: 'Which statuses can an animal be created with?',
@@ -35,6 +38,7 @@ export const INPUT = {
       option('any', 'any string; the filter takes any string too'),
     ],
     touches: ['listPets', 'createPet'],
+    seenIn: ['by status-filter'],
   },
   'name-limits': {
     question: "How long may an animal's name be?",
@@ -44,26 +48,31 @@ export const INPUT = {
       option('255', '1 to 255 characters'),
     ],
     touches: ['createPet'],
+    seenIn: [],
   },
   'id-on-create': {
     question: 'What happens to an `id` in the body on creation?',
     options: [option('reject', 'invalid input'), option('ignore', 'it is dropped')],
     touches: ['createPet'],
+    seenIn: [],
   },
   'unknown-body-fields': {
     question: 'What happens to body fields that the document does not name?',
     options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
     touches: WITH_BODY,
+    seenIn: [],
   },
   'unknown-query': {
     question: 'What happens to query parameters that the document does not name?',
     options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
     touches: OPERATION_IDS,
+    seenIn: [],
   },
   'negative-quantity': {
     question: 'May a stock quantity be negative?',
     options: [option('reject', 'invalid input'), option('accept', 'it is stored')],
     touches: ['updateInventory'],
+    seenIn: [],
   },
   'media-type': {
     question: 'What happens to a body without `Content-Type: application/json`?',
@@ -76,6 +85,7 @@ export const INPUT = {
       option('lenient', 'it is read as JSON anyway'),
     ],
     touches: WITH_BODY,
+    seenIn: [],
   },
   'body-limit': {
     question: 'How large may a body be?',
@@ -89,10 +99,13 @@ export const INPUT = {
       ),
     ],
     touches: WITH_BODY,
+    seenIn: [],
   },
   'check-order': {
     question: 'Which error wins if both the key and the input are bad?',
     options: [option('auth-first', 'the 401'), option('input-first', 'the input error')],
     touches: OPERATION_IDS,
+    // It could replace a documented reply too, but a client may rely on those.
+    seenIn: [],
   },
 } as const satisfies Record<string, AssumptionShape>;

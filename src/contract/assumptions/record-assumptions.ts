@@ -8,6 +8,7 @@ export const ANIMALS = {
       option('400', '400 Bad Request', addsReply(400, 'No animal has this id.')),
     ],
     touches: ['getPet', 'updateInventory'],
+    seenIn: [],
   },
   'pets-order': {
     question: 'In which order are animals listed?',
@@ -17,6 +18,7 @@ export const ANIMALS = {
       option('shuffled', 'shuffled by the seed, the same at every call'),
     ],
     touches: ['listPets'],
+    seenIn: ['listPets 200'],
   },
   'pets-paging': {
     question: 'How does a client ask for the next page of animals?',
@@ -36,11 +38,13 @@ export const ANIMALS = {
       ),
     ],
     touches: ['listPets'],
+    seenIn: ['listPets 200'],
   },
   'created-status': {
     question: 'Which status does an animal get if it is created without one?',
     options: [option('absent', 'none'), option('available', '`available`')],
     touches: ['createPet'],
+    seenIn: ['createPet 201'],
   },
   'assigned-ids': {
     question: 'Which id does a created animal get?',
@@ -49,6 +53,7 @@ export const ANIMALS = {
       option('int64', 'an id above 2^53, drawn from the seed and the count'),
     ],
     touches: ['createPet'],
+    seenIn: ['createPet 201'],
   },
   'deprecation-headers': {
     question: 'Does `GET /pets/{petId}` announce its deprecation in headers?',
@@ -66,6 +71,7 @@ export const ANIMALS = {
       option('absent', 'no'),
     ],
     touches: ['getPet'],
+    seenIn: ['getPet'],
   },
   'after-sunset': {
     question: 'What does `GET /pets/{petId}` answer after its sunset on 2030-12-05?',
@@ -75,6 +81,7 @@ export const ANIMALS = {
       option('404', '404 Not Found', addsReply(404, 'The operation is past its sunset.')),
     ],
     touches: ['getPet'],
+    seenIn: [],
   },
 } as const satisfies Record<string, AssumptionShape>;
 
@@ -83,6 +90,10 @@ export const INVENTORY = {
     question: 'Does a created animal get an inventory entry?',
     options: [option('entry', 'one with quantity 0 and status `sold`'), option('none', 'no')],
     touches: ['createPet', 'listInventory', 'updateInventory'],
+    seenIn: [
+      ['createPet 201', 'listInventory'],
+      ['createPet 201', 'updateInventory'],
+    ],
   },
   'inventory-missing-entry': {
     question: 'What does PATCH return for an animal without an inventory entry?',
@@ -91,6 +102,7 @@ export const INVENTORY = {
       option('create', 'it creates the entry'),
     ],
     touches: ['updateInventory'],
+    seenIn: [],
   },
   'inventory-status': {
     question: "Does PATCH change the entry's status?",
@@ -99,11 +111,16 @@ export const INVENTORY = {
       option('follows-quantity', '`sold` at 0, `available` above'),
     ],
     touches: ['updateInventory'],
+    seenIn: ['updateInventory 200'],
   },
   'animal-follows-stock': {
     question: "Does PATCH to or from 0 change the animal's own status?",
     options: [option('no', 'no'), option('yes', 'to `sold` at 0, to `available` from 0')],
     touches: ['updateInventory', 'getPet', 'listPets'],
+    seenIn: [
+      ['updateInventory 200', 'listPets'],
+      ['updateInventory 200', 'getPet'],
+    ],
   },
 } as const satisfies Record<string, AssumptionShape>;
 
@@ -112,11 +129,13 @@ export const ORDERS = {
     question: 'Does an order have its status?',
     options: [option('hidden', 'no'), option('shown', 'yes, as `status`')],
     touches: ['listOrders'],
+    seenIn: ['listOrders 200'],
   },
   'cancelled-orders': {
     question: 'Does `GET /store/orders` list cancelled orders?',
     options: [option('listed', 'yes'), option('removed', 'no')],
     touches: ['listOrders'],
+    seenIn: ['listOrders 200'],
   },
   'cancel-again': {
     question: 'What does DELETE return for an order that is already cancelled?',
@@ -126,6 +145,7 @@ export const ORDERS = {
       option('204', '204 No Content'),
     ],
     touches: ['cancelOrder'],
+    seenIn: [],
   },
   'conflict-body': {
     question: 'Which body does a 409 have?',
@@ -135,6 +155,7 @@ export const ORDERS = {
       option('problem', '`application/problem+json` (RFC 9457)'),
     ],
     touches: ['cancelOrder'],
+    seenIn: ['a 409'],
   },
   'order-shipping': {
     question: 'How does a pending order become shipped?',
@@ -143,10 +164,12 @@ export const ORDERS = {
       option('at-ship-date', 'when the clock reaches its `shipDate`'),
     ],
     touches: ['listOrders', 'cancelOrder'],
+    seenIn: ['listOrders 200'],
   },
   'cancel-restocks': {
     question: "Does cancelling add the order's quantity back to the inventory?",
     options: [option('no', 'no'), option('yes', 'yes')],
     touches: ['cancelOrder', 'listInventory'],
+    seenIn: [['cancelOrder 204', 'listInventory']],
   },
 } as const satisfies Record<string, AssumptionShape>;

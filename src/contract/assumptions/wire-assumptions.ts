@@ -9,6 +9,7 @@ export const WIRE = {
       option('403', '403 Forbidden', addsReply(403, 'The key is read-only.')),
     ],
     touches: ['createPet', 'updateInventory', 'cancelOrder'],
+    seenIn: [],
   },
   'auth-challenge': {
     question: 'Does a 401 have `WWW-Authenticate`?',
@@ -21,6 +22,7 @@ export const WIRE = {
       option('absent', 'no'),
     ],
     touches: OPERATION_IDS,
+    seenIn: ['a 401'],
   },
   'error-codes': {
     question: 'How is the `code` of an Error spelled?',
@@ -31,6 +33,7 @@ export const WIRE = {
       option('numeric', '`40401`'),
     ],
     touches: OPERATION_IDS,
+    seenIn: ['an error'],
   },
   'rate-limit': {
     question: 'How many requests may a key make?',
@@ -42,16 +45,21 @@ export const WIRE = {
       }),
     ],
     touches: OPERATION_IDS,
+    // It could replace a documented reply too, but a client may rely on those, and the number
+    // of calls in a second depends on the machine.
+    seenIn: [],
   },
   'unknown-method': {
     question: 'What does a known path return for another method?',
     options: [option('405', '405 Method Not Allowed with `Allow`'), option('404', '404 Not Found')],
     touches: [],
+    seenIn: [],
   },
   'absent-optionals': {
     question: 'How is an optional field without a value written?',
     options: [option('omitted', 'it is left out'), option('null', 'as null')],
     touches: ['listPets', 'createPet', 'getPet', 'listOrders'],
+    seenIn: ['listPets 200', 'listOrders 200', 'createPet 201', 'getPet 200'],
   },
   'date-format': {
     question: 'How is a date-time written?',
@@ -61,6 +69,7 @@ export const WIRE = {
       option('offset', '`2026-11-21T11:30:00+02:00`, the same instant'),
     ],
     touches: ['listOrders'],
+    seenIn: ['listOrders 200'],
   },
   'json-charset': {
     question: 'Does the `Content-Type` of JSON have a charset?',
@@ -69,6 +78,7 @@ export const WIRE = {
       option('utf-8', '`application/json; charset=utf-8`'),
     ],
     touches: OPERATION_IDS,
+    seenIn: ['a body'],
   },
   cors: {
     question: 'Can pages of other origins use the service?',
@@ -77,5 +87,6 @@ export const WIRE = {
       option('absent', 'no CORS headers'),
     ],
     touches: OPERATION_IDS,
+    seenIn: ['a call'],
   },
 } as const satisfies Record<string, AssumptionShape>;
