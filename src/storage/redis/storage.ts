@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Totals } from '../../sandbox/coverage.ts';
 import { type Exchange, isHeld } from '../../sandbox/exchange.ts';
@@ -189,7 +188,7 @@ export class RedisStorage implements Storage {
     const isKnown = this.#version !== '';
     const parts = isKnown || creates ? changedParts(isKnown ? this.state : nothing, after) : [];
     const writes = creates || isWrite(batch, this.state);
-    const token = id + randomBytes(12).toString('base64url');
+    const token = id + crypto.randomUUID();
     // Redis knows the number of the exchange before them.
     const totals = new Totals();
     for (const [index, exchange] of exchanges.entries()) {
