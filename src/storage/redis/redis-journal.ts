@@ -18,6 +18,9 @@ import { parseExchange, writeExchange } from './parts.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { END_HOLD, READ, sandboxKeys } from './scripts.ts';
 
+/** Exchanges that one reply of Redis has: a slow connection must not be silent for long. */
+const PAGE = 100;
+
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
 
@@ -54,9 +57,15 @@ export class RedisJournal implements Journal {
 
   async select(query: JournalQuery): Promise<JournalPage> {
     const { filter = {} } = query;
-    const { exchanges, ...size } = await this.#read((filter.after ?? 0) + 1, filter.before);
+    const size = await this.size();
+    const oldest = Math.max(size.number - size.size, filter.after ?? 0) + 1;
+    const exchanges: Exchange[] = [];
+    for (let to = Math.min(size.number, filter.before ?? size.number); to >= oldest; to -= PAGE) {
+      const page = await this.#read(Math.max(oldest, to - PAGE + 1), to);
+      exchanges.push(...page.exchanges.reverse());
+    }
     const held = includesHeld(filter) ? await this.held() : [];
-    return selectExchanges(size, exchanges.reverse(), held, query);
+    return selectExchanges(size, exchanges, held, query);
   }
 
   async find(number: number): Promise<Exchange | undefined> {
@@ -154,7 +163,7 @@ export class RedisJournal implements Journal {
   }
 
   /** Exchanges from one number to another, the oldest first. */
-  async #read(from: number, to = Number.MAX_SAFE_INTEGER) {
+  async #read(from: number, to: number) {
     await this.followed;
     const { state, journal } = this.#keys;
     const reply = await this.#redis.eval(READ, 'reads', [state, journal], [`${from}`, `${to}`]);
