@@ -80,7 +80,7 @@ export function listShown(
   if (cases.length === 0) return own;
   const caseReply = createCaseReply(call, reply, serviceState);
   let mask = 0;
-  for (const [at, { shows }] of cases.entries()) if (shows(caseReply)) mask |= 1 << at;
+  for (let at = 0; at < cases.length; at += 1) if (cases[at]?.shows(caseReply)) mask |= 1 << at;
   if (mask === 0) return own;
   const known = combinations[mask];
   if (known !== undefined) return known;

@@ -149,7 +149,7 @@ function formatContentType(mediaType = 'application/json', choices: Choices): st
 }
 
 function formatBasis(basis: Basis): string {
-  const by = basisReasons(basis).join(', ');
+  const by = 'by' in basis ? basisReasons(basis).join(', ') : '';
   return by === '' ? basis.kind : `${basis.kind};by="${by}"`;
 }
 

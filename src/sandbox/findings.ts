@@ -74,17 +74,15 @@ function hasContent({ headers }: Call): boolean {
   return length !== '0' || headers['transfer-encoding'] !== undefined;
 }
 
-/** What programs write for a variable without a value, and templates for a key to fill in. */
+/** A second scheme, or what programs write for a variable without a value and templates for a key. */
 const PLACEHOLDER =
-  /^Bearer +(undefined|null|none|<?nil>?|\[object Object\]|\$\{[^}]*\}|<?your[-_ ]?api[-_ ]?key>?)\s*$/i;
-
-const SECOND_SCHEME = /^Bearer +Bearer(?:\s|$)/i;
+  /^Bearer +(?:(Bearer)(?:\s|$)|(undefined|null|none|<?nil>?|\[object Object\]|\$\{[^}]*\}|<?your[-_ ]?api[-_ ]?key>?)\s*$)/i;
 
 function describePlaceholder(authorization: string | undefined): string | undefined {
-  if (authorization === undefined) return undefined;
-  if (SECOND_SCHEME.test(authorization)) return 'The key begins with a second `Bearer`.';
-  const key = PLACEHOLDER.exec(authorization)?.[1];
-  return key && `The key is literally \`${key}\`.`;
+  const found = authorization === undefined ? null : PLACEHOLDER.exec(authorization);
+  if (found === null) return undefined;
+  const [, scheme, key] = found;
+  return scheme ? 'The key begins with a second `Bearer`.' : `The key is literally \`${key}\`.`;
 }
 
 function findUnmatched({ method, allow, hint }: UnknownRoute): readonly FindingText[] {
