@@ -5,7 +5,7 @@ import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
 import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
-import type { State } from './state.ts';
+import { type State, withEntry, withoutEntry } from './state.ts';
 import type { SandboxEvent, Storage } from './storage.ts';
 
 export interface Release {
@@ -182,9 +182,10 @@ export function parseLatch(json: string): LatchRule {
 
 /** Sets a latch in place of one of this name, and counts its calls anew; undefined removes it. */
 export function withLatch(state: State, name: string, latch: LatchRule | undefined): State {
-  const latches = new Map(state.latches);
-  latches.delete(name);
-  if (latch !== undefined) latches.set(name, latch);
-  const rules = dropCounters(state.counters.rules, 'latch', name);
-  return { ...state, latches, counters: { ...state.counters, rules } };
+  const { latches, counters } = state;
+  return {
+    ...state,
+    latches: latch === undefined ? withoutEntry(latches, name) : withEntry(latches, name, latch),
+    counters: { ...counters, rules: dropCounters(counters.rules, 'latch', name) },
+  };
 }

@@ -34,64 +34,63 @@ export async function readPrefer(
   header: string,
   sandbox?: { read(): State | Promise<State> },
 ): Promise<Preference | undefined> {
-  const preferences = new Map<string, string>();
+  const asked = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();
     // Of a repeated preference the first counts (RFC 7240, section 2).
-    if (!preferences.has(known)) preferences.set(known, quoted ?? plain ?? '');
+    if (!asked.has(known)) asked.set(known, quoted ?? plain ?? '');
   }
-  const code = preferences.get('code');
-  const scenario = preferences.get('scenario');
-  const strict = preferences.get('handling')?.toLowerCase() === 'strict';
-  const invalid = (wrong: string): Preference => ({
-    kind: 'wrong',
-    wrong: `Prefer: ${wrong}`,
-    strict,
-  });
-  if (code !== undefined && STATUS.test(code)) return preferStatus(Number(code));
-  if (code !== undefined && (strict || scenario === undefined)) {
-    return invalid(`code: expected a status from 200 to 599, found ${describe(code)}`);
-  }
-  if (scenario === undefined) {
-    const [wrong] = [...preferences.keys()].flatMap(findMisspelling);
-    return wrong === undefined ? undefined : invalid(wrong);
-  }
-  // Imported here, since few requests ask for a scenario.
-  const { loadForRequest } = await import('../scenario/load-scenario.ts');
-  if (isShipped(scenario)) {
-    const book =
-      shippedBooks.get(scenario) ?? createBook(scenario, await loadForRequest([scenario]));
-    shippedBooks.set(scenario, book);
-    return preferScenario(scenario, book);
-  }
-  const known = sandbox && knownScenarios(await sandbox.read());
-  if (known?.has(scenario) !== true) {
-    const names = [...SCENARIO_NAMES, ...(known?.keys() ?? [])];
-    const found = describe(scenario) + suggest(scenario, names);
-    return invalid(`scenario: expected a shipped scenario, or one of this sandbox, found ${found}`);
-  }
-  try {
-    const loaded = await loadForRequest([scenario], undefined, known);
-    return preferScenario(scenario, createBook(scenario, loaded));
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    return invalid(`scenario: ${error.problems.slice(0, 1).map(formatProblem)}`);
-  }
+  const { code, scenario, handling } = Object.fromEntries(asked);
+  const strict = handling?.toLowerCase() === 'strict';
+  let found: Preference | string | undefined;
+  if (code !== undefined && STATUS.test(code)) found = preferStatus(Number(code));
+  else if (code !== undefined && (strict || scenario === undefined)) {
+    found = `code: expected a status from 200 to 599, found ${describe(code)}`;
+  } else if (scenario !== undefined) found = await preferScenario(scenario, sandbox);
+  else [found] = [...asked.keys()].flatMap(findMisspelling);
+  return typeof found === 'string' ? { kind: 'wrong', wrong: `Prefer: ${found}`, strict } : found;
 }
 
 function preferStatus(status: number): Preference {
   const reply = { status, headers: [], body: undefined };
   const reason = 'the request asked for it with Prefer';
-  const rest = { delay: 0, hold: undefined, fault: undefined, apply: false };
-  return {
-    kind: 'status',
-    match: { by: 'prefer', reason, reply, ...rest },
-    applied: `code=${status}`,
+  const match = {
+    by: 'prefer',
+    reason,
+    reply,
+    delay: 0,
+    hold: undefined,
+    fault: undefined,
+    apply: false,
   };
+  return { kind: 'status', match, applied: `code=${status}` };
 }
 
-function preferScenario(name: string, book: RuleBook): Preference {
-  return { kind: 'scenario', book, applied: `scenario=${name}` };
+/** @returns what is wrong with the name if it is a text */
+async function preferScenario(
+  name: string,
+  sandbox: { read(): State | Promise<State> } | undefined,
+): Promise<Preference | string> {
+  // Imported here, since few requests ask for a scenario.
+  const { loadForRequest } = await import('../scenario/load-scenario.ts');
+  const applied = `scenario=${name}`;
+  if (isShipped(name)) {
+    const book = shippedBooks.get(name) ?? createBook(name, await loadForRequest([name]));
+    shippedBooks.set(name, book);
+    return { kind: 'scenario', book, applied };
+  }
+  const known = sandbox && knownScenarios(await sandbox.read());
+  if (known?.has(name) !== true) {
+    const found = describe(name) + suggest(name, [...SCENARIO_NAMES, ...(known?.keys() ?? [])]);
+    return `scenario: expected a shipped scenario, or one of this sandbox, found ${found}`;
+  }
+  try {
+    const book = createBook(name, await loadForRequest([name], undefined, known));
+    return { kind: 'scenario', book, applied };
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return `scenario: ${error.problems.slice(0, 1).map(formatProblem)}`;
+  }
 }
 
 /** @param name of the scenario that was asked for, which counts for all that it extends */
