@@ -101,6 +101,9 @@ export function createListener(options: ListenerOptions): Listener {
   });
 }
 
+/** Each open connection with the response to its latest request. */
+type LatestResponses = Map<Socket, ServerResponse | undefined>;
+
 /**
  * Creates an HTTP server whose connections end after the replies that they owe.
  *
@@ -128,8 +131,7 @@ function createHttpServer(
   server.timeout = timeouts.idle;
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
 
-  /** Each open connection with the response to its latest request. */
-  const latest = new Map<Socket, ServerResponse | undefined>();
+  const latest: LatestResponses = new Map();
   let isStopping = false;
   const add = (socket: Socket): void => {
     if (latest.has(socket)) return;
@@ -142,16 +144,8 @@ function createHttpServer(
     if (isStopping) response.setHeader('Connection', 'close');
     answer(request, response);
   };
-  const reject = (error: ConnectionError, socket: Socket): void => {
-    const text = rejectionText(error);
-    const response = latest.get(socket);
-    if (isUnderWay(response) && response.req.complete) {
-      response.once('close', () => closeWith(socket));
-    } else {
-      const isTooLate = response?.headersSent && !response.req.complete;
-      closeWith(socket, isTooLate || socket.bytesRead === 0 ? '' : text);
-    }
-  };
+  const reject = (error: ConnectionError, socket: Socket): void =>
+    closeAfter(latest.get(socket), socket, rejectionText(error));
   server.on('connection', add).on('secureConnection', add).on('request', receive);
   server.on('checkExpectation', receive); // a server may ignore others (RFC 9110, section 10.1.1)
   server.on('clientError', reject);
@@ -172,10 +166,20 @@ function createHttpServer(
   return { server, close };
 }
 
+/** Ends a connection after the reply that it owes, if there is one, else with this text. */
+function closeAfter(response: ServerResponse | undefined, socket: Socket, text: string): void {
+  if (isUnderWay(response) && response.req.complete) {
+    response.once('close', () => closeWith(socket));
+    return;
+  }
+  const isTooLate = response?.headersSent && !response.req.complete;
+  closeWith(socket, isTooLate || socket.bytesRead === 0 ? '' : text);
+}
+
 /** Ends each connection after its latest reply, and those that are left when the time is over. */
 async function closeServer(
   server: Server,
-  latest: ReadonlyMap<Socket, ServerResponse | undefined>,
+  latest: LatestResponses,
   timeout: number,
 ): Promise<void> {
   for (const [socket, response] of latest) {
