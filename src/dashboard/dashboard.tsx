@@ -1,7 +1,7 @@
 import { type ComponentType, render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Frame } from './parts/frame.tsx';
-import { place, titleOf, type ViewName } from './state/place.ts';
+import { formatTitle, place, type ViewName } from './state/place.ts';
 import { useEvents } from './state/resource.ts';
 import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
@@ -23,7 +23,6 @@ const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   reference: ReferenceView,
 };
 
-/** The dashboard: a view under its heading, which gets the focus when the view changes. */
 function Shell() {
   const { view } = place.value;
   const heading = useRef<HTMLHeadingElement>(null);
@@ -33,9 +32,9 @@ function Shell() {
   useEvents();
   const Component = COMPONENTS[view];
   return (
-    <Frame current={view} title={titleOf(view)}>
+    <Frame current={view} title={formatTitle(view)}>
       <h1 class="unseen" ref={heading} tabIndex={-1}>
-        {titleOf(view)}
+        {formatTitle(view)}
       </h1>
       <Component />
     </Frame>

@@ -74,7 +74,7 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
   if (rule === undefined) throw new Error('no rule');
   expect(page.fitsForm(rule)).toBe(true);
   const texts = new Map([
-    ...page.textsOfRule(rule),
+    ...page.formatRuleFields(rule),
     ...([
       ['where', "name: Rex\ncategoryId: 9007199254740993\nheader x-a: it's"],
       ['status', '409, 503'],
@@ -84,9 +84,9 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
   expect(page.formatRules(texts)).toBe(
     "POST /pets with name Rex and categoryId 9007199254740993 and header x-a it's gets 409, then 503, then what it would get.",
   );
-  const scenario = await page.withRules(
+  const scenario = await page.insertRules(
     '# Mine.\nrules:\n  - { on: createPet, delay: 1 }\n',
-    page.rulesIn(texts),
+    page.parseRules(texts),
     'From 1.',
   );
   expect(scenario).toMatch(/^# Mine\.\nrules:\n {2}# From 1\.\n {2}- on: createPet\n/);
@@ -106,9 +106,9 @@ test('an exchange becomes a request, which can be copied, and sent and opened', 
   await ask('DELETE', '/v1/store/orders/2?a=b%20c');
   const exchange = await latest();
   expect(page.whyNotCopied(exchange)).toBeUndefined();
-  const request = page.requestOf(exchange);
-  await runProgram('bash', ['-c', page.curlOf(request)]);
-  await runProgram(process.execPath, ['--input-type=module', '-e', page.fetchOf(request)]);
+  const request = page.copyRequest(exchange);
+  await runProgram('bash', ['-c', page.formatCurlCommand(request)]);
+  await runProgram(process.execPath, ['--input-type=module', '-e', page.formatFetch(request)]);
   await page.sendAndOpen(request, exchange.number);
   expect(page.place.value).toMatchObject({ view: 'exchanges', item: `${exchange.number + 3}` });
   expect(page.notice.value?.text).toBe('Sent DELETE /v1/store/orders/2?a=b%20c.');
@@ -128,9 +128,9 @@ test('a place has an address, whose query can be refined', () => {
 });
 
 test('a typed value has every digit, and is what the field holds', () => {
-  const values = page.fieldsOf('orders').map((field) => {
+  const values = page.listFields('orders').map((field) => {
     const text = { id: '9223372036854775807', complete: 'true', quantity: 'two' }[field.name];
-    return [field.name, page.typedValue(field, text ?? '')];
+    return [field.name, page.parseValue(field, text ?? '')];
   });
   const expected = { id: 2n ** 63n - 1n, complete: true, quantity: 'two', shipDate: '' };
   expect(Object.fromEntries(values)).toMatchObject(expected);

@@ -14,18 +14,16 @@ export type ScenarioProblem = ReplyOf<'POST /scenario/check'>['problems'][number
 export interface EditorOptions {
   readonly parent: HTMLElement;
   readonly text: string;
-  /** The JSON Schema of scenario files. */
   readonly schema: object;
   readonly check: (text: string) => Promise<readonly ScenarioProblem[]>;
   readonly onText: (text: string) => void;
   readonly onApply: () => void;
 }
 
-/** An open editor. */
 export type Editor = ReturnType<typeof openEditor>;
 
 /** Milliseconds without a keystroke before the text is checked. */
-const CHECK_AFTER = 300;
+const CHECK_DELAY_MS = 300;
 
 const COLOURS = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--link)' },
@@ -54,7 +52,6 @@ const THEME = EditorView.theme({
   },
 });
 
-/** Opens an editor with completion and inline errors. */
 export function openEditor({ parent, text, schema, ...options }: EditorOptions) {
   // In a shadow tree, CodeMirror adopts its style sheets. Elsewhere it writes a <style> element,
   // which the page's policy forbids.
@@ -64,7 +61,7 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions) 
     return true;
   };
   const check = async ({ state: { doc } }: EditorView) =>
-    diagnosticsOf(doc, await options.check(doc.toString()));
+    createDiagnostics(doc, await options.check(doc.toString()));
   const state = EditorState.create({
     doc: text,
     extensions: [
@@ -75,7 +72,7 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions) 
       yaml(),
       syntaxHighlighting(COLOURS),
       autocompletion({ override: [completeFrom(schema)] }),
-      linter(check, { delay: CHECK_AFTER }),
+      linter(check, { delay: CHECK_DELAY_MS }),
       lintGutter(),
       // Tab leaves the editor, as everywhere on the page.
       keymap.of([
@@ -98,14 +95,13 @@ export function openEditor({ parent, text, schema, ...options }: EditorOptions) 
   view.focus();
   return {
     close: () => view.destroy(),
-    /** Puts another text in place of all. */
     replace: (whole: string) => {
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: whole } });
     },
     /** Puts the cursor to a place, both counted from 1. */
     show: (line: number, column: number) => {
       view.dispatch({
-        selection: { anchor: offsetOf(view.state.doc, line, column) },
+        selection: { anchor: findOffset(view.state.doc, line, column) },
         scrollIntoView: true,
       });
       view.focus();
@@ -121,16 +117,16 @@ function replaceSelected({ inputType, data }: InputEvent, view: EditorView): boo
   return true;
 }
 
-function diagnosticsOf(doc: Text, problems: readonly ScenarioProblem[]): Diagnostic[] {
+function createDiagnostics(doc: Text, problems: readonly ScenarioProblem[]): Diagnostic[] {
   return problems.map(({ line, column, message }) => {
-    const from = offsetOf(doc, line, column);
+    const from = findOffset(doc, line, column);
     const { to } = doc.lineAt(from);
     const [word = ''] = /^[^\s,{}[\]]+/.exec(doc.sliceString(from, to)) ?? [];
     return { from, to: from + word.length, severity: 'error', message };
   });
 }
 
-function offsetOf(doc: Text, line: number, column: number): number {
+function findOffset(doc: Text, line: number, column: number): number {
   const { from, to } = doc.line(Math.min(Math.max(1, line), doc.lines));
   return Math.min(from + column - 1, to);
 }

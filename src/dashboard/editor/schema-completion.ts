@@ -1,10 +1,8 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 
-/** A step from a value to one within it: a name, or any element of a list. */
 type PathStep = string | undefined;
 
-/** The part of JSON Schema that the schema of scenarios uses. */
 interface Schema {
   readonly description?: string;
   readonly type?: string | readonly string[];
@@ -18,7 +16,6 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/** Completes names and values from a schema. */
 export function completeFrom(
   schema: Schema,
 ): (context: CompletionContext) => CompletionResult | null {
@@ -27,10 +24,10 @@ export function completeFrom(
     const [word = ''] = /[\w*"$.-]*$/.exec(before) ?? [];
     if (word === '' && !explicit) return null;
     const text = before.slice(0, before.length - word.length);
-    const around = pathAfter(text).reduce(schemasAt, alternatives(schema));
+    const around = findPath(text).reduce(findSchemas, alternatives(schema));
     // A name cannot follow another in its line.
-    const names = /:[ \t]+$/.test(text) ? [] : namesIn(around);
-    const options = [...names, ...valuesOf(around)];
+    const names = /:[ \t]+$/.test(text) ? [] : listNames(around);
+    const options = [...names, ...listValues(around)];
     return options.length === 0 ? null : { from: pos - word.length, options };
   };
 }
@@ -39,7 +36,7 @@ export function completeFrom(
 const CURSOR = 'CURSOR';
 
 /** The path from the root of a document to the end of its text, which may be unfinished. */
-function pathAfter(text: string): PathStep[] {
+function findPath(text: string): PathStep[] {
   let steps: PathStep[] = [];
   visit(parseDocument(text + CURSOR), {
     Scalar: (place, { value }, nodes) => {
@@ -55,14 +52,12 @@ function pathAfter(text: string): PathStep[] {
   return steps;
 }
 
-/** A schema and all of its alternatives. */
 function alternatives(schema: Schema): readonly Schema[] {
   const others = [...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
   return [schema, ...others.flatMap(alternatives)];
 }
 
-/** The schemas at the end of a step. */
-function schemasAt(schemas: readonly Schema[], step: PathStep): readonly Schema[] {
+function findSchemas(schemas: readonly Schema[], step: PathStep): readonly Schema[] {
   return schemas.flatMap(({ items, properties = {}, additionalProperties }) => {
     if (step === undefined) return items === undefined ? [] : alternatives(items);
     const property = Object.hasOwn(properties, step) ? properties[step] : additionalProperties;
@@ -70,7 +65,7 @@ function schemasAt(schemas: readonly Schema[], step: PathStep): readonly Schema[
   });
 }
 
-function namesIn(schemas: readonly Schema[]): Completion[] {
+function listNames(schemas: readonly Schema[]): Completion[] {
   const properties = schemas.flatMap((it) => Object.entries(it.properties ?? {}));
   return [...new Map(properties)].map(([label, { description = '' }]) => ({
     label,
@@ -80,7 +75,7 @@ function namesIn(schemas: readonly Schema[]): Completion[] {
   }));
 }
 
-function valuesOf(schemas: readonly Schema[]): Completion[] {
+function listValues(schemas: readonly Schema[]): Completion[] {
   const values = schemas.flatMap((it) => [
     ...(it.enum ?? []),
     ...(it.const === undefined ? [] : [it.const]),

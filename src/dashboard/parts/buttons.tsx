@@ -25,12 +25,10 @@ interface ConfirmProps {
   readonly label: string;
   /** The full action for screen readers, if the label alone is ambiguous. */
   readonly name?: string;
-  /** What goes, and what stays. */
   readonly children?: ComponentChildren;
   readonly onConfirm: () => unknown;
 }
 
-/** A button that asks in a dialog before its action. */
 export function ConfirmButton({ label, name = label, children, onConfirm }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -72,7 +70,6 @@ interface MenuProps {
   readonly children: ComponentChildren;
 }
 
-/** A button that opens a list of further actions. */
 export function Menu({ label, children }: MenuProps) {
   const id = useId();
   return (
@@ -100,7 +97,6 @@ interface CopyProps {
   readonly label: string;
   readonly name?: string;
   readonly text: () => string;
-  /** Whether there is nothing to copy. */
   readonly isOff?: boolean;
 }
 
@@ -122,7 +118,6 @@ export function CopyButton({ label, name = label, text, isOff = false }: CopyPro
   );
 }
 
-/** Downloads a text as a file. */
 export function save(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
   const link = document.createElement('a');

@@ -8,10 +8,8 @@ import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
 import { takeProblems } from '../state/resource.ts';
 import { sandbox } from '../state/session.ts';
 
-/** The text of each input of a form, by name; a box that is not ticked has none. */
 export type Texts = ReadonlyMap<string, string>;
 
-/** Why the server refused the values of a form, by name. */
 const Problems = createContext<Texts>(new Map());
 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
@@ -22,7 +20,6 @@ interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'
   readonly draft?: string;
 }
 
-/** A form that the page handles itself, once at a time. */
 export function Form({ onSubmit, onTexts, draft, children, ...attributes }: FormProps) {
   const ref = useRef<HTMLFormElement>(null);
   const [isBusy, setBusy] = useState(false);
@@ -77,21 +74,14 @@ function readTexts(form: HTMLFormElement): Texts {
 export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
   readonly name: string;
   readonly label: string;
-  /** The text before the user edits it. */
   readonly value?: string | undefined;
-  /** Lines, for a text of several. */
   readonly rows?: number;
-  /** The only values that it takes. */
   readonly options?: readonly string[];
-  /** What an empty option is called. */
   readonly empty?: string;
-  /** Values to suggest. */
   readonly suggested?: readonly string[] | undefined;
-  /** Why the server refused its value. */
   readonly problem?: string | undefined;
 }
 
-/** A text or a choice with its label. */
 export function Field({ label, value, rows, options, empty, ...others }: FieldProps) {
   const id = useId();
   const { suggested, problem = useContext(Problems).get(others.name), ...input } = others;
@@ -136,7 +126,6 @@ export function Field({ label, value, rows, options, empty, ...others }: FieldPr
   );
 }
 
-/** What makes a name, of a sandbox, a snapshot or a scenario. */
 export const NAME_INPUT = {
   required: true,
   maxLength: 64,
@@ -151,7 +140,6 @@ interface NameFormProps {
   readonly onName: (name: string) => Promise<boolean>;
 }
 
-/** Asks for the name of something. `onName` returns whether it was accepted. */
 export function NameForm({ label, action, value, onName }: NameFormProps) {
   const name = async (texts: Texts, form: HTMLFormElement) => {
     const isDone = await onName(texts.get('name') ?? '');

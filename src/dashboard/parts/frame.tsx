@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReplyOf } from '../../client/control-client.ts';
 import { DEFAULT_SANDBOX } from '../../defaults.ts';
-import { hrefOf, place, titleOf, VIEWS, type ViewName } from '../state/place.ts';
-import { attempt, OFTEN, undo, useResource } from '../state/resource.ts';
+import { formatHref, formatTitle, place, VIEWS, type ViewName } from '../state/place.ts';
+import { attempt, POLL_INTERVAL_MS, undo, useResource } from '../state/resource.ts';
 import {
   client,
   connection,
@@ -19,7 +19,7 @@ import { Button, ConfirmButton, CopyButton } from './buttons.tsx';
 import { Field, Form } from './form.tsx';
 import { HoldStrip } from './hold-strip.tsx';
 import { Shortcuts } from './shortcuts.tsx';
-import { Loading, plural, timeText, visible } from './texts.tsx';
+import { formatTime, Loading, plural, visible } from './texts.tsx';
 
 interface FrameProps {
   readonly current: ViewName;
@@ -27,9 +27,12 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-/** What surrounds every view: the way to the others, the sandbox, and what is not as at the start. */
 export function Frame({ current, title, children }: FrameProps) {
-  const status = useResource('status', (signal) => client.call('GET /status', { signal }), OFTEN);
+  const status = useResource(
+    'status',
+    (signal) => client.call('GET /status', { signal }),
+    POLL_INTERVAL_MS,
+  );
   const { item } = place.value;
   const latest = status.value?.latestExchange ?? 0;
   const seen = useRef(latest);
@@ -56,8 +59,12 @@ export function Frame({ current, title, children }: FrameProps) {
         </Button>
         <nav id="views" popover="auto" aria-label="Views" ref={menu}>
           {VIEWS.map((name) => (
-            <a key={name} href={hrefOf(name)} aria-current={name === current ? 'page' : undefined}>
-              {titleOf(name)}
+            <a
+              key={name}
+              href={formatHref(name)}
+              aria-current={name === current ? 'page' : undefined}
+            >
+              {formatTitle(name)}
             </a>
           ))}
         </nav>
@@ -81,7 +88,6 @@ export function Frame({ current, title, children }: FrameProps) {
   );
 }
 
-/** Asks for the control token, which the server requires of callers from other machines. */
 function TokenForm() {
   const problem = connection.value === 'wrong-token' ? 'The server refused this token.' : undefined;
   return (
@@ -98,9 +104,8 @@ function TokenForm() {
   );
 }
 
-const HELD = hrefOf('exchanges', undefined, { search: 'is:held' });
+const HELD = formatHref('exchanges', undefined, { search: 'is:held' });
 
-/** What a client meets in this sandbox: each part leads to where it is set. */
 function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'> }) {
   const { scenarios, assumptions, clock, held, latches, upstream } = status;
   const records = Object.values<number>(status.changed).reduce((sum, count) => sum + count, 0);
@@ -110,31 +115,31 @@ function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'> }) {
     [
       'forced',
       scenarios.length > 0 && `${count(scenarios, 'scenario')}: ${visible(scenarios.join(', '))}`,
-      hrefOf('scenarios'),
+      formatHref('scenarios'),
     ],
     [
       'assumed',
       records > 0 && `${plural(records, 'record')} changed since the start`,
-      hrefOf('store'),
+      formatHref('store'),
     ],
     [
       'assumed',
       count(assumptions, 'changed assumption'),
-      hrefOf('assumptions', undefined, { changed: 'true' }),
+      formatHref('assumptions', undefined, { changed: 'true' }),
       assumptions.join(', '),
     ],
     [
       'assumed',
       !clock.real &&
-        `Clock ${clock.frozen ? 'frozen at' : 'moved to'} ${timeText(clock.now).slice(0, 16)}`,
-      hrefOf('clock'),
+        `Clock ${clock.frozen ? 'frozen at' : 'moved to'} ${formatTime(clock.now).slice(0, 16)}`,
+      formatHref('clock'),
     ],
     ['forced', count(latches, 'latch', 'latches'), HELD, latches.join(', ')],
     ['failed', held > 0 && plural(held, 'reply waits', 'replies wait'), HELD],
     [
       'upstream',
       upstream !== undefined && `Upstream ${visible(upstream)}`,
-      hrefOf('exchanges', undefined, { search: 'basis:upstream' }),
+      formatHref('exchanges', undefined, { search: 'basis:upstream' }),
     ],
   ];
   const changed = parts.filter(([, text]) => text);
@@ -195,7 +200,6 @@ function Notices() {
   );
 }
 
-/** Opens a list of the other sandboxes, with a search. */
 function SandboxSwitcher() {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -233,7 +237,7 @@ function SandboxList() {
         {list.value?.map(({ name }) => (
           <li key={name}>
             <a
-              href={`${controlPath(name)}/${hrefOf(place.value.view)}`}
+              href={`${controlPath(name)}/${formatHref(place.value.view)}`}
               aria-current={name === sandbox ? 'true' : undefined}
             >
               {name}

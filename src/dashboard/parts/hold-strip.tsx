@@ -1,6 +1,6 @@
 import type { BodyOf } from '../../client/control-client.ts';
-import { hrefOf } from '../state/place.ts';
-import { attempt, OFTEN, useResource } from '../state/resource.ts';
+import { formatHref } from '../state/place.ts';
+import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 import { Button } from './buttons.tsx';
 import { plural, visible } from './texts.tsx';
@@ -8,7 +8,8 @@ import { plural, visible } from './texts.tsx';
 /** @param now the time of the sandbox's clock */
 export function HoldStrip({ now }: { readonly now: string }) {
   const held =
-    useResource('holds', (signal) => client.call('GET /holds', { signal }), OFTEN).value ?? [];
+    useResource('holds', (signal) => client.call('GET /holds', { signal }), POLL_INTERVAL_MS)
+      .value ?? [];
   if (held.length === 0) return null;
   const release = (done: string, body: BodyOf<'POST /holds/release'>) =>
     attempt(done, () => client.call('POST /holds/release', { body }));
@@ -19,7 +20,7 @@ export function HoldStrip({ now }: { readonly now: string }) {
         const seconds = Math.max(0, Math.round((Date.parse(now) - Date.parse(since)) / 1_000));
         return (
           <span key={exchange} class="bar">
-            <a href={hrefOf('exchanges', String(exchange))}>
+            <a href={formatHref('exchanges', String(exchange))}>
               {visible(`${method} ${target}`)} waits for {plural(seconds, 'second')}
             </a>
             {name !== 'default' && <span class="badge">{visible(name)}</span>}

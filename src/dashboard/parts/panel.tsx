@@ -1,20 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { hrefOf, type ViewName } from '../state/place.ts';
+import { formatHref, type ViewName } from '../state/place.ts';
 import { Button } from './buttons.tsx';
 
 interface PanelProps {
   readonly title: string;
-  /** What stands beside the title. */
   readonly beside?: ComponentChildren;
   readonly close: string;
   readonly onClose: () => void;
-  /** Whether it keeps the focus where it is. */
   readonly quiet?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** The details of an item, beside its list. Escape closes them. */
 export function Panel({ title, beside, close, onClose, quiet = false, children }: PanelProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();
@@ -46,19 +43,17 @@ export function Panel({ title, beside, close, onClose, quiet = false, children }
 interface TabsProps {
   readonly label: string;
   readonly view: ViewName;
-  /** Their titles by the items of the view. */
   readonly items: Readonly<Record<string, string>>;
   readonly current: string;
 }
 
-/** Links to the parts of a view. */
 export function Tabs({ label, view, items, current }: TabsProps) {
   return (
     <nav aria-label={label}>
       {Object.entries(items).map(([item, title]) => (
         <a
           key={item}
-          href={hrefOf(view, item)}
+          href={formatHref(view, item)}
           aria-current={item === current ? 'page' : undefined}
         >
           {title}

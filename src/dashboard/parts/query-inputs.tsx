@@ -1,7 +1,6 @@
 import { place, refine } from '../state/place.ts';
 import { Button } from './buttons.tsx';
 
-/** A search in the page's address, as the member `name` of its query.  */
 export function QuerySearch({ name, what }: { readonly name: string; readonly what: string }) {
   return (
     <input
@@ -22,7 +21,6 @@ interface ChipProps {
   readonly value?: string;
 }
 
-/** A switch in the page's address. Of those with the same name, one can be on. */
 export function QueryChip({ name, label, value = 'true' }: ChipProps) {
   const isOn = place.value.query.get(name) === value;
   return (

@@ -9,7 +9,6 @@ const SHORTCUTS = [
   ['?', 'this list'],
 ] as const;
 
-/** Whether a key is for what has the focus rather than for the page. */
 export function isTyping({ target, altKey, ctrlKey, metaKey }: KeyboardEvent): boolean {
   const isField = target instanceof Element && target.closest('input,select,textarea,.body,dialog');
   // The editor is in a shadow tree.
@@ -17,7 +16,6 @@ export function isTyping({ target, altKey, ctrlKey, metaKey }: KeyboardEvent): b
   return Boolean(isField) || isEditor || altKey || ctrlKey || metaKey;
 }
 
-/** Keys that work everywhere, and the sheet that lists all. */
 export function Shortcuts() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

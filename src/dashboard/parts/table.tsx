@@ -1,18 +1,15 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { parseJson } from '../../contract/json.ts';
 import { place, refine } from '../state/place.ts';
-import { OFTEN, useResource } from '../state/resource.ts';
+import { POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
 import { Button } from './buttons.tsx';
 import { plural } from './texts.tsx';
 
-/** A column: its head and its cells are made from the same entry. */
 export interface Column<Of> {
   readonly name: string;
   /** Names the column in the style sheet; `number` aligns it to the right. */
   readonly class?: string | undefined;
-  /** A head other than the name. */
   readonly head?: ComponentChildren;
-  /** How its rows are sorted by it, if they are. */
   readonly sort?: 'ascending' | 'descending' | 'none';
   readonly cell: (of: Of) => ComponentChildren;
 }
@@ -21,19 +18,14 @@ interface TableProps<Of> {
   readonly columns: readonly Column<Of>[];
   readonly rows: readonly Of[];
   readonly keyOf: (of: Of) => string | number;
-  /** For screen readers. */
   readonly caption: string;
   /** `records` becomes a list of cards where the table has too little room. */
   readonly class?: string;
-  /** The key of the row that is marked. */
   readonly opened?: string | number | undefined;
-  /** Other lines above a row: what is in them by the names of columns. */
   readonly above?: (index: number) => readonly Readonly<Record<string, ComponentChildren>>[];
-  /** Stands in place of a table without rows. */
   readonly empty?: string;
 }
 
-/** A table that scrolls on its own if there is too little room for it. */
 export function Table<Of>({ columns, rows, keyOf, opened, above, ...table }: TableProps<Of>) {
   if (rows.length === 0) return <p class="empty">{table.empty}</p>;
   return (
@@ -107,14 +99,13 @@ export function usePagedList<T>(
     const records: readonly T[] = Object(parseJson(await reply.text()));
     return { records, total: Number(reply.headers.get('x-total-count')) };
   };
-  const list = useResource(`${name} ${JSON.stringify(paging)}`, read, OFTEN);
+  const list = useResource(`${name} ${JSON.stringify(paging)}`, read, POLL_INTERVAL_MS);
   return { list, q, sort, limit };
 }
 
 const ARROWS = { none: '', ascending: ' ↑', descending: ' ↓' } as const;
 
-/** The head of a column that the list can be sorted by. */
-export function sortedHead(
+export function createSortedHead(
   name: string,
   sort: string,
   label = name,
@@ -136,7 +127,6 @@ interface MoreProps {
   readonly noun: readonly [one: string, many: string];
 }
 
-/** Says how long a list is, and shows more of it. */
 export function More({ limit, total, noun }: MoreProps) {
   return (
     <p class="bar">

@@ -17,24 +17,21 @@ export function visible(text: string): string {
   });
 }
 
-/** The start of a long text, for a cell or a message. */
 export function shorten(text: string, most = 120): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** A count with its noun. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
 /** A duration. The server reads its clock once in a turn of the event loop: more digits would mislead. */
-export function milliseconds(duration: number): string {
+export function formatDuration(duration: number): string {
   if (duration < 1) return '< 1 ms';
   return `${duration < 10 ? duration.toFixed(1) : Math.round(duration).toLocaleString('en')} ms`;
 }
 
-/** An instant in UTC, to the second. */
-export function timeText(at: string): string {
+export function formatTime(at: string): string {
   return at.slice(0, 19).replace('T', ' ');
 }
 
@@ -43,7 +40,6 @@ export function Prose({ text }: { readonly text: string }) {
   return text.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
 }
 
-/** What a view shows until its value is loaded. */
 export function Loading({ resource: { error } }: { readonly resource: Resource<unknown> }) {
   return (
     <p class={error === undefined ? 'quiet' : 'problem'} role="status">
@@ -52,7 +48,6 @@ export function Loading({ resource: { error } }: { readonly resource: Resource<u
   );
 }
 
-/** Shows a value once it is loaded. */
 export function Await<T>(props: {
   readonly of: Resource<T>;
   readonly children: (value: NonNullable<T>) => ComponentChildren;
@@ -99,7 +94,6 @@ interface TermProps {
   readonly children: (id: string) => ComponentChildren;
 }
 
-/** Explains a word while it has the pointer or the focus. */
 export function Term({ word, children }: TermProps) {
   const id = useId();
   const popover = useRef<HTMLSpanElement>(null);

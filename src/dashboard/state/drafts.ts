@@ -1,6 +1,5 @@
 import { sandbox } from './session.ts';
 
-/** What was typed into the editor of a scenario and not saved. The tab keeps it. */
 export interface Draft {
   readonly text: string;
   /** The version that it was made from; undefined for one that nobody has saved. */

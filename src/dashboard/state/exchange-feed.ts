@@ -11,7 +11,6 @@ import {
   type RecordedExchange,
 } from './session.ts';
 
-/** Exchanges on a page of the list. */
 export const PAGE_SIZE = 50;
 
 /** Rows above which the list stops growing beside an open exchange. */
@@ -23,7 +22,6 @@ const RECONNECT_DELAY_MS = 1_000;
 
 type JournalQuery = NonNullable<CallInput<'GET /requests'>['query']>;
 
-/** A part of the journal, the newest first. */
 export function readJournal(
   search: string,
   query: JournalQuery = {},
@@ -33,19 +31,14 @@ export function readJournal(
   return client.call('GET /requests', { query: whole, signal });
 }
 
-/** The latest exchanges that match a search, as they arrive. */
 export class ExchangeFeed {
-  /** What is drawn, once it is loaded. */
   readonly shown = signal<JournalPage | undefined>(undefined);
   /** Changes by the control API, the oldest first. */
   readonly edits = signal<readonly EditView[]>([]);
-  /** What is wrong with the search. */
   readonly problem = signal<string | undefined>(undefined);
   /** How many arrived since. */
   readonly waiting = signal(0);
-  /** Whether the list stays as it is. */
   isHeld = false;
-  /** The number of the open exchange, which stays in the list. */
   opened = Number.NaN;
   readonly #search: string;
   readonly #before: number | undefined;
@@ -72,13 +65,11 @@ export class ExchangeFeed {
     this.#connection.abort();
   }
 
-  /** Draws the latest exchanges, whether the list is held or not. */
   show(): void {
     this.shown.value = this.#latest;
     this.waiting.value = 0;
   }
 
-  /** Adds older exchanges to the list. */
   async more(): Promise<void> {
     const before = this.#latest.exchanges.at(-1)?.number;
     const { exchanges } = await readJournal(this.#search, { before });

@@ -13,8 +13,7 @@ export const VIEWS = [
 ] as const;
 export type ViewName = (typeof VIEWS)[number];
 
-/** A name of a view or a collection as a title. */
-export function titleOf(name: string): string {
+export function formatTitle(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
@@ -22,7 +21,7 @@ export function titleOf(name: string): string {
  * What the page shows, from its address after `#`: in `#/exchanges/17?status=409`, a view, the item
  * that it shows in detail, and a query.
  */
-function placeIn(hash: string) {
+function parsePlace(hash: string) {
   const { path, search } = parseTarget(hash.slice(1) || '/');
   const [, name, encoded = ''] = path.split('/');
   const view: ViewName = VIEWS.find((it) => it === name) ?? 'exchanges';
@@ -34,14 +33,13 @@ function placeIn(hash: string) {
 // The address of the reference alone, as other tools know it.
 if (location.pathname.endsWith('/docs')) history.replaceState(null, '', './#/reference');
 
-export const place = signal(placeIn(location.hash));
+export const place = signal(parsePlace(location.hash));
 
-/** Shows the place in the address. */
 function arrive(): void {
   const { view, item, query } = place.value;
-  const here = hrefOf(view, item, query);
+  const here = formatHref(view, item, query);
   if (location.hash === here) return;
-  if (location.hash.startsWith('#/')) place.value = placeIn(location.hash);
+  if (location.hash.startsWith('#/')) place.value = parsePlace(location.hash);
   // Back from the link that skips to the content: the browser has moved the focus.
   else history.replaceState(null, '', here);
 }
@@ -50,8 +48,7 @@ addEventListener('hashchange', arrive);
 
 type PlaceQuery = URLSearchParams | Record<string, string>;
 
-/** The address of a place in this sandbox, for links. */
-export function hrefOf(view: ViewName, item?: string, members?: PlaceQuery): string {
+export function formatHref(view: ViewName, item?: string, members?: PlaceQuery): string {
   const path = item === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(item)}`;
   const query = new URLSearchParams(members);
   return query.size === 0 ? path : `${path}?${query}`;
@@ -59,10 +56,10 @@ export function hrefOf(view: ViewName, item?: string, members?: PlaceQuery): str
 
 /** Goes to a place, with an entry in the history unless it only steps to a neighbour. */
 export function go(view: ViewName, item?: string, query?: PlaceQuery, isStep = false): void {
-  const href = hrefOf(view, item, query);
+  const href = formatHref(view, item, query);
   if (isStep) history.replaceState(null, '', href);
   else location.hash = href;
-  place.value = placeIn(href);
+  place.value = parsePlace(href);
 }
 
 /**
@@ -75,6 +72,6 @@ export function refine(changes: Readonly<Record<string, string>>): void {
     if (value === '') query.delete(name);
     else query.set(name, value);
   }
-  history.replaceState(null, '', hrefOf(view, item, query));
+  history.replaceState(null, '', formatHref(view, item, query));
   place.value = { view, item, query };
 }

@@ -8,7 +8,6 @@ import {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A change of a record with one press, and what it means for clients. */
 interface Shortcut {
   readonly label: string;
   readonly changes: Row;
@@ -17,12 +16,10 @@ interface Shortcut {
 
 export interface TableInfo {
   readonly noun: string;
-  /** The field that identifies a record. */
   readonly id: string;
   readonly shortcuts: (row: Row) => readonly Shortcut[];
 }
 
-/** The three collections of a store. */
 export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
   animals: { noun: 'animal', id: 'id', shortcuts: () => [] },
   inventory: {
@@ -56,7 +53,6 @@ export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
 export interface FieldInfo {
   readonly name: string;
   readonly isInteger: boolean;
-  /** Values to suggest. */
   readonly suggested: readonly string[] | undefined;
 }
 
@@ -65,8 +61,7 @@ const SUGGESTED: Partial<Record<Field['type'], readonly string[]>> = {
   orderStatus: ORDER_STATUSES,
 };
 
-/** The fields of a collection's records. */
-export function fieldsOf(name: CollectionName): readonly FieldInfo[] {
+export function listFields(name: CollectionName): readonly FieldInfo[] {
   return Object.entries<Field>(STORED_RECORDS[name]).map(([field, { type, seen }]) => ({
     name: field,
     isInteger: type === 'int64' || type === 'integer',
@@ -74,13 +69,11 @@ export function fieldsOf(name: CollectionName): readonly FieldInfo[] {
   }));
 }
 
-/** A field as a person edits it. */
-export function textOf(value: unknown): string {
+export function formatValue(value: unknown): string {
   return value === undefined ? '' : String(value);
 }
 
-/** The value that a person typed. The server reports what is wrong with it. */
-export function typedValue({ isInteger, suggested }: FieldInfo, text: string): unknown {
+export function parseValue({ isInteger, suggested }: FieldInfo, text: string): unknown {
   if (isInteger && /^-?\d+$/.test(text)) return parseJson(BigInt(text).toString());
   const isFlag = suggested === SUGGESTED.boolean && /^(?:true|false)$/.test(text);
   return isFlag ? text === 'true' : text;

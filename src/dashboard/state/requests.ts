@@ -6,23 +6,18 @@ import { go, place } from './place.ts';
 import { attempt } from './resource.ts';
 import { client, type RecordedExchange, sandbox, servicePath } from './session.ts';
 
-/** A request as it can be written anew. */
 export interface Request {
   readonly method: string;
-  /** A path with its query, on this server. */
   readonly target: string;
   readonly key: string;
-  /** Without the header of the key. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: string | undefined;
 }
 
-/** A body of the journal as text: its JSON, or the text that it was. */
-export function textOfBody(body: unknown, indent = 0): string {
+export function formatBody(body: unknown, indent = 0): string {
   return typeof body === 'object' && body !== null ? writeJson(body, indent) : String(body);
 }
 
-/** JSON with every digit of its integers, or else the text itself. */
 export function indentJson(text: string): string {
   try {
     return writeJson(parseJson(text), 2);
@@ -31,7 +26,6 @@ export function indentJson(text: string): string {
   }
 }
 
-/** What a new client may begin with. */
 export const FIRST_REQUEST: Request = {
   method: 'GET',
   target: `${servicePath}/pets?limit=5`,
@@ -39,7 +33,6 @@ export const FIRST_REQUEST: Request = {
   headers: [],
 };
 
-/** Headers that a client writes itself, and those whose values are masked. */
 const LEFT_OUT =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|traceparent|sec-.*)$/;
 
@@ -52,19 +45,19 @@ export function whyNotCopied({ target, request }: RecordedExchange): string | un
 }
 
 /** The request of an exchange. The journal has only the start of its key. */
-export function requestOf({ method, target, key, request }: RecordedExchange): Request {
+export function copyRequest({ method, target, key, request }: RecordedExchange): Request {
   const { headers, body } = request;
   return {
     method,
     target,
-    key: key === undefined ? '' : keyFor(key.replace('…', ''), target, headers),
+    key: key === undefined ? '' : findKey(key.replace('…', ''), target, headers),
     headers: Object.entries(headers).filter(([name]) => !LEFT_OUT.test(name)),
-    body: body === undefined ? body : textOfBody(body),
+    body: body === undefined ? body : formatBody(body),
   };
 }
 
 /** The key that works from the start, which also has to name the sandbox, or what to replace. */
-function keyFor(start: string, target: string, headers: object): string {
+function findKey(start: string, target: string, headers: object): string {
   const { key } = FIRST_REQUEST;
   if (!key.startsWith(start)) return `KEY_THAT_STARTS_WITH_${start}`;
   const isNamed =
@@ -73,7 +66,7 @@ function keyFor(start: string, target: string, headers: object): string {
 }
 
 /** Not resolved as a link would be: `//other.example/v1/pets` is a path here. */
-function urlOf({ target }: Request): string {
+function formatUrl({ target }: Request): string {
   return location.origin + target.replaceAll('#', '%23');
 }
 
@@ -81,16 +74,15 @@ function requestHeaders({ key, headers }: Request): readonly (readonly [string, 
   return key === '' ? headers : [['Authorization', `Bearer ${key}`], ...headers];
 }
 
-export function curlOf(request: Request): string {
+export function formatCurlCommand(request: Request): string {
   const { method, body } = request;
-  return curlCommand({ method, url: urlOf(request), headers: requestHeaders(request), body });
+  return curlCommand({ method, url: formatUrl(request), headers: requestHeaders(request), body });
 }
 
-/** The request as a call of `fetch` in JavaScript. */
-export function fetchOf(request: Request): string {
+export function formatFetch(request: Request): string {
   const { method, body } = request;
   const options = { method, headers: Object.fromEntries(requestHeaders(request)), body };
-  return `await fetch(${JSON.stringify(urlOf(request))}, ${JSON.stringify(options, null, 2)})`;
+  return `await fetch(${JSON.stringify(formatUrl(request))}, ${JSON.stringify(options, null, 2)})`;
 }
 
 function randomHex(bytes: number): string {
@@ -104,7 +96,7 @@ async function sendNow(request: Request): Promise<number> {
   const trace = randomHex(16);
   const headers = [...requestHeaders(request), ['traceparent', `00-${trace}-${randomHex(8)}-01`]];
   // A fault may end the connection, or never answer: the journal has the exchange all the same.
-  fetch(urlOf(request), {
+  fetch(formatUrl(request), {
     method: request.method,
     headers: headers.map(([name = '', value = '']): [string, string] => [name, value]),
     body: request.body ?? null,
@@ -125,7 +117,6 @@ function openSent(number: number, from?: number): void {
   go('exchanges', String(number), query);
 }
 
-/** Sends a request from this page, and opens its exchange. */
 export function sendAndOpen(request: Request, from?: number): Promise<boolean> {
   return attempt(`Sent ${request.method} ${request.target}.`, async () =>
     openSent(await sendNow(request), from),
@@ -140,8 +131,7 @@ export async function sendAgain({ number, method, target }: RecordedExchange): P
   });
 }
 
-/** The headers in a text that has one a line. */
-export function headersIn(text: string): (readonly [name: string, value: string])[] {
+export function parseHeaderLines(text: string): (readonly [name: string, value: string])[] {
   return text.split('\n').flatMap((line) => {
     const [, name, value = ''] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
     return name === undefined ? [] : [[name, value] as const];

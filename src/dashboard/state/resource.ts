@@ -3,15 +3,13 @@ import { ControlError } from '../../client/control-client.ts';
 import { place } from './place.ts';
 import { changes, client, connection, type EditView, epoch, notice } from './session.ts';
 
-/** A value from the server, once it is loaded. */
 export interface Resource<T> {
   readonly value?: T | undefined;
-  /** Why the last attempt to load it failed. */
   readonly error?: string;
 }
 
 /** How often a view of data that clients change reloads, in milliseconds. */
-export const OFTEN = 2_000;
+export const POLL_INTERVAL_MS = 2_000;
 
 /**
  * Loads a value while the component is shown, and again when the key or the sandbox changes, and when
@@ -53,7 +51,6 @@ export function useResource<T>(
   return loaded;
 }
 
-/** Reloads what is shown when somebody changes the sandbox. */
 export function useEvents(): void {
   useEffect(() => {
     let controller = new AbortController();
@@ -90,7 +87,6 @@ function formatEdit({ after, at, what }: EditView): string {
   return `${after} ${at} ${what}`;
 }
 
-/** What a change did to the records, in a sentence; empty if it changed none. */
 function formatChanged(edits: readonly EditView[]): string {
   const sums = new Map<string, number>();
   for (const [name, count] of edits.flatMap(({ changed }) => Object.entries<number>(changed))) {
@@ -100,7 +96,6 @@ function formatChanged(edits: readonly EditView[]): string {
   return texts.length === 0 ? '' : ` Records changed: ${texts.join(', ')}.`;
 }
 
-/** Takes back the changes of an action, unless somebody has made another one since. */
 export async function undo(edits: readonly EditView[]): Promise<void> {
   const latest = (await listEdits()).at(-1);
   const last = edits.at(-1);
@@ -141,7 +136,6 @@ export async function attempt(done: string, action: () => Promise<unknown>): Pro
   }
 }
 
-/** What was wrong with the input of the last action. */
 let lastProblems: ControlError['problems'] = [];
 
 /** The problems of the last action at the fields of a form, by name. Those of no field stay in the notice. */
@@ -158,7 +152,6 @@ export function takeProblems(names: readonly string[]): ReadonlyMap<string, stri
   return found;
 }
 
-/** What went wrong, in a sentence. */
 export function formatError(error: unknown): string {
   if (connection.value === 'lost') return 'The server does not answer.';
   if (!(error instanceof ControlError)) return error instanceof Error ? error.message : `${error}`;

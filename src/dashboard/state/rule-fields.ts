@@ -3,7 +3,7 @@ import { parseJson } from '../../contract/json.ts';
 import { OPERATIONS, operationShape } from '../../contract/operations.ts';
 import { isRowName } from '../../tables.ts';
 import type { Texts } from '../parts/form.tsx';
-import { headersIn, textOfBody } from './requests.ts';
+import { formatBody, parseHeaderLines } from './requests.ts';
 
 /** The members of a rule that a form shows, as a scenario has them. */
 export interface Rule {
@@ -26,7 +26,6 @@ export interface ScenarioParts {
   readonly rules: readonly Rule[];
 }
 
-/** The description and the rules of a scenario in YAML; nothing if it cannot be read. */
 export async function parseScenario(text: string): Promise<ScenarioParts> {
   // Loaded here: the first view needs no YAML.
   const { parse } = await import('yaml');
@@ -39,7 +38,7 @@ export async function parseScenario(text: string): Promise<ScenarioParts> {
 }
 
 /** A scenario with another description; its comments are kept. */
-export async function withDescription(scenario: string, description: string): Promise<string> {
+export async function setDescription(scenario: string, description: string): Promise<string> {
   const { parseDocument } = await import('yaml');
   const document = parseDocument(scenario, { intAsBigInt: true });
   document.set('description', description);
@@ -49,7 +48,8 @@ export async function withDescription(scenario: string, description: string): Pr
 /** Whether the fields of a form can say all that a rule says. */
 export function fitsForm(rule: Rule): boolean {
   return (
-    typeof rule?.on === 'string' && writeSorted(rulesIn(textsOfRule(rule))) === writeSorted([rule])
+    typeof rule?.on === 'string' &&
+    writeSorted(parseRules(formatRuleFields(rule))) === writeSorted([rule])
   );
 }
 
@@ -78,22 +78,29 @@ function writeSorted(value: unknown): string {
   return stringify(value, sort) ?? '';
 }
 
-/** Names and values, one a line. */
 function lines(members: object = {}): string {
   return Object.entries(members)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : stringify(value)}`)
     .join('\n');
 }
 
-/** The fields of a rule as a person edits them, by name. */
-export function textsOfRule({ on, where, calls, chance, delay, hold, fault, reply }: Rule): Texts {
+export function formatRuleFields({
+  on,
+  where,
+  calls,
+  chance,
+  delay,
+  hold,
+  fault,
+  reply,
+}: Rule): Texts {
   const { headers, ...conditions } = { headers: undefined, ...where };
   const texts = {
     on,
     where: lines({ ...conditions, ...prefixed(headers) }),
     status: reply?.status,
     headers: lines(reply?.headers),
-    body: reply?.body === undefined ? undefined : textOfBody(reply.body, 2),
+    body: reply?.body === undefined ? undefined : formatBody(reply.body, 2),
     fault: typeof fault === 'object' ? fault.kind : fault,
     ...{ calls, chance, delay, hold },
   };
@@ -107,8 +114,7 @@ function prefixed(headers: object = {}): object {
   );
 }
 
-/** The conditions in a text: names of parameters, body fields or `key`, or of headers after `header`. */
-function whereIn(text: string): object {
+function parseConditions(text: string): object {
   const headers: Record<string, unknown> = {};
   const where: Record<string, unknown> = {};
   for (const line of text.split('\n')) {
@@ -120,11 +126,11 @@ function whereIn(text: string): object {
 }
 
 /** The rules that the fields describe, as values for YAML: one for each status in turn. */
-export function rulesIn(texts: Texts): readonly object[] {
+export function parseRules(texts: Texts): readonly object[] {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const number = (name: string) => (text(name) === '' ? {} : { [name]: Number(text(name)) });
-  const where = whereIn(text('where'));
-  const headers = headersIn(text('headers'));
+  const where = parseConditions(text('where'));
+  const headers = parseHeaderLines(text('headers'));
   const replyOf = (status: string) => ({
     status: Number(status),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
@@ -146,7 +152,6 @@ export function rulesIn(texts: Texts): readonly object[] {
   });
 }
 
-/** What the rules will do, in a sentence. */
 export function formatRules(texts: Texts): string {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const operation = text('on');
@@ -188,7 +193,7 @@ function jsonOr(text: string): unknown {
  *
  * @param replaced the index of the rule whose place they take
  */
-export async function withRules(
+export async function insertRules(
   scenario: string,
   added: readonly object[],
   comment: string,

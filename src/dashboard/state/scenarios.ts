@@ -1,6 +1,5 @@
 import { client, type ScenarioSummary } from './session.ts';
 
-/** A scenario that answers one call, to begin with. */
 export const EXAMPLE = `description: Order 1 cannot be cancelled.
 rules:
   - on: cancelOrder
@@ -9,14 +8,13 @@ rules:
 `;
 
 /** The names of the active scenarios, the last of which wins. */
-export function activeNames(list: readonly ScenarioSummary[]): readonly string[] {
+export function listActive(list: readonly ScenarioSummary[]): readonly string[] {
   return list
     .filter((it) => it.active !== undefined)
     .sort((a, b) => (a.active ?? 0) - (b.active ?? 0))
     .map(({ name }) => name);
 }
 
-/** The text of a scenario, and its version. */
 export interface ScenarioVersion {
   readonly text: string;
   /** Undefined for one that nobody has saved. */
@@ -42,7 +40,6 @@ export async function addScenario(name: string, text: string): Promise<void> {
 
 interface SaveOptions {
   readonly turnOn: boolean;
-  /** The version that it replaces. */
   readonly etag: string | undefined;
 }
 
@@ -53,7 +50,7 @@ export async function saveScenario(
   { turnOn, etag }: SaveOptions,
 ): Promise<void> {
   await putScenario(name, text, etag);
-  const active = activeNames(await client.call('GET /scenarios'));
+  const active = listActive(await client.call('GET /scenarios'));
   const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
   if (scenarios.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
 }
@@ -61,7 +58,7 @@ export async function saveScenario(
 /** Gives a scenario another name, under which it stays as active as it was. */
 export async function renameScenario(name: string, text: string, next: string): Promise<void> {
   await addScenario(next, text);
-  const active = activeNames(await client.call('GET /scenarios'));
+  const active = listActive(await client.call('GET /scenarios'));
   const scenarios = active.map((it) => (it === name ? next : it));
   if (active.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
   await client.call('DELETE /scenarios/{name}', { path: { name } });

@@ -5,28 +5,22 @@ import { formatAddress, parseAddress } from '../../http/target.ts';
 
 export type RecordedExchange = ReplyOf<'GET /requests/{number}'>;
 export type JournalPage = ReplyOf<'GET /requests'>;
-/** A change by the control API. */
 export type EditView = NonNullable<JournalPage['edits']>[number];
 export type ScenarioSummary = ReplyOf<'GET /scenarios'>[number];
 export type Finding = ReplyOf<'GET /findings'>['findings'][number];
 
 const { root, sandbox: named } = parseAddress(location.pathname);
 
-/** The sandbox of this page's address. */
 export const sandbox = named;
 
-/** The path of the control API of a sandbox. */
 export function controlPath(name: string): string {
   return `${formatAddress({ root, sandbox: name })}/__mock`;
 }
 
-/** Where the service of this sandbox is on this server. */
 export const servicePath = formatAddress({ root, sandbox }) + BASE_PATH;
 
-/** The base URL that clients of this sandbox use. */
 export const serviceUrl = location.origin + servicePath;
 
-/** Whether the control API answers this page. */
 export const connection = signal<'ok' | 'lost' | 'no-token' | 'wrong-token'>('ok');
 
 export const needsToken = computed(() => connection.value.endsWith('token'));
@@ -61,10 +55,8 @@ export interface Notice {
   readonly edits?: readonly EditView[];
 }
 
-/** The result of the last action. */
 export const notice = signal<Notice | undefined>(undefined);
 
-/** The control API of this sandbox. */
 export const client = new ControlClient({
   url: location.origin + controlPath(sandbox),
   name: 'the page',

@@ -3,25 +3,24 @@ import type { ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { QueryChip, QuerySearch } from '../parts/query-inputs.tsx';
 import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
-import { hrefOf, place } from '../state/place.ts';
-import { attempt, OFTEN, useResource } from '../state/resource.ts';
+import { formatHref, place } from '../state/place.ts';
+import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
 import { client, type Finding } from '../state/session.ts';
 import { FindingItems } from './coverage-view.tsx';
 
 type AssumptionState = ReplyOf<'GET /assumptions'>[number];
 
-/** The open questions of the document, and the option that the sandbox uses for each. */
 export function AssumptionsView() {
   const { item } = place.value;
   const list = useResource(
     'assumptions',
     (signal) => client.call('GET /assumptions', { signal }),
-    OFTEN,
+    POLL_INTERVAL_MS,
   );
   const findings = useResource(
     'findings',
     (signal) => client.call('GET /findings', { signal }),
-    OFTEN,
+    POLL_INTERVAL_MS,
   );
   const isThere = list.value !== undefined;
   useEffect(() => {
@@ -32,7 +31,7 @@ export function AssumptionsView() {
   const entries = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
   const shown = entries.filter(passes);
   const groups = [...OPERATION_IDS, SEVERAL]
-    .map((name) => [name, shown.filter(({ of }) => groupOf(of) === name)] as const)
+    .map((name) => [name, shown.filter(({ of }) => findGroup(of) === name)] as const)
     .filter(([, group]) => group.length > 0);
   return (
     <>
@@ -63,22 +62,20 @@ export function AssumptionsView() {
 
 const SEVERAL = 'Several operations';
 
-function groupOf({ operations: [first, ...others] }: AssumptionState): string {
+function findGroup({ operations: [first, ...others] }: AssumptionState): string {
   return others.length === 0 && first !== undefined ? first : SEVERAL;
 }
 
-function doneWith(id: string, option: string): string {
+function formatDone(id: string, option: string): string {
   return id === 'after-sunset' && /^\d+$/.test(option)
     ? `GET /pets/{petId} now gets ${option} after its sunset.`
     : `${id} is ${option}.`;
 }
 
-/** Whether a finding names the option of an assumption. */
 function names({ message }: Finding, id: string): boolean {
   return message.includes(`${id}=`);
 }
 
-/** Whether an assumption passes the filters in the page's address. */
 function passes(entry: AssumptionDrift): boolean {
   const { query } = place.value;
   const { of } = entry;
@@ -98,19 +95,16 @@ function passes(entry: AssumptionDrift): boolean {
     .includes(query.get('text')?.toLowerCase() ?? '');
 }
 
-/** An assumption, and the replies of the deployment that contradict its option. */
 interface AssumptionDrift {
   readonly of: AssumptionState;
   readonly drift: readonly Finding[];
 }
 
-/** Whether the deployment answers otherwise, by the check or by its replies. */
 function drifts({ of: { checked, chosen }, drift }: AssumptionDrift): boolean {
   const isOther = checked !== undefined && checked.verdict !== 'open' && checked.option !== chosen;
   return isOther || drift.length > 0;
 }
 
-/** What a check of a deployment found out. */
 function Verdict({ checked }: { readonly checked: NonNullable<AssumptionState['checked']> }) {
   const { deployment, at, verdict, option, why } = checked;
   const answer = option ?? verdict.replaceAll('-', ' ');
@@ -125,7 +119,7 @@ function Verdict({ checked }: { readonly checked: NonNullable<AssumptionState['c
 function Assumption({ of, drift, opened }: AssumptionDrift & { readonly opened: boolean }) {
   const { id, topic, question, operations, options, chosen, calls = 0 } = of;
   const choose = (option: string) =>
-    attempt(doneWith(id, option), () =>
+    attempt(formatDone(id, option), () =>
       client.call('PATCH /assumptions', { body: { [id]: option } }),
     );
   return (
@@ -144,7 +138,7 @@ function Assumption({ of, drift, opened }: AssumptionDrift & { readonly opened: 
         {calls === 0 ? (
           'no call depended on this'
         ) : (
-          <a href={hrefOf('exchanges', undefined, { search: `basis:assumed by:${id}=` })}>
+          <a href={formatHref('exchanges', undefined, { search: `basis:assumed by:${id}=` })}>
             {plural(calls, 'call')} depended on this
           </a>
         )}

@@ -1,8 +1,8 @@
 import type { BodyOf } from '../../client/control-client.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Field, Form } from '../parts/form.tsx';
-import { Loading, timeText } from '../parts/texts.tsx';
-import { hrefOf } from '../state/place.ts';
+import { formatTime, Loading } from '../parts/texts.tsx';
+import { formatHref } from '../state/place.ts';
 import { attempt, useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 
@@ -16,7 +16,6 @@ const MOVES = [
   ['30 days forward', 'P30D'],
 ] as const;
 
-/** The clock of the sandbox, and controls to move it. */
 export function ClockView() {
   const clock = useResource('clock', (signal) => client.call('GET /clock', { signal }), 1_000);
   const state = clock.value;
@@ -28,7 +27,7 @@ export function ClockView() {
   return (
     <>
       <p class="now">
-        <time dateTime={state.now}>{timeText(state.now)}</time>{' '}
+        <time dateTime={state.now}>{formatTime(state.now)}</time>{' '}
         <span class="badge">{state.frozen ? 'frozen' : state.real ? 'real time' : 'moved'}</span>
       </p>
       <div class="bar">
@@ -70,8 +69,8 @@ export function ClockView() {
       <p class="quiet">
         The time is in UTC and applies to this sandbox only. The Date header, ship dates, the expiry
         of keys, rate limits and the sunset of getPet follow it. What getPet answers after its
-        sunset is an open question: <a href={hrefOf('assumptions', 'after-sunset')}>after-sunset</a>
-        .
+        sunset is an open question:{' '}
+        <a href={formatHref('assumptions', 'after-sunset')}>after-sunset</a>.
       </p>
     </>
   );

@@ -4,21 +4,20 @@ import { Button, CopyButton } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
-import { go, hrefOf, place } from '../state/place.ts';
-import { curlOf, FIRST_REQUEST, type Request, sendAndOpen } from '../state/requests.ts';
-import { OFTEN, useResource } from '../state/resource.ts';
+import { formatHref, go, place } from '../state/place.ts';
+import { FIRST_REQUEST, formatCurlCommand, type Request, sendAndOpen } from '../state/requests.ts';
+import { POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
 import { client, type Finding, servicePath } from '../state/session.ts';
 
 type Coverage = ReplyOf<'GET /coverage'>;
 type DocumentedReply = Coverage['documented'][number];
 type CaseCoverage = Coverage['cases'][number];
 
-/** What the client was shown of the service, what it was never shown, and what it did wrong. */
 export function CoverageView() {
   const coverage = useResource(
     'coverage',
     (signal) => client.call('GET /coverage', { signal }),
-    OFTEN,
+    POLL_INTERVAL_MS,
   );
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
@@ -67,12 +66,10 @@ export function CoverageView() {
   );
 }
 
-/** How the page's address names the replies of an operation with one status. */
 function idOf({ operation, status }: Pick<DocumentedReply, 'operation' | 'status'>): string {
   return `${operation}-${status}`;
 }
 
-/** The operations by the statuses of their replies, with how often each was shown. */
 function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'>) {
   const replies = [...documented, ...assumed];
   const statuses = [...new Set(replies.map(({ status }) => status))].sort((a, b) => a - b);
@@ -87,7 +84,7 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
     return (
       <a
         class={`cell ${count === 0 ? missing : shown}`}
-        href={hrefOf('coverage', id)}
+        href={formatHref('coverage', id)}
         aria-current={place.value.item === id ? 'true' : undefined}
         aria-label={`${operation} ${status}: shown ${count.toLocaleString('en')} times`}
       >
@@ -135,9 +132,7 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
 interface ReplyCardProps {
   readonly of: DocumentedReply;
   readonly basis: 'documented' | 'assumed';
-  /** Whether the other basis leads to the same status too. */
   readonly isTwin: boolean;
-  /** Those within the reply. */
   readonly cases: readonly CaseCoverage[];
 }
 
@@ -160,23 +155,25 @@ function ReplyCard({ of, basis, cases, isTwin }: ReplyCardProps) {
       <p>
         {description}{' '}
         {grounds.map((ground) => (
-          <a key={ground} href={hrefOf('assumptions', ground.split('=', 1)[0])}>
+          <a key={ground} href={formatHref('assumptions', ground.split('=', 1)[0])}>
             {ground}{' '}
           </a>
         ))}
       </p>
-      {curl !== undefined && <pre class="body">{curlOf(request)}</pre>}
+      {curl !== undefined && <pre class="body">{formatCurlCommand(request)}</pre>}
       <div class="bar">
         {curl !== undefined && (
           <>
             <Button class="main" onClick={() => sendAndOpen(request)}>
               Send now
             </Button>
-            <CopyButton label="Copy as curl" text={() => curlOf(request)} />
+            <CopyButton label="Copy as curl" text={() => formatCurlCommand(request)} />
           </>
         )}
-        <a href={hrefOf('exchanges', 'rule', { of: idOf(of) })}>Draft a rule</a>
-        {count > 0 && <a href={hrefOf('exchanges', undefined, { search })}>Calls that got it</a>}
+        <a href={formatHref('exchanges', 'rule', { of: idOf(of) })}>Draft a rule</a>
+        {count > 0 && (
+          <a href={formatHref('exchanges', undefined, { search })}>Calls that got it</a>
+        )}
       </div>
       <ul class="rows">
         {cases.map((it) => (
@@ -189,22 +186,26 @@ function ReplyCard({ of, basis, cases, isTwin }: ReplyCardProps) {
   );
 }
 
-/** How often something was shown, with a link to the first time if that was in this sandbox. */
 function Count({ of: { count, first } }: { readonly of: DocumentedReply | CaseCoverage }) {
   if (count === 0) return <b class="status failed">never</b>;
   return (
     <>
       <b class="status done">{count}×</b>{' '}
       {first !== undefined && (
-        <a href={hrefOf('exchanges', String(first.exchange))}>first in exchange {first.exchange}</a>
+        <a href={formatHref('exchanges', String(first.exchange))}>
+          first in exchange {first.exchange}
+        </a>
       )}
     </>
   );
 }
 
-/** What the client did that it should not do against the real service, by kind. */
 function FindingList() {
-  const list = useResource('findings', (signal) => client.call('GET /findings', { signal }), OFTEN);
+  const list = useResource(
+    'findings',
+    (signal) => client.call('GET /findings', { signal }),
+    POLL_INTERVAL_MS,
+  );
   if (list.value === undefined) return <Loading resource={list} />;
   const { findings, counts, total } = list.value;
   return (
@@ -232,13 +233,12 @@ function FindingList() {
   );
 }
 
-/** The last findings of a kind, with links to their exchanges; the others are much the same. */
 export function FindingItems({ of }: { readonly of: readonly Finding[] }) {
   return (
     <ul>
       {of.slice(-5).map(({ exchange, message }) => (
         <li key={exchange}>
-          <a href={hrefOf('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
+          <a href={formatHref('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
           <Prose text={shorten(visible(message), 300)} />
         </li>
       ))}

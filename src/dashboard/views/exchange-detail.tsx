@@ -1,31 +1,29 @@
 import { Button, CopyButton, Menu } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { Await, milliseconds, Prose, timeText, visible } from '../parts/texts.tsx';
-import { go, hrefOf, place, refine } from '../state/place.ts';
+import { Await, formatDuration, formatTime, Prose, visible } from '../parts/texts.tsx';
+import { formatHref, go, place, refine } from '../state/place.ts';
 import {
-  curlOf,
-  fetchOf,
-  requestOf,
+  copyRequest,
+  formatBody,
+  formatCurlCommand,
+  formatFetch,
   sendAgain,
-  textOfBody,
   whyNotCopied,
 } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
 import { client, type RecordedExchange } from '../state/session.ts';
-import { BasisBadge, ReleaseButton, reasonsOf, StatusBadge } from './exchange-rows.tsx';
+import { BasisBadge, ReleaseButton, StatusBadge, sortReasons } from './exchange-rows.tsx';
 import { Message } from './message.tsx';
 import { Alternatives, StoreChanges } from './time-travel.tsx';
 
 interface DetailProps {
   readonly number: number;
-  /** The exchange, if the list has it. */
   readonly known: RecordedExchange | undefined;
   /** The number of the exchange to compare with; NaN or 0 for none. */
   readonly pinned: number;
   readonly onStep: (towards: 'older' | 'newer') => void;
 }
 
-/** One exchange, beside another if one is pinned: what was asked, what was answered, and why. */
 export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
   const exchange = useExchange(number, known);
   const other = useExchange(pinned);
@@ -68,7 +66,6 @@ function useExchange(number: number, known?: RecordedExchange) {
   return { ...loaded, value: value?.number === number ? value : undefined };
 }
 
-/** Closes the exchange and returns to its row. */
 function close(): void {
   const { item = '' } = place.value;
   const query = new URLSearchParams(place.value.query);
@@ -82,16 +79,14 @@ function close(): void {
 
 interface ContentProps {
   readonly exchange: RecordedExchange;
-  /** The one beside it, if there is one: what differs is marked. */
   readonly other: RecordedExchange | undefined;
   readonly isPinned?: boolean;
 }
 
-/** From the top: what happened in a line, the request, the reply, why, and what else could be. */
 function Content({ exchange, other, isPinned = false }: ContentProps) {
   const { number, method, target, at, delay, duration, replays, request, reply } = exchange;
-  const [reason = ''] = reasonsOf(exchange);
-  const time = `${timeText(at)} UTC, ${milliseconds(duration)}`;
+  const [reason = ''] = sortReasons(exchange);
+  const time = `${formatTime(at)} UTC, ${formatDuration(duration)}`;
   return (
     <>
       <p class="bar">
@@ -102,11 +97,11 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
         {delay > 0 && `, ${delay} ms of it delay`}
         {replays !== undefined && (
           <>
-            , replays <a href={hrefOf('exchanges', String(replays))}>exchange {replays}</a>
+            , replays <a href={formatHref('exchanges', String(replays))}>exchange {replays}</a>
           </>
         )}
       </p>
-      {other !== undefined && !isPinned && <b>{comparisonText(exchange, other)}</b>}
+      {other !== undefined && !isPinned && <b>{formatComparison(exchange, other)}</b>}
       {!isPinned && <Actions exchange={exchange} />}
       <div class="sides">
         <div>
@@ -136,11 +131,10 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
 }
 
 const COPIES = [
-  ['curl', curlOf],
-  ['fetch', fetchOf],
+  ['curl', formatCurlCommand],
+  ['fetch', formatFetch],
 ] as const;
 
-/** What can be done with an exchange. */
 function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
   const { number, operation, request } = exchange;
   const whyNot = whyNotCopied(exchange);
@@ -159,17 +153,17 @@ function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
           <Button onClick={() => leadTo('new')}>Edit and send</Button>
           {operation !== undefined && <Button onClick={() => leadTo('rule')}>Make a rule</Button>}
           <Button onClick={() => refine({ with: String(number) })}>Pin to compare</Button>
-          {COPIES.map(([name, textOf]) => (
+          {COPIES.map(([name, formatValue]) => (
             <CopyButton
               key={name}
               label={`Copy as ${name}`}
-              text={() => textOf(requestOf(exchange))}
+              text={() => formatValue(copyRequest(exchange))}
               isOff={whyNot !== undefined}
             />
           ))}
           <CopyButton
             label="Copy link"
-            text={() => new URL(hrefOf('exchanges', String(number)), location.href).href}
+            text={() => new URL(formatHref('exchanges', String(number)), location.href).href}
           />
         </Menu>
       </div>
@@ -178,14 +172,13 @@ function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
   );
 }
 
-/** What two exchanges do not have in common, in a sentence. */
-function comparisonText(of: RecordedExchange, from: RecordedExchange): string {
+function formatComparison(of: RecordedExchange, from: RecordedExchange): string {
   const facets = Object.entries<(it: RecordedExchange) => unknown>({
     'request line': ({ method, target }) => `${method} ${target}`,
-    'request body': ({ request }) => textOfBody(request.body),
+    'request body': ({ request }) => formatBody(request.body),
     key: ({ key }) => key,
     status: ({ status, fault }) => status ?? fault,
-    'reply body': ({ reply }) => textOfBody(reply.body),
+    'reply body': ({ reply }) => formatBody(reply.body),
   });
   const names = facets.flatMap(([name, facet]) => (facet(of) === facet(from) ? [] : [name]));
   return names.length === 0
@@ -195,12 +188,12 @@ function comparisonText(of: RecordedExchange, from: RecordedExchange): string {
 
 function Why({ exchange }: { readonly exchange: RecordedExchange }) {
   const { by, basis, findings, operation, key } = exchange;
-  const mocks = mocksAnswer(exchange);
+  const mocks = formatMockAnswer(exchange);
   return (
     <>
       <h3>Why</h3>
       <ul>
-        {reasonsOf(exchange).map((reason) => (
+        {sortReasons(exchange).map((reason) => (
           <li key={reason}>{visible(reason)}</li>
         ))}
         {exchange.status === 401 && <AcceptedKeys />}
@@ -213,11 +206,13 @@ function Why({ exchange }: { readonly exchange: RecordedExchange }) {
       <p class="bar">
         {basis === 'assumed' &&
           by.map((choice) => (
-            <a key={choice} href={hrefOf('assumptions', choice.split('=', 1)[0])}>
+            <a key={choice} href={formatHref('assumptions', choice.split('=', 1)[0])}>
               Assumption {choice}
             </a>
           ))}
-        {basis === 'forced' && <a href={hrefOf('scenarios')}>Forced by {visible(by.join(', '))}</a>}
+        {basis === 'forced' && (
+          <a href={formatHref('scenarios')}>Forced by {visible(by.join(', '))}</a>
+        )}
       </p>
       {findings.length > 0 && (
         <>
@@ -235,14 +230,12 @@ function Why({ exchange }: { readonly exchange: RecordedExchange }) {
   );
 }
 
-/** The keys that a call needed. */
 function AcceptedKeys() {
   const status = useResource('status', (signal) => client.call('GET /status', { signal }));
   return <li>This sandbox takes {status.value?.keys.join(', ') || 'no key'}.</li>;
 }
 
-/** What the mock would have answered in place of a deployment. */
-function mocksAnswer({ basis, expected }: RecordedExchange): string | undefined {
+function formatMockAnswer({ basis, expected }: RecordedExchange): string | undefined {
   if (basis !== 'upstream') return undefined;
   if (expected === undefined) return 'cannot know what it would have answered';
   const { status, by, why } = expected;

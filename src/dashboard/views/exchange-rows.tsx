@@ -1,18 +1,17 @@
 import { Button } from '../parts/buttons.tsx';
 import type { Column } from '../parts/table.tsx';
-import { milliseconds, plural, shorten, Term, timeText, visible } from '../parts/texts.tsx';
-import { hrefOf, place } from '../state/place.ts';
+import { formatDuration, formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
+import { formatHref, place } from '../state/place.ts';
 import { attempt } from '../state/resource.ts';
 import { client, type EditView, type RecordedExchange } from '../state/session.ts';
 
-/** The columns of a list of exchanges. */
 export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
   {
     name: 'No.',
     class: 'place',
     cell: ({ number }) => (
       <a
-        href={hrefOf('exchanges', String(number), place.value.query)}
+        href={formatHref('exchanges', String(number), place.value.query)}
         aria-label={`Exchange ${number}`}
         aria-current={place.value.item === String(number) ? 'true' : undefined}
       >
@@ -55,12 +54,12 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
     ),
     cell: (exchange) => <BasisBadge {...exchange} />,
   },
-  { name: 'Duration', class: 'number', cell: ({ duration }) => milliseconds(duration) },
+  { name: 'Duration', class: 'number', cell: ({ duration }) => formatDuration(duration) },
   { name: 'Why', class: 'why', cell: (exchange) => <Reason of={exchange} /> },
 ];
 
 /** The reasons in words, what a person would say first. */
-export function reasonsOf({ why }: Pick<RecordedExchange, 'why'>): readonly string[] {
+export function sortReasons({ why }: Pick<RecordedExchange, 'why'>): readonly string[] {
   const isName = (reason: string) => reason.startsWith('assumption ');
   return [...why.filter((reason) => !isName(reason)), ...why.filter(isName)];
 }
@@ -69,7 +68,7 @@ function Reason({ of }: { readonly of: RecordedExchange }) {
   const { findings, replays } = of;
   return (
     <>
-      {shorten(visible(reasonsOf(of)[0] ?? ''))}{' '}
+      {shorten(visible(sortReasons(of)[0] ?? ''))}{' '}
       {replays !== undefined && <span class="badge">replay of {replays}</span>}{' '}
       {findings.length > 0 && (
         <span class="badge failed">{plural(findings.length, 'finding')}</span>
@@ -81,17 +80,17 @@ function Reason({ of }: { readonly of: RecordedExchange }) {
 /** The time of day in UTC, after the date if that is not today's: clocks can be moved. */
 function shortTime(at: string): string {
   const isToday = at.slice(0, 10) === new Date().toISOString().slice(0, 10);
-  return isToday ? at.slice(11, 23) : `${timeText(at)}${at.slice(19, 23)}`;
+  return isToday ? at.slice(11, 23) : `${formatTime(at)}${at.slice(19, 23)}`;
 }
 
-/** What a reply rests on: the assumption or the rule, which leads to where it is set. */
 export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>) {
   const [first] = by;
   const more = by.length > 1 ? ` +${by.length - 1}` : '';
   const text = first === undefined ? basis : `${visible(first)}${more}`;
   const isLink = first !== undefined && (basis === 'assumed' || basis === 'forced');
   const [assumption] = first?.split('=') ?? [];
-  const href = basis === 'assumed' ? hrefOf('assumptions', assumption) : hrefOf('scenarios');
+  const href =
+    basis === 'assumed' ? formatHref('assumptions', assumption) : formatHref('scenarios');
   return (
     <Term word={basis}>
       {(id) =>
@@ -107,10 +106,8 @@ export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>
   );
 }
 
-/** Changes that a place in the list shows one by one. */
 const MAX_EDITS = 3;
 
-/** What was changed by hand, by a test or by `ctl` between two exchanges, for their table. */
 export function editRows(edits: readonly EditView[]) {
   const more = edits.length - MAX_EDITS;
   const rows = edits
@@ -131,13 +128,11 @@ export function editRows(edits: readonly EditView[]) {
   return more > 0 ? [...rows, { Request: `and ${plural(more, 'change')} before` }] : rows;
 }
 
-/** The status of a reply, or the fault in its place. */
 export function StatusBadge({ status, fault }: Pick<RecordedExchange, 'status' | 'fault'>) {
   const kind = status === undefined || status >= 400 ? 'failed' : 'done';
   return <b class={`status ${kind}`}>{status ?? fault ?? 'none'}</b>;
 }
 
-/** Lets a reply go that a rule holds back. */
 export function ReleaseButton({ of: { number, hold } }: { readonly of: RecordedExchange }) {
   if (hold === undefined || hold.ended !== undefined) return null;
   const body = { exchanges: [number] };

@@ -16,14 +16,13 @@ const CHIPS = [
 ] as const;
 
 /** Milliseconds without a keystroke before the server is asked. */
-const SEARCH_AFTER_MS = 250;
+const SEARCH_DELAY_MS = 250;
 
-/** The search in the page's address, once the user has stopped typing. */
 export function useSearch(): string {
   const search = place.value.query.get('search') ?? '';
   const [settled, settle] = useState(search);
   useEffect(() => {
-    const timer = setTimeout(() => settle(search), SEARCH_AFTER_MS);
+    const timer = setTimeout(() => settle(search), SEARCH_DELAY_MS);
     return () => clearTimeout(timer);
   }, [search]);
   return settled;

@@ -4,8 +4,8 @@ import { isTyping } from '../parts/shortcuts.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
 import { type Direction, ExchangeFeed, findNeighbours, PAGE_SIZE } from '../state/exchange-feed.ts';
-import { go, hrefOf, place, refine } from '../state/place.ts';
-import { curlOf, FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
+import { formatHref, go, place, refine } from '../state/place.ts';
+import { FIRST_REQUEST, formatCurlCommand, sendAndOpen } from '../state/requests.ts';
 import { attempt } from '../state/resource.ts';
 import {
   client,
@@ -21,7 +21,6 @@ import { ExchangeSearch, useSearch } from './exchange-search.tsx';
 import { RequestForm } from './request-form.tsx';
 import { RuleForm } from './rule-form.tsx';
 
-/** The exchanges of the sandbox, as they happen, and one of them in detail. */
 export function ExchangesView() {
   const { item, query } = place.value;
   const search = useSearch();
@@ -64,7 +63,7 @@ export function ExchangesView() {
             </Button>
           )}
           <span class="bar far">
-            <a href={hrefOf('exchanges', 'new')}>New request</a>
+            <a href={formatHref('exchanges', 'new')}>New request</a>
             <Button onClick={() => pause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
             <Button onClick={() => exportHar(filter)}>Export HAR</Button>
             <ConfirmButton label="Clear" name="Clear the journal" onConfirm={clear}>
@@ -80,7 +79,7 @@ export function ExchangesView() {
             rows={exchanges}
             keyOf={({ number }) => number}
             opened={Number(item)}
-            above={(index) => editRows(editsAbove(edits, exchanges, index))}
+            above={(index) => editRows(findEditsAbove(edits, exchanges, index))}
           />
         )}
         {last.current !== undefined && total === 0 && <Nothing filtered={filter !== ''} />}
@@ -115,8 +114,7 @@ function useRowInPlace(item: string | undefined): void {
   });
 }
 
-/** The changes between an exchange and the newer one above it. */
-function editsAbove(
+function findEditsAbove(
   edits: readonly EditView[],
   exchanges: readonly RecordedExchange[],
   index: number,
@@ -132,7 +130,6 @@ async function clear(): Promise<void> {
   reloadAll();
 }
 
-/** Saves the exchanges that match, for the developer tools of browsers. */
 async function exportHar(filter: string): Promise<void> {
   await attempt('Saved exchanges.har.', async () => {
     const query = { search: filter || undefined };
@@ -143,7 +140,6 @@ async function exportHar(filter: string): Promise<void> {
 /** The last step. The next one waits for it, so that no press of a key is lost. */
 let stepping = Promise.resolve();
 
-/** Opens the next older or newer exchange. */
 function step(feed: ExchangeFeed, search: string, towards: Direction): void {
   const find = () => {
     const list = feed.shown.value?.exchanges ?? [];
@@ -169,7 +165,6 @@ function step(feed: ExchangeFeed, search: string, towards: Direction): void {
   stepping = stepping.then(take).catch(() => undefined);
 }
 
-/** Up and down, or k and j, lead to the next exchange while one is open. */
 function useArrowKeys(feed: ExchangeFeed, search: string): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -188,11 +183,11 @@ function Nothing({ filtered }: { readonly filtered: boolean }) {
   if (filtered) {
     return (
       <p class="empty">
-        No exchanges match these filters. <a href={hrefOf('exchanges')}>Show all</a>
+        No exchanges match these filters. <a href={formatHref('exchanges')}>Show all</a>
       </p>
     );
   }
-  const curl = curlOf(FIRST_REQUEST);
+  const curl = formatCurlCommand(FIRST_REQUEST);
   return (
     <div class="card empty-state">
       <h2>No exchanges yet</h2>

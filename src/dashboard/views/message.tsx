@@ -1,24 +1,21 @@
 import { Button, save } from '../parts/buttons.tsx';
 import { visible } from '../parts/texts.tsx';
-import { textOfBody } from '../state/requests.ts';
+import { formatBody } from '../state/requests.ts';
 import type { RecordedExchange } from '../state/session.ts';
 
 /** Characters that are shown: browsers stall on megabytes. */
-const MAX_SHOWN = 100_000;
+const MAX_BODY_CHARACTERS = 100_000;
 
 interface MessageProps {
   readonly of: RecordedExchange['request'];
-  /** Names the file that a long body is saved as. */
   readonly name: string;
-  /** The body to compare with. */
   readonly other?: unknown;
 }
 
-/** The headers and the body of a message: JSON is indented, everything else stays as it is. */
 export function Message({ of: { headers, body, size = 0, cut }, name, other }: MessageProps) {
-  const text = body === undefined ? '' : textOfBody(body, 2);
-  const isLong = text.length > MAX_SHOWN;
-  const shown = visible(isLong ? text.slice(0, MAX_SHOWN) : text);
+  const text = body === undefined ? '' : formatBody(body, 2);
+  const isLong = text.length > MAX_BODY_CHARACTERS;
+  const shown = visible(isLong ? text.slice(0, MAX_BODY_CHARACTERS) : text);
   const bytes = `${size.toLocaleString('en')} bytes`;
   return (
     <>
@@ -45,22 +42,22 @@ export function Message({ of: { headers, body, size = 0, cut }, name, other }: M
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus */}
           <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
             <pre>
-              {other === undefined ? shown : highlight(shown, visible(textOfBody(other, 2)))}
+              {other === undefined ? shown : highlight(shown, visible(formatBody(other, 2)))}
             </pre>
           </section>
         </>
       )}
       {isLong && (
         <p class="bar">
-          These are the first {MAX_SHOWN.toLocaleString('en')} of {text.length.toLocaleString('en')}{' '}
-          characters. <Button onClick={() => save(`${name}.txt`, text)}>Download</Button>
+          These are the first {MAX_BODY_CHARACTERS.toLocaleString('en')} of{' '}
+          {text.length.toLocaleString('en')} characters.{' '}
+          <Button onClick={() => save(`${name}.txt`, text)}>Download</Button>
         </p>
       )}
     </>
   );
 }
 
-/** A text in which the lines that another does not have are marked. */
 export function highlight(text: string, other: string) {
   const lines = new Set(other.split('\n'));
   return text

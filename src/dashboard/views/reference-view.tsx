@@ -11,7 +11,6 @@ import { StatusBadge } from './exchange-rows.tsx';
 
 type Texted = Readonly<Record<'name' | 'description', string>>;
 
-/** The part of an OpenAPI document that is shown. */
 interface ApiDocument {
   readonly info: Readonly<Record<'title' | 'description', string>>;
   readonly servers: readonly { readonly url: string }[];
@@ -35,7 +34,6 @@ interface Operation {
 
 const TITLES = { service: 'Service', control: 'Control API' } as const;
 
-/** The operations of the service or of the control API, each with a form to try it. */
 export function ReferenceView() {
   const shown = place.value.item === 'control' ? 'control' : 'service';
   const route = shown === 'control' ? 'GET /openapi.json' : 'GET /service.openapi.json';
@@ -80,11 +78,9 @@ interface TrialProps {
   readonly url: string;
   readonly method: string;
   readonly operation: Operation;
-  /** Where references of the document lead. */
   readonly rest: object;
 }
 
-/** A form that sends a request to this server, and the reply. */
 function Trial({ url, method, operation, rest }: TrialProps) {
   const { parameters = [], requestBody, responses } = operation;
   const [reply, setReply] = useState<{ readonly status?: number; readonly text: string }>();

@@ -2,25 +2,24 @@ import { Field, Form, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await } from '../parts/texts.tsx';
 import { go, place } from '../state/place.ts';
-import { FIRST_REQUEST, headersIn, requestOf, sendAndOpen } from '../state/requests.ts';
+import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** Writes a request anew, or edits that of an exchange. */
 export function RequestForm() {
   const from = Number(place.value.query.get('from'));
   const loaded = useResource(`${from}`, async (signal) => {
     if (!(from > 0)) return FIRST_REQUEST;
     const path = { number: from };
-    return requestOf(await client.call('GET /requests/{number}', { path, signal }));
+    return copyRequest(await client.call('GET /requests/{number}', { path, signal }));
   });
   const title = from > 0 ? `Edit and send exchange ${from}` : 'New request';
   const leave = () => go('exchanges', from > 0 ? String(from) : undefined);
   const send = (texts: Texts) => {
     const { method = '', target = '', key = '', headers = '', body } = Object.fromEntries(texts);
-    const request = { method, target, key: key.trim(), headers: headersIn(headers) };
+    const request = { method, target, key: key.trim(), headers: parseHeaderLines(headers) };
     return sendAndOpen({ ...request, body: body || undefined }, from || undefined);
   };
   return (

@@ -9,17 +9,16 @@ import { type Draft, dropDraft, readDraft } from '../state/drafts.ts';
 import { go, place } from '../state/place.ts';
 import { attempt, useResource } from '../state/resource.ts';
 import {
+  formatRuleFields,
   formatRules,
+  insertRules,
+  parseRules,
   parseScenario,
   type Rule,
-  rulesIn,
-  textsOfRule,
-  withRules,
 } from '../state/rule-fields.ts';
 import { readScenario, saveScenario } from '../state/scenarios.ts';
 import { client } from '../state/session.ts';
 
-/** Makes a rule of an exchange, for a reply that was never shown, or of nothing; or edits one. */
 export function RuleForm() {
   const { query } = place.value;
   const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
@@ -43,7 +42,11 @@ export function RuleForm() {
         [rule] = (await parseScenario(yaml)).rules;
       }
       if (rule === undefined) throw new Error('There is no such rule.');
-      return { own, texts: textsOfRule(rule), ...(scenario && { edited: { scenario, index } }) };
+      return {
+        own,
+        texts: formatRuleFields(rule),
+        ...(scenario && { edited: { scenario, index } }),
+      };
     },
   );
   const title = scenario
@@ -63,12 +66,10 @@ export function RuleForm() {
   );
 }
 
-/** A scenario as it is in the editor of this tab, or else on the server. */
 async function readCurrent(name: string): Promise<Draft> {
   return readDraft(name) ?? readScenario(name);
 }
 
-/** Which calls the rule is for. */
 const CALLS: readonly FieldProps[] = [
   { name: 'on', label: 'Operation', options: [...OPERATION_IDS, '*'] },
   {
@@ -81,7 +82,6 @@ const CALLS: readonly FieldProps[] = [
 
 const STATUSES = '[2-5]\\d\\d([ ,]+[2-5]\\d\\d)*';
 
-/** What the rule does. */
 const EFFECT: readonly FieldProps[] = [
   {
     name: 'status',
@@ -123,15 +123,12 @@ const REPLY: readonly FieldProps[] = [
 ];
 
 interface FieldsProps {
-  /** The names of the scenarios that it can be added to. */
   readonly own: readonly string[];
   readonly texts: Texts;
-  /** The place of the rule that is edited. */
   readonly edited?: { readonly scenario: string; readonly index: number | undefined };
   readonly onDone: () => void;
 }
 
-/** Offered first for the next rule. */
 let latest = '';
 
 function Fields({ own, texts: before, edited, onDone }: FieldsProps) {
@@ -147,7 +144,7 @@ function Fields({ own, texts: before, edited, onDone }: FieldsProps) {
       const { text, etag } = scenario
         ? await readCurrent(scenario)
         : { text: 'description: Rules made in the dashboard.\n', etag: undefined };
-      const changed = await withRules(text, rulesIn(entered), sentence, edited?.index);
+      const changed = await insertRules(text, parseRules(entered), sentence, edited?.index);
       await saveScenario(name, changed, { turnOn: entered.has('active'), etag });
       dropDraft(name);
     });

@@ -5,23 +5,21 @@ import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
-import { type Column, More, sortedHead, Table, usePagedList } from '../parts/table.tsx';
-import { Await, Loading, plural, timeText } from '../parts/texts.tsx';
+import { type Column, createSortedHead, More, Table, usePagedList } from '../parts/table.tsx';
+import { Await, formatTime, Loading, plural } from '../parts/texts.tsx';
 import { place, refine } from '../state/place.ts';
-import { attempt, OFTEN, useResource } from '../state/resource.ts';
+import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
 import { client, controlPath, sandbox } from '../state/session.ts';
 
 type SandboxStatus = ReplyOf<'GET /status'>;
 type SandboxSummary = ReplyOf<'GET /sandboxes'>[number];
 
-/** The sandbox whose control API knows the others. */
 const server = client.sandbox(DEFAULT_SANDBOX);
 
 const PAGE_SIZE = 100;
 
 const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 
-/** Hours without use. */
 const IDLE = { 'any time': '', 'over an hour': '1', 'over a day': '24', 'over a week': '168' };
 
 /** The filter for sandboxes that nobody has used for some hours, to the minute. */
@@ -31,7 +29,6 @@ function idleFilter(hours: string): Record<string, string> {
   return { lastUsed_lte: new Date(limit).toISOString() };
 }
 
-/** Every sandbox of the server. */
 export function SandboxesView() {
   const { query } = place.value;
   const idle = query.get('idle') ?? '';
@@ -107,7 +104,7 @@ export function SandboxesView() {
     {
       name: 'Last use',
       ...sortedHead('lastUsed', sort, 'Last use'),
-      cell: ({ lastUsed }) => <time dateTime={lastUsed}>{timeText(lastUsed ?? '')}</time>,
+      cell: ({ lastUsed }) => <time dateTime={lastUsed}>{formatTime(lastUsed ?? '')}</time>,
     },
     count('Exchanges', 'requests'),
     count('Findings', 'findings'),
@@ -157,7 +154,6 @@ export function SandboxesView() {
   );
 }
 
-/** What two sandboxes have and how they are set, side by side. */
 function Comparison({ left, right }: { readonly left: string; readonly right: string }) {
   const names = [left, right];
   const both = useResource(
@@ -173,7 +169,7 @@ function Comparison({ left, right }: { readonly left: string; readonly right: st
           return { ...summary, ...status };
         }),
       ),
-    OFTEN,
+    POLL_INTERVAL_MS,
   );
   return (
     <Panel title={`${left} and ${right}`} close="Close" onClose={() => refine({ of: '' })}>
@@ -208,7 +204,7 @@ interface Facet {
 const FACETS: readonly Facet[] = [
   { name: 'Active scenarios', text: ({ scenarios }) => scenarios.join(', ') || 'none' },
   { name: 'Changed assumptions', text: ({ assumptions }) => assumptions.join(', ') || 'none' },
-  { name: 'Clock', text: ({ clock }) => (clock.real ? 'real time' : timeText(clock.now)) },
+  { name: 'Clock', text: ({ clock }) => (clock.real ? 'real time' : formatTime(clock.now)) },
   { name: 'Upstream', text: ({ upstream = 'none' }) => upstream },
   { name: 'Held replies', text: ({ held }) => String(held) },
   { name: 'Animals', text: ({ animals }) => String(animals) },

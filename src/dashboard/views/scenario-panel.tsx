@@ -6,17 +6,17 @@ import { Field, NameForm } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { visible } from '../parts/texts.tsx';
 import { type Draft, dropDraft, keepDraft, readDraft } from '../state/drafts.ts';
-import { go, hrefOf } from '../state/place.ts';
-import { attempt, OFTEN, useResource } from '../state/resource.ts';
+import { formatHref, go } from '../state/place.ts';
+import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
 import {
   findHidingRule,
   fitsForm,
+  formatRuleFields,
   formatRules,
   parseScenario,
   type Rule,
   type ScenarioParts,
-  textsOfRule,
-  withDescription,
+  setDescription,
 } from '../state/rule-fields.ts';
 import {
   readScenario,
@@ -33,14 +33,11 @@ interface ScenarioPanelProps {
   readonly onDuplicate: (text: string) => void;
 }
 
-/** What the server has no scenario for. */
 const GONE: ScenarioVersion = { text: '', etag: undefined };
 
-/** A scenario of the user's own, in an editor that is loaded when it is opened. */
 export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProps) {
   const parent = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
-  /** What is typed, and the version that it was made from. */
   const draft = useRef<Draft>({ text: '', etag: undefined });
   const [isChanged, setChanged] = useState(false);
   const [problems, setProblems] = useState<readonly ScenarioProblem[]>([]);
@@ -53,7 +50,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
       const { etag } = draft.current;
       return { since: etag, ...(await readOrGone(name, signal)) };
     },
-    OFTEN,
+    POLL_INTERVAL_MS,
   ).value;
 
   const take = (next: Draft, isSaved: boolean) => {
@@ -168,7 +165,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
           label="Description"
           value={parts.description}
           onChange={async ({ currentTarget: { value } }) =>
-            editor.current?.replace(await withDescription(draft.current.text, value))
+            editor.current?.replace(await setDescription(draft.current.text, value))
           }
         />
       )}
@@ -185,11 +182,11 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
         {parts?.rules.map((rule, index) => (
           <li key={index}>
             <span class="grow quiet">
-              {visible(formatRules(textsOfRule(rule)))}
+              {visible(formatRules(formatRuleFields(rule)))}
               <HidingRule rules={parts.rules} index={index} />
             </span>
             {fitsForm(rule) && (
-              <a href={hrefOf('exchanges', 'rule', { scenario: name, rule: String(index) })}>
+              <a href={formatHref('exchanges', 'rule', { scenario: name, rule: String(index) })}>
                 Edit rule {index + 1}
               </a>
             )}
@@ -240,7 +237,6 @@ interface ConflictProps {
   readonly onTheirs: () => void;
 }
 
-/** Two have changed a scenario: the user decides. */
 function Conflict({ mine, theirs, onMine, onTheirs }: ConflictProps) {
   const isGone = theirs.etag === undefined;
   return (

@@ -4,24 +4,23 @@ import { Button } from '../parts/buttons.tsx';
 import { Field, Form, NAME_INPUT, NameForm } from '../parts/form.tsx';
 import { Loading, visible } from '../parts/texts.tsx';
 import { readDraft } from '../state/drafts.ts';
-import { go, hrefOf, place } from '../state/place.ts';
-import { attempt, OFTEN, useResource } from '../state/resource.ts';
-import { activeNames, addScenario, EXAMPLE, readScenario } from '../state/scenarios.ts';
+import { formatHref, go, place } from '../state/place.ts';
+import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
+import { addScenario, EXAMPLE, listActive, readScenario } from '../state/scenarios.ts';
 import { client, type ScenarioSummary } from '../state/session.ts';
 import { ScenarioPanel } from './scenario-panel.tsx';
 
-/** Switches for the scenarios, and one of the user's own in an editor. */
 export function ScenariosView() {
   const { item } = place.value;
   const list = useResource(
     'scenarios',
     (signal) => client.call('GET /scenarios', { signal }),
-    OFTEN,
+    POLL_INTERVAL_MS,
   );
   const last = useRef<string | undefined>(undefined);
   if (list.value === undefined) return <Loading resource={list} />;
   const all = list.value;
-  const names = activeNames(all);
+  const names = listActive(all);
   const use = (done: string, scenarios: readonly string[]) =>
     attempt(done, () => client.call('PUT /scenario', { body: { scenarios } }));
   const turn = async (name: string) => {
@@ -55,13 +54,13 @@ export function ScenariosView() {
             {names.indexOf(name) > 0 && (
               <Button
                 aria-label={`Move ${name} up`}
-                onClick={() => use(`Moved ${name}.`, movedUp(names, name))}
+                onClick={() => use(`Moved ${name}.`, moveUp(names, name))}
               >
                 ↑
               </Button>
             )}
             {own && (
-              <a href={hrefOf('scenarios', name)} aria-label={`Edit ${name}`}>
+              <a href={formatHref('scenarios', name)} aria-label={`Edit ${name}`}>
                 {readDraft(name) === undefined ? 'Edit' : 'Edit (not saved)'}
               </a>
             )}
@@ -70,7 +69,7 @@ export function ScenariosView() {
                 aria-label={`Edit a copy of ${name}`}
                 onClick={() =>
                   create(
-                    copyOf(name, all),
+                    findFreeName(name, all),
                     readScenario(name).then(({ text }) => text),
                   )
                 }
@@ -106,9 +105,9 @@ export function ScenariosView() {
           own,
           <>
             Make one with <i>New scenario</i>, <i>Edit a copy</i>,{' '}
-            <a href={hrefOf('exchanges', 'rule')}>a rule</a>, or <i>Make a rule</i> at an{' '}
-            <a href={hrefOf('exchanges')}>exchange</a>. They end with the server: download what you
-            want to keep, or start it with <code>--scenarios DIR</code>.
+            <a href={formatHref('exchanges', 'rule')}>a rule</a>, or <i>Make a rule</i> at an{' '}
+            <a href={formatHref('exchanges')}>exchange</a>. They end with the server: download what
+            you want to keep, or start it with <code>--scenarios DIR</code>.
           </>,
         )}
         {rowsOf(
@@ -121,7 +120,7 @@ export function ScenariosView() {
           key={item}
           name={item}
           isActive={opened?.active !== undefined}
-          onDuplicate={(text) => create(copyOf(item, all), text)}
+          onDuplicate={(text) => create(findFreeName(item, all), text)}
         />
       )}
     </div>
@@ -132,7 +131,6 @@ interface ImportProps {
   readonly onImport: (name: string, text: string) => Promise<boolean>;
 }
 
-/** Makes scenarios of files, which can be dropped, or of a text. */
 function Import({ onImport }: ImportProps) {
   const read = async ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
     for (const file of currentTarget.files ?? []) {
@@ -168,13 +166,12 @@ function Import({ onImport }: ImportProps) {
   );
 }
 
-function movedUp(names: readonly string[], name: string): string[] {
+function moveUp(names: readonly string[], name: string): string[] {
   const index = names.indexOf(name);
   return names.toSpliced(index, 1).toSpliced(index - 1, 0, name);
 }
 
-/** A free name for a copy. */
-function copyOf(name: string, all: readonly ScenarioSummary[]): string {
+function findFreeName(name: string, all: readonly ScenarioSummary[]): string {
   const base = `my-${name.replace(/^my-/, '')}`;
   let copy = base;
   for (let number = 2; all.some((it) => it.name === copy); number += 1) copy = `${base}-${number}`;

@@ -4,23 +4,22 @@ import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
 import { Tabs } from '../parts/panel.tsx';
 import { QuerySearch } from '../parts/query-inputs.tsx';
-import { type Column, More, sortedHead, Table, usePagedList } from '../parts/table.tsx';
+import { type Column, createSortedHead, More, Table, usePagedList } from '../parts/table.tsx';
 import { Loading, plural, shorten, visible } from '../parts/texts.tsx';
-import { place, titleOf } from '../state/place.ts';
+import { formatTitle, place } from '../state/place.ts';
 import {
   type FieldInfo,
-  fieldsOf,
+  formatValue,
+  listFields,
+  parseValue,
   type Row,
   TABLES,
-  textOf,
-  typedValue,
 } from '../state/record-tables.ts';
 import { attempt, useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 
-const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, titleOf(name)]));
+const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, formatTitle(name)]));
 
-/** The records of the sandbox: three tables, snapshots and resets. */
 export function StoreView() {
   const { item } = place.value;
   const opened = COLLECTIONS.find((name) => name === item) ?? 'animals';
@@ -33,12 +32,10 @@ export function StoreView() {
   );
 }
 
-/** What a reset of the store alone keeps. */
 const BUT_THE_STORE = {
   keep: ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'],
 } as const;
 
-/** Resets and snapshots. */
 function StoreTools() {
   const list = useResource('snapshots', (signal) => client.call('GET /snapshots', { signal }));
   return (
@@ -97,16 +94,15 @@ function StoreTools() {
 
 const PAGE_SIZE = 25;
 
-/** One collection of the store. */
 function RecordTable({ name }: { readonly name: CollectionName }) {
   const { noun, id, shortcuts } = TABLES[name];
-  const fields = fieldsOf(name);
+  const fields = listFields(name);
   const { list, q, sort, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
     client.send(`GET /${name}`, { query: Object(paging), signal }),
   );
   /** The record in the form, as it was when that was opened; empty for a new one. */
   const [edited, edit] = useState<Row | undefined>(undefined);
-  const idOf = (row: Row) => textOf(row[id]);
+  const idOf = (row: Row) => formatValue(row[id]);
   const pathOf = (row: Row) => ({ id: idOf(row) });
   useEffect(() => {
     if (edited === undefined) return undefined;
@@ -139,7 +135,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
       name: field.name,
       class: field.isInteger ? 'number' : undefined,
       ...sortedHead(field.name, sort),
-      cell: (row: Row) => <bdi>{shorten(visible(textOf(row[field.name])))}</bdi>,
+      cell: (row: Row) => <bdi>{shorten(visible(formatValue(row[field.name])))}</bdi>,
     })),
     {
       name: 'Actions',
@@ -173,7 +169,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
     },
   ];
   return (
-    <section aria-label={titleOf(name)}>
+    <section aria-label={formatTitle(name)}>
       <search class="bar">
         <QuerySearch name="q" what={name} />
         <Button id="edit-" aria-expanded={isNew} onClick={() => edit(isNew ? undefined : {})}>
@@ -195,7 +191,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
         <Loading resource={list} />
       ) : (
         <Table
-          caption={titleOf(name)}
+          caption={formatTitle(name)}
           class="records"
           columns={columns}
           rows={records}
@@ -215,9 +211,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
 
 interface RecordFormProps {
   readonly fields: readonly FieldInfo[];
-  /** What is edited: a noun, and an id unless it is new. */
   readonly what: string;
-  /** The record before. */
   readonly row: Row;
   readonly isNew: boolean;
   /** Saves what changed; null removes a field. Returns whether the server took it. */
@@ -225,13 +219,12 @@ interface RecordFormProps {
   readonly onCancel: () => void;
 }
 
-/** A form for a record. */
 function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormProps) {
   const save = (texts: Texts) => {
     const changes = fields.flatMap((field) => {
-      const before = textOf(row[field.name]);
+      const before = formatValue(row[field.name]);
       const text = texts.get(field.name) ?? before;
-      return text === before ? [] : [[field.name, text === '' ? null : typedValue(field, text)]];
+      return text === before ? [] : [[field.name, text === '' ? null : parseValue(field, text)]];
     });
     return onSave(Object.fromEntries(changes));
   };
@@ -250,7 +243,7 @@ function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormPr
           key={name}
           name={name}
           label={name === 'id' ? 'id (the next one if empty)' : name}
-          value={textOf(row[name])}
+          value={formatValue(row[name])}
           suggested={suggested}
           inputMode={isInteger ? 'numeric' : 'text'}
           size={isInteger ? 8 : 16}

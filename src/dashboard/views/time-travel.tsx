@@ -2,13 +2,12 @@ import type { ReplyOf } from '../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Await, Fold, Prose, visible } from '../parts/texts.tsx';
-import { type Row, TABLES, textOf } from '../state/record-tables.ts';
-import { textOfBody } from '../state/requests.ts';
+import { formatValue, type Row, TABLES } from '../state/record-tables.ts';
+import { formatBody } from '../state/requests.ts';
 import { attempt, useResource } from '../state/resource.ts';
 import { client, type RecordedExchange } from '../state/session.ts';
 import { StatusBadge } from './exchange-rows.tsx';
 
-/** What the same call would have got under other options of the assumptions. */
 export function Alternatives({
   of: { number, operation, basis },
 }: {
@@ -64,15 +63,17 @@ function AlternativeTable({ number }: { readonly number: number }) {
   );
 }
 
-/** Characters of a body in a line. */
-const MAX_LINE = 200;
+const MAX_LINE_CHARACTERS = 200;
 
 function BodyLine({ body }: { readonly body: unknown }) {
   if (body === undefined) return null;
-  return <span class="quiet mono brief-body">{visible(textOfBody(body).slice(0, MAX_LINE))}</span>;
+  return (
+    <span class="quiet mono brief-body">
+      {visible(formatBody(body).slice(0, MAX_LINE_CHARACTERS))}
+    </span>
+  );
 }
 
-/** The records of a store. */
 type Records = Readonly<Record<CollectionName, readonly Row[]>>;
 
 interface Difference {
@@ -80,7 +81,6 @@ interface Difference {
   readonly change: string;
 }
 
-/** What a call changed in the store, and the way back to it. */
 export function StoreChanges({ of: { number } }: { readonly of: RecordedExchange }) {
   const rewind = (to: 'before' | 'after') =>
     attempt(`The sandbox is as ${to} call ${number}.`, () =>
@@ -110,7 +110,7 @@ function Differences({ number }: { readonly number: number }) {
       );
     };
     const [before, after] = await Promise.all([read('before'), read('after')]);
-    return COLLECTIONS.flatMap((name) => differencesOf(name, before[name], after[name]));
+    return COLLECTIONS.flatMap((name) => listDifferences(name, before[name], after[name]));
   });
   return (
     <Await of={list}>
@@ -131,33 +131,33 @@ function Differences({ number }: { readonly number: number }) {
   );
 }
 
-function differencesOf(
+function listDifferences(
   name: CollectionName,
   before: readonly Row[],
   after: readonly Row[],
 ): readonly Difference[] {
   const { noun, id } = TABLES[name];
-  const idOf = (row: Row) => textOf(row[id]);
+  const idOf = (row: Row) => formatValue(row[id]);
   const old = new Map(before.map((row) => [idOf(row), row]));
   const left = new Set(after.map(idOf));
   const removed = before.filter((row) => !left.has(idOf(row)));
   const changes = after.flatMap((row) => {
     const previous = old.get(idOf(row));
-    if (previous === undefined) return [[row, `added ${textOfBody(row)}`] as const];
-    const change = changeOf(previous, row);
+    if (previous === undefined) return [[row, `added ${formatBody(row)}`] as const];
+    const change = formatDifference(previous, row);
     return change === '' ? [] : [[row, change] as const];
   });
-  return [...removed.map((row) => [row, `removed ${textOfBody(row)}`] as const), ...changes].map(
+  return [...removed.map((row) => [row, `removed ${formatBody(row)}`] as const), ...changes].map(
     ([row, change]) => ({ record: `${noun} ${idOf(row)}`, change }),
   );
 }
 
-/** The fields that differ; empty if none does. */
-function changeOf(before: Row, after: Row): string {
+function formatDifference(before: Row, after: Row): string {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((field) => textOf(before[field]) !== textOf(after[field]))
+    .filter((field) => formatValue(before[field]) !== formatValue(after[field]))
     .map(
-      (field) => `${field}: ${textOf(before[field]) || 'none'} → ${textOf(after[field]) || 'none'}`,
+      (field) =>
+        `${field}: ${formatValue(before[field]) || 'none'} → ${formatValue(after[field]) || 'none'}`,
     )
     .join(', ');
 }
