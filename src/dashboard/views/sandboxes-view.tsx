@@ -80,7 +80,7 @@ export function SandboxesView() {
     name,
     class: 'number',
     cell: (it) => it[of]?.toLocaleString('en'),
-    ...sortedHead(of, sort, name),
+    ...createSortedHead(of, sort, name),
   });
   const columns: readonly Column<SandboxSummary>[] = [
     {
@@ -94,7 +94,7 @@ export function SandboxesView() {
     },
     {
       name: 'Name',
-      ...sortedHead('name', sort, 'Name'),
+      ...createSortedHead('name', sort, 'Name'),
       cell: ({ name }) => (
         <a href={`${controlPath(name)}/`} aria-current={name === sandbox ? 'true' : undefined}>
           {name}
@@ -103,7 +103,7 @@ export function SandboxesView() {
     },
     {
       name: 'Last use',
-      ...sortedHead('lastUsed', sort, 'Last use'),
+      ...createSortedHead('lastUsed', sort, 'Last use'),
       cell: ({ lastUsed }) => <time dateTime={lastUsed}>{formatTime(lastUsed ?? '')}</time>,
     },
     count('Exchanges', 'requests'),

@@ -134,7 +134,7 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
     ...fields.map((field) => ({
       name: field.name,
       class: field.isInteger ? 'number' : undefined,
-      ...sortedHead(field.name, sort),
+      ...createSortedHead(field.name, sort),
       cell: (row: Row) => <bdi>{shorten(visible(formatValue(row[field.name])))}</bdi>,
     })),
     {
