@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
-import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
+import { COUNT } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { activate, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
 import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
-import { countCalls, dropCounters } from '../../scenario/rules.ts';
+import { dropCounters } from '../../scenario/rules.ts';
 import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
 import {
@@ -29,12 +29,16 @@ import {
 } from '../../shape/shapes.ts';
 import { describe, formatProblem, suggest, type TextProblem } from '../../words.ts';
 import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
-import { ANY_OBJECT, type ControlReply, DONE, json, refuse, refuseOneMore } from '../reply.ts';
-
-const SCENARIO_MEMBERS = {
-  name: required(ANY_TEXT, 'Its name.'),
-  description: required(ANY_TEXT, 'What a client sees under it.'),
-};
+import {
+  ANY_OBJECT,
+  type ControlReply,
+  DONE,
+  json,
+  refuse,
+  refuseInput,
+  refuseOneMore,
+} from '../reply.ts';
+import { ACTIVE_SCENARIOS, SCENARIO_MEMBERS, showActive } from './active-scenarios.ts';
 
 const SCENARIO_SUMMARY = namedObject('Scenario', {
   ...SCENARIO_MEMBERS,
@@ -44,31 +48,11 @@ const SCENARIO_SUMMARY = namedObject('Scenario', {
 });
 type ScenarioSummary = InputOf<typeof SCENARIO_SUMMARY>;
 
-const ACTIVE_RULE = namedObject('ActiveRule', {
-  number: required(COUNT, 'Its place in its scenario, counted from 1.'),
-  on: required(list(OPERATION), 'The operations that it is for.'),
-  status: optional(COUNT, 'The status of its reply, if it has one.'),
-  fault: optional(ANY_TEXT, 'The name of its fault, if it has one.'),
-  hold: optional(ANY_TEXT, 'The name of its hold, if it holds replies back.'),
-  calls: optional(COUNT, 'How many calls it has matched, if it counts them.'),
-});
-
-const ACTIVE_SCENARIO = namedObject('ActiveScenario', {
-  ...SCENARIO_MEMBERS,
-  rules: required(list(ACTIVE_RULE), 'Its rules.'),
-});
-
-const ACTIVE_SCENARIOS = namedObject('ActiveScenarios', {
-  scenarios: required(list(ACTIVE_SCENARIO), 'A later one wins over an earlier one.'),
-});
-type ActiveScenarios = InputOf<typeof ACTIVE_SCENARIOS>;
-
 const SCENARIO_PROBLEM = object({
   line: required(COUNT, 'The line, from 1.'),
   column: required(COUNT, 'The column, from 1.'),
   message: required(ANY_TEXT, 'What was expected there, and what was found.'),
 });
-type ScenarioProblem = InputOf<typeof SCENARIO_PROBLEM>;
 
 const SCENARIO_PROBLEMS = object({
   problems: required(list(SCENARIO_PROBLEM), 'Every problem; empty if the scenario is valid.'),
@@ -222,8 +206,7 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   const { name = '' } = call.params;
   const { format, text } = call.body;
   if (!NAME_PATTERN.test(name)) {
-    const message = `scenario name: expected ${NAME_FORM}, found ${describe(name)}`;
-    return refuse('invalid_input', 400, message);
+    return refuseInput([{ path: 'scenario name', expected: NAME_FORM, found: describe(name) }]);
   }
   const isTaken =
     isShipped(name) ||
@@ -257,8 +240,10 @@ function createEtag(text: string): string {
 }
 
 function listScenarios({ start, state }: Sandbox): readonly ScenarioSummary[] {
-  const { settings, scenarios: own } = state;
-  const { active } = settings;
+  const {
+    scenarios: own,
+    settings: { active },
+  } = state;
   const all = [...shippedScenarios(), ...start.scenarios, ...active, ...own.values()];
   const named = new Map(all.map((scenario) => [scenario.name, scenario]));
   return [...named.values()].map(({ name, description }) => {
@@ -268,24 +253,8 @@ function listScenarios({ start, state }: Sandbox): readonly ScenarioSummary[] {
   });
 }
 
-function showActive({ settings: { active }, counters }: State): ActiveScenarios {
-  const scenarios = active.map(({ name, description, rules }) => ({
-    name,
-    description,
-    rules: rules.map((rule) => ({
-      number: rule.number,
-      on: rule.on,
-      status: rule.reply?.status,
-      fault: rule.fault?.kind,
-      hold: rule.hold,
-      calls: countCalls(counters.rules, rule),
-    })),
-  }));
-  return { scenarios };
-}
-
 /** A problem of the scenario in a request; at line 1, that of another scenario. */
-function showProblem(problem: TextProblem): ScenarioProblem {
+function showProblem(problem: TextProblem): InputOf<typeof SCENARIO_PROBLEM> {
   const { file, line = 1, column = 1, message } = problem;
   if (file === WRITTEN_SCENARIO) return { line, column, message };
   return { line: 1, column: 1, message: formatProblem(problem) };
@@ -293,9 +262,6 @@ function showProblem(problem: TextProblem): ScenarioProblem {
 
 function refuseScenario({ scenarios }: State, name: string): ControlReply {
   const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
-  return refuse(
-    'not_found',
-    404,
-    `${describe(name)} is neither a saved nor a shipped scenario${hint}`,
-  );
+  const message = `${describe(name)} is neither a saved nor a shipped scenario${hint}`;
+  return refuse('not_found', 404, message);
 }
