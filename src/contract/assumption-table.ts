@@ -3,7 +3,7 @@ import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT } from './assumptions/input-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
 import { WIRE } from './assumptions/wire-assumptions.ts';
-import type { OperationId } from './operations.ts';
+import type { OperationId, Way } from './operations.ts';
 
 const TOPICS: Readonly<Record<string, object>> = {
   Input: INPUT,
@@ -45,6 +45,7 @@ export interface OptionReply {
   readonly operation: OperationId;
   readonly status: number;
   readonly description: string;
+  readonly way: Way;
   readonly assumption: AssumptionId;
   readonly option: string;
   /** `assumption=option`. */

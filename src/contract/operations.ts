@@ -11,11 +11,44 @@ interface OperationParameter {
   readonly default?: number;
 }
 
+/** What a request differs in from the example of its operation. */
+export interface RequestChange {
+  readonly id?: string;
+  readonly query?: string;
+  /** Null sends no key. */
+  readonly key?: string | null;
+  /** A number stands for a body of that many bytes. */
+  readonly body?: string | number;
+  readonly mediaType?: string;
+  /** How many times it is sent; the last reply counts. */
+  readonly times?: number;
+}
+
+/** How to get a reply from a mock with the default fixture. */
+export interface Way {
+  readonly send?: RequestChange;
+  /** Calls of the control API, such as `PATCH /orders/1 {"status":"shipped"}`. */
+  readonly arrange?: readonly string[];
+  /** A scenario that ships. */
+  readonly preset?: string;
+}
+
 export interface DocumentedReply {
   readonly description: string;
   readonly body?: { readonly record: RecordName; readonly list?: true };
   readonly bodyNotShown?: true;
+  /** Of an error. The example of the operation gets its success. */
+  readonly way?: Way;
 }
+
+type ReplyRow = DocumentedReply &
+  (
+    | {
+        readonly body?: { readonly record: Exclude<RecordName, 'Error'> };
+        readonly bodyNotShown?: never;
+      }
+    | { readonly way: Way }
+  );
 
 export interface OperationShape {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -26,7 +59,7 @@ export interface OperationShape {
   readonly description: string;
   readonly parameters: readonly OperationParameter[];
   readonly body?: { readonly name: string; readonly fields: Fields };
-  readonly replies: Readonly<Record<number, DocumentedReply>>;
+  readonly replies: Readonly<Record<number, ReplyRow>>;
   /** The last day of the operation, an ISO 8601 date. */
   readonly sunset?: string;
   readonly stability?: 'experimental';
@@ -38,7 +71,11 @@ export const BASE_PATH = '/v1';
 const UNAUTHORIZED = {
   description: 'The API key is missing or invalid.',
   body: { record: 'Error' },
-} as const satisfies DocumentedReply;
+  way: { send: { key: null }, preset: 'invalid-keys' },
+} as const satisfies ReplyRow;
+
+/** The id of no record of the default fixture. */
+export const UNKNOWN_ID = '999999';
 
 const PET_ID = {
   name: 'petId',
@@ -157,8 +194,16 @@ export const OPERATIONS = {
     replies: {
       204: { description: 'The order is cancelled.' },
       401: UNAUTHORIZED,
-      404: { description: 'No order has this id.', body: { record: 'Error' } },
-      409: { description: 'The order has already shipped.', bodyNotShown: true },
+      404: {
+        description: 'No order has this id.',
+        body: { record: 'Error' },
+        way: { send: { id: UNKNOWN_ID }, preset: 'no-orders' },
+      },
+      409: {
+        description: 'The order has already shipped.',
+        bodyNotShown: true,
+        way: { arrange: ['PATCH /orders/1 {"status":"shipped"}'], preset: 'shipped-orders' },
+      },
     },
   },
 } as const satisfies Record<string, OperationShape>;

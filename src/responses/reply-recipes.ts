@@ -5,10 +5,12 @@ import {
   OPERATION_IDS,
   type OperationId,
   operationShape,
+  type RequestChange,
+  type Way,
 } from '../contract/operations.ts';
 import { DEFAULT_SANDBOX } from '../defaults.ts';
 import { formatAddress } from '../http/target.ts';
-import { EXAMPLES, findWay, type RequestChange, type Way } from './ways.ts';
+import { EXAMPLES, INVALID_INPUT, type ReplyWay } from './ways.ts';
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
@@ -34,24 +36,19 @@ export interface RecipeStep {
 
 /** Every documented reply, then every assumed one, operation by operation. */
 export function listReplies(): ReplyRecipe[] {
-  const documented = DOCUMENTED_REPLIES.map((reply) => ({
-    ...reply,
-    ground: 'documented',
-    own: {},
-  }));
-  const assumed = OPTION_REPLIES.map((reply) => {
-    const { assumption, option } = reply;
-    const isDefault = optionNames(assumption)[0] === option;
-    return { ...reply, own: isDefault ? {} : { [assumption]: option } };
+  const documented = DOCUMENTED_REPLIES.map(({ operation, status }): ReplyRecipe => {
+    const { way = {} } = operationShape(operation).replies[status] ?? {};
+    return { operation, status, ground: 'documented', assume: {}, way };
   });
-  return OPERATION_IDS.flatMap((id) =>
-    [...documented, ...assumed]
-      .filter(({ operation }) => operation === id)
-      .map(({ operation, status, ground, own }) => {
-        const way = findWay(operation, status, ground);
-        return { operation, status, ground, assume: { ...own, ...way.assume }, way };
-      }),
-  );
+  const assumed = OPTION_REPLIES.map((reply): ReplyRecipe => {
+    const { operation, status, ground, assumption, option } = reply;
+    const isDefault = optionNames(assumption)[0] === option;
+    const way: ReplyWay = assumption === 'invalid-input' ? INVALID_INPUT[operation] : reply.way;
+    const assume = { ...(!isDefault && { [assumption]: option }), ...way.assume };
+    return { operation, status, ground, assume, way };
+  });
+  const recipes = [...documented, ...assumed];
+  return OPERATION_IDS.flatMap((id) => recipes.filter(({ operation }) => operation === id));
 }
 
 /** The requests of one way to a sandbox as it starts. The last one gets the reply. */

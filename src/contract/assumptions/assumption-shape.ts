@@ -1,8 +1,8 @@
-import type { OperationId } from '../operations.ts';
+import type { OperationId, Way } from '../operations.ts';
 
 /** What an option adds to the document, for the operations that its assumption touches. */
 interface Additions {
-  readonly reply?: { readonly status: number; readonly description: string };
+  readonly reply?: { readonly status: number; readonly description: string; readonly way: Way };
   readonly headers?: {
     readonly statuses: readonly number[];
     readonly describe: Readonly<Record<string, string>>;
@@ -40,8 +40,8 @@ export function option<const Name extends string>(
 }
 
 /** A reply with an Error that the document does not show. */
-export function addsReply(status: number, description: string) {
-  return { reply: { status, description } } satisfies Additions;
+export function addsReply(status: number, description: string, way: Way) {
+  return { reply: { status, description, way } } satisfies Additions;
 }
 
 export function addsHeaders(

@@ -1,12 +1,16 @@
 import { OPERATION_IDS } from '../operations.ts';
 import { type AssumptionShape, addsReply, option, WITH_BODY } from './assumption-shape.ts';
 
+const rejectsAbove = (bytes: number) =>
+  addsReply(413, 'The body is too large.', { send: { body: bytes + 1 } });
+
 export const INPUT = {
   'invalid-input': {
+    // Its ways are in responses/ways.ts: each operation has another.
     question: 'Which status does the Error for a malformed path id, query parameter or body have?',
     options: [
-      option('400', '400 Bad Request', addsReply(400, 'Invalid input.')),
-      option('422', '422 Unprocessable Content', addsReply(422, 'Invalid input.')),
+      option('400', '400 Bad Request', addsReply(400, 'Invalid input.', {})),
+      option('422', '422 Unprocessable Content', addsReply(422, 'Invalid input.', {})),
     ],
     touches: OPERATION_IDS,
     seenIn: [],
@@ -80,7 +84,7 @@ export const INPUT = {
       option(
         'reject',
         '415 Unsupported Media Type',
-        addsReply(415, 'The body is not declared as JSON.'),
+        addsReply(415, 'The body is not declared as JSON.', { send: { mediaType: 'text/plain' } }),
       ),
       option('lenient', 'it is read as JSON anyway'),
     ],
@@ -90,12 +94,12 @@ export const INPUT = {
   'body-limit': {
     question: 'How large may a body be?',
     options: [
-      option('1mb', '1 MiB; a larger one gets 413', addsReply(413, 'The body is too large.')),
-      option('10kb', '10 KiB; a larger one gets 413', addsReply(413, 'The body is too large.')),
+      option('1mb', '1 MiB; a larger one gets 413', rejectsAbove(2 ** 20)),
+      option('10kb', '10 KiB; a larger one gets 413', rejectsAbove(10 * 2 ** 10)),
       option(
         'none',
         'no limit; the mock itself has one of 8 MiB, with 413',
-        addsReply(413, 'The body is too large.'),
+        rejectsAbove(64 * 2 ** 20),
       ),
     ],
     touches: WITH_BODY,

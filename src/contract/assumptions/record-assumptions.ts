@@ -1,11 +1,26 @@
+import { UNKNOWN_ID } from '../operations.ts';
 import { type AssumptionShape, addsHeaders, addsReply, option } from './assumption-shape.ts';
+
+const PAST_SUNSET = 'The operation is past its sunset.';
+const AFTER_SUNSET = 'PUT /clock {"now":"2030-12-06T00:00:00Z"}';
 
 export const ANIMALS = {
   'unknown-pet': {
     question: 'Which status does the Error for an unknown `petId` have?',
     options: [
-      option('404', '404 Not Found', addsReply(404, 'No animal has this id.')),
-      option('400', '400 Bad Request', addsReply(400, 'No animal has this id.')),
+      option(
+        '404',
+        '404 Not Found',
+        addsReply(404, 'No animal has this id.', {
+          send: { id: UNKNOWN_ID },
+          preset: 'empty-store',
+        }),
+      ),
+      option(
+        '400',
+        '400 Bad Request',
+        addsReply(400, 'No animal has this id.', { send: { id: UNKNOWN_ID } }),
+      ),
     ],
     touches: ['getPet', 'updateInventory'],
     seenIn: [],
@@ -49,7 +64,13 @@ export const ANIMALS = {
   'assigned-ids': {
     question: 'Which id does a created animal get?',
     options: [
-      option('next', 'the highest id ever used plus one', addsReply(507, 'No id is left.')),
+      option(
+        'next',
+        'the highest id ever used plus one',
+        addsReply(507, 'No id is left.', {
+          arrange: ['POST /animals {"id":9223372036854775807,"name":"Last","categoryId":1}'],
+        }),
+      ),
       option('int64', 'an id above 2^53, drawn from the seed and the count'),
     ],
     touches: ['createPet'],
@@ -77,8 +98,12 @@ export const ANIMALS = {
     question: 'What does `GET /pets/{petId}` answer after its sunset on 2030-12-05?',
     options: [
       option('unchanged', 'as before'),
-      option('410', '410 Gone', addsReply(410, 'The operation is past its sunset.')),
-      option('404', '404 Not Found', addsReply(404, 'The operation is past its sunset.')),
+      option(
+        '410',
+        '410 Gone',
+        addsReply(410, PAST_SUNSET, { arrange: [AFTER_SUNSET], preset: 'after-sunset' }),
+      ),
+      option('404', '404 Not Found', addsReply(404, PAST_SUNSET, { arrange: [AFTER_SUNSET] })),
     ],
     touches: ['getPet'],
     seenIn: [],
@@ -98,7 +123,14 @@ export const INVENTORY = {
   'inventory-missing-entry': {
     question: 'What does PATCH return for an animal without an inventory entry?',
     options: [
-      option('404', '404 Not Found', addsReply(404, 'The animal has no inventory entry.')),
+      option(
+        '404',
+        '404 Not Found',
+        addsReply(404, 'The animal has no inventory entry.', {
+          arrange: ['DELETE /inventory/1'],
+          preset: 'empty-inventory',
+        }),
+      ),
       option('create', 'it creates the entry'),
     ],
     touches: ['updateInventory'],

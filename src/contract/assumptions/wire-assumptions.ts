@@ -6,7 +6,14 @@ export const WIRE = {
     question: 'May a read-only key be used on POST, PATCH and DELETE?',
     options: [
       option('ignored', 'yes, like any other key'),
-      option('403', '403 Forbidden', addsReply(403, 'The key is read-only.')),
+      option(
+        '403',
+        '403 Forbidden',
+        addsReply(403, 'The key is read-only.', {
+          send: { key: 'demo-read-only-key' },
+          preset: 'read-only-key',
+        }),
+      ),
     ],
     touches: ['createPet', 'updateInventory', 'cancelOrder'],
     seenIn: [],
@@ -40,7 +47,11 @@ export const WIRE = {
     options: [
       option('none', 'any number'),
       option('10/s', '10 a second, then 429 with `Retry-After`; any other N/s or N/m works too', {
-        ...addsReply(429, 'Too many requests for this key.'),
+        ...addsReply(429, 'Too many requests for this key.', {
+          // Stopped, so that all requests fall into one second, however slow they are.
+          arrange: ['PUT /clock {"frozen":true}'],
+          send: { times: 11 },
+        }),
         ...addsHeaders([429], { 'Retry-After': 'The seconds until the next request is allowed.' }),
       }),
     ],
