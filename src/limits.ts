@@ -1,15 +1,8 @@
-/** A bound on what a caller may send. A reader refuses what exceeds it, and names it. */
-interface Limit {
-  readonly max: number;
-  /** What is counted. */
-  readonly of: string;
-  readonly reason: string;
-}
+const KIB = 1024;
+const MIB = 1024 ** 2;
 
-const limit = (max: number, of: string, reason: string): Limit => ({ max, of, reason });
-
-const KIBIBYTE = 1024;
-const MEBIBYTE = 1024 ** 2;
+/** @param of what is counted */
+const limit = (max: number, of: string, reason: string) => ({ max, of, reason });
 
 /**
  * The bounds where input enters, so that no cost behind them grows as a product of counts that a
@@ -27,27 +20,27 @@ export const LIMITS = {
     'The reader stops at one more: thousands of wrong records take seconds to describe.',
   ),
   head: limit(
-    16 * KIBIBYTE,
+    16 * KIB,
     'Bytes of the head of a request',
     'It is held in memory until it is whole.',
   ),
   serviceBody: limit(
-    8 * MEBIBYTE,
+    8 * MIB,
     'Bytes of a body under `body-limit=none`',
     'It is held in memory, and parsed while others wait.',
   ),
   controlBody: limit(
-    MEBIBYTE,
+    MIB,
     'Bytes of a body of the control API',
     'Parsing it takes up to 100 ms, in which others wait.',
   ),
   deploymentBody: limit(
-    64 * MEBIBYTE,
+    64 * MIB,
     'Bytes of a body to or from a deployment',
     'It is held in memory, and some have no end.',
   ),
   deploymentHead: limit(
-    64 * KIBIBYTE,
+    64 * KIB,
     'Bytes of the head of a reply of a deployment',
     'Deployments behind a login send long cookies.',
   ),
@@ -57,12 +50,12 @@ export const LIMITS = {
     'Each is kept with the sandbox, and every call is compared with each latch.',
   ),
   yamlText: limit(
-    16 * KIBIBYTE,
+    16 * KIB,
     'Characters of a scenario in YAML in a request',
     'Parsing YAML takes about 2 ms a KiB at worst. A file at the start may have 16 MiB.',
   ),
   jsonText: limit(
-    128 * KIBIBYTE,
+    128 * KIB,
     'Characters of a scenario in JSON in a request',
     'It is kept with the sandbox, which may have 100 of them.',
   ),
@@ -106,7 +99,7 @@ export const LIMITS = {
     'Characters of a text that records or exchanges are compared with',
     'It is searched for in every field of every record.',
   ),
-} as const satisfies Record<string, Limit>;
+};
 
 /** A name that a caller gives. URLs take `.` and `..` for folders. */
 export const NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;

@@ -6,12 +6,12 @@ import { LIMITS } from '../src/limits.ts';
 import { loadForRequest } from '../src/scenario/load-scenario.ts';
 import { readScenario } from '../src/scenario/scenario-shape.ts';
 import { readYaml } from '../src/scenario/yaml-text.ts';
-import { BODY_LIMITS, BodyBytes } from '../src/service/input.ts';
+import { BodyBytes } from '../src/service/input.ts';
 import { readAs } from '../src/shape/shapes.ts';
 import { readJson } from '../src/shape/source-text.ts';
 import { STORE } from '../src/store/fixture/parse-fixture.ts';
 import { formatProblem } from '../src/words.ts';
-import { describeServer } from './helpers/wire.ts';
+import { type Answer, type Client, describeServer } from './helpers/wire.ts';
 
 const QUERY = createListQuery(STORED_RECORDS.animals);
 
@@ -79,6 +79,25 @@ function refusal(read: () => unknown): readonly string[] {
   }
 }
 
+/** Asks a server for something of a size, by limit. */
+const REQUESTS: Readonly<Record<string, (client: Client, size: number) => Promise<Answer>>> = {
+  // Other headers take the rest.
+  head: ({ send }, size) => send('GET', '/v1/pets', { headers: { X: 'x'.repeat(size - 250) } }),
+  serviceBody: ({ send }, size) =>
+    send('POST', '/v1/pets', { body: '{"name":"Rex","categoryId":1}'.padEnd(size) }),
+  controlBody: ({ control }, size) => control('PUT state', '{"animals":[]}'.padEnd(size)),
+  jsonText: ({ control }, size) => control('PUT scenarios/own', '{"rules":[]}'.padEnd(size)),
+  yamlText: ({ send }, size) => {
+    const headers = { 'Content-Type': 'application/yaml' };
+    return send('PUT', '/__mock/scenarios/own', { body: 'rules: [] #'.padEnd(size), headers });
+  },
+  named: async ({ control }, size) => {
+    const take = (name: string) => control('POST snapshots', { name });
+    for (const count of many(size - 1, 0).keys()) await take(`${count}`);
+    return take(`${size}`);
+  },
+};
+
 const LIMIT_OF = new Map(Object.entries(LIMITS));
 
 describe('the limit of', () => {
@@ -88,8 +107,12 @@ describe('the limit of', () => {
     expect(String(await ask(max + 1))).toMatch(new RegExp(`(?:at most|more than) ${max}\\b`));
   });
 
-  test('a body without a limit of the service is 8 MiB', () => {
-    expect(BODY_LIMITS.none).toBe(8 * 1024 ** 2);
+  test('everything is tested, here or where a deployment is', () => {
+    const names = [...Object.keys(REFUSALS), ...Object.keys(REQUESTS)].map(
+      (it) => it.split(' ')[0],
+    );
+    const others = ['problems', 'listeners', 'deploymentBody', 'deploymentHead'];
+    expect(new Set([...names, ...others])).toEqual(new Set(LIMIT_OF.keys()));
   });
 });
 
@@ -115,6 +138,18 @@ test.each(['[', '{"a":', '[{"a\\"":'])('thousands of %s are refused, whatever fo
 });
 
 describeServer('the server', (open) => {
+  test.each(Object.entries(REQUESTS))(
+    'allows as much as %s, and refuses more',
+    async (name, ask) => {
+      const client = await open({ assume: { 'body-limit': 'none' } });
+      const max = LIMIT_OF.get(name)?.max ?? Number.NaN;
+      expect((await ask(client, max)).status).toBeLessThan(300);
+      const { status, text } = await ask(client, name === 'head' ? max + 250 : max + 1);
+      expect([400, 409, 413, 431]).toContain(status);
+      expect(text).toContain(`${max}`);
+    },
+  );
+
   test('refuses the 101st count or stream of a sandbox, but no count that does not wait', async () => {
     const { send, control } = await open();
     const { max } = LIMITS.listeners;
