@@ -109,6 +109,10 @@ const KEY_LISTS = {
   anyKey: ofServers(SWITCH, 'Accept every key that is not listed as invalid.'),
 };
 
+type OptionRows = {
+  readonly [Name in keyof ServerOptions]?: Option<unknown, NonNullable<ServerOptions[Name]>>;
+};
+
 /** The options that are flags, too, under the headings of the help. */
 export const OPTION_GROUPS = {
   Address: {
@@ -222,7 +226,7 @@ export const OPTION_GROUPS = {
     ),
     cacert: ofForwarders(FILE, 'Also trust this certificate, in PEM.'),
   },
-};
+} satisfies Readonly<Record<string, OptionRows | typeof KEY_LISTS>>;
 
 const { Address, Store, Simulation, Answers, Deployment, 'Control API': Control } = OPTION_GROUPS;
 
@@ -233,7 +237,7 @@ export const OPTIONS = {
   ...Answers,
   ...Control,
   ...Deployment,
-} satisfies { [Name in keyof ServerOptions]?: Option<unknown, NonNullable<ServerOptions[Name]>> };
+};
 
 const FUNCTION = scalar('a function', {}, (value) =>
   typeof value === 'function' ? value : undefined,
