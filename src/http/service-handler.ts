@@ -120,7 +120,7 @@ async function answerAsPreferred(
   return sandbox.handle(request, await preference);
 }
 
-export interface Location {
+interface Location {
   readonly sandbox: Sandbox;
   /** The `Authorization` header, without the sandbox name in its token. */
   readonly authorization: string | undefined;
@@ -135,7 +135,7 @@ export interface Location {
  *
  * @param inPath the name in the path
  */
-export function locateSandbox(
+function locateSandbox(
   sandboxes: Sandboxes,
   inPath: string | undefined,
   headers: IncomingHttpHeaders,

@@ -70,7 +70,7 @@ function findRoute(path: string): Pick<Target, 'route' | 'pathId'> {
   return { route: routes.get(path.slice(0, slash)), pathId: decodeSegment(last) };
 }
 
-export function decodeSegment(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return segment.includes('%') ? decodeURIComponent(segment) : segment;
   } catch {

@@ -198,7 +198,7 @@ function parseTerms(search: string): readonly Test[] | (Mistake & { readonly fou
   return tests;
 }
 
-export const SEARCH = convert(FILTER_TEXT, (search, at, report) => {
+const SEARCH = convert(FILTER_TEXT, (search, at, report) => {
   const terms = parseTerms(search);
   if (!('expected' in terms)) return search;
   const { expected, found, hint } = terms;
@@ -208,7 +208,7 @@ export const SEARCH = convert(FILTER_TEXT, (search, at, report) => {
 /** A search is read for thousands of exchanges in a row. */
 let latest: { readonly search: string; readonly tests: readonly Test[] } | undefined;
 
-export function matchesSearch(exchange: Readonly<Exchange>, search: string): boolean {
+function matchesSearch(exchange: Readonly<Exchange>, search: string): boolean {
   if (latest?.search !== search) {
     const terms = parseTerms(search);
     latest = { search, tests: 'expected' in terms ? [] : terms };

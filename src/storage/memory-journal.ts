@@ -17,7 +17,7 @@ import { countChanges } from '../store/store.ts';
 import { selectExchanges } from './select-exchanges.ts';
 
 /** Bytes of bodies that a journal keeps. */
-export const MAX_JOURNAL_BODY_BYTES = 16 * 1024 * 1024;
+const MAX_JOURNAL_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Bytes that a body may have to be kept whole; of a longer one nothing is kept. */
 const MAX_BODY_BYTES = 256 * 1024;
