@@ -63,6 +63,15 @@ test('every source file that is mentioned exists', () => {
   expect(missing).toEqual([]);
 });
 
+test('every name of the code that is mentioned exists', () => {
+  const text = [...SOURCES.map((file) => read(`src/${file}`)), read('test/helpers/wire.ts')].join();
+  const names = [...CONTRIBUTING.matchAll(/`([A-Z]\w+|[a-z]+[A-Z]\w+)(?:\.(\w+))?`/g)]
+    .flatMap(([, name, member]) => [name ?? '', member ?? ''])
+    .filter((name) => name !== '');
+  expect(names.length).toBeGreaterThan(30);
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+});
+
 test('the changelog has this version', () => {
   expect(read('CHANGELOG.md')).toContain(`\n## ${packageVersion()} - `);
 });
