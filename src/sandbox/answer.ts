@@ -96,7 +96,9 @@ function decide(
     reply = applyRule(serviceState, call, match, reply);
   }
   if (preference !== undefined) reply = reply && markPreference(reply, preference);
-  return { decided: { request, serviceState, reply, match }, state: after };
+  const isReplaced = match?.fault !== undefined && FAULTS[match.fault.kind] === 'replaces';
+  const shown = isReplaced ? undefined : reply;
+  return { decided: { request, serviceState, reply, shown, match }, state: after };
 }
 
 function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {

@@ -6,13 +6,7 @@ import type { Instant } from '../service/clock.ts';
 import type { ServiceState } from '../service/operation.ts';
 import { type Basis, basisReasons, mayHaveContent, type Reply } from '../service/reply.ts';
 import { listShown } from './coverage.ts';
-import {
-  type DecidedRequest,
-  type Exchange,
-  findShownReply,
-  type SentReply,
-  type ServiceRequest,
-} from './exchange.ts';
+import type { DecidedRequest, Exchange, SentReply, ServiceRequest } from './exchange.ts';
 import type { ExpectedReply, FindingText } from './report-shapes.ts';
 import type { State } from './state.ts';
 
@@ -42,7 +36,7 @@ export function createExchange(
     isRefused: request.given !== undefined && basis.kind !== 'upstream' && match === undefined,
     authorization,
     request: { headers, body: bytes && keepBytes(bytes), size: bytes?.length ?? 0 },
-    status: findShownReply(decided)?.status,
+    status: decided.shown?.status,
     reply: reply && createSentReply(reply, request, serviceState, settings.start.plain),
     basis,
     reasons: listReasons(basis, match, reply),

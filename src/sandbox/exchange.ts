@@ -1,6 +1,6 @@
 import type { OperationId } from '../contract/operations.ts';
 import { decodeContent, findHeader } from '../raw-headers.ts';
-import { FAULTS, type Fault } from '../scenario/fault-table.ts';
+import type { Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
@@ -110,6 +110,8 @@ export interface DecidedRequest {
   readonly serviceState: ServiceState;
   /** Undefined if no operation ran. */
   readonly reply: Reply | undefined;
+  /** What the client is sent: the reply, unless a fault replaces it. */
+  readonly shown: Reply | undefined;
   readonly match: RuleMatch | undefined;
 }
 
@@ -123,12 +125,6 @@ export function isHeld(exchange: Exchange): exchange is HeldExchange {
 
 export function isWaiting(exchange: Exchange): exchange is HeldExchange {
   return isHeld(exchange) && exchange.hold.ended === undefined;
-}
-
-/** What the client is sent; undefined if a fault replaces it. */
-export function findShownReply({ reply, match }: DecidedRequest): Reply | undefined {
-  const fault = match?.fault;
-  return fault !== undefined && FAULTS[fault.kind] === 'replaces' ? undefined : reply;
 }
 
 /** Bytes of a body out of its content coding, of which a text is made. */

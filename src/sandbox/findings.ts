@@ -9,7 +9,7 @@ import { adviseMethod, type UnknownRoute } from '../service/no-operation.ts';
 import type { ServiceState } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { describe, firstProblems, MAX_LISTED } from '../words.ts';
-import { type DecidedRequest, findShownReply, type ServiceRequest } from './exchange.ts';
+import type { DecidedRequest, ServiceRequest } from './exchange.ts';
 import type { FindingCode, FindingText } from './report-shapes.ts';
 
 const NONE: readonly never[] = [];
@@ -28,7 +28,7 @@ function findInOperation(id: OperationId): readonly FindingText[] {
 /** What a client did with a request that it should not do against the real service. */
 export function findInRequest(decided: DecidedRequest): readonly FindingText[] {
   const { call, route } = decided.request;
-  if (call !== undefined) return findInCall(call, findShownReply(decided), decided.serviceState);
+  if (call !== undefined) return findInCall(call, decided.shown, decided.serviceState);
   return route === undefined ? NONE : findUnmatched(route);
 }
 
@@ -191,11 +191,10 @@ export function judgeRetry(
   decided: DecidedRequest,
   now: Instant,
 ): { readonly findings: readonly FindingText[]; readonly retries: Retries } {
-  const reply = findShownReply(decided);
+  const { request, serviceState, shown: reply, match } = decided;
   if (earlier.length === 0 && (reply === undefined || reply.status < 400)) {
     return { findings: NONE, retries: earlier };
   }
-  const { request, serviceState, match } = decided;
   const refused: RefusedCall = {
     hash: hashCall(request),
     port: request.port,

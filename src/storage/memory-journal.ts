@@ -57,7 +57,7 @@ export class MemoryJournal implements Journal {
   #totals = new Totals();
   // Created when needed: there can be many sandboxes.
   #edits: KeptEdit[] | undefined;
-  #held: Map<number, HeldExchange> | undefined;
+  #held: Map<number, Exchange> | undefined;
   #bodyBytes = 0;
   /** The first number whose bodies may be kept. */
   #firstBody = 1;
@@ -79,7 +79,7 @@ export class MemoryJournal implements Journal {
     this.#totals.add(exchange, this.#sandbox);
     const edit = this.#edits?.at(-1);
     if (edit !== undefined && before.store !== after.store) edit.laterCalls += 1;
-    if (isHeld(exchange)) {
+    if (exchange.hold !== undefined) {
       this.#held ??= new Map();
       this.#held.set(exchange.number, exchange);
     }
@@ -196,7 +196,7 @@ export class MemoryJournal implements Journal {
   }
 
   held(): readonly HeldExchange[] {
-    return [...(this.#held?.values() ?? [])];
+    return [...(this.#held?.values() ?? [])].filter(isHeld);
   }
 
   /** The entry of the journal shares its hold with the exchange. */

@@ -25,7 +25,8 @@ function judge(earlier: Retries, receivedAt: number, sent: Sent = {}) {
   const reply: Reply = { status, headers, body: { kind: 'none' }, basis };
   const now = { wall: 0, steady: request.receivedAt + 1 };
   const serviceState = serviceStateWith(EMPTY_STORE, at);
-  const judged = judgeRetry(earlier, { request, serviceState, reply, match: undefined }, now);
+  const decided = { request, serviceState, reply, shown: reply, match: undefined };
+  const judged = judgeRetry(earlier, decided, now);
   return { codes: judged.findings.map(({ code }) => code), retries: judged.retries };
 }
 
