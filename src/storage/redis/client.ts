@@ -112,13 +112,9 @@ async function connect(
     client.destroy();
     client.emit('error', new Error(`no reply within ${timeout} ms`));
   };
-  const inTime = async (reply: Promise<unknown>): Promise<void> => {
+  const inTime = (reply: Promise<unknown>): Promise<unknown> => {
     const timer = setTimeout(destroy, timeout);
-    try {
-      await reply;
-    } finally {
-      clearTimeout(timer);
-    }
+    return reply.finally(() => clearTimeout(timer));
   };
   const failed = lost.then((error) => Promise.reject(error));
   await inTime(Promise.race([client.connect(), failed])).catch((error) => {

@@ -61,7 +61,6 @@ export async function joinFleet(options: FleetOptions): Promise<Fleet> {
 
 class RedisFleet implements Fleet, FleetContext {
   readonly redis: RedisConnection;
-  readonly server = crypto.randomUUID();
   readonly capacity: number;
   readonly maxHold: number;
   readonly openUpstream: OpenUpstream;

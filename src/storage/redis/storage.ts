@@ -21,8 +21,6 @@ export interface FleetContext {
   readonly redis: RedisConnection;
   /** What tokens begin with: random, and another one once Redis has lost everything. */
   readonly id: string;
-  /** Distinguishes this server from all others. */
-  readonly server: string;
   readonly capacity: number;
   readonly maxHold: number;
   readonly openUpstream: OpenUpstream;
@@ -63,6 +61,8 @@ export class RedisStorage implements Storage {
   state: State;
   readonly #sandbox: OpenedSandbox;
   readonly #context: FleetContext;
+  /** Distinguishes this server from all others. */
+  readonly #server = crypto.randomUUID();
   readonly #keys: readonly string[];
   readonly #channel: string;
   readonly #events = new Emitter<SandboxEvent>();
@@ -179,7 +179,7 @@ export class RedisStorage implements Storage {
 
   /** Has Redis take what a batch comes to, if this server knows the present state. */
   async #ask(batch: Batch, creates = false): Promise<unknown> {
-    const { redis, capacity, server, id } = this.#context;
+    const { redis, capacity, id } = this.#context;
     const { name, initial } = this.#sandbox;
     const { after, exchanges, clears, edits } = batch;
     // Settings and clock depend on when the sandbox began, so a new one has them in any case.
@@ -201,7 +201,7 @@ export class RedisStorage implements Storage {
       writes,
       clears,
       edits,
-      server,
+      server: this.#server,
       turn: TURN_MS,
       capacity,
       channel: this.#channel,
