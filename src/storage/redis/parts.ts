@@ -149,7 +149,7 @@ export function changedParts(before: State, after: State): readonly NamedPart[] 
   ];
 }
 
-export function writeMember<Name extends MemberName>(state: State, name: Name): NamedPart {
+function writeMember<Name extends MemberName>(state: State, name: Name): NamedPart {
   return [name, MEMBERS[name].write(state[name])];
 }
 
