@@ -33,7 +33,7 @@ import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
 import { EXCHANGE, writeExchange, writeHarEntry, writeHarHead } from './exchange-text.ts';
-import { findExchange } from './find-exchange.ts';
+import { handleExchange } from './handle-exchange.ts';
 import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
 import { TIME_TRAVEL_ENDPOINTS } from './time-travel-endpoints.ts';
 
@@ -187,10 +187,9 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'Read an exchange',
     example: { path: 1 },
     replies: { 200: EXCHANGE, 404: 'The journal does not have it, or has dropped it.' },
-    handle: async (call) => {
-      const { exchange, refusal } = await findExchange(call);
-      return refusal ?? { status: 200, content: writeExchange(exchange) };
-    },
+    handle: handleExchange((_call, exchange) => {
+      return { status: 200, content: writeExchange(exchange) };
+    }),
   }),
   ...TIME_TRAVEL_ENDPOINTS,
   ...HOLD_ENDPOINTS,

@@ -16,15 +16,14 @@ import type { ReadyReply } from '../../sandbox/holds.ts';
 import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
-import type { RememberedStates } from '../../sandbox/storage.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
 import { storeText } from '../../store/store-text.ts';
-import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
+import { edit, endpoint, YAML_TYPE } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { WHOLE_STATE } from '../state/state-endpoints.ts';
-import { findExchange } from './find-exchange.ts';
+import { handleExchange, handleStates, refuseInFleet } from './handle-exchange.ts';
 import { writeRule } from './rule-text.ts';
 
 const SIDES = ['before', 'after'] as const;
@@ -77,11 +76,9 @@ export const TIME_TRAVEL_ENDPOINTS = [
     query: SIDE,
     example: { path: 1 },
     replies: { 200: WHOLE_STATE, 404: MISSING },
-    handle: async (call) => {
-      const { states, refusal } = await findStates(call);
-      if (refusal !== undefined) return refusal;
-      return { status: 200, content: storeText(states[call.query.at ?? 'before'].store) };
-    },
+    handle: handleStates(({ query: { at = 'before' } }, _exchange, states) => {
+      return { status: 200, content: storeText(states[at].store) };
+    }),
   }),
   endpoint('rewind', 'POST /requests/{number}/rewind', {
     summary: 'Put the sandbox back to how a call found or left it',
@@ -90,15 +87,13 @@ export const TIME_TRAVEL_ENDPOINTS = [
     body: { shape: REWIND, optional: true },
     example: { path: 1 },
     replies: { 204: 'Rewound.', 404: MISSING },
-    handle: async (call) => {
-      const { exchange, states, refusal } = await findStates(call);
-      if (refusal !== undefined) return refusal;
+    handle: handleStates((call, exchange, states) => {
       const { to = 'before' } = call.body;
       return edit(call, `rewound to ${to} call ${exchange.number}`, () => ({
         ...states[to],
         reply: DONE,
       }));
-    },
+    }),
   }),
   endpoint('undo', 'POST /undo', {
     summary: 'Take back the latest change by the control API',
@@ -108,11 +103,8 @@ export const TIME_TRAVEL_ENDPOINTS = [
       if (sandbox.isShared) return refuseInFleet();
       const undone = await sandbox.undo();
       if (undone !== undefined) return json<Undone>(undone);
-      return refuse(
-        'nothing_to_undo',
-        409,
-        'the control API has changed nothing that can be undone',
-      );
+      const message = 'the control API has changed nothing that can be undone';
+      return refuse('nothing_to_undo', 409, message);
     },
   }),
   endpoint('listAlternatives', 'GET /requests/{number}/alternatives', {
@@ -121,14 +113,12 @@ export const TIME_TRAVEL_ENDPOINTS = [
       'Asks the mock again, in the same state, under each other option of each assumption. Lists the options that change the reply.',
     example: { path: 1 },
     replies: { 200: list(ALTERNATIVE), 404: MISSING, 409: 'The body of the request was dropped.' },
-    handle: async (call) => {
-      const { exchange, states, refusal } = await findStates(call);
-      if (refusal !== undefined) return refusal;
+    handle: handleStates(async (_call, exchange, states) => {
       if (exchange.isRefused) return json<readonly Alternative[]>([]);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
       return json(await listAlternatives(exchange, request, states.before));
-    },
+    }),
   }),
   endpoint('replay', 'POST /requests/{number}/replay', {
     summary: 'Send a recorded request again',
@@ -140,9 +130,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       404: 'The journal does not have it.',
       409: 'It was refused before it reached an operation, or its body was dropped.',
     },
-    handle: async (call) => {
-      const { exchange, refusal } = await findExchange(call);
-      if (refusal !== undefined) return refusal;
+    handle: handleExchange(async (call, exchange) => {
       if (exchange.isRefused) return refuseRefused(exchange);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
@@ -150,45 +138,20 @@ export const TIME_TRAVEL_ENDPOINTS = [
       const replayed = await call.sandbox.handle(request, preference);
       if (isWaiting(replayed)) call.sandbox.holds.add(replayed, NOBODY);
       return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
-    },
+    }),
   }),
   endpoint('getRuleOfRequest', 'GET /requests/{number}/rule', {
     summary: 'Read a rule that gives this reply to such calls, as a scenario in YAML',
     example: { path: 1 },
     replies: { 200: ANY_TEXT, 404: 'The journal does not have it, or it reached no operation.' },
     mediaType: YAML_TYPE,
-    handle: async (call) => {
-      const { exchange, refusal } = await findExchange(call);
-      if (refusal !== undefined) return refusal;
+    handle: handleExchange((_call, exchange) => {
       const content = writeRule(exchange);
       if (content !== undefined) return { status: 200, mediaType: YAML_TYPE, content };
       return refuse('not_found', 404, `exchange ${exchange.number} reached no operation`);
-    },
+    }),
   }),
 ];
-
-/** An exchange and the states around it, or why they cannot be had. */
-type FoundStates =
-  | { readonly exchange: Exchange; readonly states: RememberedStates; readonly refusal?: undefined }
-  | { readonly exchange?: undefined; readonly states?: undefined; readonly refusal: ControlReply };
-
-async function findStates(call: Pick<ControlCall, 'sandbox' | 'params'>): Promise<FoundStates> {
-  const { exchange, refusal } = await findExchange(call);
-  if (refusal !== undefined) return { refusal };
-  if (call.sandbox.isShared) return { refusal: refuseInFleet() };
-  const states = call.sandbox.journal.remembered(exchange.number);
-  if (states !== undefined) return { exchange, states };
-  const message = `the states around exchange ${exchange.number} are forgotten: later changes wrote too many records`;
-  return { refusal: refuse('not_found', 404, message) };
-}
-
-function refuseInFleet(): ControlReply {
-  return refuse(
-    'not_found',
-    404,
-    'servers that share sandboxes (--shared) remember no earlier states',
-  );
-}
 
 /** Without what it was refused for, such as a wrong sandbox name, it would run in this sandbox. */
 function refuseRefused({ number, reasons }: Exchange): ControlReply {
