@@ -157,15 +157,17 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('article').getByText('drift').first().waitFor();
   });
 
-  test('creates a sandbox, goes there by the switcher, and deletes many', async () => {
+  test('creates a sandbox, goes there, and deletes many', async () => {
     const { page, press } = await open('sandboxes');
     await page.getByLabel('Name of a new sandbox').fill('mine');
     await press('Create');
     await page.getByText('Created sandbox mine.').waitFor();
-    await page.getByRole('button', { name: /^Sandbox / }).click();
-    await page.getByLabel('Search sandboxes').fill('min');
-    await page.locator('[popover]').getByRole('link', { name: 'mine', exact: true }).click();
+    await page.getByRole('link', { name: 'Clock' }).click();
+    await page.getByRole('link', { name: /^Sandbox / }).click();
+    await page.getByLabel('Search', { exact: true }).fill('min');
+    await page.getByRole('link', { name: 'mine', exact: true }).click();
     await page.waitForURL('**/~mine/__mock/**');
+    await page.getByRole('link', { name: 'Sandboxes', exact: true }).click();
     const { origin } = new URL(page.url());
     const headers = { Authorization: 'Bearer demo-key' };
     await Promise.all(

@@ -25,7 +25,7 @@ interface ConfirmProps {
   readonly label: string;
   /** The full action for screen readers, if the label alone is ambiguous. */
   readonly name?: string;
-  readonly children?: ComponentChildren;
+  readonly children: ComponentChildren;
   readonly onConfirm: () => unknown;
 }
 
@@ -45,7 +45,7 @@ export function ConfirmButton({ label, name = label, children, onConfirm }: Conf
         onKeyDown={(event) => event.stopPropagation()}
       >
         <h2 id={id}>{name}?</h2>
-        {children !== undefined && <p>{children}</p>}
+        <p>{children}</p>
         <div class="bar">
           <Button onClick={() => dialog.current?.close()}>Cancel</Button>
           <Button

@@ -1,13 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { ReplyOf } from '../../client/control-client.ts';
-import { DEFAULT_SANDBOX } from '../../defaults.ts';
 import { formatHref, formatTitle, place, VIEWS, type ViewName } from '../state/place.ts';
 import { attempt, POLL_INTERVAL_MS, undo, useResource } from '../state/resource.ts';
 import {
   client,
   connection,
-  controlPath,
   enterToken,
   needsToken,
   notice,
@@ -19,7 +17,7 @@ import { Button, ConfirmButton, CopyButton } from './buttons.tsx';
 import { Field, Form } from './form.tsx';
 import { HoldStrip } from './hold-strip.tsx';
 import { Shortcuts } from './shortcuts.tsx';
-import { formatTime, Loading, plural, visible } from './texts.tsx';
+import { formatTime, plural, visible } from './texts.tsx';
 
 interface FrameProps {
   readonly current: ViewName;
@@ -68,7 +66,11 @@ export function Frame({ current, title, children }: FrameProps) {
             </a>
           ))}
         </nav>
-        {!needsToken.value && <SandboxSwitcher />}
+        {!needsToken.value && (
+          <a class="switcher" href={formatHref('sandboxes')} aria-label={`Sandbox ${sandbox}`}>
+            <span class="quiet">Sandbox</span> <b>{sandbox}</b>
+          </a>
+        )}
       </header>
       {status.value !== undefined && <StateStrip status={status.value} />}
       {status.value !== undefined && status.value.held > 0 && (
@@ -197,57 +199,5 @@ function Notices() {
       <div role="status">{kind === 'done' && shown}</div>
       <div role="alert">{kind === 'failed' && shown}</div>
     </div>
-  );
-}
-
-function SandboxSwitcher() {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button class="switcher" popovertarget="sandboxes" aria-label={`Sandbox ${sandbox}`}>
-        <span class="quiet">Sandbox</span> <b>{sandbox}</b> <span aria-hidden="true">▾</span>
-      </Button>
-      <div id="sandboxes" popover="auto" onToggle={({ newState }) => setOpen(newState === 'open')}>
-        {isOpen && <SandboxList />}
-      </div>
-    </>
-  );
-}
-
-function SandboxList() {
-  const [text, setText] = useState('');
-  const query = { q: text.trim() || undefined, _limit: 12 };
-  const list = useResource(`sandboxes ${text}`, (signal) =>
-    client.sandbox(DEFAULT_SANDBOX).call('GET /sandboxes', { query, signal }),
-  );
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
-  return (
-    <>
-      <label class="field">
-        Search sandboxes
-        <input
-          ref={input}
-          type="search"
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
-      <ul class="rows">
-        {list.value?.map(({ name }) => (
-          <li key={name}>
-            <a
-              href={`${controlPath(name)}/${formatHref(place.value.view)}`}
-              aria-current={name === sandbox ? 'true' : undefined}
-            >
-              {name}
-            </a>
-          </li>
-        ))}
-      </ul>
-      {list.value === undefined && <Loading resource={list} />}
-      {list.value?.length === 0 && <p class="empty">No sandbox has this in its name.</p>}
-      <a href="./#/sandboxes">All sandboxes</a>
-    </>
   );
 }

@@ -22,7 +22,7 @@ const RECONNECT_DELAY_MS = 1_000;
 
 type JournalQuery = NonNullable<CallInput<'GET /requests'>['query']>;
 
-export function readJournal(
+function readJournal(
   search: string,
   query: JournalQuery = {},
   signal?: AbortSignal,

@@ -24,7 +24,7 @@ export function formatTitle(name: string): string {
 function parsePlace(hash: string) {
   const { path, search } = parseTarget(hash.slice(1) || '/');
   const [, name, encoded = ''] = path.split('/');
-  const view: ViewName = VIEWS.find((it) => it === name) ?? 'exchanges';
+  const view: ViewName = VIEWS.find((known) => known === name) ?? 'exchanges';
   // Unlike decodeURIComponent, this reads any text.
   const item = new URLSearchParams(`item=${encoded}`).get('item') || undefined;
   return { view, item, query: new URLSearchParams(search) };

@@ -1,4 +1,4 @@
-import { client, type ScenarioSummary } from './session.ts';
+import { client, type ScenarioSummary, sandbox } from './session.ts';
 
 export const EXAMPLE = `description: Order 1 cannot be cancelled.
 rules:
@@ -19,6 +19,24 @@ export interface ScenarioVersion {
   readonly text: string;
   /** Undefined for one that nobody has saved. */
   readonly etag: string | undefined;
+}
+
+function draftKey(name: string): string {
+  return `petstore-mock draft ${sandbox}/${name}`;
+}
+
+/** What was typed into the editor of a scenario and not saved. The tab keeps it. */
+export function readDraft(name: string): ScenarioVersion | undefined {
+  const text = sessionStorage.getItem(draftKey(name));
+  return text === null ? undefined : JSON.parse(text);
+}
+
+export function keepDraft(name: string, draft: ScenarioVersion): void {
+  sessionStorage.setItem(draftKey(name), JSON.stringify(draft));
+}
+
+export function dropDraft(name: string): void {
+  sessionStorage.removeItem(draftKey(name));
 }
 
 export async function readScenario(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
@@ -59,7 +77,7 @@ export async function saveScenario(
 export async function renameScenario(name: string, text: string, next: string): Promise<void> {
   await addScenario(next, text);
   const active = listActive(await client.call('GET /scenarios'));
-  const scenarios = active.map((it) => (it === name ? next : it));
+  const scenarios = active.map((other) => (other === name ? next : other));
   if (active.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
   await client.call('DELETE /scenarios/{name}', { path: { name } });
 }

@@ -28,7 +28,10 @@ export function AssumptionsView() {
   }, [item, isThere]);
   if (list.value === undefined) return <Loading resource={list} />;
   const drift = findings.value?.findings.filter(({ code }) => code === 'drift') ?? [];
-  const entries = list.value.map((of) => ({ of, drift: drift.filter((it) => names(it, of.id)) }));
+  const entries = list.value.map((of) => ({
+    of,
+    drift: drift.filter((finding) => namesOption(finding, of.id)),
+  }));
   const shown = entries.filter(passes);
   const groups = [...OPERATION_IDS, SEVERAL]
     .map((name) => [name, shown.filter(({ of }) => findGroup(of) === name)] as const)
@@ -72,7 +75,7 @@ function formatDone(id: string, option: string): string {
     : `${id} is ${option}.`;
 }
 
-function names({ message }: Finding, id: string): boolean {
+function namesOption({ message }: Finding, id: string): boolean {
   return message.includes(`${id}=`);
 }
 

@@ -22,7 +22,7 @@ export function CoverageView() {
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
   const { item = '' } = place.value;
-  const opened = [...documented, ...assumed].filter((it) => idOf(it) === item);
+  const opened = [...documented, ...assumed].filter((reply) => idOf(reply) === item);
   return (
     <div class={opened.length === 0 ? '' : 'split'}>
       <div>
@@ -55,7 +55,7 @@ export function CoverageView() {
             <ReplyCard
               key={reply.grounds.join()}
               of={reply}
-              cases={documented.includes(reply) ? cases.filter((it) => idOf(it) === item) : []}
+              cases={documented.includes(reply) ? cases.filter((one) => idOf(one) === item) : []}
               isTwin={opened.length > 1}
               basis={documented.includes(reply) ? 'documented' : 'assumed'}
             />
@@ -75,10 +75,10 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
   const statuses = [...new Set(replies.map(({ status }) => status))].sort((a, b) => a - b);
   const cellOf = (operation: OperationId, status: number) => {
     const id = idOf({ operation, status });
-    const own = replies.filter((it) => idOf(it) === id);
+    const own = replies.filter((reply) => idOf(reply) === id);
     if (own.length === 0) return null;
-    const prescribed = documented.find((it) => own.includes(it));
-    const count = own.reduce((sum, it) => sum + it.count, 0);
+    const prescribed = documented.find((reply) => own.includes(reply));
+    const count = own.reduce((sum, reply) => sum + reply.count, 0);
     const missing = prescribed === undefined ? 'quiet' : 'failed';
     const shown = (prescribed?.count ?? 0) === 0 ? 'assumed' : 'documented';
     return (
@@ -176,9 +176,9 @@ function ReplyCard({ of, basis, cases, isTwin }: ReplyCardProps) {
         )}
       </div>
       <ul class="rows">
-        {cases.map((it) => (
-          <li key={it.id}>
-            <Count of={it} /> <span class="grow">{it.sentence}</span>
+        {cases.map((one) => (
+          <li key={one.id}>
+            <Count of={one} /> <span class="grow">{one.sentence}</span>
           </li>
         ))}
       </ul>

@@ -37,7 +37,7 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
     <>
       <Panel title={`Exchange ${number}`} beside={steps} close="Close" onClose={close}>
         <Await of={exchange}>
-          {(it) => <Content key={number} exchange={it} other={other.value} />}
+          {(shown) => <Content key={number} exchange={shown} other={other.value} />}
         </Await>
       </Panel>
       {pinned > 0 && (
@@ -48,7 +48,7 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
           onClose={() => refine({ with: '' })}
         >
           <Await of={other}>
-            {(it) => <Content key={pinned} exchange={it} other={exchange.value} isPinned />}
+            {(shown) => <Content key={pinned} exchange={shown} other={exchange.value} isPinned />}
           </Await>
         </Panel>
       )}

@@ -5,7 +5,6 @@ import { isRowName } from '../../tables.ts';
 import { Field, type FieldProps, Form, NAME_INPUT, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await } from '../parts/texts.tsx';
-import { type Draft, dropDraft, readDraft } from '../state/drafts.ts';
 import { go, place } from '../state/place.ts';
 import { attempt, useResource } from '../state/resource.ts';
 import {
@@ -16,7 +15,13 @@ import {
   parseScenario,
   type Rule,
 } from '../state/rule-fields.ts';
-import { readScenario, saveScenario } from '../state/scenarios.ts';
+import {
+  dropDraft,
+  readDraft,
+  readScenario,
+  type ScenarioVersion,
+  saveScenario,
+} from '../state/scenarios.ts';
 import { client } from '../state/session.ts';
 
 export function RuleForm() {
@@ -53,7 +58,7 @@ export function RuleForm() {
     ? `Edit rule ${Number(index) + 1} of ${scenario}`
     : from
       ? `Make a rule of exchange ${from}`
-      : 'Draft a rule';
+      : 'ScenarioVersion a rule';
   const leave = () => {
     if (from) go('exchanges', from);
     else if (reply) go('coverage', reply);
@@ -66,7 +71,7 @@ export function RuleForm() {
   );
 }
 
-async function readCurrent(name: string): Promise<Draft> {
+async function readCurrent(name: string): Promise<ScenarioVersion> {
   return readDraft(name) ?? readScenario(name);
 }
 

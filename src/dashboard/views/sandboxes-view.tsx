@@ -79,7 +79,7 @@ export function SandboxesView() {
   const count = (name: string, of: keyof SandboxSummary): Column<SandboxSummary> => ({
     name,
     class: 'number',
-    cell: (it) => it[of]?.toLocaleString('en'),
+    cell: (row) => row[of]?.toLocaleString('en'),
     ...createSortedHead(of, sort, name),
   });
   const columns: readonly Column<SandboxSummary>[] = [
@@ -89,7 +89,7 @@ export function SandboxesView() {
       head: <span class="unseen">Selected</span>,
       cell: ({ name }) =>
         tick(`Select ${name}`, selected.includes(name), (checked) =>
-          select(checked ? [...selected, name] : selected.filter((it) => it !== name)),
+          select(checked ? [...selected, name] : selected.filter((other) => other !== name)),
         ),
     },
     {
@@ -136,7 +136,11 @@ export function SandboxesView() {
         {selected.length === 2 && (
           <Button onClick={() => refine({ of: selected.join() })}>Compare</Button>
         )}
-        {what !== '' && <ConfirmButton label={`Delete ${what}`} onConfirm={remove} />}
+        {what !== '' && (
+          <ConfirmButton label={`Delete ${what}`} onConfirm={remove}>
+            Their records, settings and exchanges go. Nothing brings them back.
+          </ConfirmButton>
+        )}
       </search>
       {right !== '' && <Comparison left={left} right={right} />}
       <Table

@@ -5,7 +5,6 @@ import { Button, ConfirmButton, save } from '../parts/buttons.tsx';
 import { Field, NameForm } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { visible } from '../parts/texts.tsx';
-import { type Draft, dropDraft, keepDraft, readDraft } from '../state/drafts.ts';
 import { formatHref, go } from '../state/place.ts';
 import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
 import {
@@ -19,6 +18,9 @@ import {
   setDescription,
 } from '../state/rule-fields.ts';
 import {
+  dropDraft,
+  keepDraft,
+  readDraft,
   readScenario,
   renameScenario,
   type ScenarioVersion,
@@ -38,7 +40,7 @@ const GONE: ScenarioVersion = { text: '', etag: undefined };
 export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProps) {
   const parent = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
-  const draft = useRef<Draft>({ text: '', etag: undefined });
+  const draft = useRef<ScenarioVersion>({ text: '', etag: undefined });
   const [isChanged, setChanged] = useState(false);
   const [problems, setProblems] = useState<readonly ScenarioProblem[]>([]);
   const [parts, setParts] = useState<ScenarioParts>();
@@ -53,7 +55,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     POLL_INTERVAL_MS,
   ).value;
 
-  const take = (next: Draft, isSaved: boolean) => {
+  const take = (next: ScenarioVersion, isSaved: boolean) => {
     draft.current = next;
     if (isSaved) dropDraft(name);
     else keepDraft(name, next);

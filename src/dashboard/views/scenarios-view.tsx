@@ -3,10 +3,9 @@ import { useRef } from 'preact/hooks';
 import { Button } from '../parts/buttons.tsx';
 import { Field, Form, NAME_INPUT, NameForm } from '../parts/form.tsx';
 import { Loading, visible } from '../parts/texts.tsx';
-import { readDraft } from '../state/drafts.ts';
 import { formatHref, go, place } from '../state/place.ts';
 import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
-import { addScenario, EXAMPLE, listActive, readScenario } from '../state/scenarios.ts';
+import { addScenario, EXAMPLE, listActive, readDraft, readScenario } from '../state/scenarios.ts';
 import { client, type ScenarioSummary } from '../state/session.ts';
 import { ScenarioPanel } from './scenario-panel.tsx';
 
@@ -24,7 +23,7 @@ export function ScenariosView() {
   const use = (done: string, scenarios: readonly string[]) =>
     attempt(done, () => client.call('PUT /scenario', { body: { scenarios } }));
   const turn = async (name: string) => {
-    const others = names.filter((it) => it !== name);
+    const others = names.filter((other) => other !== name);
     await (names.includes(name)
       ? use(`Turned off ${name}.`, others)
       : use(`Turned on ${name}.`, [...names, name]));

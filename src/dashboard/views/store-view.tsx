@@ -77,7 +77,9 @@ function StoreTools() {
                     client.call('DELETE /snapshots/{name}', { path: { name } }),
                   )
                 }
-              />
+              >
+                The snapshot goes; the records stay as they are.
+              </ConfirmButton>
             </li>
           ))}
         </ul>
@@ -87,7 +89,9 @@ function StoreTools() {
         onConfirm={() =>
           attempt('Store reset.', () => client.call('POST /reset', { body: BUT_THE_STORE }))
         }
-      />
+      >
+        All records go back to the start. Snapshots, settings and exchanges stay.
+      </ConfirmButton>
     </>
   );
 }
@@ -163,7 +167,9 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
             label="Delete"
             name={`Delete ${noun} ${idOf(row)}`}
             onConfirm={() => remove(row)}
-          />
+          >
+            Clients no longer find it. Undo brings it back.
+          </ConfirmButton>
         </div>
       ),
     },
