@@ -15,8 +15,3 @@ test('the page gives a reason for every dependency of package.json, and for no o
   const listed = [...packagesIn('Bundled'), ...packagesIn('In development')];
   expect(listed.sort()).toEqual(Object.keys(devDependencies).sort());
 });
-
-test('the page gives a reason for every package that the endurance tests install', () => {
-  const { dependencies } = JSON.parse(readPage('test/tools/package.json'));
-  expect(packagesIn('For the endurance tests').sort()).toEqual(Object.keys(dependencies).sort());
-});

@@ -128,10 +128,9 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
   'docs/control-api.md': {
     Endpoints: [
       ['endpoint', 'does'],
-      ENDPOINTS.map(({ method, path, summary }) => [
-        code(`${method.toUpperCase()} ${path.slice(1)}`),
-        summary,
-      ]),
+      ENDPOINTS.filter(({ path }) => !/^\/(?:animals|inventory)/.test(path)).map(
+        ({ method, path, summary }) => [code(`${method.toUpperCase()} ${path.slice(1)}`), summary],
+      ),
     ],
   },
   'docs/scenario-format.md': {
