@@ -146,7 +146,9 @@ function ReplyCard({ of, basis, cases, isTwin }: ReplyCardProps) {
     headers: isRefused ? [] : [['Prefer', `code=${status}`]],
   };
   const only = isTwin ? ` ${basis === 'assumed' ? '' : '-'}basis:assumed` : '';
-  const search = `operation:${operation} status:${status}${only}`;
+  // A reply to HEAD does not count.
+  const get = method === 'GET' ? ' -method:HEAD' : '';
+  const search = `operation:${operation} status:${status}${only}${get}`;
   return (
     <section aria-label={`${operation} ${status}, ${basis}`}>
       <p>

@@ -210,8 +210,8 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
       </div>
       <NameForm label="Name" action="Rename" value={name} onName={rename} />
       <p class="quiet">
-        Ctrl+Space completes, Ctrl+Enter saves and turns on. The file works with{' '}
-        <code>--scenario</code>.
+        Ctrl+Space completes, Ctrl+Enter saves and turns on. The scenario ends with the server:
+        download it, or start the server with <code>--scenarios DIR</code>.
       </p>
     </Panel>
   );
