@@ -42,7 +42,6 @@ test('the list has exactly the documented and assumed replies of the contract', 
     (await print({})).json,
   );
   const names = listed.map((it) => `${it.operation} ${it.status} ${it.ground}`);
-  expect(documented).toHaveLength(16);
   expect(names.toSorted()).toEqual([...documented, ...assumed].toSorted());
 });
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
+import { DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
 import { createApp } from '../../src/index.ts';
 import { checkReplies } from '../../src/responses/check-replies.ts';
-import { listReplies } from '../../src/responses/reply-recipes.ts';
+import { listReplies, WAY_NAMES } from '../../src/responses/reply-recipes.ts';
 import { listen } from '../helpers/host.ts';
 
 async function serve(listener: RequestListener) {
@@ -27,7 +28,7 @@ test.each([
     const checked = await checkReplies(listReplies(), start);
     expect(checked.filter(({ problem }) => problem !== undefined)).toEqual([]);
     const documented = checked.filter(({ recipe }) => recipe.ground === 'documented');
-    expect(documented).toHaveLength(3 * 16);
+    expect(documented).toHaveLength(WAY_NAMES.length * DOCUMENTED_REPLIES.length);
   },
 );
 
