@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import {
   createServer,
   type IncomingMessage,
@@ -11,6 +12,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { LIMITS } from '../limits.ts';
+import { withoutHeaders } from '../raw-headers.ts';
 import type { State } from '../sandbox/state.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
@@ -95,11 +97,18 @@ export function createListener(options: ListenerOptions): Listener {
     }
   };
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  return createHttpServer(timeouts, certificate, answer, (error) => {
+  const listener = createHttpServer(timeouts, certificate, answer, (error) => {
     notify(findRemedy(error));
     return formatReply(createRefusal(rejectionReply(rejectBytes(error)), sandbox.state));
   });
+  const { server } = listener;
+  server.on('drop', () =>
+    notify(`connections beyond ${server.maxConnections} are refused: raise \`ulimit -n\``),
+  );
+  return listener;
 }
+
+const UPGRADE: ReadonlySet<string> = new Set(['upgrade']);
 
 /** Each open connection with the response to its latest request. */
 type LatestResponses = Map<Socket, ServerResponse | undefined>;
@@ -129,6 +138,7 @@ function createHttpServer(
     ? createTlsServer(options, certificate, onPlain)
     : createServer(options);
   server.timeout = timeouts.idle;
+  server.maxConnections = countConnections();
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
 
   const latest: LatestResponses = new Map();
@@ -154,6 +164,21 @@ function createHttpServer(
     const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
     if (!isWaiting) socket.destroy();
   });
+  // Node drops what follows a request to upgrade in its packet: all is read again, without that wish.
+  server.on('upgrade', ({ method, url, httpVersion, rawHeaders }, socket: Socket, rest) => {
+    const headers = withoutHeaders(rawHeaders, UPGRADE).map(
+      (text, at) => text + (at % 2 ? '\r\n' : ': '),
+    );
+    const head = `${method} ${url} HTTP/${httpVersion}\r\n${headers.join('')}\r\n`;
+    const response = latest.get(socket);
+    const readAgain = (): void => {
+      if (socket.destroyed) return;
+      socket.unshift(Buffer.concat([Buffer.from(head, 'latin1'), rest]));
+      server.emit(certificate ? 'secureConnection' : 'connection', socket);
+    };
+    if (isUnderWay(response)) response.once('close', readAgain);
+    else readAgain();
+  });
   // Node's own cuts off replies that are on their way to a slow client.
   server.closeIdleConnections = () => {
     for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
@@ -165,6 +190,18 @@ function createHttpServer(
   };
   return { server, close };
 }
+
+/**
+ * Half the file descriptors, of which only Linux tells the number. The others are for connections to
+ * a deployment, and for files: an import that fails for want of a descriptor fails until the restart.
+ */
+function countConnections(): number {
+  const limits = existsSync(PROCESS_LIMITS) ? readFileSync(PROCESS_LIMITS, 'utf8') : '';
+  const descriptors = /^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY;
+  return Math.floor(Number(descriptors) / 2);
+}
+
+const PROCESS_LIMITS = '/proc/self/limits';
 
 /** Ends a connection after the reply that it owes, if there is one, else with this text. */
 function closeAfter(response: ServerResponse | undefined, socket: Socket, text: string): void {

@@ -247,18 +247,18 @@ describe('one request', () => {
   });
 });
 
-test('requests to upgrade are answered like others', async () => {
-  const { port } = await serverFor({});
-  const cat = post(REX, { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' });
+test('requests to upgrade are answered in order, with all that follows in their packet', async () => {
+  const { port } = await serverFor({ delay: 20 });
+  const wish = { Connection: 'Upgrade', Upgrade: 'websocket' };
+  const cat = post(REX, { Connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' });
   const connection = await openRaw(port);
-  for (const [request, status] of [
-    [get('/v1/pets/2', { Connection: 'Upgrade', Upgrade: 'websocket' }), 200],
-    [cat, 201],
-    [get('/v1/pets/4'), 200],
-  ] as const) {
-    connection.send(request);
-    expect((await connection.reply()).status).toBe(status);
-  }
+  connection.send(
+    get('/v1/pets/1') + get('/v1/pets/2', wish) + get('/v1/pets/3', wish) + cat + get('/v1/pets/4'),
+  );
+  const replies = await connection.replies(5);
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 201, 200]);
+  const [one, two, three, created, four] = replies.map(({ body }) => JSON.parse(body));
+  expect([one.id, two.id, three.id, created.name, four.id]).toEqual([1, 2, 3, 'Rex', 4]);
 });
 
 test('CONNECT behind a pending reply closes the connection after it', async () => {
