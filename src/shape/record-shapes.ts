@@ -197,10 +197,9 @@ export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
   record: R,
   changes: Readonly<Record<string, unknown>>,
 ): R {
-  const values: Readonly<Record<string, unknown>> = { ...record, ...changes };
   const members: Record<string, unknown> = {};
   for (const name in fields) {
-    const value = values[name];
+    const value = Object.hasOwn(changes, name) ? changes[name] : record[name];
     if (value !== undefined && value !== null) members[name] = value;
   }
   return isTrusted<R>(members) ? members : record;

@@ -120,12 +120,12 @@ function changeEach<R extends AnyRecord>(
 ): Records<R> {
   if (each.length === 0) return records;
   return records.map((record) => {
-    let changed: Record<string, unknown> | undefined;
+    let changes: BulkChange['change'] | undefined;
     for (const { where, change } of each) {
-      if (matches(changed ?? record, where))
-        changed = Object.assign(changed ?? { ...record }, change);
+      const isChanged = matches(changes === undefined ? record : { ...record, ...changes }, where);
+      if (isChanged) changes = changes === undefined ? change : { ...changes, ...change };
     }
-    return changed === undefined ? record : applyRecordChanges(fields, record, changed);
+    return changes === undefined ? record : applyRecordChanges(fields, record, changes);
   });
 }
 
