@@ -12,32 +12,32 @@ export const LIMITS = {
   nesting: limit(
     100,
     'Levels of nesting in JSON and YAML',
-    'Readers recurse. No value of the service or of a scenario needs ten.',
+    'Parsers recurse. No value of the service or of a scenario needs ten.',
   ),
   problems: limit(
     20,
     'Problems that a message lists',
-    'The reader stops at one more: thousands of wrong records take seconds to describe.',
+    'Describing thousands of wrong records takes seconds.',
   ),
   head: limit(
     16 * KIB,
     'Bytes of the head of a request',
-    'It is held in memory until it is whole.',
+    'It is held in memory until it is complete.',
   ),
   serviceBody: limit(
     8 * MIB,
     'Bytes of a body under `body-limit=none`',
-    'It is held in memory, and parsed while others wait.',
+    'It is held in memory, and other requests wait while it is parsed.',
   ),
   controlBody: limit(
     MIB,
     'Bytes of a body of the control API',
-    'Parsing it takes up to 100 ms, in which others wait.',
+    'Parsing it takes up to 100 ms, and other requests wait for it.',
   ),
   deploymentBody: limit(
     64 * MIB,
     'Bytes of a body to or from a deployment',
-    'It is held in memory, and some have no end.',
+    'It is held in memory, and some never end.',
   ),
   deploymentHead: limit(
     64 * KIB,

@@ -100,11 +100,11 @@ const KEY_LISTS = {
   key: ofServers(KEYS, 'Accept this API key instead of demo-key.'),
   readOnlyKey: ofServersAndCheck(
     KEYS,
-    'Accept this read-only key instead of demo-read-only-key; one of the deployment (check).',
+    'Accept this read-only key instead of demo-read-only-key; for check, one of the deployment.',
   ),
   invalidKey: ofServersAndCheck(
     KEYS,
-    'Refuse this key, even if another flag accepts it; one that the deployment refuses (check).',
+    'Refuse this key, even if another flag accepts it; for check, one that the deployment refuses.',
   ),
   anyKey: ofServers(SWITCH, 'Accept every key that is not listed as invalid.'),
 };
@@ -207,8 +207,14 @@ export const OPTION_GROUPS = {
       TOKEN,
       'Token of the control API, required unless the host is loopback; generated and printed by default.',
     ),
-    metrics: ofServe(SWITCH, 'Count for /__mock/metrics from the start, not from its first read.'),
-    noControl: ofServers(SWITCH, 'Turn the control API off, but for health and the certificate.'),
+    metrics: ofServe(
+      SWITCH,
+      'Count for /__mock/metrics from the start instead of from the first read.',
+    ),
+    noControl: ofServers(
+      SWITCH,
+      'Turn off the control API, except for health and the certificate.',
+    ),
   },
   Deployment: {
     upstream: ofServeAndExec(

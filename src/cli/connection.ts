@@ -60,7 +60,7 @@ export async function askConsent(
   if (yes || isLoopbackName(hostName(url))) return;
   if (!process.stdin.isTTY) {
     throw new UsageError(
-      `--yes is required to send requests to ${url.host}, since there is no terminal to ask on`,
+      `--yes is required to send requests to ${url.host}: there is no terminal to ask on`,
     );
   }
   const prompt = createInterface({ input: process.stdin, output: notices });

@@ -69,7 +69,7 @@ const SHARED = {
   Unauthorized: { status: 401, description: 'The control token is missing or wrong.' },
   Forbidden: { status: 403, description: 'The request may come from a page of another website.' },
   TooLarge: { status: 413, description: 'The body is too large.' },
-  NotJson: { status: 415, description: 'The media type of the body is missing or another one.' },
+  NotJson: { status: 415, description: 'The media type of the body is missing or not supported.' },
   Unavailable: { status: 503, description: 'Too many sandboxes, or the change was not saved.' },
 } as const;
 

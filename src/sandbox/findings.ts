@@ -231,7 +231,7 @@ function findRetries(
   const findings: FindingText[] = [];
   const isSame = finalStatus !== undefined && first.finalStatus === finalStatus;
   if (isSame && receivedAt < first.leftAt + RETRY_WITHIN_MS) {
-    const message = `The same call was repeated after a ${finalStatus} that cannot change.`;
+    const message = `The same call was repeated after a ${finalStatus} that a retry cannot change.`;
     findings.push({ code: 'pointless-retry', message });
   }
   const { retryAfter = 0 } = first;

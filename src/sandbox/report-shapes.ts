@@ -16,7 +16,7 @@ export const FINDING_CODES = {
   'early-retry': 'The service asked for a longer pause; wait for as long as Retry-After says.',
   'unknown-preference': 'The Prefer header was ignored; correct or remove it.',
   drift: 'The deployment and the mock disagree; choose the options that `check` finds there.',
-  'unreleased-hold': 'No test released it; release it, or let it last longer with --max-hold.',
+  'unreleased-hold': 'No test released the reply; release it, or raise --max-hold.',
   'unexpected-body': 'The operation takes no body, and the service may reject one; send none.',
   unmatched: 'The real service has no such operation; check the base URL, the path and the method.',
 } as const satisfies Record<string, string>;

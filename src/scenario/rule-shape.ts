@@ -227,7 +227,7 @@ const RULE = object({
   fault: optional(FAULT, 'What goes wrong on the wire, instead of the reply or with it.'),
   hold: optional(
     HOLD,
-    'Holds the reply back until `POST holds/release` lets it go: true, or a name for it.',
+    'Holds the reply back until `POST holds/release` sends it: true, or a name for the hold.',
   ),
   apply: optional(FLAG, 'Runs the operation anyway and discards its reply.'),
 });

@@ -76,7 +76,7 @@ function changesShape<const F extends Fields, Id extends keyof F & string>(field
       object({
         set: optional(
           records,
-          `Records, merged by \`${id}\`: members that one leaves out stay. A new one must be whole.`,
+          `Records, merged by \`${id}\`: omitted fields stay unchanged. A new record must be complete.`,
         ),
         remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
         each: optional(

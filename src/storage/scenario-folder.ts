@@ -62,7 +62,7 @@ function refuseFile(...problem: Parameters<typeof createFileProblem>): ScenarioE
 function findObstacle(name: string, saved: State['scenarios']): string | undefined {
   if (!NAME_PATTERN.test(name)) return `expected a name of ${NAME_FORM}, found ${describe(name)}`;
   if (isShipped(name) || name === WRITTEN_SCENARIO) return `the name ${name} is taken: rename it`;
-  if (saved.has(name)) return `another file has the scenario ${name}, too: rename or delete one`;
+  if (saved.has(name)) return `another file also has the scenario ${name}: rename or delete one`;
   return saved.size < LIMITS.named.max
     ? undefined
     : `a sandbox has at most ${LIMITS.named.max} scenarios`;

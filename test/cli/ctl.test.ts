@@ -50,7 +50,7 @@ describe('ctl', () => {
     delete: ['delete pets 65', /^deleted animals 65\n$/],
     ship: ['ship 3', /\n3 .* shipped\n$/],
     cancel: ['cancel 3', /\n3 .* cancelled\n$/],
-    undo: ['undo', /^took back: \S.*\n$/],
+    undo: ['undo', /^undone: \S.*\n$/],
     whatif: ['whatif 4', /^assumption +option +status +meaning\ncancel-again +404 +404 /],
     rewind: ['rewind 3', /^rewound to before call 3\n$/],
     snapshot: ['snapshot before', /^name +animals .*\nbefore +64 +64 +14\n$/],

@@ -302,7 +302,7 @@ describeServer('time travel in the control API', (open) => {
     const forgotten = await client.control('POST requests/1/rewind');
     expect(forgotten).toMatchObject({
       status: 404,
-      json: { message: expect.stringContaining('forgotten') },
+      json: { message: expect.stringContaining('no longer kept') },
     });
     expect((await client.control('GET requests/1')).status).toBe(200);
     expect(await control(client, 'POST undo')).toMatchObject({ laterCalls: 0 });

@@ -179,7 +179,7 @@ test('a used-up quota ends the check, unless it answered before, and then fails 
   await expect(
     checkedBehind((reply, { key }) => (key === undefined ? quota : reply)),
   ).rejects.toThrow(
-    'no request got an answer of the service: GET /pets?limit=100: 429, Retry-After 86400',
+    'no request got an answer from the service: GET /pets?limit=100: 429, Retry-After 86400',
   );
   await expect(checkedBehind(() => failing(200))).rejects.toThrow('an HTML page');
   let left = 36;

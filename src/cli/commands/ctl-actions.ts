@@ -44,7 +44,7 @@ const ACTIONS = {
   reset: {
     takes: NOTHING,
     flags: ['keep'],
-    summary: 'Put the sandbox back to how it started.',
+    summary: 'Reset the sandbox to how it started.',
     async run(client, _words, { keep }) {
       await client.call('POST /reset', { body: { keep } });
       return { text: 'reset\n' };
@@ -115,7 +115,7 @@ const ACTIONS = {
   },
   rewind: {
     takes: ['EXCHANGE [before|after]', 1, 2],
-    summary: 'Put the sandbox back to how a call found or left it.',
+    summary: 'Rewind the sandbox to before or after a call.',
     async run(client, [number = '', side = 'before']) {
       const to = parseChoice(['before', 'after'], side, 'ctl rewind');
       await client.call('POST /requests/{number}/rewind', { path: { number }, body: { to } });
@@ -124,18 +124,18 @@ const ACTIONS = {
   },
   undo: {
     takes: NOTHING,
-    summary: 'Take back the latest change by ctl, the page or a test.',
+    summary: 'Undo the latest change by ctl, the dashboard or a test.',
     async run(client) {
       const json = await client.call('POST /undo');
       const { what, laterCalls } = json;
       const calls = countText(laterCalls, 'later call');
       const also = laterCalls === 0 ? '' : `, and with it what ${calls} had changed`;
-      return { text: `took back: ${what}${also}\n`, json };
+      return { text: `undone: ${what}${also}\n`, json };
     },
   },
   hold: {
     takes: ['OPERATION [NAME] [MEMBER=VALUE…]', 1, ANY],
-    summary: "Hold an operation's replies back, or all with *, until `release`: a latch.",
+    summary: "Set a latch: hold an operation's replies, or all with *, until `release`.",
     async run(client, [operation, ...words]) {
       const on = parseChoice([...OPERATION_IDS, '*'], operation, 'ctl hold');
       const [name = 'default', members] = splitName(words);
@@ -193,7 +193,7 @@ const ACTIONS = {
   },
   snapshot: {
     takes: ['[NAME]', 0, 1],
-    summary: 'Keep a copy of the store, or list the copies.',
+    summary: 'Take a snapshot of the store, or list the snapshots.',
     async run(client, [name]) {
       if (name !== undefined) await client.call('POST /snapshots', { body: { name } });
       const all = await client.call('GET /snapshots');
@@ -203,7 +203,7 @@ const ACTIONS = {
   },
   restore: {
     takes: ['NAME', 1, 1],
-    summary: 'Bring back the store of a snapshot.',
+    summary: 'Restore the store from a snapshot.',
     async run(client, [name = '']) {
       await client.call('POST /snapshots/{name}/restore', { path: { name } });
       return { text: `restored ${name}\n` };

@@ -49,7 +49,7 @@ const MESSAGE = object({
   headers: required(HEADERS, 'The headers by name.'),
   body: optional(ANY, 'The JSON value of the body, or else its text.'),
   size: optional(COUNT, 'The bytes of the whole body; left out if there was none.'),
-  cut: optional(FLAG, 'Whether the body was dropped: it was too long, or others are newer.'),
+  cut: optional(FLAG, 'Whether the body was dropped: too long, or displaced by newer ones.'),
 });
 
 export const EXCHANGE = namedObject('Exchange', {
@@ -192,7 +192,7 @@ function createHarRequest({ method, target, request }: Exchange, origin: string)
   };
 }
 
-const DROPPED = 'It was dropped to bound the memory of the journal.';
+const DROPPED = 'It was dropped to limit the memory of the journal.';
 
 function createHarResponse({
   status = 0,

@@ -39,12 +39,12 @@ export function handleStates<Body, Query>(
     if (call.sandbox.isShared) return refuseInFleet();
     const states = call.sandbox.journal.remembered(exchange.number);
     if (states !== undefined) return handle(call, exchange, states);
-    const message = `the states around exchange ${exchange.number} are forgotten: later changes wrote too many records`;
+    const message = `the states around exchange ${exchange.number} are no longer kept: later changes wrote too many records`;
     return refuse('not_found', 404, message);
   });
 }
 
 export function refuseInFleet(): ControlReply {
-  const message = 'servers that share sandboxes (--shared) remember no earlier states';
+  const message = 'servers that share sandboxes (--shared) keep no earlier states';
   return refuse('not_found', 404, message);
 }

@@ -18,14 +18,14 @@ const HELD_REPLY = namedObject('HeldReply', {
   operation: optional(OPERATION, 'The operation.'),
   method: required(ANY_TEXT, 'The method of the request.'),
   target: required(ANY_TEXT, 'The path and the query of the request.'),
-  since: required(INSTANT_TEXT, "Since when it waits, by the sandbox's clock."),
+  since: required(INSTANT_TEXT, "When the hold began, by the sandbox's clock."),
 });
 /** A reply that a rule holds back. */
 export type HeldReply = ValueOf<typeof HELD_REPLY>;
 
 const RELEASED = namedObject('ReleaseResult', {
   released: required(list(HELD_REPLY), 'The replies that were sent, in this order.'),
-  held: required(COUNT, 'How many still wait.'),
+  held: required(COUNT, 'How many are still held.'),
 });
 type ReleaseResult = ValueOf<typeof RELEASED>;
 
@@ -60,7 +60,7 @@ export const HOLD_ENDPOINTS = [
   endpoint('releaseHolds', 'POST /holds/release', {
     summary: 'Release replies that rules hold back',
     description:
-      'Names the replies that were sent. In a fleet, one whose server does not confirm within a second is not among them, and is sent once that server goes on.',
+      'Lists the replies that were sent. In a fleet, a reply is not listed if its server does not confirm within a second; that server sends it later.',
     body: { shape: RELEASE, optional: true },
     example: { body: { name: 'lists', newestFirst: true, open: true } },
     replies: { 200: RELEASED },

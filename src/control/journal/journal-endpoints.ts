@@ -167,7 +167,7 @@ export const JOURNAL_ENDPOINTS = [
   }),
   endpoint('streamRequests', 'GET /requests/stream', {
     summary: 'Stream exchanges',
-    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a reply that was held back is let go. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. A client that reads slowly gets \`dropped\` for what the journal has dropped meanwhile.`,
+    description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a held reply is released. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. A client that reads slowly gets \`dropped\` for what the journal has dropped meanwhile.`,
     query: EXCHANGE_FILTER,
     replies: { 200: ANY_TEXT },
     mediaType: EVENTS,

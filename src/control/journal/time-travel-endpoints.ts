@@ -37,8 +37,11 @@ const REWIND = object({
 });
 
 const UNDONE = object({
-  what: required(ANY_TEXT, 'The change that was taken back.'),
-  laterCalls: required(COUNT, 'How many later calls had changed the store, and went with it.'),
+  what: required(ANY_TEXT, 'The change that was undone.'),
+  laterCalls: required(
+    COUNT,
+    'How many later calls had changed the store, and were undone with it.',
+  ),
 });
 
 /** A change that was taken back. */
@@ -68,11 +71,11 @@ const NOBODY: ReadyReply = {
   },
 };
 
-const MISSING = 'The journal does not have it, or its states are forgotten.';
+const MISSING = 'The journal does not have it, or no longer keeps its states.';
 
 export const TIME_TRAVEL_ENDPOINTS = [
   endpoint('getStateOfRequest', 'GET /requests/{number}/state', {
-    summary: 'Read the store as a call found or left it',
+    summary: 'Read the store before or after a call',
     query: SIDE,
     example: { path: 1 },
     replies: { 200: WHOLE_STATE, 404: MISSING },
@@ -81,9 +84,9 @@ export const TIME_TRAVEL_ENDPOINTS = [
     }),
   }),
   endpoint('rewind', 'POST /requests/{number}/rewind', {
-    summary: 'Put the sandbox back to how a call found or left it',
+    summary: 'Rewind the sandbox to before or after a call',
     description:
-      'Takes back records, settings, clock, counters and snapshots. The journal stays. `POST undo` takes the rewind back.',
+      'Restores records, settings, clock, counters and snapshots. The journal stays. `POST undo` undoes the rewind.',
     body: { shape: REWIND, optional: true },
     example: { path: 1 },
     replies: { 204: 'Rewound.', 404: MISSING },
@@ -96,14 +99,14 @@ export const TIME_TRAVEL_ENDPOINTS = [
     }),
   }),
   endpoint('undo', 'POST /undo', {
-    summary: 'Take back the latest change by the control API',
-    description: 'Calls after it are taken back with it. The journal keeps them.',
-    replies: { 200: UNDONE, 404: 'A fleet remembers no states.', 409: 'There is no change left.' },
+    summary: 'Undo the latest change by the control API',
+    description: 'Undoes the effects of later calls, too. The journal keeps the calls.',
+    replies: { 200: UNDONE, 404: 'A fleet keeps no states.', 409: 'Nothing is left to undo.' },
     handle: async ({ sandbox }) => {
       if (sandbox.isShared) return refuseInFleet();
       const undone = await sandbox.undo();
       if (undone !== undefined) return json<Undone>(undone);
-      const message = 'the control API has changed nothing that can be undone';
+      const message = 'there is nothing left to undo';
       return refuse('nothing_to_undo', 409, message);
     },
   }),
@@ -155,7 +158,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
 
 /** Without what it was refused for, such as a wrong sandbox name, it would run in this sandbox. */
 function refuseRefused({ number, reasons }: Exchange): ControlReply {
-  const message = `request ${number} was refused before it reached an operation (${reasons.join('; ')}): send it anew`;
+  const message = `request ${number} cannot be replayed: it was refused before it reached an operation (${reasons.join('; ')})`;
   return refuse('not_replayable', 409, message);
 }
 

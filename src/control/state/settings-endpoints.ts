@@ -217,7 +217,7 @@ function showClock(clock: Clock): ClockState {
 const UPSTREAM_SETTING = namedObject('UpstreamSetting', {
   url: required(BASE_URL, 'The base URL of the deployment.'),
   key: optional(KEY, "Sent to the deployment in place of the client's key."),
-  yes: optional(FLAG, 'Agrees to send requests to another machine.'),
+  yes: optional(FLAG, 'Consents to sending requests to another machine.'),
 });
 
 export const UPSTREAM_ENDPOINTS = [
@@ -229,7 +229,7 @@ export const UPSTREAM_ENDPOINTS = [
   endpoint('setUpstream', 'PUT /upstream', {
     summary: 'Let a deployment answer in place of the mock',
     description:
-      'Requests to the sandbox are passed on from the next one on, until a reset. A URL of another machine needs `yes`.',
+      'Forwards all later requests to the sandbox, until a reset. A URL of another machine needs `yes`.',
     body: { shape: UPSTREAM_SETTING },
     example: { body: { url: 'http://127.0.0.1:4011/v1', key: 'staging-key' } },
     replies: { 200: UPSTREAM },
@@ -240,7 +240,7 @@ export const UPSTREAM_ENDPOINTS = [
         return refuse('invalid_input', 400, message);
       }
       const upstream = await call.parts.openUpstream(url, key);
-      return edit(call, `asks ${upstream.url}`, ({ settings }) => ({
+      return edit(call, `set the upstream to ${upstream.url}`, ({ settings }) => ({
         settings: { ...settings, upstream },
         reply: replyWithUpstream(upstream),
       }));
@@ -250,7 +250,7 @@ export const UPSTREAM_ENDPOINTS = [
     summary: 'Let the mock answer again',
     replies: { 204: 'The mock answers.' },
     handle: (call) =>
-      edit(call, 'asks no upstream', ({ settings }) => ({
+      edit(call, 'removed the upstream', ({ settings }) => ({
         settings: { ...settings, upstream: undefined },
         reply: DONE,
       })),

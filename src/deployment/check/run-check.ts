@@ -39,7 +39,7 @@ export async function runCheck(
   const isAnswered = transcript.everything.some(({ request }) => request.key === undefined);
   if (isAnswered) return transcript;
   throw new DeploymentError(
-    `no request got an answer of the service: ${transcript.whyUnknown('pets100')}`,
+    `no request got an answer from the service: ${transcript.whyUnknown('pets100')}`,
   );
 }
 
