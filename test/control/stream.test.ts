@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStream } from '../../src/control/journal/exchange-stream.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { StorageError } from '../../src/sandbox/storage.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { useFakeTimers } from '../helpers/fake-timers.ts';
 import { listen } from '../helpers/host.ts';
@@ -73,6 +74,42 @@ test('a stream that goes on says how many exchanges the journal has dropped mean
   const { written } = await streamOf(sandbox, 5);
   const sent = numbersIn(written(), SENT);
   expect([numbersIn(written(), DROPPED), sent[0], sent.at(-1)]).toEqual([[15], 21, 30]);
+});
+
+test('a stream counts what the journal drops while it reads', async () => {
+  const { sandbox, written } = await streamOf(createSandboxes({ journal: 10 }).default);
+  const { journal } = sandbox;
+  const find = journal.find.bind(journal);
+  vi.spyOn(journal, 'find').mockImplementationOnce((number) => {
+    record(sandbox, 5);
+    return find(number);
+  });
+  record(sandbox, 10);
+  await vi.advanceTimersByTimeAsync(500);
+  expect([numbersIn(written(), DROPPED), numbersIn(written(), SENT).at(0)]).toEqual([[5], 6]);
+  expect(numbersIn(written(), SENT)).toHaveLength(10);
+});
+
+test('a stream goes on when its journal can be read again', async () => {
+  const { sandbox, written } = await streamOf();
+  const { journal } = sandbox;
+  const find = journal.find.bind(journal);
+  vi.spyOn(journal, 'find').mockImplementation(async (number) => {
+    if (vi.mocked(journal.find).mock.calls.length === 2) throw new StorageError('Redis is away');
+    return find(number);
+  });
+  record(sandbox, 3);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(numbersIn(written(), SENT)).toEqual([]);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(numbersIn(written(), SENT)).toEqual([1, 2, 3]);
+});
+
+test('a stream ends at once if its journal cannot be read', async () => {
+  const sandbox = createSandboxes().default;
+  vi.spyOn(sandbox.journal, 'size').mockRejectedValue(new StorageError('Redis is away'));
+  const { response } = await streamOf(sandbox);
+  expect(response.writableEnded).toBe(true);
 });
 
 test('an idle stream sends a comment every 15 s until it closes', async () => {

@@ -3,6 +3,7 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { StorageError } from '../../sandbox/storage.ts';
 import { type RecordedExchange, writeExchange } from './exchange-text.ts';
 
 /** What a stream sends. */
@@ -64,35 +65,46 @@ export async function openStream(
   const schedule = (): void => {
     timer ??= setTimeout(() => void sendAll(), INTERVAL_MS).unref();
   };
-  /** The next events, not much longer than one write. */
-  const nextText = async (): Promise<string> => {
+  /** Skips what the journal has dropped, which can be more with each exchange that is read. */
+  const skipDropped = async (): Promise<string> => {
     const { number, size } = await journal.size();
-    const oldest = number - size + 1;
-    let text = '';
-    if (sent + 1 < oldest) {
-      text = `event: dropped\ndata: {"count":${oldest - sent - 1}}\n\n`;
-      sent = oldest - 1;
-    }
+    const before = sent;
+    const dropped = number - size;
+    // Redis can lose a journal.
+    sent = dropped > sent ? dropped : latest;
+    return `event: dropped\ndata: {"count":${sent - before}}\n\n`;
+  };
+  /** What is read, but not yet written. */
+  let text = '';
+  /** Reads the next events, not much more than one write. */
+  const readNext = async (): Promise<void> => {
     while (sent < latest && text.length < MAX_WRITE) {
-      sent += 1;
-      const found = journal.find(sent);
+      const found = journal.find(sent + 1);
       const exchange = found instanceof Promise ? await found : found;
-      if (exchange === undefined || !passes(exchange, filter)) continue;
-      text += `id: ${sent}\nevent: exchange\ndata: ${readText(exchange)}\n\n`;
+      if (exchange === undefined) text += await skipDropped();
+      else {
+        sent += 1;
+        if (!passes(exchange, filter)) continue;
+        text += `id: ${sent}\nevent: exchange\ndata: ${readText(exchange)}\n\n`;
+      }
     }
     text += notes.join('');
     notes = [];
-    return text;
   };
   const sendAll = async (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
     if (isSending) return;
     isSending = true;
-    while ((sent < latest || notes.length > 0) && !response.destroyed) {
-      const text = await nextText();
-      if (text !== '' && !response.write(text)) await waitForDrain(response);
-    }
+    const isDone = await attempt(async () => {
+      while ((sent < latest || notes.length > 0) && !response.destroyed) {
+        await readNext();
+        const read = text;
+        text = '';
+        if (read !== '' && !response.write(read)) await waitForDrain(response);
+      }
+    });
+    if (!isDone && !response.destroyed && !isDeleted) schedule();
     isSending = false;
     if (isDeleted) response.end();
   };
@@ -122,13 +134,28 @@ export async function openStream(
   });
   response.once('close', stop);
 
-  const { number } = await journal.size();
+  const isReady = await attempt(async () => {
+    const { number } = await journal.size();
+    latest = Math.max(latest, number);
+    // A higher number comes from a journal before a restart.
+    sent = after === undefined ? number : after < 0 || after > number ? 0 : after;
+  });
+  if (!isReady) response.end(); // the client connects again
+  if (response.writableEnded) return;
   // Only now does a fleet tell this server of everything.
-  if (!response.writableEnded) response.write(COMMENT);
-  latest = Math.max(latest, number);
-  // A higher number comes from a journal before a restart.
-  sent = after === undefined ? number : after < 0 || after > number ? 0 : after;
+  response.write(COMMENT);
   await sendAll();
+}
+
+/** Reads a journal. False if Redis is away. */
+async function attempt(read: () => Promise<void>): Promise<boolean> {
+  try {
+    await read();
+    return true;
+  } catch (error) {
+    if (error instanceof StorageError) return false;
+    throw error;
+  }
 }
 
 /** Resolves when the client has read what was written, or is gone. */
