@@ -17,6 +17,7 @@ const VIEWS = [
   ['clock', 'One day forward'],
   ['coverage/getPet-410', 'Draft a rule'],
   ['sandboxes', 'Create'],
+  ['sandboxes?of=default,staging', 'Held replies'],
   ['reference', 'Animals'],
 ] as const;
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
@@ -108,7 +108,8 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
   const [edited, edit] = useState<Row | undefined>(undefined);
   const idOf = (row: Row) => formatValue(row[id]);
   const pathOf = (row: Row) => ({ id: idOf(row) });
-  useEffect(() => {
+  // Before the form is seen: what is typed at once goes where it should.
+  useLayoutEffect(() => {
     if (edited === undefined) return undefined;
     document.querySelector<HTMLElement>('form.card input')?.focus();
     return () => document.getElementById(`edit-${idOf(edited)}`)?.focus();
