@@ -42,10 +42,10 @@ function textOf(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** The first `most` characters of a text, copied: a slice would keep the whole text in memory. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return Buffer.from(text.slice(0, most), 'utf16le').toString('utf16le');
+/** The first `max` characters of a text, copied: a slice would keep the whole text in memory. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  return Buffer.from(text.slice(0, max), 'utf16le').toString('utf16le');
 }
 
 export const MAX_LISTED = LIMITS.problems.max;

@@ -54,10 +54,10 @@ export const SHIFT = scalar<number, string>(
   },
 );
 
-function duration(expected: string, least: number, most: number) {
+function duration(expected: string, min: number, max: number) {
   return scalar<number, string>(expected, { type: 'string', pattern: DURATION.source }, (value) => {
     const milliseconds = parseDuration(String(value)) ?? Number.NaN;
-    return milliseconds >= least && milliseconds <= most ? milliseconds : undefined;
+    return milliseconds >= min && milliseconds <= max ? milliseconds : undefined;
   });
 }
 

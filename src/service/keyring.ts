@@ -118,7 +118,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return bearer === null ? undefined : (bearer[1] ?? '').trim();
 }
 
-/** The most keys that are remembered: with `--any-key`, clients can invent any number. */
+/** With `--any-key`, clients can invent any number. */
 const MAX_KEYS = 1000;
 
 interface RateWindow {
@@ -142,7 +142,7 @@ export interface RateCount {
 
 /** Counts a request of a key. A window starts with its first request. */
 export function countRequest(before: RateWindows, key: string, rate: Rate, now: number): RateCount {
-  const [most, unit] = rate.split('/');
+  const [max, unit] = rate.split('/');
   const length = unit === 's' ? 1000 : 60_000;
   const rates = new Map(before);
   const window = rates.get(key);
@@ -155,6 +155,6 @@ export function countRequest(before: RateWindows, key: string, rate: Rate, now: 
   }
   const { startedAt, count } = window;
   rates.set(key, { startedAt, count: count + 1 });
-  if (count < Number(most)) return { rates, wait: undefined };
+  if (count < Number(max)) return { rates, wait: undefined };
   return { rates, wait: Math.max(1, Math.ceil((startedAt + length - now) / 1000)) };
 }
