@@ -143,12 +143,20 @@ export class RedisJournal implements Journal {
     }
   }
 
-  /** Tells of exchanges that came while the connection was lost. Those after them may be told of twice. */
+  /**
+   * Tells of exchanges that came while the connection was lost, or that Redis has lost the journal. Those
+   * after them may be told of twice.
+   */
   async #tellMissed(): Promise<void> {
     const after = this.#latest;
     const { number } = await this.#read(1, 0);
     this.#latest ??= number;
     if (after === undefined) return;
+    if (number < after) {
+      this.#latest = number;
+      this.#events.emit({ kind: 'deleted' });
+      return;
+    }
     const { exchanges } = await this.#read(after + 1, number);
     for (const exchange of exchanges) this.#events.emit({ kind: 'exchange', exchange });
   }

@@ -290,6 +290,18 @@ describeWithRedis('the storage of a fleet', () => {
     expect(await two.journal.edits()).toEqual([]);
   });
 
+  test('tells that a sandbox is gone if Redis loses it while the connection is lost', async () => {
+    const proxy = await proxied();
+    const [one, two] = [open(await join()), open(await join(proxy.port))];
+    const events: string[] = [];
+    onTestFinished(two.subscribe(({ kind }) => events.push(kind)));
+    await get(one);
+    await expect.poll(() => events).toEqual(['exchange']);
+    await redis.command('DEL', STATE);
+    proxy.cut();
+    await expect.poll(() => events).toEqual(['exchange', 'deleted']);
+  });
+
   test('lists holds of all servers, and drops one whose server must have died', async () => {
     const [one, two] = [open(await join()), open(await join())];
     const hold = async (storage: Storage, since: number): Promise<void> => {
