@@ -61,18 +61,13 @@ export function answer(
   };
 }
 
-interface Decision {
-  readonly decided: DecidedRequest;
-  /** After the call. */
-  readonly state: State;
-}
-
+/** The reply to a request, and the state after it. */
 function decide(
   state: State,
   request: ServiceRequest,
   serviceState: ServiceState,
   preference: Preference | undefined,
-): Decision {
+): { readonly decided: DecidedRequest; readonly state: State } {
   const { call, given, route } = request;
   let after = state;
   let reply: Reply | undefined;
