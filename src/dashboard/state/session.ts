@@ -80,13 +80,19 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
+/** Sends no token, and does not mark the server as lost. */
+const probe = new ControlClient({ url: client.url });
+
 /** Marks the server as lost, and polls it every second until it is back. */
 function lost(): void {
   if (connection.value === 'lost') return;
   connection.value = 'lost';
   const timer = setInterval(async () => {
-    const health = await fetch(`${controlPath(sandbox)}/health`).catch(() => undefined);
-    if (health?.ok !== true || connection.value !== 'lost') return;
+    const isBack = await probe.call('GET /health').then(
+      () => true,
+      () => false,
+    );
+    if (!isBack || connection.value !== 'lost') return;
     clearInterval(timer);
     reloadAll();
   }, 1_000);
