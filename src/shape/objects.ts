@@ -33,28 +33,28 @@ export const internal = {
 
 type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
 
-type ValuesOf<M extends ObjectMembers> = Simplify<
+/** An object with a value of each member, as `Values` has it: those of optional members may be left out. */
+type MembersOf<
+  M extends ObjectMembers,
+  Values extends Readonly<Record<keyof M, unknown>>,
+> = Simplify<
   {
-    readonly [Name in keyof M as M[Name]['required'] extends true ? Name : never]: ValueOf<
-      M[Name]['shape']
-    >;
+    readonly [Name in keyof M as M[Name]['required'] extends true ? Name : never]: Values[Name];
   } & {
     readonly [Name in keyof M as M[Name]['required'] extends true ? never : Name]?:
-      | ValueOf<M[Name]['shape']>
+      | Values[Name]
       | undefined;
   }
 >;
 
-type InputsOf<M extends ObjectMembers> = Simplify<
-  {
-    readonly [Name in keyof M as M[Name]['required'] extends true ? Name : never]: InputOf<
-      M[Name]['shape']
-    >;
-  } & {
-    readonly [Name in keyof M as M[Name]['required'] extends true ? never : Name]?:
-      | InputOf<M[Name]['shape']>
-      | undefined;
-  }
+type ValuesOf<M extends ObjectMembers> = MembersOf<
+  M,
+  { [Name in keyof M]: ValueOf<M[Name]['shape']> }
+>;
+
+type InputsOf<M extends ObjectMembers> = MembersOf<
+  M,
+  { [Name in keyof M]: InputOf<M[Name]['shape']> }
 >;
 
 type Simplify<T> = { readonly [Name in keyof T]: T[Name] };
