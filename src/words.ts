@@ -34,11 +34,13 @@ export function describe(value: unknown): string {
   if (typeof value === 'object' && value !== null && !isLosslessNumber(value)) return 'an object';
   // Quotes only the start: a slice of the whole, quoted, would keep all of it in memory.
   const text =
-    typeof value === 'string' ? JSON.stringify(value.slice(0, MAX_VALUE_LENGTH)) : textOf(value);
+    typeof value === 'string'
+      ? JSON.stringify(value.slice(0, MAX_VALUE_LENGTH))
+      : formatValue(value);
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 3)}…` : text;
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
@@ -52,9 +54,9 @@ export const MAX_LISTED = LIMITS.problems.max;
 
 export function firstProblems<P>(
   problems: readonly P[],
-  textOf: (problem: P) => string,
+  formatProblem: (problem: P) => string,
 ): readonly string[] {
-  const first = problems.slice(0, MAX_LISTED).map(textOf);
+  const first = problems.slice(0, MAX_LISTED).map(formatProblem);
   return problems.length > MAX_LISTED ? [...first, 'and more'] : first;
 }
 

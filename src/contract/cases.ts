@@ -54,15 +54,15 @@ export interface DocumentedCase {
   readonly shows: CaseTest;
 }
 
-const parameterOf = ({ query }: CaseReply, name: string): string | undefined =>
+const findParameter = ({ query }: CaseReply, name: string): string | undefined =>
   query.find((pair) => pair[0] === name)?.[1];
 
 const byLimit =
   (test: (limit: number) => boolean): CaseTest =>
   (reply) =>
-    test(Number(parameterOf(reply, 'limit')));
+    test(Number(findParameter(reply, 'limit')));
 
-const hasFilter: CaseTest = (reply) => parameterOf(reply, 'status') !== undefined;
+const hasFilter: CaseTest = (reply) => findParameter(reply, 'status') !== undefined;
 
 /** Records read of a long list; later ones rarely show anything new. */
 const MAX_RECORDS_READ = 2000;
@@ -165,7 +165,7 @@ export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
   ...createCases('listPets', 200, {
     'limit-absent': [
       'No limit is given, so the page has at most 20 animals.',
-      (reply) => parameterOf(reply, 'limit') === undefined,
+      (reply) => findParameter(reply, 'limit') === undefined,
     ],
     'limit-1': ['The smallest limit, 1.', byLimit((limit) => limit === 1)],
     'limit-between': ['A limit from 2 to 99.', byLimit((limit) => limit > 1 && limit < 100)],

@@ -50,7 +50,7 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
   const passedBy = request.headers.filter(
     (_, at, { [at - 1]: name }) => at % 2 === 1 && name?.toLowerCase() === 'via',
   );
-  if (passedBy.some((text) => text.includes(viaOf(sandbox)))) {
+  if (passedBy.some((text) => text.includes(formatVia(sandbox)))) {
     const message = `the upstream ${upstream.url} sends requests back to this sandbox`;
     return errorReply(decidedBy, 'bad_gateway', 502, message);
   }
@@ -109,7 +109,7 @@ const SERVER = crypto.randomUUID().slice(0, 8);
  * What a sandbox adds to `Via`, by which it knows its own requests (RFC 9110, section 7.6.3). A sandbox
  * can be the upstream of another one of the same server.
  */
-function viaOf({ name }: Sandbox): string {
+function formatVia({ name }: Sandbox): string {
   return `1.1 petstore-mock-${SERVER} (${name})`;
 }
 
@@ -153,7 +153,7 @@ function forwardedHeaders({ request, upstream, body, sandbox }: ForwardRequest):
     const token = key === undefined ? request.authorization : `Bearer ${key}`;
     if (headers[at]?.toLowerCase() === 'authorization') headers[at + 1] = token ?? '';
   }
-  headers.push('Via', viaOf(sandbox));
+  headers.push('Via', formatVia(sandbox));
   if (body.kind === 'bytes') headers.push('Content-Length', String(body.bytes.length));
   // Node would announce chunks.
   else if (HAS_BODY.test(request.method)) headers.push('Content-Length', '0');

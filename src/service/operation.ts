@@ -157,7 +157,7 @@ export function challenge(choices: Choices, tokenGiven: boolean): readonly strin
 
 /** Both the key and the input are bad, so the order of the checks decided. */
 function dueToOrder({ choices }: ServiceState, winner: Reply): Reply {
-  const by = [`check-order=${choices['check-order']}`, ...assumptionsIn(winner.basis)];
+  const by = [`check-order=${choices['check-order']}`, ...listAssumptions(winner.basis)];
   return { ...winner, basis: { kind: 'assumed', by } };
 }
 
@@ -173,10 +173,10 @@ function markAssumed(answer: Reply | ReplyWithStore, reader: InputReader): Reply
 /** The refusal of a key after input that another option would have refused first. */
 function dueToInput(denial: Reply, reader: InputReader): Reply {
   reader.addAccepting();
-  const by = [...assumptionsIn(denial.basis), ...assumptionsIn(reader.decidedBy.basis)];
+  const by = [...listAssumptions(denial.basis), ...listAssumptions(reader.decidedBy.basis)];
   return { ...denial, basis: { kind: 'assumed', by } };
 }
 
-function assumptionsIn(basis: Basis): readonly string[] {
+function listAssumptions(basis: Basis): readonly string[] {
   return basis.kind === 'assumed' ? basis.by : [];
 }

@@ -71,9 +71,9 @@ type Test = (value: unknown) => boolean;
  * record is compared.
  */
 const COMPARISONS: Readonly<Record<string, (texts: readonly string[], field: Field) => Test>> = {
-  '': isOneOf,
+  '': includesValue,
   _ne: (texts) => {
-    const isEqual = isOneOf(texts);
+    const isEqual = includesValue(texts);
     return (value) => !isEqual(value);
   },
   _gte: (texts, field) => isBeside(texts, field, (order) => order >= 0),
@@ -84,7 +84,7 @@ const COMPARISONS: Readonly<Record<string, (texts: readonly string[], field: Fie
   },
 };
 
-function isOneOf(texts: readonly string[]): Test {
+function includesValue(texts: readonly string[]): Test {
   const wanted = new Set(texts);
   return (value) => wanted.has(String(value));
 }

@@ -22,7 +22,7 @@ export function CoverageView() {
   if (coverage.value === undefined) return <Loading resource={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
   const { item = '' } = place.value;
-  const opened = [...documented, ...assumed].filter((reply) => idOf(reply) === item);
+  const opened = [...documented, ...assumed].filter((reply) => cardId(reply) === item);
   return (
     <div class={opened.length === 0 ? '' : 'split'}>
       <div>
@@ -55,7 +55,7 @@ export function CoverageView() {
             <ReplyCard
               key={reply.grounds.join()}
               of={reply}
-              cases={documented.includes(reply) ? cases.filter((one) => idOf(one) === item) : []}
+              cases={documented.includes(reply) ? cases.filter((one) => cardId(one) === item) : []}
               isTwin={opened.length > 1}
               basis={documented.includes(reply) ? 'documented' : 'assumed'}
             />
@@ -66,7 +66,7 @@ export function CoverageView() {
   );
 }
 
-function idOf({ operation, status }: Pick<DocumentedReply, 'operation' | 'status'>): string {
+function cardId({ operation, status }: Pick<DocumentedReply, 'operation' | 'status'>): string {
   return `${operation}-${status}`;
 }
 
@@ -74,8 +74,8 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
   const replies = [...documented, ...assumed];
   const statuses = [...new Set(replies.map(({ status }) => status))].sort((a, b) => a - b);
   const cellOf = (operation: OperationId, status: number) => {
-    const id = idOf({ operation, status });
-    const own = replies.filter((reply) => idOf(reply) === id);
+    const id = cardId({ operation, status });
+    const own = replies.filter((reply) => cardId(reply) === id);
     if (own.length === 0) return null;
     const prescribed = documented.find((reply) => own.includes(reply));
     const count = own.reduce((sum, reply) => sum + reply.count, 0);
@@ -172,7 +172,7 @@ function ReplyCard({ of, basis, cases, isTwin }: ReplyCardProps) {
             <CopyButton label="Copy as curl" text={() => formatCurlCommand(request)} />
           </>
         )}
-        <a href={formatHref('exchanges', 'rule', { of: idOf(of) })}>Draft a rule</a>
+        <a href={formatHref('exchanges', 'rule', { of: cardId(of) })}>Draft a rule</a>
         {count > 0 && (
           <a href={formatHref('exchanges', undefined, { search })}>Calls that got it</a>
         )}
