@@ -118,10 +118,6 @@ export const works = [
     'a thousand animals': { calls: drawn(getOne, thousand.animals), setup: thousand },
     'a million animals': { calls: drawn(getOne, million.animals), setup: million },
   }),
-  besideItself('metrics', 0.95, {
-    'without metrics': lists,
-    'with --metrics': { ...lists, setup: flagged('--metrics') },
-  }),
   besideItself('https', 0.45, {
     'over HTTP': lists,
     'over HTTPS': { ...lists, setup: flagged('--tls') },

@@ -207,10 +207,6 @@ export const OPTION_GROUPS = {
       TOKEN,
       'Token of the control API, required unless the host is loopback; generated and printed by default.',
     ),
-    metrics: ofServe(
-      SWITCH,
-      'Count for /__mock/metrics from the start instead of from the first read.',
-    ),
     noControl: ofServers(
       SWITCH,
       'Turn off the control API, except for health and the certificate.',
@@ -274,7 +270,7 @@ export const CODE_OPTIONS: Readonly<
 
 export const APP_OPTIONS = [
   ...(['fixture', 'seed', 'assume', 'keys', 'clock', 'frozen', 'delay', 'maxHold'] as const),
-  ...(['journal', 'maxSandboxes', 'sandboxRequired', 'sandboxIdle', 'metrics'] as const),
+  ...(['journal', 'maxSandboxes', 'sandboxRequired', 'sandboxIdle'] as const),
   ...(['plain', 'noControl', 'controlToken', 'checked'] as const),
   ...(['observe', 'onNotice', 'onFinding', 'onControlCall'] as const),
 ] as const satisfies readonly (keyof ServerOptions)[];

@@ -5,7 +5,6 @@ import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { createControlOpenApi } from './control-openapi.ts';
 import { type Endpoint, type EndpointDefinition, endpoint, findServiceUrl } from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
-import { METRICS_TYPE, writeMetrics } from './metrics.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { ANY_OBJECT, json, refuse } from './reply.ts';
 import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
@@ -45,19 +44,6 @@ const MOCK_ENDPOINTS = [
       certificate === undefined
         ? refuse('route_not_found', 404, 'this server speaks plain HTTP: start it with --tls')
         : { status: 200, mediaType: PEM, content: certificate },
-  }),
-  endpoint('getMetrics', 'GET /metrics', {
-    summary: 'Read the metrics of this server in the text format of Prometheus',
-    description:
-      'Exchanges are counted from the first call on, or from the start with `--metrics`.',
-    defaultOnly: true,
-    replies: { 200: ANY_TEXT },
-    mediaType: METRICS_TYPE,
-    handle: ({ parts: { sandboxes } }) => ({
-      status: 200,
-      mediaType: METRICS_TYPE,
-      content: writeMetrics(sandboxes),
-    }),
   }),
   endpoint('getServiceDocument', 'GET /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',

@@ -5,7 +5,6 @@ import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
-import { Meter } from './meter.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
 import { initialState, type ResetPart, restart } from './state.ts';
 import {
@@ -25,8 +24,6 @@ export interface SandboxOptions {
   readonly journal?: number | undefined;
   /** How many sandboxes there may be besides the default one and staging; 10,000 by default. */
   readonly maxSandboxes?: number | undefined;
-  /** Whether exchanges are counted for the metrics from the start, not only once they were read. */
-  readonly metrics?: boolean | undefined;
   /** Whether a request must name a sandbox. */
   readonly sandboxRequired?: boolean | undefined;
   /** Milliseconds after which a sandbox that nobody uses is removed; by default never. */
@@ -63,7 +60,6 @@ export class Sandboxes {
   readonly #named = new Map<string, Sandbox>();
   /** What this server has shown in a fleet. */
   readonly #served = new Totals();
-  #meter: Meter | undefined;
   #start: Start;
 
   constructor(start: Start, options: SandboxOptions, parts: SandboxParts) {
@@ -86,7 +82,6 @@ export class Sandboxes {
     this.default = this.#open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
     this.#named.set(STAGING_SANDBOX, this.#open(STAGING_SANDBOX));
-    if (options.metrics) this.meter;
     if (parts.fleet !== undefined) {
       this.events.add(({ kind, sandbox, exchange }) => {
         if (kind === 'exchange') this.#served.add(exchange, sandbox);
@@ -226,16 +221,6 @@ export class Sandboxes {
       if (own instanceof Totals) totals.merge(own);
     }
     return totals;
-  }
-
-  /** Counts of what this server has answered since its start, or since this was first read. */
-  get meter(): Meter {
-    this.#meter ??= new Meter(this.events);
-    return this.#meter;
-  }
-
-  get size(): number {
-    return this.#named.size;
   }
 
   /** Sends every held reply, and ends everything that lasts as long as a sandbox. */
