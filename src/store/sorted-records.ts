@@ -1,5 +1,6 @@
 import btree from 'sorted-btree';
 import difference from 'sorted-btree/extended/diffAgainst.js';
+import { INT64_MAX, INT64_MIN } from '../contract/json.ts';
 
 const BTree = btree.default;
 const diffAgainst = difference.default;
@@ -129,12 +130,15 @@ export class Records<R extends object> {
 
   /** The records after each was changed. `change` keeps ids, and returns what it leaves as it is. */
   map(change: (record: R) => R): Records<R> {
-    const changed: R[] = [];
-    for (const record of this.ascending()) {
+    const tree = this.#copy();
+    let isChanged = false;
+    tree.editRange(INT64_MIN, INT64_MAX, true, (_id, record) => {
       const after = change(record);
-      if (after !== record) changed.push(after);
-    }
-    return changed.length === 0 ? this : this.withAll(changed);
+      if (after === record) return undefined;
+      isChanged = true;
+      return { value: after };
+    });
+    return isChanged ? new Records(tree, this.idOf, this.highestId, this.#lists) : this;
   }
 
   /** The ids whose records differ from those of `other`, added and removed ones included. */
