@@ -19,13 +19,11 @@ const pure = [
   'contract/json.ts',
   'contract/operations.ts',
   'contract/records.ts',
-  'curl.ts',
+  'raw-http.ts',
   'node-errors.ts',
   'http/target.ts',
   'limits.ts',
   'scenario/fault-table.ts',
-  'defaults.ts',
-  'tables.ts',
   'words.ts',
 ];
 

@@ -1,4 +1,4 @@
-import { isObject } from './contract/records.ts';
+import { isObject, rowNames } from './contract/records.ts';
 import {
   APP_OPTIONS,
   type AppOptions,
@@ -8,7 +8,6 @@ import {
 } from './options.ts';
 import { object, optional } from './shape/objects.ts';
 import { ANY, readAs, type Shape, type ShapeProblem } from './shape/shapes.ts';
-import { rowNames } from './tables.ts';
 
 export const OPTION_NAMES = [...rowNames(OPTIONS), ...rowNames(CODE_OPTIONS)];
 

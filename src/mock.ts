@@ -1,8 +1,8 @@
 import type { ControlOptions, ControlParts } from './control/endpoint.ts';
-import { DEFAULT_SANDBOX } from './defaults.ts';
 import { createUpstreams, type Upstreams } from './deployment/upstream/upstreams.ts';
 import { PendingResponses } from './http/connections.ts';
 import { createServiceHandler } from './http/service-handler.ts';
+import { DEFAULT_SANDBOX } from './limits.ts';
 import { warn } from './node-errors.ts';
 import { describeFinding, isOfOperation } from './sandbox/coverage.ts';
 import { findHoldFindings, type Observer, observedExchange } from './sandbox/exchange.ts';

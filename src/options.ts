@@ -1,6 +1,6 @@
-import { DEFAULTS } from './defaults.ts';
 import type { Timeouts } from './http/listener.ts';
 import type { CertificateOptions } from './http/tls/certificate.ts';
+import { DEFAULTS } from './limits.ts';
 import type { MockOptions } from './mock.ts';
 import {
   ASSUMED,

@@ -5,14 +5,22 @@ import { resolve } from 'node:path';
 import { checkOptions } from './check-options.ts';
 import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
-import { DEFAULTS } from './defaults.ts';
 import { createUpstreams, type Upstreams } from './deployment/upstream/upstreams.ts';
+import {
+  ContentError,
+  type FileWatch,
+  isPipe,
+  readText,
+  SETTINGS_LIMIT,
+  type TextReading,
+  watchFiles,
+} from './files.ts';
 import { createListener } from './http/listener.ts';
 import { type Certificate, loadCertificate, readCertificates } from './http/tls/certificate.ts';
+import { DEFAULTS } from './limits.ts';
 import { assembleMock } from './mock.ts';
 import { asError } from './node-errors.ts';
 import type { ServerOptions } from './options.ts';
-import { ContentError, isPipe, readText, SETTINGS_LIMIT, type TextReading } from './read-text.ts';
 import {
   createCoverageReport,
   createFindingsReport,
@@ -26,7 +34,6 @@ import { isShipped } from './scenario/scenario-names.ts';
 import type { Scenario } from './scenario/scenario-shape.ts';
 import { fixturePath } from './store/fixture/parse-fixture.ts';
 import type { Store } from './store/store.ts';
-import type { FileWatch } from './watch.ts';
 import { createFileProblem } from './words.ts';
 
 export type { ServerOptions } from './options.ts';
@@ -167,7 +174,7 @@ export async function startServer(
     await sandboxes.restart(withFile(createOwnStart()));
     return loaded.watched;
   };
-  const watching = options.watch ? await watch(options, loaded.watched, reload) : undefined;
+  const watching = options.watch ? watch(options, loaded.watched, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
     // First: the replies that `endAll` sends then carry `Connection: close`.
@@ -220,12 +227,11 @@ async function openUpstream(
 }
 
 /** Watches the files of the start, including those of scenarios added later. */
-async function watch(
+function watch(
   options: ServerOptions,
   files: readonly string[],
   reload: () => Promise<readonly string[]>,
-): Promise<FileWatch> {
-  const { watchFiles } = await import('./watch.ts');
+): FileWatch {
   const watching = watchFiles(files, async () => {
     try {
       watching.follow(await reload());

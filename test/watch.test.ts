@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FileWatch, watchFiles } from '../src/watch.ts';
+import { type FileWatch, watchFiles } from '../src/files.ts';
 
 let folder = '';
 let watched: FileWatch | undefined;

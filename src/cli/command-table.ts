@@ -1,4 +1,4 @@
-import { rowNames } from '../tables.ts';
+import { rowNames } from '../contract/records.ts';
 
 export type Words = readonly [usage: string, min: number, max: number];
 

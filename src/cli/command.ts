@@ -1,4 +1,4 @@
-import { readText, SETTINGS_LIMIT } from '../read-text.ts';
+import { readText, SETTINGS_LIMIT } from '../files.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import type { Words } from './command-table.ts';
 import type { Flags } from './flags.ts';

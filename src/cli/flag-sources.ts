@@ -1,12 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { refusalText } from '../check-options.ts';
+import { isRowName } from '../contract/records.ts';
 import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
 import { MOCK_VARIABLES } from '../library/mock-variables.ts';
 import { object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
-import { isRowName } from '../tables.ts';
 import { firstProblems, formatProblem, type TextProblem } from '../words.ts';
 import { readTextFile, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';

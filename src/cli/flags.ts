@@ -1,9 +1,8 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { parseInt64 } from '../contract/json.ts';
-import { ORDER_STATUSES } from '../contract/records.ts';
-import { DEFAULTS } from '../defaults.ts';
+import { ORDER_STATUSES, rowNames } from '../contract/records.ts';
 import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
-import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import {
   ALLOWED,
   count,
@@ -27,7 +26,6 @@ import { ASSUME } from '../scenario/assume-shape.ts';
 import { object } from '../shape/objects.ts';
 import { FIELD_SHAPES } from '../shape/record-shapes.ts';
 import { choice, convert, list, scalar, text, type ValueOf } from '../shape/shapes.ts';
-import { rowNames } from '../tables.ts';
 import { joinWords } from '../words.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 

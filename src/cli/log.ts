@@ -1,5 +1,5 @@
 import type { FinishedCall } from '../control/endpoint.ts';
-import { DEFAULT_SANDBOX } from '../defaults.ts';
+import { DEFAULT_SANDBOX } from '../limits.ts';
 import type { ServerOptions } from '../options.ts';
 import { describeHold, type ObservedExchange } from '../sandbox/exchange.ts';
 import type { Finding } from '../sandbox/report-shapes.ts';

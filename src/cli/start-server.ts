@@ -1,14 +1,14 @@
 import { constants } from 'node:os';
 import { checkOptions, OPTION_NAMES } from '../check-options.ts';
-import { DEFAULTS } from '../defaults.ts';
+import { isRowName } from '../contract/records.ts';
+import { ContentError } from '../files.ts';
 import { CertificateError } from '../http/tls/certificate.ts';
+import { DEFAULTS } from '../limits.ts';
 import { asError, errorCode } from '../node-errors.ts';
 import type { ServerOptions } from '../options.ts';
-import { ContentError } from '../read-text.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
-import { isRowName } from '../tables.ts';
 import { describe } from '../words.ts';
 import { Failure, refusal, UsageError } from './command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';

@@ -1,9 +1,9 @@
-import { rowNames } from '../tables.ts';
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT } from './assumptions/input-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
 import { WIRE } from './assumptions/wire-assumptions.ts';
 import type { OperationId, Way } from './operations.ts';
+import { rowNames } from './records.ts';
 
 const TOPICS: Readonly<Record<string, object>> = {
   Input: INPUT,

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { DEFAULTS } from '../defaults.ts';
+import { DEFAULTS } from '../limits.ts';
 import { BASE_PATH } from './operations.ts';
 
 export const DEFAULT_URL = `http://${DEFAULTS.host}:${DEFAULTS.port}${BASE_PATH}`;

@@ -1,4 +1,4 @@
-import { findHeader, type RawHeaders } from '../raw-headers.ts';
+import { findHeader, type RawHeaders } from '../raw-http.ts';
 import { OPTION_REPLIES } from './assumption-table.ts';
 import { parseInt64 } from './json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';

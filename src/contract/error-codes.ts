@@ -1,5 +1,5 @@
-import { rowNames } from '../tables.ts';
 import type { OperationId } from './operations.ts';
+import { rowNames } from './records.ts';
 
 interface ErrorShape {
   readonly statuses: readonly number[];

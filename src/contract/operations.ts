@@ -1,5 +1,4 @@
-import { rowNames } from '../tables.ts';
-import { type Fields, RECORDS, type RecordName } from './records.ts';
+import { type Fields, RECORDS, type RecordName, rowNames } from './records.ts';
 
 interface OperationParameter {
   readonly name: string;

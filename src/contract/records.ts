@@ -120,3 +120,14 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
     typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value)
   );
 }
+
+export function rowNames<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
+  return Object.keys(table).filter((name) => isRowName(table, name));
+}
+
+export function isRowName<Name extends string>(
+  table: Readonly<Record<Name, unknown>>,
+  name: string,
+): name is Name {
+  return Object.hasOwn(table, name);
+}

@@ -1,5 +1,5 @@
+import { packageVersion } from '../files.ts';
 import { createServiceOpenApi } from '../openapi/service-openapi.ts';
-import { packageVersion } from '../package.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { createControlOpenApi } from './control-openapi.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import type express from 'express';
 import type { RequestHandler } from 'express';
-import { packageRoot, packageVersion } from '../package.ts';
+import { packageRoot, packageVersion } from '../files.ts';
 import { type ControlParts, findServiceUrl, type MockRequest, readRequest } from './endpoint.ts';
 import { type ControlReply, json, refuse, refuseMethod, sendReply } from './reply.ts';
 

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout } from 'node:timers/promises';
-import { DEFAULTS } from '../defaults.ts';
-import { LIMITS } from '../limits.ts';
+import { DEFAULTS, LIMITS } from '../limits.ts';
 import { errorCode } from '../node-errors.ts';
-import { decodeContent, findHeader } from '../raw-headers.ts';
+import { decodeContent, findHeader } from '../raw-http.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import { createTransport, explainFailure, SAFE, type TransportOptions } from './transport.ts';
 

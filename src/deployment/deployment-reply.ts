@@ -9,7 +9,7 @@ import {
   type RecordName,
   unknownMembers,
 } from '../contract/records.ts';
-import { findHeader } from '../raw-headers.ts';
+import { findHeader } from '../raw-http.ts';
 import { lenientRecord } from '../shape/record-shapes.ts';
 import { readAs } from '../shape/shapes.ts';
 import { describe } from '../words.ts';

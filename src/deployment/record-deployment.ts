@@ -9,7 +9,7 @@ import {
   STORED_RECORDS,
   unknownMembers,
 } from '../contract/records.ts';
-import { findHeader } from '../raw-headers.ts';
+import { findHeader } from '../raw-http.ts';
 import { readAs } from '../shape/shapes.ts';
 import { STORE } from '../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';

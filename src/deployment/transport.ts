@@ -4,8 +4,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../contract/base-url.ts';
-import { DEFAULTS } from '../defaults.ts';
-import { LIMITS } from '../limits.ts';
+import { DEFAULTS, LIMITS } from '../limits.ts';
 import { errorCode, UNTRUSTED } from '../node-errors.ts';
 import type { UpstreamReply, UpstreamRequest } from '../sandbox/upstream.ts';
 

@@ -3,7 +3,7 @@ import type { InformationEvent, ServerResponse } from 'node:http';
 import { tryParseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
-import { decodeContent, endToEndHeaders, HOP_BY_HOP } from '../raw-headers.ts';
+import { decodeContent, endToEndHeaders, HOP_BY_HOP } from '../raw-http.ts';
 import { needsService, readServiceState } from '../sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import type { Preference } from '../sandbox/preference.ts';

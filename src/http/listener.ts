@@ -12,7 +12,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { LIMITS } from '../limits.ts';
-import { withoutHeaders } from '../raw-headers.ts';
+import { withoutHeaders } from '../raw-http.ts';
 import type { State } from '../sandbox/state.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';

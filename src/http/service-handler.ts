@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { operationShape } from '../contract/operations.ts';
-import { DEFAULT_SANDBOX } from '../defaults.ts';
-import { LIMITS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { DEFAULT_SANDBOX, LIMITS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import { type Preference, readPrefer } from '../sandbox/preference.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';

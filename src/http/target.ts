@@ -5,7 +5,7 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
-import { DEFAULT_SANDBOX } from '../defaults.ts';
+import { DEFAULT_SANDBOX } from '../limits.ts';
 
 const CONTROL_PATH = '/__mock';
 

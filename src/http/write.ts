@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { setTimeout } from 'node:timers';
 import { errorCode, warn } from '../node-errors.ts';
-import { withoutHeaders } from '../raw-headers.ts';
+import { withoutHeaders } from '../raw-http.ts';
 import { answer } from '../sandbox/answer.ts';
 import { type Exchange, isWaiting, type SentReply } from '../sandbox/exchange.ts';
 import { createFailure, type Sandbox } from '../sandbox/sandbox.ts';

@@ -2,9 +2,8 @@
 
 import { ControlClient, type QueryOf, type ReplyOf } from '../client/control-client.ts';
 import { createTrustingFetch } from '../client/trusting-fetch.ts';
-import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../defaults.ts';
 import { parseAddress } from '../http/target.ts';
-import { NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { DEFAULT_SANDBOX, NAME_FORM, NAME_PATTERN, STAGING_SANDBOX } from '../limits.ts';
 import { STAGING_KEY } from '../service/keyring.ts';
 import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
 

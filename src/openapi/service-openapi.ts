@@ -10,8 +10,8 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
-import { STAGING_SANDBOX } from '../defaults.ts';
 import { formatAddress, parseAddress } from '../http/target.ts';
+import { STAGING_SANDBOX } from '../limits.ts';
 import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
 
 /** The version of the interface description, not of the mock. */

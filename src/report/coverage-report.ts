@@ -1,6 +1,6 @@
 import type { PossibleReply } from '../contract/cases.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
-import { packageVersion } from '../package.ts';
+import { packageVersion } from '../files.ts';
 import { type FindingsReport, howToGet } from '../sandbox/coverage.ts';
 import type {
   CoverageReport,

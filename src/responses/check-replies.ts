@@ -5,7 +5,7 @@ import {
   replyDifferences,
 } from '../deployment/deployment-reply.ts';
 import { parseAddress } from '../http/target.ts';
-import { findHeader } from '../raw-headers.ts';
+import { findHeader } from '../raw-http.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import {
   expandSteps,

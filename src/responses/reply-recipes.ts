@@ -8,8 +8,8 @@ import {
   type RequestChange,
   type Way,
 } from '../contract/operations.ts';
-import { DEFAULT_SANDBOX } from '../defaults.ts';
 import { formatAddress } from '../http/target.ts';
+import { DEFAULT_SANDBOX } from '../limits.ts';
 import { EXAMPLES, INVALID_INPUT, type ReplyWay } from './ways.ts';
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;

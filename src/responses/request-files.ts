@@ -1,5 +1,5 @@
-import { curlCommand } from '../curl.ts';
 import type { Address } from '../http/target.ts';
+import { curlCommand } from '../raw-http.ts';
 import {
   expandSteps,
   formatTitle,

@@ -9,7 +9,7 @@ import {
 import { parseInt64, tryParseJson } from '../contract/json.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
-import { curlCommand } from '../curl.ts';
+import { curlCommand } from '../raw-http.ts';
 import { FAULTS, type Fault } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
 import { checkKey } from '../service/keyring.ts';

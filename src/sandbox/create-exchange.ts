@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { Choices } from '../contract/assumption-table.ts';
-import { findHeader } from '../raw-headers.ts';
+import { findHeader } from '../raw-http.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Instant } from '../service/clock.ts';
 import type { ServiceState } from '../service/operation.ts';

@@ -1,5 +1,5 @@
 import type { OperationId } from '../contract/operations.ts';
-import { decodeContent, findHeader } from '../raw-headers.ts';
+import { decodeContent, findHeader } from '../raw-http.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject, unknownMembers } from '../contract/records.ts';
-import { findHeader } from '../raw-headers.ts';
+import { findHeader } from '../raw-http.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { adviseMethod, type UnknownRoute } from '../service/no-operation.ts';

@@ -1,7 +1,7 @@
 import { type ErrorCode, findErrorCodes, spellCode } from '../contract/error-codes.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
-import { withoutHeaders } from '../raw-headers.ts';
+import { withoutHeaders } from '../raw-http.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import { challenge, type Operation, type ServiceState } from '../service/operation.ts';
 import { conflictBody } from '../service/orders.ts';

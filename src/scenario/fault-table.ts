@@ -1,4 +1,4 @@
-import { rowNames } from '../tables.ts';
+import { rowNames } from '../contract/records.ts';
 
 /**
  * What a fault does to the reply: it replaces it, and the client never sees it; or spoils it, so that

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { packageRoot, readText, SETTINGS_LIMIT, type TextReading } from '../files.ts';
 import { LIMITS } from '../limits.ts';
-import { packageRoot } from '../package.ts';
-import { readText, SETTINGS_LIMIT, type TextReading } from '../read-text.ts';
 import { internal, object } from '../shape/objects.ts';
 import {
   ANY,

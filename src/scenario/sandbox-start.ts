@@ -1,7 +1,7 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { DEFAULTS } from '../defaults.ts';
-import { ContentError } from '../read-text.ts';
+import { ContentError } from '../files.ts';
+import { DEFAULTS } from '../limits.ts';
 import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, STAGING_KEY } from '../service/keyring.ts';
 import { generateStore } from '../store/fixture/generate-store.ts';

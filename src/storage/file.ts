@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { DataFile } from 'lowdb/node';
+import { readText, STORE_LIMIT } from '../files.ts';
 import { errorCode } from '../node-errors.ts';
-import { readText, STORE_LIMIT } from '../read-text.ts';
 import type { State } from '../sandbox/state.ts';
 import {
   type JournalContext,

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { readText, SETTINGS_LIMIT } from '../files.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { asError } from '../node-errors.ts';
-import { readText, SETTINGS_LIMIT } from '../read-text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';

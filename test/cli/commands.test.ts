@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
-import { packageVersion } from '../../src/package.ts';
+import { packageVersion } from '../../src/files.ts';
 import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
 import { startServer } from '../../src/server.ts';
 import { MAIN, runCommand, startCommand } from '../helpers/command.ts';

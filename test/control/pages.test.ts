@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { packageVersion } from '../../src/package.ts';
+import { packageVersion } from '../../src/files.ts';
 import { describeServer } from '../helpers/wire.ts';
 
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };

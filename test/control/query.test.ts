@@ -15,7 +15,7 @@ import {
 } from '../../src/contract/records.ts';
 import { readQuery } from '../../src/control/endpoint.ts';
 import { createListQuery, type RecordList, selectPage } from '../../src/control/records/query.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/files.ts';
 import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
 import { problemText } from '../../src/words.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../src/deployment/check/saved-check.ts';
 import { checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { withoutHeaders } from '../../src/raw-headers.ts';
+import { withoutHeaders } from '../../src/raw-http.ts';
 import {
   type Change,
   checked,

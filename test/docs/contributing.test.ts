@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { packageRoot, packageVersion } from '../../src/package.ts';
+import { packageRoot, packageVersion } from '../../src/files.ts';
 
 const read = (file: string) => readFileSync(join(packageRoot, file), 'utf8');
 const CONTRIBUTING = read('CONTRIBUTING.md');

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/files.ts';
 import { allBlocks, anchors, blocks, DOCS, links, readPage, section } from '../helpers/page.ts';
 import { expectPrints, type Step, stepsOf, takeWalk } from '../helpers/walk.ts';
 

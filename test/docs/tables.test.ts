@@ -21,9 +21,9 @@ import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { packageRoot } from '../../src/files.ts';
 import * as library from '../../src/index.ts';
 import { LIMITS } from '../../src/limits.ts';
-import { packageRoot } from '../../src/package.ts';
 import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
 import { observedExchange } from '../../src/sandbox/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/sandbox/report-shapes.ts';

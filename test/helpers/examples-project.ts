@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/files.ts';
 import { temporaryFolder } from './folder.ts';
 
 /** Copies the examples to a folder in which the built package and these others are installed. */

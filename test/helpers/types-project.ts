@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/files.ts';
 import { examplesProject } from './examples-project.ts';
 import { blocks, readPage } from './page.ts';
 import { runProgram } from './program.ts';

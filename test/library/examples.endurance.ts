@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { packageRoot } from '../../src/files.ts';
 import { startPetstoreMock } from '../../src/index.ts';
-import { packageRoot } from '../../src/package.ts';
 import { MAIN } from '../helpers/command.ts';
 import { examplesProject } from '../helpers/examples-project.ts';
 import { blocks, readPage } from '../helpers/page.ts';

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { isObject } from '../../src/contract/records.ts';
 import { createControlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
+import { packageRoot } from '../../src/files.ts';
 import { documentedOnly } from '../../src/openapi/documented-openapi.ts';
 import { createServiceOpenApi } from '../../src/openapi/service-openapi.ts';
-import { packageRoot } from '../../src/package.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { toolFile } from '../helpers/tools.ts';
 

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/files.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import type { SavedScenario } from '../../src/scenario/scenario-shape.ts';
 import { type Scenario, scenarioSchema } from '../../src/scenario/scenario-shape.ts';

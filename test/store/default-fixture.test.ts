@@ -3,7 +3,7 @@ import jsonServer from 'json-server';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { SEEN_ANIMAL_STATUSES } from '../../src/contract/records.ts';
-import { packageRoot } from '../../src/package.ts';
+import { packageRoot } from '../../src/files.ts';
 import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
 
 const store = await loadFixture('default');

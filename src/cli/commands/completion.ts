@@ -1,5 +1,5 @@
 import yargs from 'yargs';
-import { packageRoot } from '../../package.ts';
+import { packageRoot } from '../../files.ts';
 import { type Command, parseChoice } from '../command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];

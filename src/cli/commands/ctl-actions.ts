@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
-import { rowNames } from '../../tables.ts';
+import { rowNames } from '../../contract/records.ts';
 import { countText, describe } from '../../words.ts';
 import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
 import { ANY, NOTHING } from '../command-table.ts';

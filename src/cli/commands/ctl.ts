@@ -1,8 +1,8 @@
 import { type ControlClient, ControlError } from '../../client/control-client.ts';
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { writeJson } from '../../contract/json.ts';
-import { DEFAULT_SANDBOX } from '../../defaults.ts';
 import { createClient } from '../../library/connect.ts';
+import { DEFAULT_SANDBOX } from '../../limits.ts';
 import { countText } from '../../words.ts';
 import {
   type Command,

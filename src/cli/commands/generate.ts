@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { DEFAULTS } from '../../defaults.ts';
+import { DEFAULTS } from '../../limits.ts';
 import { generateStore } from '../../store/fixture/generate-store.ts';
 import { storeText } from '../../store/store-text.ts';
 import type { Command } from '../command.ts';

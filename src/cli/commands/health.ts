@@ -1,7 +1,7 @@
 import { ControlClient, ControlError } from '../../client/control-client.ts';
 import { createTrustingFetch } from '../../client/trusting-fetch.ts';
-import { DEFAULTS } from '../../defaults.ts';
 import { parseAddress } from '../../http/target.ts';
+import { DEFAULTS } from '../../limits.ts';
 import { errorCode, NO_TLS } from '../../node-errors.ts';
 import { describe } from '../../words.ts';
 import { type Command, Failure, refusal } from '../command.ts';

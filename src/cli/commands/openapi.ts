@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../../contract/base-url.ts';
+import { packageVersion } from '../../files.ts';
 import { documentedOnly } from '../../openapi/documented-openapi.ts';
 import { createServiceOpenApi } from '../../openapi/service-openapi.ts';
-import { packageVersion } from '../../package.ts';
 import type { Command } from '../command.ts';
 import { formatJson } from '../write-files.ts';
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../contract/records.ts';
-import { DEFAULTS } from '../../defaults.ts';
 import {
   anonymiseStore,
   changedFields,
@@ -10,6 +9,7 @@ import {
   type RecordChange,
   recordDeployment,
 } from '../../deployment/record-deployment.ts';
+import { DEFAULTS } from '../../limits.ts';
 import { loadFixture } from '../../store/fixture/load-fixture.ts';
 import { FixtureError } from '../../store/fixture/parse-fixture.ts';
 import { ID_NAME, type Store } from '../../store/store.ts';

@@ -1,8 +1,8 @@
 import { isLoopbackName } from '../../contract/base-url.ts';
-import { curlCommand, shellWord } from '../../curl.ts';
 import { parseAddress } from '../../http/target.ts';
 import { findWorkingKey, type ServerAccess } from '../../library/mock-variables.ts';
 import type { ServerOptions } from '../../options.ts';
+import { curlCommand, shellWord } from '../../raw-http.ts';
 import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';

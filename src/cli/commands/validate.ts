@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { isObject, STORED_RECORDS } from '../../contract/records.ts';
-import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../read-text.ts';
+import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../files.ts';
 import { loadScenarios } from '../../scenario/load-scenario.ts';
 import {
   createStart,

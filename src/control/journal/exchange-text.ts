@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { tryParseJson } from '../../contract/json.ts';
+import { packageVersion } from '../../files.ts';
 import { parseQuery, parseTarget } from '../../http/target.ts';
-import { packageVersion } from '../../package.ts';
-import { findHeader } from '../../raw-headers.ts';
+import { findHeader } from '../../raw-http.ts';
 import {
   bodyText,
   describeHold,

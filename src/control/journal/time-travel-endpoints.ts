@@ -9,7 +9,7 @@ import {
 } from '../../contract/assumption-table.ts';
 import { tryParseJson } from '../../contract/json.ts';
 import { recreateRequest } from '../../http/service-request.ts';
-import { findHeader } from '../../raw-headers.ts';
+import { findHeader } from '../../raw-http.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, isWaiting, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { ReadyReply } from '../../sandbox/holds.ts';

@@ -1,9 +1,8 @@
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields } from '../../contract/records.ts';
-import { PERMANENT_SANDBOXES } from '../../defaults.ts';
 import { nameInvalid } from '../../http/service-handler.ts';
 import { formatAddress } from '../../http/target.ts';
-import { NAME_PATTERN } from '../../limits.ts';
+import { NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { createFindingsReport } from '../../sandbox/coverage.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

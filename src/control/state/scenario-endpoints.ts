@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { ContentError } from '../../files.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
-import { ContentError } from '../../read-text.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

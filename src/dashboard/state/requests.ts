@@ -1,7 +1,7 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
-import { curlCommand } from '../../curl.ts';
-import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../defaults.ts';
 import { parseTarget } from '../../http/target.ts';
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../limits.ts';
+import { curlCommand } from '../../raw-http.ts';
 import { go, place } from './place.ts';
 import { attempt } from './resource.ts';
 import { client, type RecordedExchange, sandbox, servicePath } from './session.ts';

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import { parseJson } from '../../contract/json.ts';
 import { OPERATIONS, operationShape } from '../../contract/operations.ts';
-import { isRowName } from '../../tables.ts';
+import { isRowName } from '../../contract/records.ts';
 import type { Texts } from '../parts/form.tsx';
 import { formatBody, parseHeaderLines } from './requests.ts';
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { OPERATION_IDS, OPERATIONS, operationShape } from '../../contract/operations.ts';
+import { isRowName } from '../../contract/records.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
-import { isRowName } from '../../tables.ts';
 import { Field, type FieldProps, Form, NAME_INPUT, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Await } from '../parts/texts.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../client/control-client.ts';
-import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../defaults.ts';
+import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { Button, ConfirmButton } from '../parts/buttons.tsx';
 import { NameForm } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';

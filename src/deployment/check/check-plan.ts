@@ -1,5 +1,5 @@
 import { ASSUMPTION_IDS } from '../../contract/assumption-table.ts';
-import { DEFAULTS } from '../../defaults.ts';
+import { DEFAULTS } from '../../limits.ts';
 import { SAFE } from '../transport.ts';
 import {
   findSettlement,

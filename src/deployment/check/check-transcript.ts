@@ -1,7 +1,7 @@
 import { tryParseJson } from '../../contract/json.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
-import { findHeader } from '../../raw-headers.ts';
+import { findHeader } from '../../raw-http.ts';
 import { describe, joinWords } from '../../words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';
 import {

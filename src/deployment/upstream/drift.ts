@@ -1,7 +1,7 @@
 import { assumptionTopic, type Choices, OPTION_REPLIES } from '../../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { isObject } from '../../contract/records.ts';
-import { findHeader } from '../../raw-headers.ts';
+import { findHeader } from '../../raw-http.ts';
 import { SERVICE } from '../../sandbox/answer.ts';
 import type { CompleteReply } from '../../sandbox/upstream.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { fingerprint, readText, SETTINGS_LIMIT } from '../../files.ts';
 import { errorCode } from '../../node-errors.ts';
-import { readText, SETTINGS_LIMIT } from '../../read-text.ts';
-import { fingerprint } from '../../store/files.ts';
 
 export interface CertificateOptions {
   readonly tls?: boolean | undefined;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { chooseOptions } from '../../contract/assumption-table.ts';
 import { writeJson } from '../../contract/json.ts';
-import { DEFAULTS, PERMANENT_SANDBOXES } from '../../defaults.ts';
-import { packageVersion } from '../../package.ts';
+import { packageVersion } from '../../files.ts';
+import { DEFAULTS, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { Totals } from '../../sandbox/coverage.ts';
 import type { SandboxOptions } from '../../sandbox/sandboxes.ts';
 import {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CurlRequest, curlCommand } from '../src/curl.ts';
+import { type CurlRequest, curlCommand } from '../src/raw-http.ts';
 import { listen } from './helpers/host.ts';
 import { findProgram, runProgram } from './helpers/program.ts';
 

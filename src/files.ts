@@ -1,9 +1,29 @@
 import { isUtf8 } from 'node:buffer';
-import { constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { constants, existsSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { errorCode } from './node-errors.ts';
 import { firstProblems, formatProblem, type TextProblem } from './words.ts';
+
+/** The folder of this package, found by walking up, since bundling moves files. */
+export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)));
+
+/** The version in package.json, read at the first call to keep the start fast. */
+export function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+  const version: unknown = Object(manifest).version;
+  if (typeof version !== 'string') throw new Error(`package.json in ${packageRoot} has no version`);
+  return version;
+}
+
+function findRoot(folder: string): string {
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const parent = dirname(folder);
+  if (parent === folder) throw new Error('There is no package.json above this program.');
+  return findRoot(parent);
+}
 
 const MEBIBYTE = 1024 ** 2;
 
@@ -108,4 +128,61 @@ function whyUnreadable(error: unknown): string {
     default:
       return `something that cannot be read (${errorCode(error) ?? String(error)})`;
   }
+}
+
+/** Changes whenever a file is written, touched or replaced; empty if there is none. */
+export function fingerprint(path: string): string {
+  try {
+    const stats = statSync(path, { bigint: true });
+    return `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
+  } catch {
+    return '';
+  }
+}
+
+export interface FileWatch {
+  /** Watches these files instead; new ones count as unchanged. */
+  follow(paths: readonly string[]): void;
+  close(): void;
+}
+
+/**
+ * Milliseconds between two checks of the files. A change is reported once a further check finds
+ * nothing new: editors write in several steps.
+ */
+const POLL_INTERVAL_MS = 50;
+
+/**
+ * Watches files, which need not exist yet, by polling: events of the system differ between platforms,
+ * and miss mounted folders and replaced files.
+ *
+ * @param onChange called after a change, one call at a time; must not reject
+ */
+export function watchFiles(
+  paths: readonly string[],
+  onChange: () => void | Promise<void>,
+): FileWatch {
+  let states = new Map(paths.map((path) => [path, fingerprint(path)]));
+  let changed = false;
+  let busy = false;
+
+  const look = async (): Promise<void> => {
+    if (busy) return;
+    const before = states;
+    states = new Map([...before.keys()].map((path) => [path, fingerprint(path)]));
+    if ([...states].some(([path, state]) => before.get(path) !== state)) changed = true;
+    else if (changed) {
+      changed = false;
+      busy = true;
+      await onChange();
+      busy = false;
+    }
+  };
+  const timer = setInterval(look, POLL_INTERVAL_MS).unref();
+  return {
+    follow: (wanted) => {
+      states = new Map(wanted.map((path) => [path, states.get(path) ?? fingerprint(path)]));
+    },
+    close: () => clearInterval(timer),
+  };
 }
