@@ -71,6 +71,7 @@ const replaced = {
     if (/^(?:express|yaml)$/.test(source)) return { id: `#${source}`, external: true };
     if (source === './generate-certificate.ts') return { id: '#certificate', external: true };
     if (source === './client.ts') return { id: '#redis', external: true };
+    if (source === '@faker-js/faker/locale/en') return { id: '#names', external: true };
     // The coloured debug output and the body parsers of express, and what the client of Redis can do
     // with packages that nobody has installed: all unused.
     const unused = /^(?:supports-color|body-parser|@opentelemetry\/api|@node-rs\/xxhash)$/;
@@ -84,11 +85,7 @@ const replaced = {
   load(id) {
     if (id.startsWith('\0empty:')) return '';
     const [, short] = /^\0short:(.*)$/.exec(id) ?? [];
-    if (short !== undefined) return Reflect.get(SHORT, short);
-    // The names of generated animals instead of the package that they come from.
-    return id.endsWith('/src/store/fixture/names.ts')
-      ? "export const loadNames = async () => (await import('#names')).names;"
-      : null;
+    return short === undefined ? null : Reflect.get(SHORT, short);
   },
 };
 
@@ -151,9 +148,11 @@ const chunks = [
     { minify: false, chunkFileNames: 'chunks/[name]-[hash].js' },
   ),
 ].flat();
-const { loadNames } = await tsImport('../src/store/fixture/names.ts', import.meta.url);
-const names = `export const names = ${JSON.stringify(await loadNames())};\n`;
-writeFileSync(join(dist, 'names.js'), names);
+// The names of generated animals, in place of the package that they come from.
+const { loadNames } = await tsImport('../src/store/generate-store.ts', import.meta.url);
+const { petNames, firstNames } = await loadNames();
+const definitions = { animal: { pet_name: petNames }, person: { first_name: { firstNames } } };
+writeFileSync(join(dist, 'names.js'), `export const faker = ${JSON.stringify({ definitions })};\n`);
 
 const dashboard = await buildDashboard();
 checkImports();

@@ -1,8 +1,18 @@
 import { isUtf8 } from 'node:buffer';
-import { constants, existsSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import {
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCode } from './node-errors.ts';
 import { firstProblems, formatProblem, type TextProblem } from './words.ts';
@@ -185,4 +195,13 @@ export function watchFiles(
     },
     close: () => clearInterval(timer),
   };
+}
+
+/** The path of a file with links resolved, even if it does not exist yet. */
+export function resolveLinks(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(resolve(path));
+  const real = join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
+  const isLink = lstatSync(real, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? resolveLinks(resolve(dirname(real), readlinkSync(real))) : real;
 }

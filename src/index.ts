@@ -6,7 +6,7 @@ import { createExpressApp } from './control/app.ts';
 import { assembleMock } from './mock.ts';
 import type { AppOptions } from './options.ts';
 import { createStart } from './scenario/sandbox-start.ts';
-import { loadFixtureSync } from './store/fixture/load-fixture.ts';
+import { loadFixtureSync } from './store/fixture.ts';
 
 export {
   type ControlClient,
@@ -47,7 +47,7 @@ export { ScenarioError } from './scenario/sandbox-start.ts';
 export type { ScenarioName } from './scenario/scenario-names.ts';
 export type { ScenarioDefinition } from './scenario/scenario-shape.ts';
 export { type RunningServer, startServer } from './server.ts';
-export { FixtureError } from './store/fixture/parse-fixture.ts';
+export { FixtureError } from './store/fixture.ts';
 
 /**
  * The whole mock as an Express app, to use with supertest or to mount in another Express app, whose

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { ASSUME } from './scenario/assume-shape.ts';
+import { ASSUME } from './scenario/settings-shapes.ts';
 import type { Member } from './shape/objects.ts';
 import {
   BASE_URL,
@@ -17,7 +17,7 @@ import {
   VISIBLE,
 } from './shape/shapes.ts';
 import { parseRedisAddress, REDIS_ADDRESS_FORM } from './storage/redis/address.ts';
-import { MAX_RECORDS } from './store/fixture/generate-store.ts';
+import { MAX_RECORDS } from './store/generate-store.ts';
 import { describe } from './words.ts';
 
 export interface OptionKind<Value = unknown, Own = Value> {

@@ -22,7 +22,7 @@ import {
   UPSTREAM,
 } from './option-kinds.ts';
 import type { StartSettings, StoreChoice } from './scenario/sandbox-start.ts';
-import { HOLD_TIME, IDLE_TIME, INSTANT, MAX_DELAY_MS } from './scenario/time-shapes.ts';
+import { HOLD_TIME, IDLE_TIME, INSTANT, MAX_DELAY_MS } from './scenario/settings-shapes.ts';
 import { LATEST } from './service/clock.ts';
 import { object, optional } from './shape/objects.ts';
 import {

@@ -32,7 +32,7 @@ import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import { createStart, loadBases, loadStore, type Start } from './scenario/sandbox-start.ts';
 import { isShipped } from './scenario/scenario-names.ts';
 import type { Scenario } from './scenario/scenario-shape.ts';
-import { fixturePath } from './store/fixture/parse-fixture.ts';
+import { fixturePath } from './store/fixture.ts';
 import type { Store } from './store/store.ts';
 import { createFileProblem } from './words.ts';
 

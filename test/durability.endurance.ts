@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadFixture } from '../src/store/fixture/load-fixture.ts';
+import { loadFixture } from '../src/store/fixture.ts';
 import { startCommand } from './helpers/command.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 

@@ -9,7 +9,7 @@ import { readYaml } from '../src/scenario/yaml-text.ts';
 import { BodyBytes } from '../src/service/input.ts';
 import { readAs } from '../src/shape/shapes.ts';
 import { readJson } from '../src/shape/source-text.ts';
-import { STORE } from '../src/store/fixture/parse-fixture.ts';
+import { STORE } from '../src/store/fixture.ts';
 import { formatProblem } from '../src/words.ts';
 import { type Answer, type Client, describeServer } from './helpers/wire.ts';
 

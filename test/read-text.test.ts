@@ -16,7 +16,7 @@ import { validateFile } from '../src/cli/commands/validate.ts';
 import { readConfigFile } from '../src/cli/flag-sources.ts';
 import { packageRoot, readText, readTextSync } from '../src/files.ts';
 import { loadScenarios } from '../src/scenario/load-scenario.ts';
-import { loadFixture } from '../src/store/fixture/load-fixture.ts';
+import { loadFixture } from '../src/store/fixture.ts';
 import { runCommand, spawnCommand } from './helpers/command.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 import { runProgram } from './helpers/program.ts';

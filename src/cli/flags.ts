@@ -22,7 +22,7 @@ import {
 import { OPTION_GROUPS } from '../options.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/report-shapes.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
-import { ASSUME } from '../scenario/assume-shape.ts';
+import { ASSUME } from '../scenario/settings-shapes.ts';
 import { object } from '../shape/objects.ts';
 import { FIELD_SHAPES } from '../shape/record-shapes.ts';
 import { choice, convert, list, scalar, text, type ValueOf } from '../shape/shapes.ts';

@@ -6,7 +6,7 @@ import { renderHtml } from '../report/html.ts';
 import { renderJunit } from '../report/junit.ts';
 import type { Report } from '../report/report.ts';
 import type { RunningServer } from '../server.ts';
-import { writeFixture } from '../store/fixture/load-fixture.ts';
+import { writeFixture } from '../store/fixture.ts';
 import type { Store } from '../store/store.ts';
 import { Failure, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';

@@ -1,7 +1,6 @@
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
-import { INPUT } from './assumptions/input-assumptions.ts';
+import { INPUT, WIRE } from './assumptions/protocol-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
-import { WIRE } from './assumptions/wire-assumptions.ts';
 import type { OperationId, Way } from './operations.ts';
 import { rowNames } from './records.ts';
 

@@ -6,7 +6,7 @@ import { RECORDS } from '../contract/records.ts';
 import { type Content, writeReply } from '../http/write.ts';
 import { LIMITS } from '../limits.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';
-import { adviseMethod } from '../service/no-operation.ts';
+import { adviseMethod } from '../service/operation.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, type InputOf, list, type Shape, withInput } from '../shape/shapes.ts';

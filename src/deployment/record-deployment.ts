@@ -11,7 +11,7 @@ import {
 } from '../contract/records.ts';
 import { findHeader } from '../raw-http.ts';
 import { readAs } from '../shape/shapes.ts';
-import { STORE } from '../store/fixture/parse-fixture.ts';
+import { STORE } from '../store/fixture.ts';
 import { ID_NAME, type Store } from '../store/store.ts';
 import { countText, describe, firstProblems, joinWords, problemText } from '../words.ts';
 import { DeploymentError } from './deployment-client.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import type { Fault } from '../scenario/fault-table.ts';
-import { MAX_DELAY_MS } from '../scenario/time-shapes.ts';
+import { MAX_DELAY_MS } from '../scenario/settings-shapes.ts';
 import {
   closeWith,
   framingHeaders,

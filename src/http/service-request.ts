@@ -8,7 +8,7 @@ import {
 } from '../contract/operations.ts';
 import { type Exchange, isDropped, type ServiceRequest } from '../sandbox/exchange.ts';
 import { BodyBytes, type Call, type RequestBody } from '../service/input.ts';
-import type { UnknownRoute } from '../service/no-operation.ts';
+import type { UnknownRoute } from '../service/operation.ts';
 import { suggest } from '../words.ts';
 import { parseAddress, parseQuery, parseTarget, type Target } from './target.ts';
 

@@ -1,6 +1,6 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { LIMITS } from '../limits.ts';
-import { INSTANT } from '../scenario/time-shapes.ts';
+import { INSTANT } from '../scenario/settings-shapes.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { BASIS_KINDS, basisReasons } from '../service/reply.ts';
 import { object, optional } from '../shape/objects.ts';

@@ -116,7 +116,7 @@ export function knownScenarios({ settings, scenarios }: State): KnownScenarios {
   for (const scenario of loaded) known.set(scenario.name, () => scenario);
   for (const [name, saved] of scenarios) {
     // Imported here, since most starts have no scenario.
-    known.set(name, async () => (await import('../scenario/scenario-text.ts')).readSaved(saved));
+    known.set(name, async () => (await import('../scenario/load-scenario.ts')).readSaved(saved));
   }
   return known;
 }

@@ -1,6 +1,6 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { rowNames } from '../contract/records.ts';
-import { INSTANT_TEXT } from '../scenario/time-shapes.ts';
+import { INSTANT_TEXT } from '../scenario/settings-shapes.ts';
 import { BASIS_KINDS } from '../service/reply.ts';
 import { object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice, integer, list, type Shape, type ValueOf } from '../shape/shapes.ts';

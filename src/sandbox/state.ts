@@ -19,7 +19,7 @@ import {
   NO_RATES,
   type RateWindows,
 } from '../service/keyring.ts';
-import { type Representation, representationFor } from '../service/representation.ts';
+import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
 import { NO_RETRIES, type Retries } from './findings.ts';
 import type { Upstream } from './upstream.ts';

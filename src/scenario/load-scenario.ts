@@ -11,12 +11,12 @@ import {
   type ShapeProblem,
   type ValueOf,
 } from '../shape/shapes.ts';
-import { shippedFixtures } from '../store/fixture/parse-fixture.ts';
+import { readJson } from '../shape/source-text.ts';
+import { shippedFixtures } from '../store/fixture.ts';
 import { createFileProblem, describe, joinWords, suggest, type TextProblem } from '../words.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
-import { readScenario, type Scenario } from './scenario-shape.ts';
-import { readScenarioText } from './scenario-text.ts';
+import { readScenario, type SavedScenario, type Scenario } from './scenario-shape.ts';
 
 const SHIPPED = join(packageRoot, 'scenarios');
 
@@ -232,4 +232,46 @@ export function scenarioFrom({ name, definition, ...origin }: ScenarioSource): S
       reading.problems.map(({ path, expected, found }) => createFileProblem(path, expected, found)),
     );
   return { ...reading.value, ...origin };
+}
+
+export async function readScenarioText(
+  file: string,
+  { name, format, text }: Omit<SavedScenario, 'description'>,
+): Promise<Scenario> {
+  // Imported here, since most starts need no YAML parser.
+  const read = format === 'json' ? readJson : (await import('./yaml-text.ts')).readYaml;
+  const parsed = read(file, text);
+  if (!parsed.ok) throw new ScenarioError(parsed.problems);
+  const { value, locate } = parsed;
+  const reading = readScenario(value, name);
+  if (!reading.ok) throw new ScenarioError(locate(reading.problems));
+  return { ...reading.value, locate };
+}
+
+const MAX_LENGTH: Readonly<Record<SavedScenario['format'], number>> = {
+  yaml: LIMITS.yamlText.max,
+  json: LIMITS.jsonText.max,
+};
+
+export async function scenarioFromText(
+  name: string,
+  text: string,
+  format: SavedScenario['format'] = 'yaml',
+): Promise<Scenario> {
+  const max = MAX_LENGTH[format];
+  if (text.length <= max) return readScenarioText(name, { name, format, text });
+  const others = format === 'json' ? '' : 'send the scenario as JSON, or ';
+  const expected = `at most ${max} characters`;
+  const message = `expected ${expected}, found more: ${others}start the server with its file`;
+  const place = { file: name, line: 1, column: 1 };
+  throw new ScenarioError([{ ...place, path: '$', expected, found: 'more', message }]);
+}
+
+const READ = new WeakMap<SavedScenario, Promise<Scenario>>();
+
+/** Reads a saved scenario, once. It was valid when it was saved. */
+export function readSaved(saved: SavedScenario): Promise<Scenario> {
+  const reading = READ.get(saved) ?? readScenarioText(saved.name, saved);
+  READ.set(saved, reading);
+  return reading;
 }

@@ -20,7 +20,7 @@ import {
 import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
 import { headersShape, REPLY } from './reply-shape.ts';
-import { MAX_DELAY_MS } from './time-shapes.ts';
+import { MAX_DELAY_MS } from './settings-shapes.ts';
 
 const EVERY = '*' as const;
 

@@ -6,7 +6,7 @@ import { randomInteger } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { RuleReply } from './reply-shape.ts';
 import type { Condition, Delay, Rule } from './rule-shape.ts';
-import { MAX_DELAY_MS } from './time-shapes.ts';
+import { MAX_DELAY_MS } from './settings-shapes.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */
 export interface RuleMatch {

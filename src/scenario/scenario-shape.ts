@@ -23,13 +23,12 @@ import {
   VISIBLE,
 } from '../shape/shapes.ts';
 import type { LocateProblems } from '../shape/source-text.ts';
-import { MAX_RECORDS } from '../store/fixture/generate-store.ts';
+import { MAX_RECORDS } from '../store/generate-store.ts';
 import type { StoreChanges } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import { createFileProblem, type TextProblem } from '../words.ts';
-import { ASSUME } from './assume-shape.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
-import { EXPIRY, INSTANT } from './time-shapes.ts';
+import { ASSUME, EXPIRY, INSTANT } from './settings-shapes.ts';
 
 const KEY_LIST = list(KEY, { expected: 'an array of API keys' });
 const LIST_OR_ALL = either(choice(['all']), KEY_LIST);

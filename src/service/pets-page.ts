@@ -2,7 +2,7 @@ import { parseInt64 } from '../contract/json.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { Animal } from '../contract/records.ts';
 import { randomForId } from '../store/random.ts';
-import type { RecordList, Records } from '../store/sorted-records.ts';
+import type { RecordList, Records } from '../store/store.ts';
 import { writeList } from '../store/store-text.ts';
 import type { Call, InputReader } from './input.ts';
 import type { ServiceState } from './operation.ts';

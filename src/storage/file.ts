@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { DataFile } from 'lowdb/node';
-import { readText, STORE_LIMIT } from '../files.ts';
+import { readText, resolveLinks, STORE_LIMIT } from '../files.ts';
 import { errorCode } from '../node-errors.ts';
 import type { State } from '../sandbox/state.ts';
 import {
@@ -10,8 +10,7 @@ import {
   StorageError,
   type Update,
 } from '../sandbox/storage.ts';
-import { resolveLinks } from '../store/files.ts';
-import { parseFixture } from '../store/fixture/parse-fixture.ts';
+import { parseFixture } from '../store/fixture.ts';
 import type { Store } from '../store/store.ts';
 import { createStoreWriter } from '../store/store-text.ts';
 import { lockFile } from './file-lock.ts';

@@ -5,10 +5,10 @@ import { LIMITS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import { asError } from '../node-errors.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { State } from '../sandbox/state.ts';
+import { readScenarioText } from '../scenario/load-scenario.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
 import type { SavedScenario } from '../scenario/scenario-shape.ts';
-import { readScenarioText } from '../scenario/scenario-text.ts';
 import { createFileProblem, describe } from '../words.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {

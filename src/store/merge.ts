@@ -14,8 +14,7 @@ import {
   type ShapeProblem,
   type ValuePath,
 } from '../shape/shapes.ts';
-import type { Records } from './sorted-records.ts';
-import { ID_NAME, type Store } from './store.ts';
+import { ID_NAME, type Records, type Store } from './store.ts';
 
 interface CollectionChanges<R> {
   readonly remove: readonly bigint[] | 'all';

@@ -1,6 +1,5 @@
 import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
-import type { RecordList } from './sorted-records.ts';
-import type { Store } from './store.ts';
+import type { RecordList, Store } from './store.ts';
 
 /** Writes a record as JSON, bigints as digits. Its members must be scalars with plain names. */
 export function recordText(record: object): string {

@@ -1,3 +1,6 @@
+import btree from 'sorted-btree';
+import difference from 'sorted-btree/extended/diffAgainst.js';
+import { INT64_MAX, INT64_MIN } from '../contract/json.ts';
 import type {
   Animal,
   CollectionName,
@@ -5,7 +8,220 @@ import type {
   Order,
   StoredRecord,
 } from '../contract/records.ts';
-import { Records } from './sorted-records.ts';
+
+const BTree = btree.default;
+const diffAgainst = difference.default;
+
+export interface RecordList<R> {
+  readonly text: string | Buffer;
+  readonly records: readonly R[];
+  /** The id of the last record of a page, if more follow and pages are found by it. */
+  readonly next?: bigint | undefined;
+  /** How many records there are on all pages, if that is shown. */
+  readonly total?: number | undefined;
+}
+
+/** Children of a node. Smaller nodes make a changed copy cheaper and a larger tree slower. */
+const NODE_SIZE = 16;
+
+/**
+ * Records that wait to be written into the tree. Copying a path of it for each write costs a create
+ * half its time, and a remembered state half its memory.
+ */
+const MAX_WRITTEN = 16;
+
+function compareIds(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+type Tree<R> = InstanceType<typeof BTree<bigint, R>>;
+
+/**
+ * Records by ascending id. Immutable: a change gives another value, which shares everything that it
+ * does not change.
+ */
+export class Records<R extends object> {
+  readonly idOf: (record: R) => bigint;
+  /** The highest id ever used, removed records included; undefined if there never was a record. */
+  readonly highestId: bigint | undefined;
+  readonly #tree: Tree<R>;
+  /** The latest records to be written, by ascending id. They replace those of the tree. */
+  readonly #written: readonly R[];
+  readonly size: number;
+  readonly #lists: ListCache<R>;
+
+  private constructor(
+    tree: Tree<R>,
+    idOf: (record: R) => bigint,
+    highestId: bigint | undefined,
+    lists: ListCache<R>,
+    written: readonly R[] = NOTHING,
+    size = tree.size,
+  ) {
+    this.#tree = tree;
+    this.#written = written;
+    this.size = size;
+    this.idOf = idOf;
+    this.highestId = highestId;
+    this.#lists = lists;
+  }
+
+  /** The records of a list in any order. Of records with the same id, the last one counts. */
+  static of<R extends object>(records: Iterable<R>, idOf: (record: R) => bigint): Records<R> {
+    const tree = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
+    for (const record of records) tree.set(idOf(record), record);
+    return new Records(tree, idOf, tree.maxKey(), new ListCache());
+  }
+
+  get(id: bigint): R | undefined {
+    for (const record of this.#written) if (this.idOf(record) === id) return record;
+    return this.#tree.get(id);
+  }
+
+  has(id: bigint): boolean {
+    return this.get(id) !== undefined;
+  }
+
+  with(record: R): Records<R> {
+    if (this.#written.length === MAX_WRITTEN) return this.withAll([record]);
+    const { idOf, highestId } = this;
+    const id = idOf(record);
+    const highest = highestId === undefined || id > highestId ? id : highestId;
+    const at = this.#indexOf(id);
+    const replaced = this.#written[at];
+    const isReplaced = replaced !== undefined && idOf(replaced) === id;
+    const written = this.#written.toSpliced(at, isReplaced ? 1 : 0, record);
+    const size = isReplaced || this.#tree.has(id) ? this.size : this.size + 1;
+    return new Records(this.#tree, idOf, highest, this.#lists, written, size);
+  }
+
+  /** Where a record is, or would be, among those that wait. */
+  #indexOf(id: bigint): number {
+    const index = this.#written.findIndex((record) => this.idOf(record) >= id);
+    return index === -1 ? this.#written.length : index;
+  }
+
+  #copy(): Tree<R> {
+    const tree = this.#tree.clone();
+    for (const record of this.#written) tree.set(this.idOf(record), record);
+    return tree;
+  }
+
+  withAll(records: Iterable<R>): Records<R> {
+    const tree = this.#copy();
+    let highest = this.highestId;
+    for (const record of records) {
+      const id = this.idOf(record);
+      tree.set(id, record);
+      if (highest === undefined || id > highest) highest = id;
+    }
+    return new Records(tree, this.idOf, highest, this.#lists);
+  }
+
+  without(ids: Iterable<bigint>): Records<R> {
+    const tree = this.#copy();
+    for (const id of ids) tree.delete(id);
+    return new Records(tree, this.idOf, this.highestId, this.#lists);
+  }
+
+  /** The same records where an id was used that none of them has any more. */
+  withHighestId(highestId: bigint | undefined): Records<R> {
+    return new Records(this.#copy(), this.idOf, highestId, this.#lists);
+  }
+
+  /** No records; the highest id ever used stays. */
+  cleared(): Records<R> {
+    const none = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
+    return new Records(none, this.idOf, this.highestId, this.#lists);
+  }
+
+  /** The records after each was changed. `change` keeps ids, and returns what it leaves as it is. */
+  map(change: (record: R) => R): Records<R> {
+    const tree = this.#copy();
+    let isChanged = false;
+    tree.editRange(INT64_MIN, INT64_MAX, true, (_id, record) => {
+      const after = change(record);
+      if (after === record) return undefined;
+      isChanged = true;
+      return { value: after };
+    });
+    return isChanged ? new Records(tree, this.idOf, this.highestId, this.#lists) : this;
+  }
+
+  /** The ids whose records differ from those of `other`, added and removed ones included. */
+  changedIds(other: Records<R>): readonly bigint[] {
+    if (other === this) return [];
+    const ids: bigint[] = [];
+    const add = (id: bigint): void => void ids.push(id);
+    diffAgainst<bigint, R, never>(this.#copy(), other.#copy(), add, add, add);
+    return ids;
+  }
+
+  *ascending(after?: bigint): Generator<R> {
+    const from = after === undefined ? undefined : after + 1n;
+    const written = from === undefined ? this.#written : this.#written.slice(this.#indexOf(from));
+    yield* this.#merge(this.#tree.entries(from, []), written, (a, b) => a < b);
+  }
+
+  *descending(before?: bigint): Generator<R> {
+    const from = before === undefined ? undefined : before - 1n;
+    const end = before === undefined ? this.#written.length : this.#indexOf(before);
+    const written = this.#written.slice(0, end).reverse();
+    yield* this.#merge(this.#tree.entriesReversed(from, []), written, (a, b) => a > b);
+  }
+
+  /** Merges the records that wait into those of the tree, both in one order. */
+  *#merge(
+    entries: Iterable<readonly [bigint, R]>,
+    written: readonly R[],
+    precedes: (one: bigint, other: bigint) => boolean,
+  ): Generator<R> {
+    let at = 0;
+    for (const [id, record] of entries) {
+      let next = written[at];
+      while (next !== undefined && precedes(this.idOf(next), id)) {
+        yield next;
+        at += 1;
+        next = written[at];
+      }
+      if (next !== undefined && this.idOf(next) === id) {
+        yield next;
+        at += 1;
+      } else yield record;
+    }
+    yield* written.slice(at);
+  }
+
+  /**
+   * A list of records, or the one that was written last if that is the same.
+   *
+   * @param form what else than the records and `key` decides the list, compared by identity
+   */
+  list(form: object, key: string, write: () => RecordList<R>): RecordList<R> {
+    return this.#lists.get(this, form, key, write);
+  }
+}
+
+const NOTHING: readonly never[] = [];
+
+/** In characters or bytes. A longer list is written anew for each request. */
+const MAX_KEPT_TEXT = 8 * 1024 ** 2;
+
+/**
+ * The list that was written last. All versions of a collection share one: a version that is only
+ * remembered, such as the state before an exchange, holds no text.
+ */
+class ListCache<R extends object> {
+  #last: { of: Records<R>; form: object; key: string; list: RecordList<R> } | undefined;
+
+  get(of: Records<R>, form: object, key: string, write: () => RecordList<R>): RecordList<R> {
+    const last = this.#last;
+    if (last?.of === of && last.form === form && last.key === key) return last.list;
+    const list = write();
+    this.#last = list.text.length > MAX_KEPT_TEXT ? undefined : { of, form, key, list };
+    return list;
+  }
+}
 
 /** The records of the service. Immutable. */
 export type Store = { readonly [Name in CollectionName]: Records<StoredRecord[Name]> };

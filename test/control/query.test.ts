@@ -16,7 +16,7 @@ import {
 import { readQuery } from '../../src/control/endpoint.ts';
 import { createListQuery, type RecordList, selectPage } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/files.ts';
-import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
+import { loadFixtureSync } from '../../src/store/fixture.ts';
 import { problemText } from '../../src/words.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';

@@ -7,7 +7,7 @@ import { writeJson } from '../../src/contract/json.ts';
 import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
 import { recordDeployment } from '../../src/deployment/record-deployment.ts';
 import { startServer } from '../../src/server.ts';
-import { writeFixture } from '../../src/store/fixture/load-fixture.ts';
+import { writeFixture } from '../../src/store/fixture.ts';
 import { drawChoices, drawing } from '../helpers/drawn-requests.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { type Ask, asker } from '../helpers/wire.ts';

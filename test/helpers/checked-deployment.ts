@@ -15,7 +15,7 @@ import { SAFE } from '../../src/deployment/transport.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { createStart } from '../../src/scenario/sandbox-start.ts';
 import { advanceClock } from '../../src/service/clock.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
 import type { Store } from '../../src/store/store.ts';
 import { listen } from './host.ts';
 

@@ -9,7 +9,7 @@ import { createStart, loadBases, type Start } from '../../src/scenario/sandbox-s
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
 import { advanceClock, type Instant } from '../../src/service/clock.ts';
 import type { Call } from '../../src/service/input.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { callOf } from './call.ts';
 

@@ -5,7 +5,7 @@ import { validateFile } from '../../src/cli/commands/validate.ts';
 import { loadForRequest, loadScenarios } from '../../src/scenario/load-scenario.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/scenario/scenario-shape.ts';
-import { parseDuration } from '../../src/scenario/time-shapes.ts';
+import { parseDuration } from '../../src/scenario/settings-shapes.ts';
 import { formatProblem } from '../../src/words.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 

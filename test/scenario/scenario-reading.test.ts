@@ -5,10 +5,13 @@ import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/files.ts';
+import { readScenarioText } from '../../src/scenario/load-scenario.ts';
 import { ScenarioError } from '../../src/scenario/sandbox-start.ts';
-import type { SavedScenario } from '../../src/scenario/scenario-shape.ts';
-import { type Scenario, scenarioSchema } from '../../src/scenario/scenario-shape.ts';
-import { readScenarioText } from '../../src/scenario/scenario-text.ts';
+import {
+  type SavedScenario,
+  type Scenario,
+  scenarioSchema,
+} from '../../src/scenario/scenario-shape.ts';
 import { formatProblem } from '../../src/words.ts';
 
 const SCENARIOS = join(packageRoot, 'scenarios');

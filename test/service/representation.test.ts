@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chooseOptions } from '../../src/contract/assumption-table.ts';
-import { representationFor } from '../../src/service/representation.ts';
+import { representationFor } from '../../src/service/reply.ts';
 
 test('the text of an animal is its JSON, whatever its name', () => {
   const { animal: write } = representationFor(chooseOptions());

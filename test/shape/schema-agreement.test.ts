@@ -7,7 +7,7 @@ import { isObject } from '../../src/contract/records.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { SCENARIO } from '../../src/scenario/scenario-shape.ts';
 import { readAs, type Shape } from '../../src/shape/shapes.ts';
-import { STORE } from '../../src/store/fixture/parse-fixture.ts';
+import { STORE } from '../../src/store/fixture.ts';
 
 const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ['a scenario', SCENARIO],

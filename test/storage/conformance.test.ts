@@ -29,7 +29,7 @@ import { openStoreFile } from '../../src/storage/file.ts';
 import { MemoryStorage } from '../../src/storage/memory.ts';
 import { joinFleet } from '../../src/storage/redis/fleet.ts';
 import { changedParts } from '../../src/storage/redis/parts.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
 import { EMPTY_STORE } from '../../src/store/store.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/folder.ts';

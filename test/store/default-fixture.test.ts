@@ -4,7 +4,7 @@ import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { SEEN_ANIMAL_STATUSES } from '../../src/contract/records.ts';
 import { packageRoot } from '../../src/files.ts';
-import { loadFixture } from '../../src/store/fixture/load-fixture.ts';
+import { loadFixture } from '../../src/store/fixture.ts';
 
 const store = await loadFixture('default');
 const [animals, inventory] = [[...store.animals.ascending()], [...store.inventory.ascending()]];

@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { loadFixtureSync } from '../../src/store/fixture/load-fixture.ts';
-import { FixtureError, parseFixture } from '../../src/store/fixture/parse-fixture.ts';
+import { FixtureError, loadFixtureSync, parseFixture } from '../../src/store/fixture.ts';
 
 const storeIn = (text: string) => parseFixture('FILE', { ok: true, text, pipe: false });
 

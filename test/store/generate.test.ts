@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { generateStore } from '../../src/store/fixture/generate-store.ts';
-import { parseFixture } from '../../src/store/fixture/parse-fixture.ts';
-import type { Records } from '../../src/store/sorted-records.ts';
-import { createStore } from '../../src/store/store.ts';
+import { parseFixture } from '../../src/store/fixture.ts';
+import { generateStore } from '../../src/store/generate-store.ts';
+import { createStore, type Records } from '../../src/store/store.ts';
 import { storeText } from '../../src/store/store-text.ts';
 
 const all = <R extends object>(records: Records<R>): R[] => [...records.ascending()];

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type RecordList, Records } from '../../src/store/sorted-records.ts';
+import { type RecordList, Records } from '../../src/store/store.ts';
 import { writeList } from '../../src/store/store-text.ts';
 
 interface Item {

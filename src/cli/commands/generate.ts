@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { DEFAULTS } from '../../limits.ts';
-import { generateStore } from '../../store/fixture/generate-store.ts';
+import { generateStore } from '../../store/generate-store.ts';
 import { storeText } from '../../store/store-text.ts';
 import type { Command } from '../command.ts';
 import { requireNew, writeStore } from '../write-files.ts';

@@ -10,8 +10,7 @@ import {
   recordDeployment,
 } from '../../deployment/record-deployment.ts';
 import { DEFAULTS } from '../../limits.ts';
-import { loadFixture } from '../../store/fixture/load-fixture.ts';
-import { FixtureError } from '../../store/fixture/parse-fixture.ts';
+import { FixtureError, loadFixture } from '../../store/fixture.ts';
 import { ID_NAME, type Store } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
 import { countText, describe, joinWords } from '../../words.ts';

@@ -9,7 +9,7 @@ import {
   type StoreChoice,
 } from '../../scenario/sandbox-start.ts';
 import { readJson } from '../../shape/source-text.ts';
-import { parseFixture } from '../../store/fixture/parse-fixture.ts';
+import { parseFixture } from '../../store/fixture.ts';
 import { formatProblem, type TextProblem } from '../../words.ts';
 import type { Command } from '../command.ts';
 import { escapeControls } from '../terminal.ts';

@@ -23,7 +23,7 @@ import {
   OPERATION,
   TEXTS,
 } from '../../sandbox/report-shapes.ts';
-import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
+import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { dictionary, namedObject, object, optional, required } from '../../shape/objects.ts';
 import {

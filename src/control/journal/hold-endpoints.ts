@@ -6,7 +6,7 @@ import { LATCH, withLatch } from '../../sandbox/holds.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/rule-shape.ts';
-import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
+import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Edit, JournalPage } from '../../sandbox/storage.ts';
-import { INSTANT_TEXT, WAIT_TIME } from '../../scenario/time-shapes.ts';
+import { INSTANT_TEXT, WAIT_TIME } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY_TEXT,

@@ -7,7 +7,7 @@ import { createFindingsReport } from '../../sandbox/coverage.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';
-import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
+import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, type InputOf, list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';

@@ -5,7 +5,12 @@ import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { activate, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
-import { loadForRequest, scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
+import {
+  loadForRequest,
+  scenarioFromText,
+  scenarioText,
+  shippedScenarios,
+} from '../../scenario/load-scenario.ts';
 import { dropCounters } from '../../scenario/rules.ts';
 import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
@@ -14,7 +19,6 @@ import {
   scenarioSchema,
   scenarioShape,
 } from '../../scenario/scenario-shape.ts';
-import { scenarioFromText } from '../../scenario/scenario-text.ts';
 import { internal, namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY_TEXT,

@@ -9,8 +9,7 @@ import { ASSUMPTION_VERDICT, verdictOn } from '../../deployment/check/verdict-sh
 import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
-import { ASSUME } from '../../scenario/assume-shape.ts';
-import { INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/time-shapes.ts';
+import { ASSUME, INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/settings-shapes.ts';
 import {
   advanceClock,
   type Clock,

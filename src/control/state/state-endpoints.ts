@@ -16,7 +16,7 @@ import {
   type ValueOf,
   withInput,
 } from '../../shape/shapes.ts';
-import { STORE } from '../../store/fixture/parse-fixture.ts';
+import { STORE } from '../../store/fixture.ts';
 import { merge } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
 import { storeText } from '../../store/store-text.ts';

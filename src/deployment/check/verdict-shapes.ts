@@ -1,5 +1,5 @@
 import { ASSUMPTION_IDS } from '../../contract/assumption-table.ts';
-import { INSTANT_TEXT } from '../../scenario/time-shapes.ts';
+import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
 

@@ -7,8 +7,7 @@ import { SCENARIO_SOURCE, scenarioFrom, scenarioSource } from '../../scenario/lo
 import { loadBases, type Start } from '../../scenario/sandbox-start.ts';
 import { RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
-import type { Records } from '../../store/sorted-records.ts';
-import type { Store } from '../../store/store.ts';
+import type { Records, Store } from '../../store/store.ts';
 import { cachedRecordText } from '../../store/store-text.ts';
 import { problemText } from '../../words.ts';
 

@@ -3,7 +3,7 @@ import { parseBaseUrl } from '../../../src/contract/base-url.ts';
 import { DeploymentClient } from '../../../src/deployment/deployment-client.ts';
 import { parseBody } from '../../../src/deployment/deployment-reply.ts';
 import { compareReply } from '../../../src/deployment/upstream/drift.ts';
-import { loadFixtureSync } from '../../../src/store/fixture/load-fixture.ts';
+import { loadFixtureSync } from '../../../src/store/fixture.ts';
 import { callOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { drawChoices, drawing, drawRequests } from '../../helpers/drawn-requests.ts';

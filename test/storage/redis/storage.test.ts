@@ -13,7 +13,7 @@ import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
 import { createStart, type Start } from '../../../src/scenario/sandbox-start.ts';
 import { currentInstant } from '../../../src/service/clock.ts';
 import { joinFleet } from '../../../src/storage/redis/fleet.ts';
-import { loadFixture } from '../../../src/store/fixture/load-fixture.ts';
+import { loadFixture } from '../../../src/store/fixture.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
