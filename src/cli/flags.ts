@@ -36,9 +36,7 @@ const ofSweep = optionFor('sweep');
 const ofCheck = optionFor('check');
 const ofRecord = optionFor('record');
 const ofCallers = optionFor('check', 'record');
-const ofReporters = optionFor('sweep', 'check');
 const ofRecorders = optionFor('generate', 'record');
-const ofResponses = optionFor('responses');
 const ofCtl = optionFor('ctl');
 const ofAll = optionFor(...COMMAND_NAMES);
 
@@ -165,10 +163,7 @@ export const FLAG_GROUPS = {
       ...(['assumptions', 'responses', 'scenarios', 'validate'] as const),
       ...(['sweep', 'ctl', 'check', 'record'] as const),
     )(SWITCH, 'Print JSON instead of a table.'),
-    curl: ofResponses(SWITCH, 'Print curl commands to copy.'),
-    check: ofResponses(SWITCH, 'Request each reply from a new server; exit with 1 if one differs.'),
-    http: ofResponses(OUTPUT, 'Write the requests as an .http file.'),
-    postman: ofResponses(OUTPUT, 'Write the requests as a Postman 2.1 collection.'),
+    curl: optionFor('responses')(SWITCH, 'Print curl commands to copy.'),
     serverUrl: optionFor('openapi', 'responses')(
       one(
         'URL',
@@ -179,12 +174,7 @@ export const FLAG_GROUPS = {
     ),
     documented: optionFor('openapi')(SWITCH, 'Leave out what is assumed.'),
     output: ofRecorders(OUTPUT, 'Fixture to write; generate prints it by default.'),
-    force: optionFor(
-      'check',
-      'generate',
-      'record',
-      'responses',
-    )(SWITCH, 'Overwrite an existing file.'),
+    force: optionFor('check', 'generate', 'record')(SWITCH, 'Overwrite an existing file.'),
   },
   Evidence: {
     coverage: ofServeAndExec(
@@ -203,8 +193,6 @@ export const FLAG_GROUPS = {
     jobs: ofSweep(count(1, 1000), 'Run this many at a time; by default one for each processor.'),
     all: ofSweep(SWITCH, 'Also run the assumptions that the command did not touch.'),
     allow: ofSweep(ALLOWED, 'Expected failure, as ID=OPTION; does not affect the exit code.'),
-    junit: ofReporters(OUTPUT, 'Also write the result as JUnit XML.'),
-    html: ofReporters(OUTPUT, 'Also write the result as a web page.'),
   },
   Other: {
     config: optionFor(

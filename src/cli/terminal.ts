@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { isObject } from '../contract/records.ts';
-import type { Report, ReportRow, Section } from '../report/report.ts';
 import { escapeCharacter } from '../words.ts';
 
 /** Where a command prints, and who reads it. */
@@ -50,8 +49,8 @@ export function writeInBackground(stream: Writable): void {
 
 type Format = 'bold' | 'red' | 'green' | 'yellow' | 'magenta' | 'cyan' | 'grey';
 
-export function paint(text: string, format: Format, { colour }: Style): string {
-  return colour ? styleText(format, text, { validateStream: false }) : text;
+export function paint(text: string, format: Format | undefined, { colour }: Style): string {
+  return colour && format !== undefined ? styleText(format, text, { validateStream: false }) : text;
 }
 
 export function bold(text: string, style: Style): string {
@@ -110,6 +109,11 @@ export function renderTable(
   return rows.map((row) => renderRow(row, widths, indent)).join('');
 }
 
+/** A table under a heading. */
+export function renderSection(title: string, rows: Rows, style: Style): string {
+  return `${bold(title, style)}\n${renderTable(rows, style)}`;
+}
+
 function widestCells(rows: Rows): number[] {
   const [first = []] = rows;
   const lengths = (column: number) => rows.map((row) => countColumns(row[column] ?? ''));
@@ -148,43 +152,6 @@ function pad(text: string, width: number): string {
 
 function countColumns(text: string): number {
   return stripVTControlCharacters(text).length;
-}
-
-/** A report for a person: its tables, then what failed with its output, then the result. */
-export function renderReport({ sections, summary }: Report, style: Style): string {
-  return [
-    ...sections.map((section) => renderSection(section, style)),
-    summary.map((line) => `${line}\n`).join(''),
-  ]
-    .filter((part) => part !== '')
-    .join('\n');
-}
-
-function renderSection({ title, layout, rows, none = '' }: Section, style: Style): string {
-  if (rows.length === 0) return none === '' ? '' : `${bold(title, style)}\n  ${none}\n`;
-  if (layout === 'names') {
-    const names = wrap(rows.map((row) => row.title).join(', '), style.width - 2);
-    return `${title}:\n${indent(names)}`;
-  }
-  const lines = rows.map((row) => renderCells(row, style));
-  const table = renderTable(lines, style);
-  const cards = rows
-    .filter(({ output }) => output !== undefined)
-    .map((row) => `${bold(row.title, style)}\n${indent(splitOutput(row))}`);
-  return [`${bold(title, style)}\n${table}`, ...cards].join('\n');
-}
-
-function splitOutput({ output = [] }: ReportRow): string[] {
-  return output.flatMap((text) => text.split('\n')).map(escapeControls);
-}
-
-/** The cells of a row. The first word of the one that says how it went has its colour. */
-function renderCells({ cells = [], tonedCell, tone }: ReportRow, style: Style): string[] {
-  return cells.map((cell, index) => {
-    const text = escapeControls(cell);
-    if (index !== tonedCell || tone === undefined) return text;
-    return text.replace(/^[^:;]*/, (verdict) => paint(verdict, tone, style));
-  });
 }
 
 export function indent(lines: readonly string[]): string {

@@ -1,10 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { asError } from '../node-errors.ts';
-import { coverageReport, REPORT_FORMATS } from '../report/coverage-report.ts';
-import { renderHtml } from '../report/html.ts';
-import { renderJunit } from '../report/junit.ts';
-import type { Report } from '../report/report.ts';
+import { REPORT_FORMATS } from '../report/coverage-report.ts';
 import type { RunningServer } from '../server.ts';
 import { writeFixture } from '../store/fixture.ts';
 import type { Store } from '../store/store.ts';
@@ -13,11 +10,6 @@ import type { Flags } from './flags.ts';
 
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
-export function writeReports(report: Report, { junit, html }: Flags): void {
-  if (junit !== undefined) writeText(junit, renderJunit(report));
-  if (html !== undefined) writeText(html, renderHtml(report));
 }
 
 /** @throws Failure if the file cannot be written */
@@ -53,10 +45,10 @@ export function writeCoverageFiles(
   const coverage = server.coverage();
   const { shown, total } = coverage.totals.documented;
   const missed = (100 * shown) / total < required;
-  const report = coverageReport({ coverage, findings: server.findings() }, missed);
+  const evidence = { coverage, findings: server.findings() };
   return files.flatMap((file) => {
     try {
-      writeText(file, REPORT_FORMATS[extname(file)]?.(report) ?? '');
+      writeText(file, REPORT_FORMATS[extname(file)]?.(evidence, missed) ?? '');
       return [];
     } catch (error) {
       return [asError(error).message];

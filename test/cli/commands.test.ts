@@ -126,13 +126,9 @@ const DEPLOYMENT = ['http://127.0.0.1:1/v1', '--key', 'demo-key'];
 
 describe('a file to write', () => {
   test.each([
-    [['check', ...DEPLOYMENT], '--junit'],
-    [['check', ...DEPLOYMENT], '--html'],
     [['check', ...DEPLOYMENT], '--save'],
     [['record', ...DEPLOYMENT], '--output'],
     [['generate', '--animals', '1'], '--output'],
-    [['responses'], '--http'],
-    [['responses'], '--postman'],
     [['serve', '--port', '0'], '--coverage'],
     [['serve', '--port', '0'], '--tls-write'],
   ])('is refused before %j does anything, if it cannot be written: %s', async (words, flag) => {
@@ -153,9 +149,9 @@ describe('a file to write', () => {
   });
 
   test('gets the folders that it lacks', async () => {
-    const file = join(folder, 'new', 'folder', 'replies.http');
-    expect((await runInProcess(['responses', '--http', file])).code).toBe(0);
-    expect(readFileSync(file, 'utf8')).toContain('GET ');
+    const file = join(folder, 'new', 'folder', 'store.json');
+    expect((await runInProcess(['generate', '--animals', '1', '--output', file])).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toContain('"animals"');
   });
 });
 

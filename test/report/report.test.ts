@@ -1,12 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type CoverageEvidence,
-  coverageReport,
-  REPORT_FORMATS,
-} from '../../src/report/coverage-report.ts';
-import { escapeMarkup } from '../../src/report/markup.ts';
+import { escapeMarkup } from '../../src/report/coverage-page.ts';
+import { type CoverageEvidence, REPORT_FORMATS } from '../../src/report/coverage-report.ts';
 import type { Finding } from '../../src/sandbox/report-shapes.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
 import { runCommand } from '../helpers/command.ts';
@@ -18,7 +14,7 @@ const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
 const data = (): CoverageEvidence => ({ coverage: server.coverage(), findings: server.findings() });
 const render = (ending: string, of: CoverageEvidence = data(), missed = false): string =>
-  REPORT_FORMATS[ending]?.(coverageReport(of, missed)) ?? '';
+  REPORT_FORMATS[ending]?.(of, missed) ?? '';
 
 beforeAll(async () => {
   server = await startServer({ port: 0 });

@@ -1,4 +1,4 @@
-import { assumptionShape, assumptionTopic } from '../../contract/assumption-table.ts';
+import { assumptionTopic } from '../../contract/assumption-table.ts';
 import { type PlannedRequest, planCheck } from '../../deployment/check/check-plan.ts';
 import { runCheck } from '../../deployment/check/run-check.ts';
 import {
@@ -14,22 +14,26 @@ import {
   verdictText,
 } from '../../deployment/check/verdict-shapes.ts';
 import {
-  type AssumptionVerdict,
   type CheckReport,
   checkReport,
   type Difference,
   findShortfall,
   isBroken,
-  type ReplyVerdict,
 } from '../../deployment/check/verdicts.ts';
 import { SAFE } from '../../deployment/transport.ts';
-import type { Report, ReportRow, Section } from '../../report/report.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { countText, cut, formatProblem } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../command.ts';
 import { askConsent, connect, workWith } from '../connection.ts';
-import { formatNotice, renderReport, renderTable, type Style } from '../terminal.ts';
-import { formatJson, requireNew, writeReports, writeText } from '../write-files.ts';
+import {
+  escapeControls,
+  formatNotice,
+  paint,
+  renderSection,
+  renderTable,
+  type Style,
+} from '../terminal.ts';
+import { formatJson, requireNew, writeText } from '../write-files.ts';
 
 export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
   const { style } = terminal;
@@ -49,8 +53,6 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const report = checkReport(transcript);
   const changes = earlier && listChanges(earlier, report, flags.allowUnsettled ?? false);
   const { href } = client.url;
-  const result = createReport(href, report, changes);
-  writeReports(result, flags);
   if (flags.json)
     for (const change of changes ?? []) terminal.notices.write(formatNotice(formatChange(change)));
   const wanted = flags.allowUnsettled ? undefined : findShortfall(report);
@@ -63,7 +65,7 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const isChanged = changes?.some(({ fails }) => fails) === true;
   const failed = isBroken(report) || isChanged || wanted !== undefined;
   const exitCode = failed ? EXIT_GATE_FAILED : 0;
-  return { text: renderReport(result, style), json: result.document, exitCode };
+  return { text: renderCheck(report, changes, style), json: report, exitCode };
 };
 
 async function readEarlier(file: string): Promise<EarlierCheck> {
@@ -75,55 +77,66 @@ async function readEarlier(file: string): Promise<EarlierCheck> {
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }
 
-/**
- * A check as a report. What is open or was not tried is skipped; what is broken or changed fails.
- *
- * @param changes undefined without `--against`
- */
-function createReport(
-  url: string,
-  document: CheckReport,
+/** @param changes undefined without `--against` */
+function renderCheck(
+  report: CheckReport,
   changes: readonly CheckChange[] | undefined,
-): Report {
-  const { assumptions, replies } = document;
+  style: Style,
+): string {
+  const { assumptions, replies } = report;
   const topics = [...new Set(assumptions.map(({ id }) => assumptionTopic(id)))];
-  const settled = count(assumptions, 'settled');
-  const asDocumented = count(replies, 'as-documented');
-  const notTried = count(replies, 'not-tried');
-  const summary = [
-    `${countText(assumptions.length, 'assumption')}: ${settled} settled, ${count(assumptions, 'none-of-the-options')} none of the options, ${count(assumptions, 'open')} open`,
-    `${countText(replies.length, 'reply', 'replies')}: ${asDocumented} as documented, ${count(replies, 'different')} different, ${notTried} not tried`,
-    ...describeDoubts(document),
+  const tables = [
+    ...topics.map((topic) => {
+      const ofTopic = assumptions.filter(({ id }) => assumptionTopic(id) === topic);
+      const rows = ofTopic.map(({ id, verdict, option = verdictText(verdict), why }) => {
+        return createRow(id, verdict, option, why, style);
+      });
+      return renderSection(topic, rows, style);
+    }),
+    renderSection(
+      'Documented replies',
+      replies.map(({ operation, status, verdict, differences = [], why }) => {
+        const reasons = [...differences.map(formatDifference), ...(why === undefined ? [] : [why])];
+        const name = `${operation} ${status}`;
+        return createRow(name, verdict, verdictText(verdict), reasons.join('; '), style);
+      }),
+      style,
+    ),
   ];
-  const sections: Section[] = topics.map((topic) => ({
-    title: topic,
-    layout: 'table',
-    columns: ['Assumption', 'Verdict', 'Why'],
-    rows: assumptions.filter(({ id }) => assumptionTopic(id) === topic).map(assumptionRow),
-    suite: 'assumptions',
-  }));
-  sections.push({
-    title: 'Documented replies',
-    layout: 'table',
-    columns: ['Reply', 'Verdict', 'Differences'],
-    rows: replies.map(replyRow),
-    suite: 'documented replies',
-  });
   if (changes !== undefined) {
-    const [title, columns, rows] = ['Changes', ['Change'], changes.map(changeRow)];
-    sections.push({ title, layout: 'table', columns, rows, none: 'none', suite: 'changes' });
+    const lines = changes.map((change) => escapeControls(formatChange(change)));
+    const rows = (lines.length > 0 ? lines : ['none']).map((line) => [line]);
+    tables.push(renderSection('Changes', rows, style));
   }
-  return {
-    title: 'What a deployment answers',
-    document,
-    intro: [`\`${url}\``, ...summary.map((line) => `${line}.`)],
-    tiles: [
-      { name: 'assumptions settled', shown: settled, total: assumptions.length },
-      { name: 'replies as documented', shown: asDocumented, total: replies.length - notTried },
-    ],
-    sections,
-    summary,
-  };
+  return [
+    ...tables,
+    summarize(report)
+      .map((line) => `${line}\n`)
+      .join(''),
+  ].join('\n');
+}
+
+function createRow(name: string, verdict: VerdictName, text: string, why = '', style: Style) {
+  return [name, paint(text, VERDICT_TONES[verdict], style), escapeControls(why)];
+}
+
+function summarize(report: CheckReport): string[] {
+  const { assumptions, replies } = report;
+  const ofAssumptions = [
+    `${count(assumptions, 'settled')} settled`,
+    `${count(assumptions, 'none-of-the-options')} none of the options`,
+    `${count(assumptions, 'open')} open`,
+  ];
+  const ofReplies = [
+    `${count(replies, 'as-documented')} as documented`,
+    `${count(replies, 'different')} different`,
+    `${count(replies, 'not-tried')} not tried`,
+  ];
+  return [
+    `${countText(assumptions.length, 'assumption')}: ${ofAssumptions.join(', ')}`,
+    `${countText(replies.length, 'reply', 'replies')}: ${ofReplies.join(', ')}`,
+    ...describeDoubts(report),
+  ];
 }
 
 /** What else a reader of the verdicts has to know of the deployment. */
@@ -139,46 +152,6 @@ function describeDoubts({ lag, holdsForLag, unlike }: CheckReport): string[] {
 
 function count<V extends VerdictName>(list: readonly { verdict: V }[], wanted: V): number {
   return list.filter(({ verdict }) => verdict === wanted).length;
-}
-
-function assumptionRow({ id, verdict, option, why = '' }: AssumptionVerdict): ReportRow {
-  const { question, options } = assumptionShape(id);
-  const meaning = options.find(({ name }) => name === option)?.meaning;
-  const name = option ?? verdictText(verdict);
-  const outcome = verdict === 'open' ? 'skipped' : 'passed';
-  return {
-    title: id,
-    cells: [id, name, why],
-    tonedCell: 1,
-    tone: VERDICT_TONES[verdict],
-    about: [question, ...(meaning === undefined ? [] : [meaning])],
-    test: { group: id, name, output: [why], verdict: outcome, message: why },
-  };
-}
-
-function replyRow({ operation, status, verdict, differences = [], why }: ReplyVerdict): ReportRow {
-  const output = differences.map(formatDifference);
-  const reasons = [...output, ...(why === undefined ? [] : [why])];
-  const title = `${operation} ${status}`;
-  const outcome = {
-    'as-documented': { verdict: 'passed' },
-    different: { verdict: 'failure', message: 'different from the document' },
-    'not-tried': { verdict: 'skipped', message: why ?? 'not tried' },
-  } as const;
-  return {
-    title,
-    cells: [title, verdictText(verdict), reasons.join('; ')],
-    tonedCell: 1,
-    tone: VERDICT_TONES[verdict],
-    test: { group: operation, name: `${status}`, output, ...outcome[verdict] },
-  };
-}
-
-function changeRow(change: CheckChange): ReportRow {
-  const { subject: title, fails } = change;
-  const message = formatChange(change);
-  const verdict = fails ? 'failure' : 'skipped';
-  return { title, cells: [message], test: { group: 'changes', name: title, verdict, message } };
 }
 
 function formatChange({ subject, before, after, why }: CheckChange): string {

@@ -1,9 +1,11 @@
 import { DEFAULT_URL } from '../../contract/base-url.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../../contract/operations.ts';
 import { type Address, parseAddress } from '../../http/target.ts';
-import { checkReplies, type RecipeCheck } from '../../responses/check-replies.ts';
+import { curlCommand } from '../../raw-http.ts';
+import { describe } from '../../words.ts';
+import { type Command, parseChoice, refusal } from '../command.ts';
+import { bold, renderTable, type Style } from '../terminal.ts';
 import {
-  formatTitle,
   listReplies,
   listSafeSteps,
   listSteps,
@@ -11,39 +13,14 @@ import {
   type ReplyRecipe,
   WAY_NAMES,
   type WayName,
-} from '../../responses/reply-recipes.ts';
-import {
-  createPostmanCollection,
-  formatCurlLines,
-  formatHttpFile,
-} from '../../responses/request-files.ts';
-import { describe } from '../../words.ts';
-import { type Command, parseChoice, refusal } from '../command.ts';
-import { bold, renderTable, type Style } from '../terminal.ts';
-import { formatJson, requireNew, writeText } from '../write-files.ts';
+} from './reply-recipes.ts';
 
 export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
   const replies = selectReplies(operation);
   const address = readAddress(flags.serverUrl);
-  const { http, postman, force } = flags;
-  if (http !== undefined && !force) requireNew(http, '--http');
-  if (postman !== undefined && !force) requireNew(postman, '--postman');
-  if (http !== undefined) writeText(http, formatHttpFile(replies, address));
-  if (postman !== undefined) {
-    writeText(postman, formatJson(createPostmanCollection(replies, address)));
-  }
-  if (flags.check) {
-    const checks = await checkReplies(replies);
-    const failed = checks.some(({ problem }) => problem !== undefined);
-    return {
-      text: renderChecks(checks),
-      json: checks.map(describeCheck),
-      exitCode: failed ? 1 : 0,
-    };
-  }
-  const isWritten = http !== undefined || postman !== undefined;
-  const table = isWritten ? '' : renderReplies(replies, terminal.style);
-  const text = flags.curl ? formatCurlLines(replies, address) : table;
+  const text = flags.curl
+    ? formatCurlLines(replies, address)
+    : renderReplies(replies, terminal.style);
   return { text, json: replies.map((recipe) => entry(recipe, address.sandbox)), exitCode: 0 };
 };
 
@@ -77,20 +54,6 @@ function request({ body, ...step }: RecipeStep): object {
   return { ...step, ...(typeof body === 'number' ? { bodyBytes: body } : { body }) };
 }
 
-function describeCheck({ recipe, way, problem }: RecipeCheck): object {
-  const { operation, status, ground } = recipe;
-  return { operation, status, ground, way, ok: problem === undefined, problem };
-}
-
-function renderChecks(checks: readonly RecipeCheck[]): string {
-  const lines = checks.map(({ recipe, way, problem }) => {
-    const title = formatTitle(recipe, way);
-    return problem === undefined ? `ok      ${title}` : `failed  ${title}: ${problem}`;
-  });
-  const failed = checks.filter(({ problem }) => problem !== undefined).length;
-  return `${lines.join('\n')}\n${checks.length - failed} ok, ${failed} failed\n`;
-}
-
 const STATUS_COLUMN = 6;
 const WAY_COLUMN = 8;
 
@@ -108,7 +71,7 @@ function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
     const title = bold(`${id}: ${method} ${path}`, style);
     return rows.length === 0 ? [] : [`${title}\n${renderTable(rows, layout)}`];
   });
-  return `${tables.join('\n')}\n--curl prints commands to copy, --check requests every reply.\n`;
+  return `${tables.join('\n')}\n--curl prints commands to copy.\n`;
 }
 
 function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
@@ -140,4 +103,39 @@ function inWords({ method, path, headers, body, times }: RecipeStep): string {
     ...(type === 'application/json' ? [] : [`as ${type}`]),
     ...(times > 1 ? [`${times} times`] : []),
   ].join(' ');
+}
+
+function formatCurlLines(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
+  const blocks = replies.flatMap((recipe) =>
+    WAY_NAMES.map((way) => {
+      const steps = listSafeSteps(recipe, way, sandbox);
+      const last = steps.at(-1);
+      const lines = steps.map((step) =>
+        step === last
+          ? `${formatCurl(step, root, ['-i'])}  # ${recipe.status}\n`
+          : `${formatCurl(step, root, ['-s', '-o', '/dev/null'])}\n`,
+      );
+      return `# ${formatTitle(recipe, way)}\n${lines.join('')}`;
+    }),
+  );
+  return blocks.join('\n');
+}
+
+function formatTitle({ operation, status, ground }: ReplyRecipe, way: WayName): string {
+  const by = { state: 'by real state', scenario: 'by scenario', prefer: 'by Prefer' }[way];
+  return `${operation} ${status} (${ground}), ${by}`;
+}
+
+function formatCurl(
+  { method, path, headers, body, times }: RecipeStep,
+  root: string,
+  options: readonly string[],
+): string {
+  const request = { method, url: `${root}${path}`, headers: Object.entries(headers) };
+  if (typeof body === 'number') {
+    const line = curlCommand(request, [...options, '--data-binary', '@-']);
+    return `head -c ${body} /dev/zero | ${line}`;
+  }
+  const line = curlCommand({ ...request, body }, options);
+  return times === 1 ? line : `for n in $(seq ${times}); do ${line}; done`;
 }

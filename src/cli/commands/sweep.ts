@@ -1,24 +1,34 @@
 import { availableParallelism } from 'node:os';
+import { stripVTControlCharacters } from 'node:util';
 import {
   ASSUMPTION_IDS,
+  type AssumptionId,
   type Choices,
   chooseOptions,
   optionNames,
 } from '../../contract/assumption-table.ts';
+import { countText } from '../../words.ts';
 import { describeEnding, type FinishedRun, Runner, type RunSettings } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { renderNotice } from '../log.ts';
-import { AssumptionTracker, NO_CALLS, summarizeFindings } from '../run-evidence.ts';
-import { createProgress, formatNotice, indent, renderReport } from '../terminal.ts';
-import { writeReports } from '../write-files.ts';
 import {
-  countRuns,
-  formatVariant,
-  sweepReport,
-  Tail,
-  type Variant,
-  type VariantRun,
-} from './sweep-report.ts';
+  AssumptionTracker,
+  type FindingSummary,
+  NO_CALLS,
+  summarizeFindings,
+} from '../run-evidence.ts';
+import {
+  bold,
+  createProgress,
+  escapeControls,
+  formatNotice,
+  indent,
+  paint,
+  renderSection,
+  type Style,
+  stripControls,
+  wrap,
+} from '../terminal.ts';
 
 const LAST_LINES = 20;
 
@@ -71,19 +81,20 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
     return finishedRun && variantRun(variant, finishedRun, baseline, flags.allow);
   };
   const results = await runAll(variants, flags.jobs, runVariant, progress);
+  const runs = results.filter((result) => result !== undefined);
+  const notRun = variants.filter((_, index) => results[index] === undefined);
+  const failed = countRuns('failed', runs) > 0;
   const result = {
+    passed: !failed && notRun.length === 0,
     command,
     baselineSeconds: baseline.seconds,
-    runs: results.filter((run) => run !== undefined),
+    runs,
     untouched: free.filter((id) => !touched.includes(id)),
     decidedByScenario: ASSUMPTION_IDS.filter((id) => id in byScenarios),
-    notRun: variants.filter((_, index) => results[index] === undefined),
+    notRun,
   };
-  const report = sweepReport(result);
-  writeReports(report, flags);
-  const failed = countRuns('failed', result) > 0;
   const exitCode = runner.signals.exitCode ?? (failed ? EXIT_GATE_FAILED : 0);
-  return { text: renderReport(report, terminal.style), json: report.document, exitCode };
+  return { text: renderSweep(result, terminal.style), json: result, exitCode };
 };
 
 /** Returns what runs the command under other options, or returns undefined if a signal came. */
@@ -159,4 +170,120 @@ function variantRun(
 function baselineFailure({ ending, output }: SweepRun): string {
   const lines = indent(output.lines(Number.POSITIVE_INFINITY));
   return `petstore-mock: sweep stopped because the command fails under the chosen options: it ${describeEnding(ending).text}\n${lines}`;
+}
+
+interface Variant {
+  readonly assumption: AssumptionId;
+  readonly option: string;
+}
+
+interface VariantRun extends Variant, Pick<FinishedRun, 'ending' | 'seconds'> {
+  /** `allowed`: an expected failure. `flaky`: failed, and passed when it ran again, alone. */
+  readonly verdict: 'passed' | 'failed' | 'allowed' | 'flaky';
+  readonly lastLines: readonly string[];
+  /** The kinds of findings that the baseline did not have. */
+  readonly findings: readonly FindingSummary[];
+}
+
+interface SweepResult {
+  readonly passed: boolean;
+  readonly command: readonly string[];
+  readonly baselineSeconds: number;
+  readonly runs: readonly VariantRun[];
+  /** Assumptions that were not run because the baseline did not touch them. */
+  readonly untouched: readonly AssumptionId[];
+  readonly decidedByScenario: readonly AssumptionId[];
+  /** Variants that were not run because of an interruption. */
+  readonly notRun: readonly Variant[];
+}
+
+function countRuns(verdict: VariantRun['verdict'], runs: readonly VariantRun[]): number {
+  return runs.filter((run) => run.verdict === verdict).length;
+}
+
+function formatVariant({ assumption, option }: Variant): string {
+  return `${assumption}=${option}`;
+}
+
+function renderSweep({ runs, untouched, ...result }: SweepResult, style: Style): string {
+  const notRun = [
+    ['the command did not touch it (--all includes it)', untouched],
+    ['a scenario decides it', result.decidedByScenario],
+    ['the sweep was interrupted', result.notRun.map(formatVariant)],
+  ] as const;
+  return [
+    ...(runs.length > 0
+      ? [
+          renderSection(
+            'Other options',
+            runs.map((run) => createRow(run, style)),
+            style,
+          ),
+        ]
+      : []),
+    ...runs.filter(({ verdict }) => verdict !== 'passed').map((run) => renderOutput(run, style)),
+    ...notRun
+      .filter(([, names]) => names.length > 0)
+      .map(([why, names]) => {
+        return `Not run because ${why}:\n${indent(wrap(names.join(', '), style.width - 2))}`;
+      }),
+    `${summarize(runs, result.notRun.length)}\n`,
+  ].join('\n');
+}
+
+function summarize(runs: readonly VariantRun[], notRun: number): string {
+  const [passed, failed] = [countRuns('passed', runs), countRuns('failed', runs)];
+  const [allowed, flaky] = [countRuns('allowed', runs), countRuns('flaky', runs)];
+  const assumptions = new Set(runs.map(({ assumption }) => assumption)).size;
+  return [
+    `tried ${countText(runs.length, 'alternative')} to ${countText(assumptions, 'assumption')}: ${passed} passed`,
+    ...(failed || !allowed ? [`${failed} failed`] : []),
+    ...(allowed ? [`${allowed} failed as allowed`] : []),
+    ...(flaky ? [`${flaky} flaky`] : []),
+    ...(notRun > 0 ? [`${notRun} not run`] : []),
+  ].join(', ');
+}
+
+const TONES = { passed: 'green', failed: 'red', allowed: 'yellow', flaky: 'yellow' } as const;
+
+function createRow(run: VariantRun, style: Style): string[] {
+  const { assumption, option, verdict, ending } = run;
+  const ended = `: the command ${describeEnding(ending).text}`;
+  const more = verdict === 'flaky' ? `${ended}, and passed when it ran again` : ended;
+  const notes = describeNewFindings(run).map((note) => `; ${note}`);
+  const rest = verdict === 'passed' ? notes.join('') : more;
+  return [assumption, option, paint(verdict, TONES[verdict], style) + rest];
+}
+
+function renderOutput(run: VariantRun, style: Style): string {
+  const printed = run.lastLines.length > 0 ? run.lastLines : ['(no output)'];
+  const lines = [...describeNewFindings(run), ...printed.map(escapeControls)];
+  return `${bold(formatVariant(run), style)}\n${indent(lines)}`;
+}
+
+/** Escaped, since a client influences them. */
+function describeNewFindings({ findings }: VariantRun): string[] {
+  return findings.map(({ code, count, example }) => {
+    const more = count === 1 ? '' : ` (and ${count - 1} more)`;
+    return `found ${code}: ${escapeControls(example)}${more}`;
+  });
+}
+
+/** Characters of a command's output: the last lines say why it failed. */
+const MAX_OUTPUT = 64 * 1024;
+
+export class Tail {
+  #text = '';
+
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length > 2 * MAX_OUTPUT) this.#text = this.#text.slice(-MAX_OUTPUT);
+  }
+
+  /** The last lines that are not blank, without colours and other terminal controls. */
+  lines(max: number): string[] {
+    const lines = stripVTControlCharacters(this.#text.slice(-MAX_OUTPUT)).split(/\r?\n|\r/);
+    const shown = lines.map((line) => stripControls(line).trimEnd());
+    return shown.filter((line) => line !== '').slice(-max);
+  }
 }

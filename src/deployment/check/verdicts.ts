@@ -27,14 +27,14 @@ export interface CheckReport {
   readonly holdsForLag?: number | undefined;
 }
 
-export type AssumptionVerdict = SavedVerdicts['assumptions'][number];
+type AssumptionVerdict = SavedVerdicts['assumptions'][number];
 
 /** Something about a reply that differs from the document, and the request that got it. */
 export interface Difference extends Deviation {
   readonly exchange: string;
 }
 
-export interface ReplyVerdict {
+interface ReplyVerdict {
   readonly operation: OperationId;
   readonly status: number;
   readonly verdict: ReplyVerdictName;

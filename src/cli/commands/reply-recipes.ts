@@ -1,5 +1,5 @@
-import { OPTION_REPLIES, optionNames } from '../contract/assumption-table.ts';
-import { DOCUMENTED_REPLIES } from '../contract/cases.ts';
+import { type Choices, OPTION_REPLIES, optionNames } from '../../contract/assumption-table.ts';
+import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -7,10 +7,35 @@ import {
   operationShape,
   type RequestChange,
   type Way,
-} from '../contract/operations.ts';
-import { formatAddress } from '../http/target.ts';
-import { DEFAULT_SANDBOX } from '../limits.ts';
-import { EXAMPLES, INVALID_INPUT, type ReplyWay } from './ways.ts';
+} from '../../contract/operations.ts';
+import { formatAddress } from '../../http/target.ts';
+import { DEFAULT_SANDBOX } from '../../limits.ts';
+
+/** The request that gets the success of each operation. */
+const EXAMPLES: Readonly<Record<OperationId, RequestChange>> = {
+  listPets: {},
+  createPet: { body: '{"name":"Rex","categoryId":1}' },
+  getPet: { id: '1' },
+  listInventory: {},
+  updateInventory: { id: '1', body: '{"quantity":5}' },
+  listOrders: {},
+  cancelOrder: { id: '1' },
+};
+
+interface ReplyWay extends Way {
+  /** Options to choose besides the reply's own ground. */
+  readonly assume?: Partial<Choices>;
+}
+
+const INVALID_INPUT: Readonly<Record<OperationId, ReplyWay>> = {
+  listPets: { send: { query: 'limit=0' } },
+  createPet: { send: { body: '{}' } },
+  getPet: { send: { id: 'one' } },
+  listInventory: { send: { query: 'limit=3' }, assume: { 'unknown-query': 'reject' } },
+  updateInventory: { send: { id: 'one' } },
+  listOrders: { send: { query: 'limit=3' }, assume: { 'unknown-query': 'reject' } },
+  cancelOrder: { send: { id: 'one' } },
+};
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
@@ -80,11 +105,6 @@ function controlStep(call: string, prefix: string): RecipeStep {
   return { method, path: `${prefix}/__mock${path}`, headers, body, times: 1 };
 }
 
-/** The requests, each as many times as it is sent. */
-export function expandSteps(steps: readonly RecipeStep[]): readonly RecipeStep[] {
-  return steps.flatMap((step) => Array<RecipeStep>(step.times).fill(step));
-}
-
 function createCall(operation: OperationId, prefix: string, sent: RequestChange = {}): RecipeStep {
   const { method, path } = operationShape(operation);
   const request = { ...EXAMPLES[operation], ...sent };
@@ -102,11 +122,6 @@ function createCall(operation: OperationId, prefix: string, sent: RequestChange 
   };
 }
 
-export function formatTitle({ operation, status, ground }: ReplyRecipe, way: WayName): string {
-  const by = { state: 'by real state', scenario: 'by scenario', prefer: 'by Prefer' }[way];
-  return `${operation} ${status} (${ground}), ${by}`;
-}
-
 /**
  * The requests of a way, safe to repeat: those that change something are for a sandbox of their own,
  * which they reset first.
@@ -120,10 +135,6 @@ export function listSafeSteps(recipe: ReplyRecipe, way: WayName, sandbox?: strin
   if (!changes || way === 'prefer') return steps;
   const { operation, status, ground } = recipe;
   const own = `${operation}-${status}-${ground.replaceAll(/[^\w-]/g, '-')}-${way}`.slice(0, 64);
-  return listResetSteps(recipe, way, own);
-}
-
-export function listResetSteps(recipe: ReplyRecipe, way: WayName, sandbox: string): RecipeStep[] {
-  const prefix = formatAddress({ root: '', sandbox });
-  return [controlStep('POST /reset', prefix), ...listSteps(recipe, way, sandbox)];
+  const reset = controlStep('POST /reset', formatAddress({ root: '', sandbox: own }));
+  return [reset, ...listSteps(recipe, way, own)];
 }
