@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { refusalText } from '../check-options.ts';
 import { isRowName } from '../contract/records.ts';
-import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
+import type { SavedVerdicts } from '../deployment/check/check-report.ts';
 import { MOCK_VARIABLES } from '../library/mock-variables.ts';
 import { object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/shapes.ts';
@@ -158,7 +158,7 @@ interface ConfigFile {
 export async function readConfigFile(file: string, origin: string): Promise<ConfigFile> {
   const parsed = readJson(`config file ${file}`, await readTextFile(file, origin, 'a JSON file'));
   if (!parsed.ok) throw fileError(parsed.problems);
-  const { SAVED_VERDICTS } = await import('../deployment/check/verdict-shapes.ts');
+  const { SAVED_VERDICTS } = await import('../deployment/check/check-report.ts');
   const members = listFlagsFrom('config').map((name) => [spell(name), flagShape(name)] as const);
   const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');
   const shape = object(

@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { parseInt64 } from '../contract/json.ts';
 import { ORDER_STATUSES, rowNames } from '../contract/records.ts';
-import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
+import type { SavedVerdicts } from '../deployment/check/check-report.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import {
   ALLOWED,

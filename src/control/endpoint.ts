@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIntegerText, type Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import { isObject, type Reading } from '../contract/records.ts';
-import type { SavedVerdicts } from '../deployment/check/verdict-shapes.ts';
+import type { SavedVerdicts } from '../deployment/check/check-report.ts';
 import { parseTarget } from '../http/target.ts';
 import { DEFAULT_SANDBOX } from '../limits.ts';
 import type { Edited, Sandbox } from '../sandbox/sandbox.ts';

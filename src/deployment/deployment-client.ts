@@ -113,6 +113,7 @@ export class DeploymentClient {
     const fields = {
       Accept: 'application/json',
       'Accept-Encoding': 'identity',
+      'Cache-Control': 'no-cache',
       ...(key == null ? {} : { Authorization: `Bearer ${key}` }),
       ...(sent === undefined
         ? {}

@@ -32,17 +32,6 @@ export function readRetryAfter(reply: Head): number | undefined {
   return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
 }
 
-/** For how many seconds caches keep a reply (RFC 9111), and its age if one of them gave it. */
-export function readCaching({ headers }: Head): { age: number | undefined; maxAge: number } {
-  const control = findHeader(headers, 'cache-control') ?? '';
-  const [, age] = /^(\d+)$/.exec(findHeader(headers, 'age') ?? '') ?? [];
-  const ages = [...control.matchAll(/\b(?:s-maxage|max-age)="?(\d+)/gi)].map(([, seconds]) =>
-    Number(seconds),
-  );
-  const maxAge = /\bno-(?:store|cache)\b/i.test(control) ? 0 : Math.max(0, ...ages);
-  return { age: age === undefined ? undefined : Number(age), maxAge };
-}
-
 const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,<]*\brel="?(?:[^",;]* )?next\b/i;
 
 /**

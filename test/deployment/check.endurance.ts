@@ -14,7 +14,7 @@ import {
   createConfig,
   listChanges,
   readEarlierCheck,
-} from '../../src/deployment/check/saved-check.ts';
+} from '../../src/deployment/check/check-report.ts';
 import { checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { withoutHeaders } from '../../src/raw-http.ts';
@@ -100,16 +100,14 @@ test('no verdict is wrong about 100 deployments with lag, and with failures, quo
   }
 });
 
-test('no verdict is wrong about 90 deployments with drawn options that others write to, that lag or that a cache hides', async () => {
+test('no verdict is wrong about 90 deployments with drawn options that others write to or that lag', async () => {
   const draw = drawing(19);
   for (let count = 0; count < 90; count += 1) {
     const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
     const slow = 7000 + draw(7001);
-    const circumstances = [
-      { writes: [0.1, 0.5, 1, 2, 4][draw(5)] ?? 1, draw },
-      { lag: slow },
-      { cache: slow, isCacheTold: draw(2) === 0 },
-    ][count % 3]!;
+    const circumstances = [{ writes: [0.1, 0.5, 1, 2, 4][draw(5)] ?? 1, draw }, { lag: slow }][
+      count % 2
+    ]!;
     const report = checkReport(await checkedUnder(truth, circumstances));
     expect(findWrong(report, truth), JSON.stringify({ circumstances, truth })).toEqual([]);
     const calm = checkReport(await checkedUnder(truth, {}));
@@ -217,7 +215,6 @@ const BREAKING: Readonly<
   'an id that is a string': ['getPet 200', on(GET_PET, 200, each((it) => ({ ...it, id: String(it.id) })))],
   'an unknown field': ['getPet 200', on(GET_PET, 200, each((it) => ({ ...it, owner: 'Ann' })))],
   'a ship date that is no date': ['listOrders 200', on(ORDERS, 200, each((it) => ({ ...it, shipDate: 'soon' })))],
-  'integers with a decimal point': ['listInventory 200', on(INVENTORY, 200, text((body) => body.replaceAll(/("quantity":\d+)/g, '$1.0')))],
   'an Error without code': [OPERATION_IDS.map((id) => `${id} 401`), on(ANY, 401, each(({ code: _, ...rest }) => rest))],
   'an Error with another status in its body': ['cancelOrder 404', on(CANCEL, 404, each((it) => ({ ...it, status: 400 })))],
   'a 404 without its Error': ['cancelOrder 404', on(CANCEL, 404, empty)],

@@ -1,25 +1,19 @@
 import { assumptionTopic } from '../../contract/assumption-table.ts';
-import { type PlannedRequest, planCheck } from '../../deployment/check/check-plan.ts';
-import { runCheck } from '../../deployment/check/run-check.ts';
 import {
   type CheckChange,
+  type CheckReport,
   createConfig,
+  type Difference,
   type EarlierCheck,
   listChanges,
   readEarlierCheck,
-} from '../../deployment/check/saved-check.ts';
-import {
   VERDICT_TONES,
   type VerdictName,
   verdictText,
-} from '../../deployment/check/verdict-shapes.ts';
-import {
-  type CheckReport,
-  checkReport,
-  type Difference,
-  findShortfall,
-  isBroken,
-} from '../../deployment/check/verdicts.ts';
+} from '../../deployment/check/check-report.ts';
+import { type PlannedRequest, planCheck } from '../../deployment/check/questions/questions.ts';
+import { runCheck } from '../../deployment/check/run-check.ts';
+import { checkReport, findShortfall, isBroken } from '../../deployment/check/verdicts.ts';
 import { SAFE } from '../../deployment/transport.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { countText, cut, formatProblem } from '../../words.ts';
@@ -42,8 +36,8 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);
   if (flags.save !== undefined && !flags.force) requireNew(flags.save, '--save');
-  const requests = plan.reduce((sum, { most }) => sum + most, 0);
-  const writing = plan.reduce((sum, { method, most }) => sum + (SAFE.test(method) ? 0 : most), 0);
+  const requests = plan.reduce((sum, { times }) => sum + times, 0);
+  const writing = plan.reduce((sum, { method, times }) => sum + (SAFE.test(method) ? 0 : times), 0);
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail, disagree or show no effect`;
   await askConsent(client.url, planned, flags.yes, terminal);
@@ -135,19 +129,7 @@ function summarize(report: CheckReport): string[] {
   return [
     `${countText(assumptions.length, 'assumption')}: ${ofAssumptions.join(', ')}`,
     `${countText(replies.length, 'reply', 'replies')}: ${ofReplies.join(', ')}`,
-    ...describeDoubts(report),
   ];
-}
-
-/** What else a reader of the verdicts has to know of the deployment. */
-function describeDoubts({ lag, holdsForLag, unlike }: CheckReport): string[] {
-  const lines: string[] = [];
-  if (lag !== undefined) lines.push(`Reads lagged writes by up to ${lag} s`);
-  if (holdsForLag !== undefined) {
-    lines.push(`Verdicts of no effect hold for a lag of up to ${holdsForLag} s`);
-  }
-  if (unlike !== undefined) lines.push(`Two servers seem to answer: ${unlike}`);
-  return lines;
 }
 
 function count<V extends VerdictName>(list: readonly { verdict: V }[], wanted: V): number {

@@ -5,7 +5,7 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { hostName, isLoopbackName } from '../../contract/base-url.ts';
-import { ASSUMPTION_VERDICT, verdictOn } from '../../deployment/check/verdict-shapes.ts';
+import { ASSUMPTION_VERDICT, verdictOn } from '../../deployment/check/check-report.ts';
 import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';

@@ -14,10 +14,9 @@ import {
 } from '../deployment-reply.ts';
 import { SAFE } from '../transport.ts';
 import type { QuestionName } from './questions/names.ts';
-import { OTHER_CLIENT } from './verdict-shapes.ts';
 
 export interface CheckRequest {
-  /** The operation that it calls; undefined if the document has none. */
+  /** Undefined if the document has no such operation. */
   readonly operation: OperationId | undefined;
   readonly method: string;
   /** Below the base URL. Braces stand for what it needs, or for an order of `each`. */
@@ -29,7 +28,9 @@ export interface CheckRequest {
   readonly body?: string;
   /** Sent once for each order that this flag names. */
   readonly each?: 'cancel' | 'shipped' | 'cancelled';
+  /** How many are sent at once. */
   readonly times?: number;
+  /** The status that the document prescribes. */
   readonly status?: number;
 }
 
@@ -38,7 +39,7 @@ interface Sending {
   readonly question: CheckRequest;
   readonly request: DeploymentRequest;
   readonly order: bigint | undefined;
-  /** Seconds after which it was sent once more, since it did not show what was expected. */
+  /** Seconds after which it was sent again, since it did not show what was expected. */
   readonly waited: number;
   /** The list that the reply is compared with, as it was read last. */
   readonly beside: readonly JsonRecord[] | undefined;
@@ -47,9 +48,9 @@ interface Sending {
   readonly receivedAt: number;
 }
 
-export type ProbeReply = ReturnType<typeof probeReply>;
+export type ProbeReply = ReturnType<typeof createProbeReply>;
 
-export function probeReply(sending: Sending, reply: DeploymentReply) {
+export function createProbeReply(sending: Sending, reply: DeploymentReply) {
   const { status, headers, body } = reply;
   const json = parseBody(body);
   const accepted = status >= 200 && status < 300;
@@ -63,7 +64,6 @@ export function probeReply(sending: Sending, reply: DeploymentReply) {
     accepted,
     isWrite: accepted && !SAFE.test(sending.question.method),
     refused: status === 400 || status === 422,
-    /** The records of a list with status 200. */
     records: status === 200 && Array.isArray(json) ? json.filter(isObject) : undefined,
     record,
     code: status >= 400 && isObject(json) && typeof json.code === 'string' ? json.code : undefined,
@@ -72,8 +72,8 @@ export function probeReply(sending: Sending, reply: DeploymentReply) {
     sent: isObject(sent) ? sent : {},
     /** A header by its name in lower case. */
     header: (name: string) => findHeader(headers, name),
-    /** `GET /pets?limit=0: 400`. */
-    toString: () => exchangeText(sending, status),
+    /** `GET /pets?limit=0: 400` */
+    toString: () => describeExchange(sending, status),
   };
 }
 
@@ -84,11 +84,9 @@ const KEYS = {
   'read-only': 'with the read-only key',
 } as const;
 
-function exchangeText({ request, question, waited }: Sending, status: number): string {
+function describeExchange({ request, question, waited }: Sending, status: number): string {
   const { key, headers, body, why } = question;
-  // The requests of a burst differ only in what stands for the braces.
-  const path = question.times === undefined ? request.path : question.path.replace('{}', '…');
-  const words = [`${request.method} ${path}`];
+  const words = [`${request.method} ${request.path}`];
   if (body !== undefined) words.push(`with ${why}`);
   else if (key !== undefined) words.push(KEYS[key]);
   if (headers?.Origin !== undefined) words.push('from another origin');
@@ -96,8 +94,7 @@ function exchangeText({ request, question, waited }: Sending, status: number): s
   return `${words.join(' ')}: ${status}${again}`;
 }
 
-/** Headers by which two replies to the same request tell that they are from unlike servers. */
-const TELLING = ['content-type', 'allow', 'www-authenticate', 'deprecation', 'sunset'];
+const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
 export class CheckTranscript {
   readonly #attempts = new Map<QuestionName, (readonly ProbeReply[])[]>();
@@ -106,44 +103,14 @@ export class CheckTranscript {
   readonly failures = new Map<QuestionName, string>();
   /** Why a read may not show what there is. */
   readonly doubts = new Map<QuestionName, string>();
-  /** The reads whose reply may be older than what it has to show, by what it says of caches. */
-  readonly cached = new Set<QuestionName>();
-  /** The second replies, where a request was sent twice in a row. */
-  readonly seconds = new Map<QuestionName, ProbeReply>();
-  /** The maximum of seconds after a write at which a read did not show it. */
-  lag = 0;
-  /** The minimum of seconds between a write and a read that proves that it had no effect. */
-  waited = Number.POSITIVE_INFINITY;
 
   set(name: QuestionName, replies: readonly ProbeReply[]): void {
     this.#attempts.set(name, [...(this.#attempts.get(name) ?? []), replies]);
   }
 
+  /** The first reply of each time that a question was asked. */
   attempts(name: QuestionName): readonly ProbeReply[] {
     return (this.#attempts.get(name) ?? []).flatMap(([first]) => first ?? []);
-  }
-
-  /** The same check with the second replies in place of the first. */
-  withSeconds(): CheckTranscript {
-    const other = new CheckTranscript();
-    for (const [name, attempts] of this.#attempts) other.#attempts.set(name, attempts);
-    for (const [name, reply] of this.seconds) other.set(name, [reply]);
-    for (const [name, needs] of this.needs) other.needs.set(name, needs);
-    for (const [name, doubt] of this.doubts) other.doubts.set(name, doubt);
-    return other;
-  }
-
-  /** A request that got two replies which cannot be from one server. */
-  get unlike(): string | undefined {
-    for (const [name, second] of this.seconds) {
-      const [first] = this.attempts(name);
-      if (first === undefined) continue;
-      if (first.status !== second.status) return `${first}, and then ${second.status}`;
-      if (first.code !== second.code) return `${first} with ${first.code}, and then ${second.code}`;
-      const header = TELLING.find((header) => first.header(header) !== second.header(header));
-      if (header !== undefined) return `${first}, and then with another ${header}`;
-    }
-    return undefined;
   }
 
   all(...names: readonly QuestionName[]): readonly ProbeReply[] {
@@ -158,19 +125,17 @@ export class CheckTranscript {
     return this.all(name)[0];
   }
 
-  /** Why questions got no reply that answers them, each reason once. */
   listFailures(names: readonly QuestionName[]): string[] {
     return [...new Set(names.flatMap((name) => this.failures.get(name) ?? []))];
   }
 
-  /** Why the answer to a question is unknown: what is missing, or what was seen instead. */
+  /** What is missing to answer a question, or what was seen instead. */
   whyUnknown(name: QuestionName): string {
     const replies = this.all(name);
     const [first] = replies;
     if (first === undefined) {
       return this.failures.get(name) ?? `it needs ${joinWords(this.needs.get(name) ?? [], 'and')}`;
     }
-    if (!first.accepted && name === 'cancel' && this.rival) return this.rival;
     if (!first.accepted) return [...new Set(replies.map(String))].join('; ');
     const { json, body } = first;
     return `${first} with ${json === undefined ? describeBody(body) : describe(json)}`;
@@ -182,13 +147,7 @@ export class CheckTranscript {
     );
   }
 
-  /** That an order which the check should cancel was not there to be cancelled, if so. */
-  get rival(): string | undefined {
-    const late = this.all('cancel').find(({ accepted, order }) => !accepted || !this.order(order));
-    return late && `${late}: ${OTHER_CLIENT} may have cancelled the order before`;
-  }
-
-  /** The time of a deployment by its `Date` headers, in milliseconds since 1970. */
+  /** The deployment's time by its `Date` headers, in milliseconds since 1970. */
   get clock(): number | undefined {
     return Date.parse(this.get('pets100')?.header('date') ?? '') || undefined;
   }
@@ -212,5 +171,3 @@ export class CheckTranscript {
     return typeof shipDate === 'string' && Date.parse(shipDate) <= (this.clock ?? Date.now());
   }
 }
-
-const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;

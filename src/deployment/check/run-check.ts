@@ -1,13 +1,11 @@
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
 import { SAFE } from '../transport.ts';
-import { isRepeatable, listNeeds } from './check-plan.ts';
-import { CheckTranscript, type ProbeReply, probeReply } from './check-transcript.ts';
-import { QUESTIONS } from './questions/index.ts';
+import { CheckTranscript, createProbeReply, type ProbeReply } from './check-transcript.ts';
 import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
-import { FIRST_BURST_LIMIT } from './questions/protocol.ts';
 import type { CheckOptions } from './questions/question.ts';
+import { listNeeds, QUESTIONS } from './questions/questions.ts';
 import { isDisputed } from './verdicts.ts';
-import { cachedFor, concludeReads, listOpenReads, wasShown } from './watched-reads.ts';
+import { doubtOpenReads, listOpenReads } from './watched-reads.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'rest' | 'now'>;
 
@@ -62,7 +60,7 @@ class CheckRun {
     if (needed.length > 0) return void transcript.needs.set(name, needed);
     if (this.#end !== undefined) return void transcript.failures.set(name, this.#end);
     const { needs, why } = QUESTIONS[name];
-    if (needs !== undefined && this.#valueFor(name) === undefined) {
+    if (needs !== undefined && this.#findNeed(name) === undefined) {
       const { after, description } = needs;
       const isRead = after === undefined || transcript.get(after)?.records !== undefined;
       if (isRead) transcript.needs.set(name, [description]);
@@ -73,13 +71,7 @@ class CheckRun {
     await this.#send(name);
     const reply = transcript.get(name);
     if (name === QUESTION_NAMES[0]) requireAccess(reply);
-    if (reply !== undefined) {
-      if (isRepeatable(name, reply.accepted)) {
-        const second = await this.#exchange(name);
-        if (typeof second !== 'string') transcript.seconds.set(name, second);
-      }
-      if (isDisputed(name, transcript)) await this.#sendAgain(name);
-    }
+    if (isDisputed(name, transcript)) await this.#sendAgain(name);
     this.#failures = reply === undefined ? this.#failures + 1 : 0;
     if (this.#failures > 0 && this.#failures % MAX_FAILURES === 0) {
       // Whether only some operations fail, or the deployment answers no more; throws if it is gone.
@@ -94,35 +86,33 @@ class CheckRun {
    */
   async repeat(progress: (text: string) => void): Promise<void> {
     let waited = 0;
-    for (const wait of WAITS_S) {
+    for (const seconds of WAITS_S) {
       const open = listOpenReads(this.transcript);
       if (open.length === 0) break;
-      const seconds = Math.max(wait, ...open.map((name) => cachedFor(name, this.transcript)));
-      progress(`waiting ${Math.ceil(seconds)} s for the effect of writes`);
+      progress(`waiting ${seconds} s for the effect of writes`);
       await this.#client.rest(seconds * 1000);
-      waited += Math.ceil(seconds);
+      waited += seconds;
       for (const name of open) await this.#sendAgain(name, waited);
     }
-    concludeReads(this.transcript);
+    doubtOpenReads(this.transcript);
   }
 
-  /** Sends a read again, after what it is compared with or what it has to show. */
+  /** Sends a read again, after what it is compared with. */
   async #sendAgain(name: QuestionName, waited = 0): Promise<void> {
-    const { compares, repeats } = QUESTIONS[name];
-    if (repeats !== undefined && !wasShown(name, this.transcript)) await this.#send(repeats);
+    const { compares } = QUESTIONS[name];
     if (compares !== undefined) await this.#send(compares, waited);
     await this.#send(name, waited);
   }
 
-  /** Sends a request as often as its definition says, and keeps the replies that answer it. */
+  /** Sends a request as often as its question says, and keeps the replies that answer it. */
   async #send(name: QuestionName, waited = 0): Promise<void> {
     const { transcript } = this;
     const { each, times, spares } = QUESTIONS[name];
     const found: (ProbeReply | string)[] = [];
     if (times !== undefined) {
       await this.#client.rest(1100); // no earlier request counts in the second of the burst
-      const limits = Array.from({ length: times }, (_, at) => BigInt(FIRST_BURST_LIMIT + at));
-      found.push(...(await Promise.all(limits.map((limit) => this.#exchange(name, limit)))));
+      const burst = Array.from({ length: times }, () => this.#exchange(name));
+      found.push(...(await Promise.all(burst)));
     } else {
       for (const order of each === undefined ? [undefined] : (this.#options[each] ?? [])) {
         const spared = order === undefined ? undefined : spares?.(transcript, order);
@@ -137,7 +127,7 @@ class CheckRun {
   }
 
   /** @returns the reply, or why there was none that says how the service answers the request */
-  async #exchange(name: QuestionName, value?: bigint, waited = 0): Promise<ProbeReply | string> {
+  async #exchange(name: QuestionName, order?: bigint, waited = 0): Promise<ProbeReply | string> {
     const question = QUESTIONS[name];
     const { method, path, body, headers, key, times, compares } = question;
     const { invalidKey = [], readOnlyKey = [] } = this.#options;
@@ -149,7 +139,7 @@ class CheckRun {
     };
     const request = {
       method,
-      path: path.replace('{}', String(value ?? this.#valueFor(name))),
+      path: path.replace('{}', String(order ?? this.#findNeed(name))),
       body,
       headers,
       key: key && keys[key],
@@ -159,22 +149,22 @@ class CheckRun {
     try {
       const reply = await this.#client.send(request, times === undefined);
       const receivedAt = this.#client.now();
-      const sending = { name, question, request, order: value, waited, beside, sentAt, receivedAt };
-      const found = probeReply(sending, reply);
-      return whyNoAnswer(found) ?? found;
+      const sending = { name, question, request, order, waited, beside, sentAt, receivedAt };
+      const found = createProbeReply(sending, reply);
+      return explainNoAnswer(found) ?? found;
     } catch (error) {
       if (!(error instanceof DeploymentError) || name === QUESTION_NAMES[0]) throw error;
       return error.message;
     }
   }
 
-  #valueFor(name: QuestionName): bigint | string | undefined {
+  #findNeed(name: QuestionName): bigint | string | undefined {
     return QUESTIONS[name].needs?.find(this.transcript, this.#options);
   }
 }
 
 /** Why a reply says nothing about how the service answers the request. */
-function whyNoAnswer(reply: ProbeReply): string | undefined {
+function explainNoAnswer(reply: ProbeReply): string | undefined {
   const { status, accepted } = reply;
   const { method, times, key } = reply.question;
   if (status === 429 && times === undefined) {

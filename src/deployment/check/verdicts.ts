@@ -1,78 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ASSUMPTION_IDS, type AssumptionId, isOption } from '../../contract/assumption-table.ts';
 import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
-import { type OperationId, operationShape } from '../../contract/operations.ts';
+import { operationShape } from '../../contract/operations.ts';
 import { joinWords } from '../../words.ts';
 import { type Deviation, distinct, isBreak, replyDifferences } from '../deployment-reply.ts';
+import {
+  type AssumptionVerdict,
+  type CheckReport,
+  OTHER_CLIENT,
+  type ReplyVerdict,
+} from './check-report.ts';
 import type { CheckTranscript, ProbeReply } from './check-transcript.ts';
+import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
+import type { Form, Settlement } from './questions/question.ts';
 import {
   findSettlement,
   listQuestions,
   QUESTIONS,
   replyName,
   ruledReply,
-} from './questions/index.ts';
-import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
-import type { Form, Settlement } from './questions/question.ts';
-import { OTHER_CLIENT, type ReplyVerdictName, type SavedVerdicts } from './verdict-shapes.ts';
-
-export interface CheckReport {
-  readonly assumptions: readonly AssumptionVerdict[];
-  readonly replies: readonly ReplyVerdict[];
-  /** Two replies to one request that are from unlike servers. */
-  readonly unlike?: string | undefined;
-  /** How long after a write, in seconds, reads did not show it. */
-  readonly lag?: number | undefined;
-  /** For a lag of how many seconds the verdicts hold that say that a write had no effect. */
-  readonly holdsForLag?: number | undefined;
-}
-
-type AssumptionVerdict = SavedVerdicts['assumptions'][number];
-
-/** Something about a reply that differs from the document, and the request that got it. */
-export interface Difference extends Deviation {
-  readonly exchange: string;
-}
-
-interface ReplyVerdict {
-  readonly operation: OperationId;
-  readonly status: number;
-  readonly verdict: ReplyVerdictName;
-  /** How it differs, and values that the document does not list. */
-  readonly differences?: readonly Difference[];
-  /** Why no request got a reply that could be judged, if any was sent. */
-  readonly why?: string;
-}
+} from './questions/questions.ts';
 
 export function checkReport(check: CheckTranscript): CheckReport {
-  const { lag, waited } = check;
-  const seconds = check.withSeconds();
-  const verdicts = ASSUMPTION_IDS.map((id) => ({ id, ...judgeAssumption(id, check) }));
-  const others = verdicts.map(({ id, option }) => {
-    const other = judgeAssumption(id, seconds);
-    const isSame = option === undefined || [option, undefined].includes(other.option);
-    if (isSame) return undefined;
-    return `${id}=${option} by one reply and ${other.option} by the next: ${other.why}`;
-  });
-  const unlike = check.unlike ?? others.find((text) => text !== undefined);
-  const assumptions = verdicts.map((verdict, at): AssumptionVerdict => {
-    const { id, option } = verdict;
-    const isSure = unlike === undefined || (option !== undefined && isAskedTwice(id, check));
-    if (verdict.verdict === 'open' || (isSure && others[at] === undefined)) return verdict;
-    const why = `the deployment answers a request in two ways: ${others[at] ?? unlike}`;
-    return { id, verdict: 'open', why };
-  });
   return {
-    assumptions,
+    assumptions: ASSUMPTION_IDS.map((id) => ({ id, ...judgeAssumption(id, check) })),
     replies: judgeReplies(check),
-    unlike,
-    lag: lag > 0 ? Math.ceil(lag) : undefined,
-    holdsForLag: Number.isFinite(waited) ? Math.floor(waited) : undefined,
   };
-}
-
-function isAskedTwice(id: AssumptionId, check: CheckTranscript): boolean {
-  return listQuestions(findSettlement(id)).some((name) => check.seconds.has(name));
 }
 
 /** The share of the assumptions that a check has to settle to say anything about a deployment. */
@@ -124,7 +77,7 @@ export function isDisputed(name: QuestionName, check: CheckTranscript): boolean 
   if (compares === undefined || reply === undefined) return false;
   const isUnexplained =
     settles && judgeAssumption(settles, check).verdict === 'none-of-the-options';
-  return isUnexplained || ruleDifferences(reply, check).length > 0;
+  return isUnexplained || findRuleDifferences(reply, check).length > 0;
 }
 
 /** Whether two attempts at a comparison met other records. */
@@ -141,7 +94,7 @@ function findObstacle(settlement: Settlement, check: CheckTranscript): string | 
   const isMissing = (name: QuestionName) => check.get(name) === undefined;
   const isEnough = any && !by.every(isMissing);
   const unanswered = [...from, ...(isEnough ? [] : by)].filter(isMissing);
-  if (unanswered.length > 0) return whyUnanswered(unanswered, any ? 'or' : 'and', check);
+  if (unanswered.length > 0) return explainUnanswered(unanswered, any ? 'or' : 'and', check);
   const doubt = listQuestions(settlement).find((name) => check.doubts.has(name));
   if (doubt !== undefined) return check.doubts.get(doubt);
   const unread = from.find((name) => {
@@ -151,7 +104,11 @@ function findObstacle(settlement: Settlement, check: CheckTranscript): string | 
   return unread === undefined ? obstacle?.(check) : check.whyUnknown(unread);
 }
 
-function whyUnanswered(names: readonly QuestionName[], last: 'and' | 'or', check: CheckTranscript) {
+function explainUnanswered(
+  names: readonly QuestionName[],
+  last: 'and' | 'or',
+  check: CheckTranscript,
+): string {
   const needs = names.map((name) => check.needs.get(name) ?? []);
   const each = last === 'and' ? needs.flat() : needs.flatMap((all) => joinWords(all, 'and') || []);
   const needed = joinWords([...new Set(each)], last);
@@ -179,16 +136,12 @@ function matchingOptions(
 }
 
 function hasBroken(reply: ProbeReply): boolean {
-  return documentDifferences(reply).some(isBreak);
-}
-
-function documentDifferences(reply: ProbeReply): readonly Deviation[] {
-  return reply.operation === undefined ? [] : replyDifferences(reply, reply.operation);
+  return findBodyDifferences(reply).some(isBreak);
 }
 
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
 function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
-  const replies = [...check.everything, ...check.seconds.values()];
+  const replies = check.everything;
   const deviations = replies.flatMap((reply) => findDifferences(reply, check));
   const subjects = [...DOCUMENTED_REPLIES, ...replies.flatMap(findOtherBreak)];
   const byName = new Map(subjects.map((subject) => [replyName(subject), subject]));
@@ -201,8 +154,7 @@ function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
     const isSeen = replies.some((reply) => replyName(reply) === name);
     if (isSeen) return { ...verdict, verdict: 'as-documented' };
     const names = QUESTION_NAMES.filter((question) => replyName(QUESTIONS[question]) === name);
-    const rival = names.includes('cancel') ? check.rival : undefined;
-    const why = check.listFailures(names).join('; ') || rival;
+    const why = [...check.listFailures(names), ...check.all(...names).map(String)].join('; ');
     return { ...verdict, verdict: 'not-tried', ...(why && { why }) };
   });
 }
@@ -211,55 +163,47 @@ function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
 function findOtherBreak(reply: ProbeReply) {
   const { operation, status, question } = reply;
   if (operation === undefined || question.status !== undefined) return [];
-  return status in operationShape(operation).replies || !hasBroken(reply)
-    ? []
-    : [{ operation, status }];
+  const isDocumented = status in operationShape(operation).replies;
+  return isDocumented || !hasBroken(reply) ? [] : [{ operation, status }];
 }
 
 /** The differences that a reply shows, each with the documented reply that it is about. */
 function findDifferences(reply: ProbeReply, check: CheckTranscript) {
   const question = QUESTIONS[reply.name];
-  const isSecond = check.seconds.get(reply.name) === reply;
   const about = (name: string | undefined, differences: readonly Deviation[]) =>
     differences.map((difference) => ({ ...difference, exchange: String(reply), about: name }));
   return [
     ...about(replyName(question), findWrongStatus(reply, check)),
-    ...about(replyName(reply), [...documentDifferences(reply), ...findFractions(reply)]),
-    ...(isSecond ? [] : about(ruledReply(question), ruleDifferences(reply, check))),
+    ...about(replyName(reply), findBodyDifferences(reply)),
+    ...about(ruledReply(question), findRuleDifferences(reply, check)),
   ];
-}
-
-/** How a reply breaks the rules of its question: at every attempt in the same way, if it compares. */
-function ruleDifferences(reply: ProbeReply, check: CheckTranscript): readonly Deviation[] {
-  const { rules = [], compares } = QUESTIONS[reply.name];
-  // What cannot be read breaks every rule about its records.
-  const isReadable = !documentDifferences(reply).some(
-    ({ where, at = '$' }) => /body|type/.test(where) && at === '$',
-  );
-  if (!reply.accepted || !isReadable || check.cached.has(reply.name)) return [];
-  const apply = (attempt: ProbeReply) => rules.flatMap((rule) => rule(attempt, check));
-  const attempts = compares === undefined ? [] : check.attempts(reply.name);
-  return attempts.reduce((found, attempt) => {
-    const again = apply(attempt);
-    return found.filter((one) => again.some((other) => isDeepStrictEqual(one, other)));
-  }, apply(reply));
-}
-
-/** Integers that are written with a fraction or an exponent, which many clients cannot read. */
-function findFractions({ body, json }: ProbeReply): Deviation[] {
-  if (json === undefined) return [];
-  const numbers = body.toString().replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
-  const [found] = /-?\d+(?:\.0+(?!\d)|(?:\.\d+)?[eE][+-]?\d+)/.exec(numbers) ?? [];
-  if (found === undefined) return [];
-  const expected = 'integers without a fraction or an exponent';
-  return [{ where: 'type', at: '$', expected, found }];
 }
 
 /** A status that neither the document prescribes nor an assumption explains. */
 function findWrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
   const { name, status } = reply;
   const { status: prescribed, excuse } = QUESTIONS[name];
-  const isOpen = prescribed === undefined || check.cached.has(name);
-  if (isOpen || status === prescribed || excuse?.(reply, check)) return [];
+  const isExpected = prescribed === undefined || status === prescribed;
+  if (isExpected || excuse?.(reply, check)) return [];
   return [{ where: 'status', expected: `${prescribed}`, found: `${status}` }];
+}
+
+function findBodyDifferences(reply: ProbeReply): readonly Deviation[] {
+  return reply.operation === undefined ? [] : replyDifferences(reply, reply.operation);
+}
+
+/** How a reply breaks the rules of its question: at every attempt in the same way, if it compares. */
+function findRuleDifferences(reply: ProbeReply, check: CheckTranscript): readonly Deviation[] {
+  const { rules = [], compares } = QUESTIONS[reply.name];
+  // What cannot be read breaks every rule about its records.
+  const isReadable = !findBodyDifferences(reply).some(
+    ({ where, at = '$' }) => /body|type/.test(where) && at === '$',
+  );
+  if (!reply.accepted || !isReadable) return [];
+  const apply = (attempt: ProbeReply) => rules.flatMap((rule) => rule(attempt, check));
+  const attempts = compares === undefined ? [] : check.attempts(reply.name);
+  return attempts.reduce((found, attempt) => {
+    const again = apply(attempt);
+    return found.filter((one) => again.some((other) => isDeepStrictEqual(one, other)));
+  }, apply(reply));
 }

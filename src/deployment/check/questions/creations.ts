@@ -1,9 +1,8 @@
 import { OPERATIONS } from '../../../contract/operations.ts';
 import { findById, readIds, UNKNOWN_WORD, unless } from '../../deployment-reply.ts';
+import { OTHER_CLIENT } from '../check-report.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
-import { OTHER_CLIENT } from '../verdict-shapes.ts';
 import { isPart, sunsetDay } from './animals.ts';
-import type { QuestionName } from './names.ts';
 import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
@@ -53,12 +52,7 @@ const CREATED_PET: Need = {
 const FIRST = ['create', 'createPending'] as const;
 
 /** The creations that a deployment may accept, in order. */
-export const CREATIONS = [
-  ...FIRST,
-  'createLongName',
-  'createWithId',
-  'createUnknownField',
-] as const;
+const CREATIONS = [...FIRST, 'createLongName', 'createWithId', 'createUnknownField'] as const;
 
 export const CREATION_QUESTIONS = {
   create: createPet(
@@ -171,7 +165,7 @@ export const CREATION_QUESTIONS = {
   }),
 } as const satisfies QuestionTable;
 
-function createdIds(check: CheckTranscript, names: readonly QuestionName[]): bigint[] {
+function createdIds(check: CheckTranscript, names: typeof FIRST | typeof CREATIONS): bigint[] {
   return check.all(...names).flatMap(({ id }) => id ?? []);
 }
 

@@ -80,41 +80,29 @@ export const ORDER_QUESTIONS = {
   cancel: cancel('a pending order', {
     each: 'cancel',
     status: 204,
-    // Another client may have cancelled it, unless the deployment says that it is still pending.
-    excuse: ({ status, order }, check) => {
-      const after = findById(check.get('ordersAfter')?.records, order);
-      const isPending = after?.status === 'pending' && !check.isDue(order);
-      return status === 404 || (status === 409 && !isPending);
-    },
+    // The user may have named an order that cannot be cancelled.
+    excuse: ({ status }) => status === 404 || status === 409,
     settles: 'order-shipping',
     from: ['orders'],
     also: ['cancel'],
-    obstacle: (check) => listShippings(check).length === 0 && check.rival,
     values: listShippings,
     nothing: 'no pending order is past its shipDate',
     options: { manual: /^accepted$/, 'at-ship-date': /^409$/ },
   }),
   ordersAfter: listOrders('', 'what became of cancelled orders', {
-    needs: {
-      description: 'an order that the check tried to cancel',
-      after: 'cancel',
-      find: (check) => check.get('cancel')?.order,
-    },
+    needs: CANCELLED_ORDER,
     status: 200,
     isAffected: (check) =>
-      check.all('cancel').every(({ accepted, order }) => {
-        const after = findById(check.get('ordersAfter')?.records, order);
-        const isSame = after?.status === check.order(order)?.status;
-        return after === undefined || !(accepted ? isSame : after.status === 'pending');
+      check.cancelled.every((id) => {
+        const after = findById(check.get('ordersAfter')?.records, id);
+        return after === undefined || after.status !== check.order(id)?.status;
       }),
     settles: 'cancelled-orders',
     from: ['orders'],
     also: ['ordersAfter', 'cancel'],
     obstacle: (check) => {
       if (listsCancelled(check)) return undefined;
-      if (!isListed(check, 'orders')) {
-        return check.rival ?? 'no order that was cancelled was listed before';
-      }
+      if (!isListed(check, 'orders')) return 'no order that was cancelled was listed before';
       return !check.get('ordersAfter')?.records && check.whyUnknown('ordersAfter');
     },
     values: (check) => [
@@ -146,7 +134,6 @@ export const ORDER_QUESTIONS = {
     settles: 'cancel-again',
     by: ['cancelAgain', 'cancelCancelled'],
     any: true,
-    obstacle: (check) => listSecondCancellations(check).length === 0 && check.rival,
     values: listSecondCancellations,
     nothing: 'the order is not listed, so it may not exist',
   }),

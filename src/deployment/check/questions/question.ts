@@ -19,7 +19,7 @@ export interface CheckOptions {
 
 type Look<T> = (check: CheckTranscript) => T;
 
-/** A question to a deployment: what it sends, what it needs, what it judges and what it settles. */
+/** What a question sends, what it needs, what it judges and what it settles. */
 export type Question = CheckRequest & QuestionDetails;
 
 type QuestionDetails = Expectation & (Settlement | { readonly settles?: undefined });
@@ -31,7 +31,7 @@ interface Expectation {
   readonly needs?: Need;
   /** Why one of the orders of `each` is left out, if so. */
   readonly spares?: (check: CheckTranscript, order: bigint) => string | undefined;
-  /** Whether an assumption explains another status than the one that the document prescribes. */
+  /** Whether an assumption explains another status than the prescribed one. */
   readonly excuse?: (reply: ProbeReply, check: CheckTranscript) => boolean;
   /** A rule that compares with the list of `compares` finds it in `reply.beside`. */
   readonly rules?: readonly DocumentRule[];
@@ -41,8 +41,6 @@ interface Expectation {
   readonly isShown?: (reply: ProbeReply, check: CheckTranscript) => boolean;
   /** Whether it shows the effects that only an option has. */
   readonly isAffected?: Look<boolean>;
-  /** A write to repeat if its effect is not shown: another client may have written since. */
-  readonly repeats?: QuestionName;
 }
 
 export interface Need {
