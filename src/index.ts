@@ -22,14 +22,14 @@ export type { Alternative, Undone } from './control/journal/time-travel-endpoint
 export type { StoreState } from './control/state/state-endpoints.ts';
 export { CertificateError } from './http/tls/certificate.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
-export type { MockSandbox } from './library/mock-sandbox.ts';
 export type {
   Animal,
   InventoryEntry,
+  MockSandbox,
   Order,
   RecordControl,
   StateChanges,
-} from './library/record-control.ts';
+} from './library/mock-sandbox.ts';
 export {
   DroppedExchangesError,
   type Latch,

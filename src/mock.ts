@@ -1,5 +1,5 @@
 import type { ControlOptions, ControlParts } from './control/endpoint.ts';
-import { createUpstreams, type Upstreams } from './deployment/upstream/upstreams.ts';
+import { createUpstreams, type Upstreams } from './deployment/upstream.ts';
 import { PendingResponses } from './http/connections.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { DEFAULT_SANDBOX } from './limits.ts';

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { checkOptions } from './check-options.ts';
 import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
-import { createUpstreams, type Upstreams } from './deployment/upstream/upstreams.ts';
+import { createUpstreams, type Upstreams } from './deployment/upstream.ts';
 import {
   ContentError,
   type FileWatch,

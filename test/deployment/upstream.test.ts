@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { parseBaseUrl } from '../../../src/contract/base-url.ts';
-import { DeploymentClient } from '../../../src/deployment/deployment-client.ts';
-import { parseBody } from '../../../src/deployment/deployment-reply.ts';
-import { compareReply } from '../../../src/deployment/upstream/drift.ts';
-import { loadFixtureSync } from '../../../src/store/fixture.ts';
-import { callOf } from '../../helpers/call.ts';
-import { serverFor } from '../../helpers/deployment.ts';
-import { drawChoices, drawing, drawRequests } from '../../helpers/drawn-requests.ts';
-import { serviceStateWith } from '../../helpers/service-state.ts';
+import { parseBaseUrl } from '../../src/contract/base-url.ts';
+import { DeploymentClient } from '../../src/deployment/deployment-client.ts';
+import { parseBody } from '../../src/deployment/deployment-reply.ts';
+import { compareReply } from '../../src/deployment/upstream.ts';
+import { loadFixtureSync } from '../../src/store/fixture.ts';
+import { callOf } from '../helpers/call.ts';
+import { serverFor } from '../helpers/deployment.ts';
+import { drawChoices, drawing, drawRequests } from '../helpers/drawn-requests.ts';
+import { serviceStateWith } from '../helpers/service-state.ts';
 
 test.each([0, 1, 2, 3, 4])(
   'a deployment that answers under the same options never drifts (draw %d)',

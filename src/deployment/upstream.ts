@@ -1,17 +1,59 @@
-import { assumptionTopic, type Choices, OPTION_REPLIES } from '../../contract/assumption-table.ts';
-import { OPERATIONS, type OperationId, operationShape } from '../../contract/operations.ts';
-import { isObject } from '../../contract/records.ts';
-import { findHeader } from '../../raw-http.ts';
-import { SERVICE } from '../../sandbox/answer.ts';
-import type { CompleteReply } from '../../sandbox/upstream.ts';
-import { BODY_LIMITS, type Call, type RequestBody } from '../../service/input.ts';
-import { keyring, NO_RATES } from '../../service/keyring.ts';
-import { challenge, type ServiceState } from '../../service/operation.ts';
-import { deprecationHeaders } from '../../service/pets.ts';
-import { basisReasons, type Comparison, type Reply } from '../../service/reply.ts';
-import { EMPTY_STORE } from '../../store/store.ts';
-import { joinWords } from '../../words.ts';
-import { isBreak, replyDifferences } from '../deployment-reply.ts';
+import { assumptionTopic, type Choices, OPTION_REPLIES } from '../contract/assumption-table.ts';
+import { OPERATIONS, type OperationId, operationShape } from '../contract/operations.ts';
+import { isObject } from '../contract/records.ts';
+import { asError } from '../node-errors.ts';
+import { findHeader } from '../raw-http.ts';
+import { SERVICE } from '../sandbox/answer.ts';
+import {
+  type CompleteReply,
+  type OpenUpstream,
+  type Upstream,
+  UpstreamError,
+} from '../sandbox/upstream.ts';
+import { BODY_LIMITS, type Call, type RequestBody } from '../service/input.ts';
+import { keyring, NO_RATES } from '../service/keyring.ts';
+import { challenge, type ServiceState } from '../service/operation.ts';
+import { deprecationHeaders } from '../service/pets.ts';
+import { basisReasons, type Comparison, type Reply } from '../service/reply.ts';
+import { EMPTY_STORE } from '../store/store.ts';
+import { joinWords } from '../words.ts';
+import { isBreak, replyDifferences } from './deployment-reply.ts';
+import type { TransportOptions } from './transport.ts';
+
+export type Upstreams = ReturnType<typeof createUpstreams>;
+
+/** The upstreams of one server. Loads their transport with the first one. */
+export function createUpstreams(options: TransportOptions = {}) {
+  /** By URL and key: a test may set the same one before each of its cases. */
+  const upstreams = new Map<string, Upstream>();
+
+  const open: OpenUpstream = async (base, key) => {
+    const { createTransport, explainFailure, ReplyTimeoutError } = await import('./transport.ts');
+    const name = JSON.stringify([base, key]);
+    const known = upstreams.get(name);
+    if (known !== undefined) return known;
+    const url = base.href.replace(/\/$/, '');
+    const { send: sendOnce, close } = createTransport(base, options);
+    const send: Upstream['send'] = (request) =>
+      sendOnce(request).catch((thrown) => {
+        const isTimeout = [thrown, asError(thrown).cause].some(
+          (error) => error instanceof ReplyTimeoutError,
+        );
+        const why = `the upstream ${url} failed: ${explainFailure(thrown)}`;
+        throw new UpstreamError(why, isTimeout);
+      });
+    const upstream = { url, key, compare: compareReply, send, close };
+    upstreams.set(name, upstream);
+    return upstream;
+  };
+
+  /** Closes all connections, including those in use. */
+  const close = (): void => {
+    for (const upstream of upstreams.values()) upstream.close();
+  };
+
+  return { open, close };
+}
 
 /**
  * Compares a deployment's reply with what the mock would have answered: by the document and the chosen
