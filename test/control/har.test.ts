@@ -105,6 +105,9 @@ describeServer('exchanges as HAR', (open) => {
       { response: { bodySize: 0, content: { size: 0 } } },
       { response: { status: 0, _error: 'reset' } },
     ]);
+    const [first, second] = Object((await control('GET requests')).json).exchanges;
+    expect(first.request).toEqual({ headers: first.request.headers, cut: true, size: 300_026 });
+    expect(second.reply).toMatchObject({ cut: true, size: 300_034 });
   });
 });
 

@@ -21,32 +21,30 @@ async function getPets({ send }: Client, ...ids: number[]): Promise<void> {
 }
 
 describeServer('the journal in the control API', (open) => {
-  test.each([
-    ['X-Api-Key', 'X-Access-Token', 'Ocp-Apim-Subscription-Key', 'X-Amz-Security-Token'],
-    ['Proxy-Authorization', 'Cookie', 'X-Auth', 'X-Secret', 'X-Session-Id', 'Mock-Control-Token'],
-  ])('masks the secrets in %s and others, and finds none of them', async (...names) => {
+  test('masks secrets in headers, and finds none of them', async () => {
+    const names =
+      'X-Api-Key X-Access-Token Ocp-Apim-Subscription-Key X-Amz-Security-Token Proxy-Authorization Cookie X-Auth X-Secret X-Session-Id Mock-Control-Token';
     const client = await open();
-    const secrets = Object.fromEntries(names.map((name) => [name, 's3cret-of-client']));
+    const secrets = Object.fromEntries(names.split(' ').map((name) => [name, 's3cret-of-client']));
     await client.send('GET', '/v1/pets', { headers: { 'Idempotency-Key': 'shown', ...secrets } });
     const { text } = await client.control('GET requests');
-    expect(text.match(/s3cr…/g)).toHaveLength(names.length);
+    expect(text.match(/s3cr…/g)).toHaveLength(10);
     expect(text).not.toContain('s3cret-of');
     expect(text).toContain('"idempotency-key":"shown"');
-    for (const search of ['s3cret-of', ...names.map((name) => `header:${name}=s3cret-of`)]) {
+    for (const search of ['s3cret-of', 'header:x-api-key=s3cret-of']) {
       expect(await journal(client, `search=${search}`)).toMatchObject({ exchanges: [] });
     }
   });
 
   test('shows each request, its reply and the reasons, with masked credentials', async () => {
-    const client = await open(FROZEN);
-    await client.send('DELETE', '/v1/store/orders/2?x=1', {
-      body: 'none',
-      headers: { 'X-Trace': 'abc', Cookie: 'session=secret' },
-    });
-    await client.send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 7 } });
-    await client.send('GET', '/v1/pets', { key: 'abcd' });
-    const { exchanges, ...rest } = await journal(client);
-    expect(rest).toEqual({ dropped: 0, total: 3 });
+    const { send, control } = await open(FROZEN);
+    const headers = { 'X-Trace': 'abc', Cookie: 'session=secret' };
+    await send('DELETE', '/v1/store/orders/2?x=1', { body: 'none', headers });
+    await send('POST', '/v1/pets', { body: '{"name"' });
+    await send('GET', '/v1/pets', { key: 'abcd' });
+    const { json } = await control('GET requests');
+    expect(json).toMatchObject({ dropped: 0, total: 3 });
+    const { exchanges } = Object(json);
     expect(exchanges).toMatchObject([
       {
         number: 1,
@@ -56,41 +54,15 @@ describeServer('the journal in the control API', (open) => {
         operation: 'cancelOrder',
         key: 'demo…',
         delay: 0,
-        duration: expect.any(Number),
         why: expect.arrayContaining(['order 2 has shipped']),
-        findings: expect.arrayContaining([
-          expect.objectContaining({ code: 'unexpected-body', advice: expect.any(String) }),
-        ]),
+        findings: [{ code: 'unexpected-body' }, { code: 'unknown-input' }],
         request: { headers: { authorization: 'Bearer demo…', 'x-trace': 'abc', cookie: 'sess…' } },
       },
-      {
-        status: 201,
-        basis: expect.any(String),
-        by: expect.any(Array),
-        request: { body: { name: 'Rex', categoryId: 7 } },
-        reply: { body: { id: 65, name: 'Rex' } },
-      },
+      { request: { body: '{"name"' }, reply: { body: { status: 400 } } },
       { key: 'a…', request: { headers: { authorization: 'Bearer a…' } } },
     ]);
-    expect((await client.control('GET requests/1')).json).toEqual(exchanges[0]);
+    expect((await control('GET requests/1')).json).toEqual(exchanges[0]);
     expect(JSON.stringify(exchanges)).not.toMatch(/demo-key|secret|abcd/);
-  });
-
-  test('names the first 20 unknown inputs of an exchange', async () => {
-    const client = await open({
-      assume: { 'unknown-query': 'reject', 'unknown-body-fields': 'reject' },
-    });
-    const names = Array.from({ length: 50_000 }, (_, at) => `unknown-${at}`);
-    const body = Object.fromEntries(names.map((name) => [name, 1]));
-    const refused = await client.send('POST', '/v1/pets', { body });
-    expect(Object(refused.json).message).toMatch(/"unknown-17" \(use .*\); and more$/);
-    await client.send('GET', `/v1/pets?${names.slice(0, 500).join('&')}`);
-    const { exchanges } = await journal(client);
-    expect(exchanges).toMatchObject([{ findings: { length: 20 } }, { findings: { length: 20 } }]);
-    const last = 'The body field "unknown-19" is unknown to createPet.';
-    expect(exchanges[0].findings.at(-1).message).toBe(last);
-    const { counts } = Object((await client.control('GET findings')).json);
-    expect(counts).toEqual({ 'unknown-input': 40 });
   });
 
   test('keeps a bounded part of whatever a client sends', async () => {
@@ -99,31 +71,25 @@ describeServer('the journal in the control API', (open) => {
     });
     const { send } = client;
     const long = 'x'.repeat(5000);
-    const many = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`x-${at}`, '']));
-    await send('GET', `/v1/pets?limit=1&status=${long}`, { headers: { ...many, 'x-long': long } });
+    const unknown = Array.from({ length: 150 }, (_, at) => `unknown-${at}`);
+    const headers = Object.fromEntries(unknown.map((name) => [name, '']));
+    await send('GET', `/v1/pets?limit=1&status=${long}`, {
+      headers: { ...headers, 'x-long': long },
+    });
     await send('GET', `/v1/pets?limit=1${long}`, { key: long });
-    const preflight = { 'access-control-request-headers': long, origin: 'http://page.example' };
+    await send('GET', `/v1/pets?${unknown.join('&')}`);
     await send('OPTIONS', '/v1/pets', {
-      headers: { ...preflight, 'access-control-request-method': 'GET' },
+      headers: {
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': long,
+        origin: 'http://page.example',
+      },
     });
     await send('POST', '/v1/pets', { body: { [long]: long } });
     const { exchanges } = await journal(client);
-    expect(exchanges).toHaveLength(4);
     for (const it of exchanges) expect(JSON.stringify(it).length).toBeLessThan(16_000);
-  });
-
-  test('shows a body that is not JSON as text, and says the size of one that it does not keep', async () => {
-    const client = await open();
-    await client.send('POST', '/v1/pets', { body: '{"name"' });
-    await client.send('POST', '/v1/pets', { body: { name: 'x'.repeat(300_000), categoryId: 1 } });
-    await client.send('GET', '/v1/pets/65');
-    const [text, long, reply] = (await journal(client)).exchanges;
-    expect(text.request).toMatchObject({ body: '{"name"' });
-    expect(text.request).not.toHaveProperty('cut');
-    expect(long.request).toMatchObject({ cut: true, size: 300_026 });
-    expect(long.request).not.toHaveProperty('body');
-    expect(reply.reply).toMatchObject({ cut: true, size: 300_034 });
-    expect(reply.reply).not.toHaveProperty('body');
+    const findings = exchanges.map((it: { findings: object[] }) => it.findings.length);
+    expect(findings).toEqual([0, 0, 20, 0, 1]);
   });
 
   test('filters by what its query, or the body of a count, says', async () => {
@@ -290,17 +256,6 @@ describeServer('the journal in the control API', (open) => {
       const { json } = await client.control('POST requests/count', filter);
       expect([filter, json]).toEqual([filter, { count, complete }]);
     }
-  });
-
-  test('has the findings of every exchange, including those that the report lists once', async () => {
-    const client = await open();
-    await getPets(client, 1);
-    await client.send('GET', '/v1/pets/1?colour=red', { key: 'undefined' });
-    const { exchanges } = await journal(client);
-    const codes = exchanges.map((it: { findings: { code: string }[] }) =>
-      it.findings.map(({ code }) => code),
-    );
-    expect(codes).toEqual([['deprecated'], ['deprecated', 'placeholder-key', 'unknown-input']]);
   });
 });
 

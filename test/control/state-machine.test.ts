@@ -9,8 +9,9 @@ import { type Answer, type Client, describeServer } from '../helpers/wire.ts';
 
 /*
  * Random calls of random endpoints, drawn from the schemas of their rows. The model is a plain object:
- * the records as `GET state` shows them. What it cannot say, pairs of calls say: a read and a refusal
- * change nothing, and an undo takes any change back.
+ * the records as `GET state` shows them, snapshots of them, and what was there around each exchange.
+ * What it cannot say, pairs of calls say: a read and a refusal change nothing, what is deleted is not
+ * there, and an undo takes any change back.
  */
 
 interface Step {
@@ -28,6 +29,7 @@ interface Step {
 const CALLED = ENDPOINTS.filter(({ id }) => id !== 'streamRequests');
 const READS = CALLED.filter(({ method }) => method === 'get');
 const WRITES = CALLED.filter(({ method }) => method !== 'get');
+const MODELLED = CALLED.filter(({ path }) => /snapshots$|rewind|state$|animals/.test(path));
 
 const NAMES = fc.constantFrom('a', 'b', 'slow');
 const PARAMETERS: Readonly<Record<string, fc.Arbitrary<string | number>>> = {
@@ -60,6 +62,7 @@ const STEPS: fc.Arbitrary<Step> = fc
   .oneof(
     { weight: 1, arbitrary: fc.constantFrom(...READS) },
     { weight: 3, arbitrary: fc.constantFrom(...WRITES) },
+    { weight: 2, arbitrary: fc.constantFrom(...MODELLED) },
   )
   .chain((endpoint) => {
     const [, name = ''] = /\{(\w+)\}/.exec(endpoint.path) ?? [];
@@ -119,27 +122,63 @@ describeServer('the table of endpoints', (open) => {
       async (steps) => {
         await client.control('POST reset', { keep: [] });
         await client.control('PUT state', START);
-        for (const [method, path, body] of CLIENT_CALLS) await client.send(method, path, { body });
         let before = await observe(client);
+        /** What was there before and after each exchange. */
+        const around = new Map<number, Readonly<Record<'before' | 'after', Observed>>>();
+        const observeNext = async (): Promise<void> => {
+          const after = await observe(client);
+          if (after.latest > before.latest) around.set(after.latest, { before, after });
+          before = after;
+        };
+        for (const [method, path, body] of CLIENT_CALLS) {
+          await client.send(method, path, { body });
+          await observeNext();
+        }
+        await client.control('POST snapshots', { name: 'a' });
+        await observeNext();
+        /** By name, as far as they are known. */
+        const snapshots = new Map([['a', before.records]]);
         for (const step of steps) {
           const { id, body, undoes } = step;
-          const { latestExchange } = Object((await client.control('GET status')).json);
-          const target = step.target(Number(latestExchange));
+          const target = step.target(before.latest);
           const method = step.method.toUpperCase();
           const sent = body === undefined ? undefined : Object(body);
           const answer = await client.control(`${method} ${target.slice(1)}`, sent);
-          const { status } = answer;
           expectDescribed(step, answer);
+          const isDone = answer.status < 400;
           const after = await observe(client);
-          if (method === 'GET' || status >= 400) expect(after).toEqual(before);
+          if (method === 'GET' || !isDone) expect(after).toEqual(before);
           else expectRecords({ ...step, target }, answer, before.records, after.records);
-          const isTimeTravel = ['undo', 'rewind', 'replay'].includes(id);
-          if (!undoes || isTimeTravel || JSON.stringify(after) === JSON.stringify(before)) {
-            before = after;
-            continue;
+          if (isDone && method === 'DELETE' && step.path.endsWith('}')) {
+            expect(await client.control(`DELETE ${target.slice(1)}`)).toMatchObject({
+              status: 404,
+            });
           }
-          expect(await client.control('POST undo')).toMatchObject({ status: 200 });
-          expect(await observe(client)).toEqual(before);
+
+          const past = around.get(Number(/\d+/.exec(target)?.[0]));
+          if (isDone && id === 'getStateOfRequest') {
+            expect(answer.json).toEqual(past?.before.records);
+          }
+          if (isDone && id === 'rewind') {
+            const { latest, ...there } =
+              past?.[sent?.to === 'after' ? 'after' : 'before'] ?? before;
+            expect(after).toEqual({ ...there, latest: before.latest });
+          }
+          if (['undo', 'rewind'].includes(id)) snapshots.clear();
+
+          const isChanged = JSON.stringify(after) !== JSON.stringify(before);
+          if (undoes && isChanged && !['undo', 'rewind', 'replay'].includes(id)) {
+            expect(await client.control('POST undo')).toMatchObject({ status: 200 });
+            const { latest, ...undone } = await observe(client);
+            expect({ ...undone, latest: before.latest }).toEqual(before);
+          } else if (isDone && id === 'createSnapshot') {
+            snapshots.set(sent.name, after.records);
+          }
+          await observeNext();
+        }
+        for (const [name, records] of snapshots) {
+          const { status } = await client.control(`POST snapshots/${name}/restore`);
+          if (status < 400) expect((await observe(client)).records).toEqual(records);
         }
       },
     );
@@ -153,15 +192,24 @@ const START = {
   orders: [1, 2, 3].map((id) => ({ id, petId: id, status: 'pending' })),
 };
 
-const SHOWN = ['scenario', 'scenarios', 'assumptions', 'snapshots', 'holds', 'upstream'];
+const SHOWN = ['state', 'scenario', 'scenarios', 'assumptions', 'snapshots', 'holds', 'upstream'];
 
-/** All of a sandbox that a call can change. */
-async function observe({ control }: Client) {
-  const records: Model = Object((await control('GET state')).json);
-  const { now, frozen } = Object((await control('GET clock')).json);
+/** All of a sandbox that a call can change, and the number of its latest exchange. */
+interface Observed {
+  readonly records: Model;
+  readonly settings: object;
+  readonly latest: number;
+}
+
+async function observe({ control }: Client): Promise<Observed> {
+  const { clock, latestExchange: latest } = Object((await control('GET status')).json);
+  const { now, frozen } = clock;
   const shown = SHOWN.map(async (path) => [path, (await control(`GET ${path}`)).json]);
-  const settings: object = Object.fromEntries(await Promise.all(shown));
-  return { records, settings, clock: { now: frozen ? now : undefined, frozen } };
+  const { state: records, ...others } = Object.fromEntries(await Promise.all(shown));
+  // How many calls an assumption decided is of the journal.
+  const assumptions = others.assumptions.map(({ calls: _, ...shown }: { calls: number }) => shown);
+  const settings = { ...others, assumptions, now: frozen ? now : undefined };
+  return { records, settings, latest };
 }
 
 const COLLECTION = /^\/(animals|inventory|orders)(?:\/(-?\d+))?$/;

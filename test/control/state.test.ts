@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import { type Client, describeServer } from '../helpers/wire.ts';
-
-const ONE = { animals: [{ id: 1, name: 'Rex', categoryId: 1 }], inventory: [], orders: [] };
+import { describeServer } from '../helpers/wire.ts';
 
 describeServer('the state in the control API', (open) => {
   test('the status names what differs from a fresh mock', async () => {
     const { send, control } = await open();
-    expect((await control('GET status')).json).toMatchObject({
+    const fresh = {
       sandbox: 'default',
       scenarios: [],
       assumptions: [],
-      clock: { real: true, frozen: false },
+      held: 0,
       latches: [],
       latestExchange: 0,
       changed: { animals: 0, inventory: 0, orders: 0 },
       keys: ['demo-key', 'demo-read-only-key'],
-    });
+    };
+    const clock = { now: expect.any(String), real: true, frozen: false };
+    expect((await control('GET status')).json).toEqual({ ...fresh, clock });
     await control('POST holds', { on: 'getPet', hold: 'pets' });
     await control('PUT scenario', { scenarios: ['flaky', 'invalid-keys', 'slow'] });
     await control('DELETE animals/1');
@@ -24,12 +24,11 @@ describeServer('the state in the control API', (open) => {
     await control('PUT upstream', { url: 'http://127.0.0.1:9/v1' });
     await send('GET', '/v1/nowhere');
     expect((await control('GET status')).json).toEqual({
-      sandbox: 'default',
+      ...fresh,
       scenarios: ['flaky', 'invalid-keys', 'slow'],
       assumptions: ['unknown-pet=400'],
       clock: { now: '2031-01-01T00:00:00.000Z', real: false, frozen: true },
       upstream: 'http://127.0.0.1:9/v1',
-      held: 0,
       latches: ['pets'],
       latestExchange: 1,
       changed: { animals: 1, inventory: 1, orders: 1 },
@@ -39,23 +38,29 @@ describeServer('the state in the control API', (open) => {
 
   test('records are merged by id, in both forms, and those of a removed animal go', async () => {
     const { control } = await open();
-    await control('PUT state', ONE);
-    const body = { animals: [{ id: 1, status: 'sold' }], orders: { set: [{ id: 3, petId: 1 }] } };
-    expect((await control('PATCH state', body)).json).toEqual({
-      animals: [{ id: 1, name: 'Rex', categoryId: 1, status: 'sold' }],
-      inventory: [],
-      orders: [{ id: 3, petId: 1 }],
-    });
-    const max = { id: 2, name: 'Max', categoryId: 1 };
-    const orders = [{ id: 4, petId: 2 }];
-    const replaced = await control('PATCH state', { animals: { remove: [1], set: [max] }, orders });
-    expect(replaced.json).toEqual({ animals: [max], inventory: [], orders });
-    const emptied = await control('PATCH state', { animals: { remove: 'all' } });
-    expect(emptied.json).toEqual({ animals: [], inventory: [], orders: [] });
+    const [rex, max] = [1, 2].map((id) => ({ id, name: `n${id}`, categoryId: 1 }));
+    await control('PUT state', { animals: [rex] });
+    const sold = { ...rex, status: 'sold' };
+    const orders = [{ id: 3, petId: 1 }];
+    const others = [{ id: 4, petId: 2 }];
+    for (const [changes, expected] of [
+      [
+        { animals: [{ id: 1, status: 'sold' }], orders: { set: orders } },
+        { animals: [sold], orders },
+      ],
+      [
+        { animals: { remove: [1], set: [max] }, orders: others },
+        { animals: [max], orders: others },
+      ],
+      [{ animals: { remove: 'all' } }, { animals: [], orders: [] }],
+    ] as const) {
+      const { json } = await control('PATCH state', changes);
+      expect(json).toEqual({ ...expected, inventory: [] });
+    }
   });
 
   test('`each` changes existing records, after `remove` and before `set`', async () => {
-    const { send, control } = await open();
+    const { control } = await open();
     const { json } = await control('PATCH state', {
       orders: {
         remove: [2],
@@ -76,79 +81,58 @@ describeServer('the state in the control API', (open) => {
     expect(orders).toContainEqual({ id: 9, quantity: 9, status: 'shipped' });
     const seventh = { id: 7, quantity: 9, shipDate: '2033-01-10T07:30:00Z', status: 'shipped' };
     expect(orders).toContainEqual(seventh);
-    expect((await send('DELETE', '/v1/store/orders/4')).status).toBe(409);
-    await control('POST orders', { id: 50 });
-    expect((await send('DELETE', '/v1/store/orders/50')).status).toBe(204);
   });
 
   test('a reset puts back everything, or all but what it is told to keep', async () => {
-    const { send, control } = await open();
-    const text = async (path: string) => (await control(`GET ${path}`)).text;
-    /** The parts of a sandbox that a reset can keep, where they are as `kept` changes them. */
+    const { send, control } = await open({ assume: { 'cancel-again': '204' } });
+    /** The parts of a sandbox that a reset can keep, where they are as `resetKeeping` changes them. */
     const changed = async () => {
+      const { json } = await control('GET status');
+      const { scenarios, assumptions, clock, changed } = Object(json);
       const parts = {
-        store: !(await text('animals')).includes('"id":2'),
-        scenario: (await text('scenario')).includes('outage'),
-        assumptions: (await text('assumptions')).includes('"chosen":"404","default":"409"'),
-        clock: (await text('clock')).includes('2040'),
-        journal: (await text('requests')).includes('/v1/nothing'),
+        store: changed.animals > 0,
+        scenario: scenarios.length > 0,
+        assumptions: assumptions[0] === 'cancel-again=404',
+        clock: clock.frozen,
+        journal: Object((await control('GET requests')).json).total > 0,
       };
       return Object.entries(parts).flatMap(([part, isChanged]) => (isChanged ? [part] : []));
     };
-    const kept = async (body?: object) => {
+    const resetKeeping = async (body?: object) => {
       await control('PUT scenario', { scenarios: ['outage'] });
-      await control('PUT state', ONE);
+      await control('PUT state', {});
       await control('PATCH assumptions', { 'cancel-again': '404' });
       await control('PUT clock', { now: '2040-01-01T00:00:00Z', frozen: true });
       await send('GET', '/v1/nothing');
       expect(await changed()).toHaveLength(5);
-      expect((await control('POST reset', body)).status).toBe(204);
+      await control('POST reset', body);
       return changed();
     };
-    expect(await kept()).toEqual([]);
+    expect(await resetKeeping()).toEqual([]);
     for (const part of ['store', 'scenario', 'assumptions', 'clock', 'journal']) {
-      expect(await kept({ keep: [part] })).toEqual([part]);
+      expect(await resetKeeping({ keep: [part] })).toEqual([part]);
     }
   });
 
-  test('a snapshot can be restored many times, and comes last when it is replaced', async () => {
+  test('a snapshot comes last when it is replaced, and outlasts a reset', async () => {
     const { control } = await open();
-    const before = (await control('GET state')).text;
-    const kept = { status: 201, json: { name: 'first' } };
-    expect(await control('POST snapshots', { name: 'first' })).toMatchObject(kept);
-    for (const _round of [1, 2]) {
-      await control('DELETE animals/1');
-      expect((await control('POST snapshots/first/restore')).status).toBe(204);
-      expect((await control('GET state')).text).toBe(before);
-    }
-    expect((await control('POST snapshots', { name: 'first' })).status).toBe(200);
-    for (const name of ['second', 'first']) await control('POST snapshots', { name });
+    for (const name of ['first', 'second', 'first']) await control('POST snapshots', { name });
+    await control('POST reset', { keep: [] });
     const names = [{ name: 'second' }, { name: 'first' }];
     expect((await control('GET snapshots')).json).toMatchObject(names);
-    expect((await control('DELETE snapshots/first')).status).toBe(204);
   });
-});
 
-const SAVE: Readonly<Record<string, (client: Client, name: string) => ReturnType<Client['send']>>> =
-  {
-    snapshots: ({ control }, name) => control('POST snapshots', { name }),
-    latches: ({ control }, hold) => control('POST holds', { on: 'listPets', hold }),
-    scenarios: ({ control }, name) => control(`PUT scenarios/${name}`, { rules: [] }),
-  };
-
-describeServer('a sandbox', (open) => {
-  test.each(Object.entries(SAVE))(
-    'has at most 100 %s, each of which can be replaced',
-    async (kind, save) => {
-      const client = await open();
-      for (let count = 1; count <= 100; count += 1) {
-        expect((await save(client, `s${count}`)).status).toBeLessThan(300);
-      }
-      const refused = { status: 409, json: { code: `too_many_${kind}` } };
-      expect(await save(client, 'more')).toMatchObject(refused);
-      expect((await save(client, 's1')).status).toBeLessThan(300);
-    },
-  );
+  test.each<[kind: string, call: (name: string) => [call: string, body: object]]>([
+    ['snapshots', (name) => ['POST snapshots', { name }]],
+    ['latches', (hold) => ['POST holds', { on: 'listPets', hold }]],
+    ['scenarios', (name) => [`PUT scenarios/${name}`, { rules: [] }]],
+  ])('a sandbox has at most 100 %s, each of which can be replaced', async (kind, call) => {
+    const { control } = await open();
+    for (let count = 1; count <= 100; count += 1) await control(...call(`s${count}`));
+    const refused = { status: 409, json: { code: `too_many_${kind}` } };
+    expect(await control(...call('more'))).toMatchObject(refused);
+    expect((await control(...call('s1'))).status).toBeLessThan(300);
+  });
 });
 
 describeServer('assumptions in the control API', (open) => {
