@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import {
-  constants,
   existsSync,
   lstatSync,
-  openSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -11,7 +9,6 @@ import {
   statSync,
 } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCode } from './node-errors.ts';
@@ -42,9 +39,9 @@ export const STORE_LIMIT = 500 * MEBIBYTE;
 
 export const SETTINGS_LIMIT = 16 * MEBIBYTE;
 
-/** The text of a file, or what was found instead, such as `a device`. */
+/** The text of a file, or what was found instead, such as `a directory`. */
 export type TextReading =
-  | { readonly ok: true; readonly text: string; readonly pipe: boolean }
+  | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly found: string };
 
 /** A text cannot be used. The message has a line for each of the first 20 problems. */
@@ -58,70 +55,40 @@ export class ContentError extends Error {
 }
 
 /**
- * Reads text from a regular file or a pipe, such as bash's `<(…)`. Every file that a flag names is
- * read here.
+ * Reads every file that a flag names: a regular one, or a pipe such as bash's `<(…)`.
  *
  * @param limit in bytes; longer text is refused
  */
 export async function readText(path: string, limit: number): Promise<TextReading> {
   try {
-    const stats = await stat(path);
-    const refusal = findRefusal(stats, limit);
-    if (refusal !== undefined) return { ok: false, found: refusal };
-    if (stats.isFile()) return decode(await readFile(path), false);
-    const chunks: Buffer[] = [];
-    let length = 0;
-    for await (const chunk of openPipe(path)) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > limit) return { ok: false, found: describeLimit(limit) };
-    }
-    return decode(Buffer.concat(chunks), true);
+    return refuse(await stat(path), limit) ?? decode(await readFile(path), limit);
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
   }
 }
 
-/**
- * Opens a pipe without waiting for a writer. A stream of `node:fs` would wait in a thread, which even
- * the end of the process waits for.
- */
-function openPipe(path: string): Socket {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  return new Socket({ fd, readable: true, writable: false });
+export function readTextSync(path: string, limit: number): TextReading {
+  try {
+    return refuse(statSync(path), limit) ?? decode(readFileSync(path), limit);
+  } catch (error) {
+    return { ok: false, found: whyUnreadable(error) };
+  }
 }
 
 export function isPipe(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
-/** `readText` for callers that cannot wait: it refuses pipes. */
-export function readTextSync(path: string, limit: number): TextReading {
-  try {
-    const stats = statSync(path);
-    const refusal = stats.isFIFO()
-      ? 'a pipe, which this call cannot wait for'
-      : findRefusal(stats, limit);
-    if (refusal !== undefined) return { ok: false, found: refusal };
-    return decode(readFileSync(path), false);
-  } catch (error) {
-    return { ok: false, found: whyUnreadable(error) };
-  }
+function refuse(stats: Stats, limit: number): TextReading | undefined {
+  if (stats.isDirectory()) return { ok: false, found: 'a directory' };
+  if (!stats.isFile() && !stats.isFIFO()) return { ok: false, found: 'a device or a socket' };
+  return stats.size > limit ? { ok: false, found: describeLimit(limit) } : undefined;
 }
 
-function decode(bytes: Buffer, pipe: boolean): TextReading {
+function decode(bytes: Buffer, limit: number): TextReading {
+  if (bytes.length > limit) return { ok: false, found: describeLimit(limit) };
   if (!isUtf8(bytes)) return { ok: false, found: 'bytes that are not UTF-8' };
-  return { ok: true, text: bytes.toString(), pipe };
-}
-
-function findRefusal(stats: Stats, limit: number): string | undefined {
-  if (!stats.isFile() && !stats.isFIFO()) return describeKind(stats);
-  return stats.size > limit ? describeLimit(limit) : undefined;
-}
-
-function describeKind(stats: Stats): string {
-  if (stats.isDirectory()) return 'a directory';
-  return stats.isSocket() ? 'a socket' : 'a device';
+  return { ok: true, text: bytes.toString() };
 }
 
 function describeLimit(limit: number): string {
@@ -129,15 +96,9 @@ function describeLimit(limit: number): string {
 }
 
 function whyUnreadable(error: unknown): string {
-  switch (errorCode(error)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'nothing';
-    case 'EISDIR':
-      return 'a directory';
-    default:
-      return `something that cannot be read (${errorCode(error) ?? String(error)})`;
-  }
+  const code = errorCode(error) ?? String(error);
+  const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+  return isMissing ? 'nothing' : `something that cannot be read (${code})`;
 }
 
 /** Changes whenever a file is written, touched or replaced; empty if there is none. */

@@ -32,103 +32,34 @@ const KIB = 1024;
 const MIB = 1024 ** 2;
 
 /** @param of what is counted */
-const limit = (max: number, of: string, reason: string) => ({ max, of, reason });
+const limit = (max: number, of: string) => ({ max, of });
 
 /**
  * The bounds where input enters, so that no cost behind them grows as a product of counts that a
- * caller chooses. docs/errors.md lists them.
+ * caller chooses. docs/errors.md has the reasons.
  */
 export const LIMITS = {
-  nesting: limit(
-    100,
-    'Levels of nesting in JSON and YAML',
-    'Parsers recurse. No value of the service or of a scenario needs ten.',
-  ),
-  problems: limit(
-    20,
-    'Problems that a message lists',
-    'Describing thousands of wrong records takes seconds.',
-  ),
-  head: limit(
-    16 * KIB,
-    'Bytes of the head of a request',
-    'It is held in memory until it is complete.',
-  ),
-  serviceBody: limit(
-    8 * MIB,
-    'Bytes of a body under `body-limit=none`',
-    'It is held in memory, and other requests wait while it is parsed.',
-  ),
-  controlBody: limit(
-    MIB,
-    'Bytes of a body of the control API',
-    'Parsing it takes up to 100 ms, and other requests wait for it.',
-  ),
-  deploymentBody: limit(
-    64 * MIB,
-    'Bytes of a body to or from a deployment',
-    'It is held in memory, and some never end.',
-  ),
-  deploymentHead: limit(
-    64 * KIB,
-    'Bytes of the head of a reply of a deployment',
-    'Deployments behind a login send long cookies.',
-  ),
-  named: limit(
-    100,
-    'Snapshots, scenarios of its own and latches of a sandbox, of each kind',
-    'Each is kept with the sandbox, and every call is compared with each latch.',
-  ),
-  yamlText: limit(
-    16 * KIB,
-    'Characters of a scenario in YAML in a request',
-    'Parsing YAML takes about 2 ms a KiB at worst. A file at the start may have 16 MiB.',
-  ),
-  jsonText: limit(
-    128 * KIB,
-    'Characters of a scenario in JSON in a request',
-    'It is kept with the sandbox, which may have 100 of them.',
-  ),
-  rules: limit(
-    1000,
-    'Rules of a scenario, and of all active ones together',
-    'Every call is compared with each of them until one matches.',
-  ),
-  each: limit(
-    100,
-    'Changes in the `each` of a collection',
-    'Every record is compared with each of them.',
-  ),
-  calls: limit(
-    100,
-    'Numbers and ranges in the `calls` of a rule',
-    'Every matching call is compared with each of them.',
-  ),
-  generated: limit(
-    100_000,
-    'Animals or orders that a scenario in a request generates',
-    'They take about 30 MB. Flags and files at the start may generate 1,000,000.',
-  ),
-  filters: limit(
-    20,
-    'Filters in the query of a list, each repetition counted',
-    'Every record is compared with each of them.',
-  ),
-  sortFields: limit(
-    5,
-    'Fields in `_sort` and directions in `_order`',
-    'Each pair of records is compared by all of them.',
-  ),
+  nesting: limit(100, 'Levels of nesting in JSON and YAML'),
+  problems: limit(20, 'Problems that a message lists'),
+  head: limit(16 * KIB, 'Bytes of the head of a request'),
+  serviceBody: limit(8 * MIB, 'Bytes of a body under `body-limit=none`'),
+  controlBody: limit(MIB, 'Bytes of a body of the control API'),
+  deploymentBody: limit(64 * MIB, 'Bytes of a body to or from a deployment'),
+  deploymentHead: limit(64 * KIB, 'Bytes of the head of a reply of a deployment'),
+  named: limit(100, 'Snapshots, scenarios of its own and latches of a sandbox, of each kind'),
+  yamlText: limit(16 * KIB, 'Characters of a scenario in YAML in a request'),
+  jsonText: limit(128 * KIB, 'Characters of a scenario in JSON in a request'),
+  rules: limit(1000, 'Rules of a scenario, and of all active ones together'),
+  each: limit(100, 'Changes in the `each` of a collection'),
+  calls: limit(100, 'Numbers and ranges in the `calls` of a rule'),
+  generated: limit(100_000, 'Animals or orders that a scenario in a request generates'),
+  filters: limit(20, 'Filters in the query of a list, each repetition counted'),
+  sortFields: limit(5, 'Fields in `_sort` and directions in `_order`'),
   listeners: limit(
     100,
     'Streams and waiting counts of a sandbox (`requests/stream`, `requests/count` with `atLeast`)',
-    'Each gets every exchange.',
   ),
-  filterText: limit(
-    200,
-    'Characters of a text that records or exchanges are compared with',
-    'It is searched for in every field of every record.',
-  ),
+  filterText: limit(200, 'Characters of a text that records or exchanges are compared with'),
 };
 
 /** A name that a caller gives. URLs take `.` and `..` for folders. */

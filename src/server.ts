@@ -1,20 +1,11 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { resolve } from 'node:path';
 import { checkOptions } from './check-options.ts';
 import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { createUpstreams, type Upstreams } from './deployment/upstream.ts';
-import {
-  ContentError,
-  type FileWatch,
-  isPipe,
-  readText,
-  SETTINGS_LIMIT,
-  type TextReading,
-  watchFiles,
-} from './files.ts';
+import { ContentError, type FileWatch, isPipe, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
 import { type Certificate, loadCertificate, readCertificates } from './http/tls/certificate.ts';
 import { DEFAULTS } from './limits.ts';
@@ -62,61 +53,49 @@ export interface LoadedFiles {
   readonly saved: Start['saved'] | undefined;
   readonly certificate: Certificate | undefined;
   readonly ca: string | undefined;
-  /** What was read from the scenarios that are pipes, by name. */
-  readonly piped: ReadonlyMap<string, TextReading>;
-  /** The files that were read, except for pipes, which have nothing more to give. */
   readonly watched: readonly string[];
 }
 
 /**
- * @param former what was loaded before: its certificate stays, and what came from pipes
+ * @param former what was loaded before, of which the certificate stays
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
  */
 export async function loadFiles(
   options: ServerOptions,
   former?: LoadedFiles,
 ): Promise<LoadedFiles> {
-  const { host = DEFAULTS.host, scenarios: names = [] } = options;
+  const { host = DEFAULTS.host, scenarios: names = [], scenarioFolder: folder } = options;
   const { certificate, ca } = former ?? {
     certificate: await loadCertificate(options, host),
     ca: options.cacert && (await readCertificates(options.cacert)),
   };
-  const pipe = former?.watched.find(isPipe);
+  const files = [...findFixture(options), ...names.filter((name) => !isShipped(name))];
+  // A pipe can be read only once.
+  const pipe = options.watch ? files.find(isPipe) : undefined;
   if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
-  const fixture = findFixture(options);
-  const isRead = former !== undefined && fixture !== undefined && !former.watched.includes(fixture);
-  const pipes = names.filter((name) => !isShipped(name) && isPipe(name));
-  const piped = former?.piped ?? new Map(await Promise.all(pipes.map(readPipe)));
-  const files = fixture === undefined || isRead || isPipe(fixture) ? [] : [fixture];
-  const store = isRead ? former.store : await loadStore(options, options.seed);
+  const store = await loadStore(options, options.seed);
   // Imported here, since most starts have no scenario.
   const scenarios =
     names.length === 0
       ? []
       : await loadBases(
-          await (await import('./scenario/load-scenario.ts')).loadScenarios(names, piped),
+          await (await import('./scenario/load-scenario.ts')).loadScenarios(names),
           options.seed,
         );
-  const { scenarioFolder: folder } = options;
   const saved =
     folder === undefined
       ? undefined
       : await (await import('./storage/scenario-folder.ts')).loadScenarioFolder(folder);
-  const pipePaths = [...piped.keys()].map((name) => resolve(name));
-  for (const { file, fixture: own } of scenarios) {
-    if (file !== undefined && !pipePaths.includes(file)) files.push(file);
-    if (own !== undefined) files.push(fixturePath(own));
-  }
-  return { store, scenarios, saved, certificate, ca, piped, watched: files };
+  const watched = [
+    ...findFixture(options),
+    ...scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ? fixturePath(fixture) : []]),
+  ].flat();
+  return { store, scenarios, saved, certificate, ca, watched };
 }
 
 /** The file of the fixture, unless the store is generated. */
-function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: ServerOptions) {
-  return animals === undefined && orders === undefined ? fixturePath(fixture) : undefined;
-}
-
-async function readPipe(path: string): Promise<[path: string, reading: TextReading]> {
-  return [path, await readText(path, SETTINGS_LIMIT)];
+function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: ServerOptions): string[] {
+  return animals === undefined && orders === undefined ? [fixturePath(fixture)] : [];
 }
 
 /**

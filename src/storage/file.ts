@@ -53,7 +53,7 @@ export async function openStoreFile(path: string, initial: Store): Promise<Store
       ? parseFixture(path, await readText(real, STORE_LIMIT))
       : initial;
     const file = new DataFile<Store>(real, {
-      parse: (text) => parseFixture(path, { ok: true, text, pipe: false }),
+      parse: (text) => parseFixture(path, { ok: true, text }),
       stringify: createStoreWriter(),
     });
     const write = async (data: Store): Promise<void> => {

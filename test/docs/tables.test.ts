@@ -113,8 +113,8 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
       ]),
     ],
     Limits: [
-      ['what', 'limit', 'reason'],
-      Object.values(LIMITS).map(({ max, of, reason }) => [of, max.toLocaleString('en'), reason]),
+      ['what', 'limit'],
+      Object.values(LIMITS).map(({ max, of }) => [of, max.toLocaleString('en')]),
     ],
     'Exit codes': list('code', [
       ...[0, 1, 2, 3],

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { FixtureError, loadFixtureSync, parseFixture } from '../../src/store/fixture.ts';
 
-const storeIn = (text: string) => parseFixture('FILE', { ok: true, text, pipe: false });
+const storeIn = (text: string) => parseFixture('FILE', { ok: true, text });
 
 /** The message that a text ends in. */
 function refusal(text: string): string {

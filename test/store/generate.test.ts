@@ -36,7 +36,7 @@ describe('a generated store', () => {
     const sizes = fc.record({ animals: fc.nat(200), orders: fc.nat(200), seed: fc.integer() });
     const check = fc.asyncProperty(sizes, async (options) => {
       const text = [...storeText(await generateStore(options))].join('');
-      const { animals, inventory, orders } = parseFixture('', { ok: true, text, pipe: false });
+      const { animals, inventory, orders } = parseFixture('', { ok: true, text });
       const counted = (size: number) => Array.from({ length: size }, (_, at) => BigInt(at + 1));
       expect(all(animals).map(({ id }) => id)).toEqual(counted(options.animals));
       expect(all(inventory).map(({ petId }) => petId)).toEqual(counted(options.animals));

@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import { isObject, STORED_RECORDS } from '../../contract/records.ts';
 import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../files.ts';
 import { loadScenarios } from '../../scenario/load-scenario.ts';
@@ -53,7 +52,7 @@ export async function validateFile(
 
 /** Only a fixture has collections at the top. */
 function isFixture(file: string, read: TextReading): boolean {
-  if (!read.ok || !(read.pipe || extname(file).toLowerCase() === '.json')) return false;
+  if (!read.ok || /\.ya?ml$/i.test(file)) return false;
   const reading = readJson(file, read.text);
   const value = reading.ok ? reading.value : undefined;
   return isObject(value) && Object.keys(STORED_RECORDS).some((name) => Array.isArray(value[name]));
