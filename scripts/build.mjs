@@ -28,7 +28,7 @@ const { exports, imports, peerDependenciesMeta } = manifest;
 const peers = Object.keys(peerDependenciesMeta);
 
 /** What has a file of its own, which package.json names in `imports`. */
-const CERTIFICATE = 'src/http/tls/generate-certificate.ts'; // makes the certificate of `--tls`
+const CERTIFICATE = 'src/http/generate-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
 const REDIS = 'src/storage/redis/client.ts'; // for `--shared`
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules

@@ -20,7 +20,7 @@ export type { RecordedExchange } from './control/journal/exchange-text.ts';
 export type { EditView } from './control/journal/journal-endpoints.ts';
 export type { Alternative, Undone } from './control/journal/time-travel-endpoints.ts';
 export type { StoreState } from './control/state/state-endpoints.ts';
-export { CertificateError } from './http/tls/certificate.ts';
+export { CertificateError } from './http/tls.ts';
 export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
 export type {
   Animal,

@@ -1,7 +1,7 @@
 import type { ControlOptions, ControlParts } from './control/endpoint.ts';
 import { createUpstreams, type Upstreams } from './deployment/upstream.ts';
-import { PendingResponses } from './http/connections.ts';
 import { createServiceHandler } from './http/service-handler.ts';
+import { PendingResponses } from './http/write.ts';
 import { DEFAULT_SANDBOX } from './limits.ts';
 import { warn } from './node-errors.ts';
 import { describeFinding, isOfOperation } from './sandbox/coverage.ts';

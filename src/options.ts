@@ -1,5 +1,5 @@
 import type { Timeouts } from './http/listener.ts';
-import type { CertificateOptions } from './http/tls/certificate.ts';
+import type { CertificateOptions } from './http/tls.ts';
 import { DEFAULTS } from './limits.ts';
 import type { MockOptions } from './mock.ts';
 import {

@@ -7,7 +7,7 @@ import { BASE_PATH } from './contract/operations.ts';
 import { createUpstreams, type Upstreams } from './deployment/upstream.ts';
 import { ContentError, type FileWatch, isPipe, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
-import { type Certificate, loadCertificate, readCertificates } from './http/tls/certificate.ts';
+import { type Certificate, loadCertificate, readCertificates } from './http/tls.ts';
 import { DEFAULTS } from './limits.ts';
 import { assembleMock } from './mock.ts';
 import { asError } from './node-errors.ts';

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { checkOptions, OPTION_NAMES } from '../check-options.ts';
 import { isRowName } from '../contract/records.ts';
 import { ContentError } from '../files.ts';
-import { CertificateError } from '../http/tls/certificate.ts';
+import { CertificateError } from '../http/tls.ts';
 import { DEFAULTS } from '../limits.ts';
 import { asError, errorCode } from '../node-errors.ts';
 import type { ServerOptions } from '../options.ts';

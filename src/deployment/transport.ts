@@ -66,7 +66,7 @@ export function createTransport(
 
   /** Receives the whole reply. Throws a TypeError for a proxy that speaks neither http nor https. */
   const send = (transported: TransportRequest): Promise<UpstreamReply> => {
-    const { method, target, headers, body, onDisconnect, onInformation, signal } = transported;
+    const { method, target, headers, body, onDisconnect, signal } = transported;
     return new Promise((resolve, reject) => {
       let reply: IncomingMessage | undefined;
       const outgoing = request({
@@ -78,7 +78,6 @@ export function createTransport(
       outgoing.maxHeadersCount = 0; // Node would drop the rest; their size is limited
       const abort = (error: Error) => (reply ?? outgoing).destroy(error);
       const stop = onDisconnect?.(() => abort(new Error(LEFT)));
-      if (onInformation !== undefined) outgoing.on('information', onInformation);
       outgoing.on('response', (message) => {
         reply = message;
         resolve(receive(message).finally(stop));

@@ -1,29 +1,23 @@
 import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
+import { withoutHeaders } from '../raw-http.ts';
+import type { SentReply } from '../sandbox/exchange.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../scenario/settings-shapes.ts';
-import {
-  closeWith,
-  framingHeaders,
-  hasContent,
-  onTurn,
-  type PendingResponses,
-} from './connections.ts';
-import { unwrapTls } from './tls/secure.ts';
+import { mayHaveContent } from '../service/reply.ts';
+import { unwrapTls } from './tls.ts';
+import { closeWith, framingHeaders, type PendingResponses } from './write.ts';
 
-export interface WireReply {
-  readonly status: number;
-  /** Names and values in turn, without `Content-Length` and `Transfer-Encoding`. */
-  readonly headers: readonly string[];
-  /** The content that GET would get, also in a reply to HEAD. */
-  readonly body: string | Buffer;
-}
+/** The reply to break; its body is what GET would get, also in a reply to HEAD. */
+export type WireReply = Pick<SentReply, 'status' | 'headers' | 'body'>;
+
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
 /**
  * Breaks an exchange, after the replies to earlier requests of its connection.
  *
- * @param reply the reply to break; only a fault that replaces the reply needs none
+ * @param reply only a fault that replaces the reply needs none
  */
 export function applyFault(
   fault: Fault,
@@ -32,22 +26,24 @@ export function applyFault(
   pending: PendingResponses,
 ): void {
   const { socket } = response.req;
-  onTurn(response, () => {
+  const apply = (): void => {
     if (socket.destroyed) return;
+    const broken = reply && { ...reply, headers: withoutHeaders(reply.headers, FRAMING) };
     if (fault.kind === 'reset') reset(response);
     else if (fault.kind === 'close') endConnection(response);
     else if (fault.kind === 'html') html(response);
     else if (fault.kind === 'hang') {
       pending.delay(response, MAX_DELAY_MS, () => void socket.destroy());
-    } else if (reply === undefined) throw new Error(`${fault.kind} needs a reply to break`);
-    else if (fault.kind === 'truncate') truncate(response, reply);
-    else if (fault.kind === 'malformed-json') malformedJson(response, reply);
-    else if (fault.kind === 'bad-chunk') badChunk(response, reply);
-    else slowBody(response, reply, fault, pending);
-  });
+    } else if (broken === undefined) throw new Error(`${fault.kind} needs a reply to break`);
+    else if (fault.kind === 'truncate') truncate(response, broken);
+    else if (fault.kind === 'malformed-json') malformedJson(response, broken);
+    else if (fault.kind === 'bad-chunk') badChunk(response, broken);
+    else slowBody(response, broken, fault, pending);
+  };
+  if (response.socket === null) response.once('socket', apply);
+  else apply();
 }
 
-/** A TCP reset. Sends nothing, and ignores what the client still sends. */
 function reset({ req: { socket } }: ServerResponse): void {
   try {
     unwrapTls(socket).resetAndDestroy();
@@ -69,7 +65,7 @@ const PAGE = `<html>
 /** A proxy's error page. It has none of the service's headers, which the proxy never received. */
 function html(response: ServerResponse): void {
   const headers = ['Server', 'proxy', 'Content-Type', 'text/html', 'Connection', 'close'];
-  response.writeHead(502, [...headers, ...framingHeaders(502, PAGE.length)]);
+  writeHead(response, { status: 502, headers, body: PAGE }, PAGE.length);
   response.end(PAGE); // Node leaves it out in a reply to HEAD
 }
 
@@ -79,8 +75,8 @@ function html(response: ServerResponse): void {
  */
 function truncate(response: ServerResponse, reply: WireReply): void {
   const { socket } = response.req;
-  if (hasContent(response, reply.status)) {
-    const bytes = Buffer.from(reply.body);
+  if (hasContent(response, reply)) {
+    const bytes = toBytes(reply);
     writeHead(response, reply, Math.max(bytes.length, 1));
     response.flushHeaders();
     // Bypasses the response, which would consider the reply complete.
@@ -92,18 +88,15 @@ function truncate(response: ServerResponse, reply: WireReply): void {
   endConnection(response);
 }
 
-/**
- * No text that ends like this is JSON: outside a string a colon needs a value, and inside one the
- * string is never closed.
- */
+/** Ends no JSON: outside a string a colon needs a value, and inside one the string is never closed. */
 const TAIL = ':}';
 
 /** A complete body that is not JSON. A status without a body, such as 204, stays as it is. */
 function malformedJson(response: ServerResponse, reply: WireReply): void {
-  const text = reply.body.toString();
+  const text = toBytes(reply).toString();
   const spoilt = Buffer.from(text.slice(0, text.length >> 1) + TAIL);
   writeHead(response, reply, spoilt.length);
-  response.end(hasContent(response, reply.status) ? spoilt : '');
+  response.end(hasContent(response, reply) ? spoilt : '');
 }
 
 /**
@@ -112,11 +105,11 @@ function malformedJson(response: ServerResponse, reply: WireReply): void {
  */
 function badChunk(response: ServerResponse, reply: WireReply): void {
   const { httpVersion, socket } = response.req;
-  if (httpVersion === '1.0' || !hasContent(response, reply.status)) {
+  if (httpVersion === '1.0' || !hasContent(response, reply)) {
     truncate(response, reply);
     return;
   }
-  const bytes = Buffer.from(reply.body);
+  const bytes = toBytes(reply);
   const half = bytes.length >> 1;
   response.writeHead(reply.status, [...reply.headers, 'Transfer-Encoding', 'chunked']);
   response.flushHeaders();
@@ -137,9 +130,9 @@ function slowBody(
   { chunks, over }: Extract<Fault, { kind: 'slow-body' }>,
   pending: PendingResponses,
 ): void {
-  const body = Buffer.from(reply.body);
+  const body = toBytes(reply);
   writeHead(response, reply, body.length);
-  if (!hasContent(response, reply.status) || body.length === 0) {
+  if (!hasContent(response, reply) || body.length === 0) {
     response.end();
     return;
   }
@@ -163,6 +156,15 @@ function slowBody(
   }, over / chunks);
   response.once('close', () => clearInterval(timer));
   pending.add(response, sendRest);
+}
+
+function toBytes({ body = '' }: WireReply): Buffer {
+  return Buffer.from(body);
+}
+
+/** Whether the reply comes with content (RFC 9110, section 6.4.1). */
+function hasContent({ req }: ServerResponse, { status }: WireReply): boolean {
+  return req.method !== 'HEAD' && mayHaveContent(status);
 }
 
 function writeHead(response: ServerResponse, reply: WireReply, length: number): void {

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import type { InformationEvent, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { tryParseJson } from '../contract/json.ts';
 import { isObject } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
@@ -61,7 +61,6 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
       headers: forwardedHeaders(forwarded),
       body: body.kind === 'bytes' ? body.bytes : undefined,
       onDisconnect: (act) => onDisconnect(response.req.socket, act),
-      onInformation: (information) => passInformation(information, response),
     });
     const passed = endToEndHeaders(
       headers,
@@ -87,18 +86,6 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
 const NOT_RETURNED_TO_HEAD = new Set([...HOP_BY_HOP, 'mock-basis', 'trailer']);
 /** The length is written anew. */
 const NOT_RETURNED = new Set([...NOT_RETURNED_TO_HEAD, 'content-length']);
-
-/** HTTP/1.0 has no interim replies. */
-function passInformation({ statusCode, headers }: InformationEvent, response: ServerResponse) {
-  if (response.req.httpVersion === '1.0' || response.headersSent) return;
-  if (statusCode === 102) response.writeProcessing();
-  if (statusCode !== 103 || headers.link === undefined) return;
-  try {
-    response.writeEarlyHints({ link: headers.link });
-  } catch {
-    // Node refuses links of another form. They are only hints.
-  }
-}
 
 /** A segment that a server resolves, also encoded (RFC 3986, section 5.2.4). */
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;

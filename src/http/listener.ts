@@ -12,18 +12,15 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { LIMITS } from '../limits.ts';
-import { withoutHeaders } from '../raw-http.ts';
 import type { State } from '../sandbox/state.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
-import { closeWith } from './connections.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { isMockPath, parseTarget } from './target.ts';
-import type { Certificate } from './tls/certificate.ts';
-import { createTlsServer, unwrapTls } from './tls/secure.ts';
-import { createRefusal, formatReply, sendFailure, sendReply } from './write.ts';
+import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';
+import { closeWith, createRefusal, formatReply, sendFailure, sendReply } from './write.ts';
 
-/** How long the server waits for a client, in milliseconds. */
+/** In milliseconds. */
 export interface Timeouts {
   /** For the head of a request. */
   readonly headers: number;
@@ -108,8 +105,6 @@ export function createListener(options: ListenerOptions): Listener {
   return listener;
 }
 
-const UPGRADE: ReadonlySet<string> = new Set(['upgrade']);
-
 /** Each open connection with the response to its latest request. */
 type LatestResponses = Map<Socket, ServerResponse | undefined>;
 
@@ -164,29 +159,14 @@ function createHttpServer(
     const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
     if (!isWaiting) socket.destroy();
   });
-  // Node drops what follows a request to upgrade in its packet: all is read again, without that wish.
-  server.on('upgrade', ({ method, url, httpVersion, rawHeaders }, socket: Socket, rest) => {
-    const headers = withoutHeaders(rawHeaders, UPGRADE).map(
-      (text, at) => text + (at % 2 ? '\r\n' : ': '),
-    );
-    const head = `${method} ${url} HTTP/${httpVersion}\r\n${headers.join('')}\r\n`;
-    const response = latest.get(socket);
-    const readAgain = (): void => {
-      if (socket.destroyed) return;
-      socket.unshift(Buffer.concat([Buffer.from(head, 'latin1'), rest]));
-      server.emit(certificate ? 'secureConnection' : 'connection', socket);
-    };
-    if (isUnderWay(response)) response.once('close', readAgain);
-    else readAgain();
-  });
   // Node's own cuts off replies that are on their way to a slow client.
   server.closeIdleConnections = () => {
     for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
   };
 
-  const close = async (): Promise<void> => {
+  const close = (): Promise<void> => {
     isStopping = true;
-    await closeServer(server, latest, timeouts.stop);
+    return closeServer(server, latest, timeouts.stop);
   };
   return { server, close };
 }
@@ -196,12 +176,11 @@ function createHttpServer(
  * a deployment, and for files: an import that fails for want of a descriptor fails until the restart.
  */
 function countConnections(): number {
-  const limits = existsSync(PROCESS_LIMITS) ? readFileSync(PROCESS_LIMITS, 'utf8') : '';
+  const file = '/proc/self/limits';
+  const limits = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const descriptors = /^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY;
   return Math.floor(Number(descriptors) / 2);
 }
-
-const PROCESS_LIMITS = '/proc/self/limits';
 
 /** Ends a connection after the reply that it owes, if there is one, else with this text. */
 function closeAfter(response: ServerResponse | undefined, socket: Socket, text: string): void {
@@ -277,7 +256,7 @@ function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefin
 /** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Rejects what HTTP forbids and Node accepts (RFC 9112, sections 2.3, 3.2 and 6.1). */
+/** Rejects what Node accepts against RFC 9112, sections 2.3, 3.2 and 6.1. */
 function rejectRequest(request: IncomingMessage): Rejection | undefined {
   const { headers, httpVersion: version } = request;
   const { host, 'transfer-encoding': coding = 'chunked' } = headers;

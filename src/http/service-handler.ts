@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { operationShape } from '../contract/operations.ts';
 import { DEFAULT_SANDBOX, LIMITS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
-import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
-import { type Preference, readPrefer } from '../sandbox/preference.ts';
+import { type Exchange, isWaiting } from '../sandbox/exchange.ts';
+import { readPrefer } from '../sandbox/preference.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage.ts';
@@ -11,7 +12,7 @@ import { bearerToken, isListedKey } from '../service/keyring.ts';
 import { refuseKey } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
-import type { PendingResponses } from './connections.ts';
+import { applyFault } from './faults.ts';
 import { forward } from './forward.ts';
 import {
   createServiceRequest,
@@ -21,7 +22,7 @@ import {
   receiveBody,
 } from './service-request.ts';
 import { belowBase, parseTarget, type Target } from './target.ts';
-import { sendFailure, sendWhenDue } from './write.ts';
+import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
 
 export interface ServiceOptions {
   readonly sandboxes: Sandboxes;
@@ -46,28 +47,51 @@ export function createServiceHandler({ sandboxes, pending }: ServiceOptions): Se
     const { sandbox } = location;
     const arrival = { response, head, target, location };
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
-    const reply = (body: RequestBody): void => {
-      const exchange = answerRequest(arrival, body);
-      if (exchange instanceof Promise) {
-        exchange.then((done) => sendWhenDue(done, response, sandbox, pending)).catch(fail);
-      } else sendWhenDue(exchange, response, sandbox, pending);
+    const send = (exchange: Exchange): void => {
+      try {
+        sendExchange(exchange, response, pending);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const sendDue = (exchange: Exchange): void => {
+      const sendNow = (): void => send(exchange);
+      const { delay } = exchange;
+      const sendLate = (): void =>
+        delay === 0 ? sendNow() : pending.delay(response, delay, sendNow);
+      if (!isWaiting(exchange)) sendLate();
+      else {
+        const leave = (act: () => void) => onDisconnect(incoming.socket, act);
+        sandbox.holds.add(exchange, { send: sendLate, onDisconnect: leave });
+      }
+    };
+    const answer = (body: RequestBody): void => {
+      try {
+        const exchange = answerRequest(arrival, body);
+        if (exchange instanceof Promise) exchange.then(sendDue).catch(fail);
+        else sendDue(exchange);
+      } catch (error) {
+        fail(error);
+      }
     };
     const limit = bodyLimit(arrival);
-    if (limit === undefined) reply(NO_BODY);
+    if (limit === undefined) answer(NO_BODY);
     // A callback, since a promise costs a PATCH 3 %.
-    else receiveBody(incoming, limit, (body) => attempt(() => reply(body), fail));
+    else receiveBody(incoming, limit, answer);
   };
 }
 
-function attempt(act: () => void, fail: (error: unknown) => void): void {
-  try {
-    act();
-  } catch (error) {
-    fail(error);
-  }
+function sendExchange(
+  { fault, reply }: Exchange,
+  response: ServerResponse,
+  pending: PendingResponses,
+): void {
+  if (fault !== undefined) applyFault(fault, response, reply, pending);
+  else if (reply !== undefined) sendReply(response, reply);
+  else throw new Error('An exchange has neither a reply nor a fault.');
 }
 
-/** A request whose sandbox is known, and whose body may still arrive. */
+/** A request whose body may still arrive. */
 interface Arrival {
   readonly response: ServerResponse;
   readonly head: RequestHead;
@@ -103,69 +127,54 @@ function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<
   if (refusal !== undefined) return sandbox.handle({ ...request, given: { reply: refusal } });
   const forwarded = findUpstream(arrival);
   const { prefer } = head.headers;
-  const isAsked = prefer !== undefined && !sandbox.state.settings.start.plain;
-  if (forwarded === undefined && !(isAsked && request.call)) return sandbox.handle(request);
+  const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
   const preference = isAsked ? readPrefer(String(prefer), sandbox) : undefined;
-  return forwarded === undefined
-    ? answerAsPreferred(sandbox, request, preference)
-    : forward({ ...forwarded, response, body, sandbox, request, preference });
-}
-
-async function answerAsPreferred(
-  sandbox: Sandbox,
-  request: ServiceRequest,
-  preference: Promise<Preference | undefined> | undefined,
-): Promise<Exchange> {
-  return sandbox.handle(request, await preference);
+  if (forwarded !== undefined) {
+    return forward({ ...forwarded, response, body, sandbox, request, preference });
+  }
+  return preference?.then((read) => sandbox.handle(request, read)) ?? sandbox.handle(request);
 }
 
 interface Location {
   readonly sandbox: Sandbox;
   /** The `Authorization` header, without the sandbox name in its token. */
   readonly authorization: string | undefined;
-  /** Why the request is refused; the default sandbox then answers with it. */
-  readonly refusal?: Reply | undefined;
-  readonly keyRefusal?: Reply | undefined;
+  /** The default sandbox then answers with it. */
+  readonly refusal?: Reply;
+  /** The same, if the request calls an operation. */
+  readonly keyRefusal?: Reply;
 }
 
 /**
  * Finds the sandbox that a service request names: in its path, else in its key, else in its
  * `Mock-Sandbox` header. Without a name it is the default sandbox.
- *
- * @param inPath the name in the path
  */
 function locateSandbox(
   sandboxes: Sandboxes,
   inPath: string | undefined,
-  headers: IncomingHttpHeaders,
+  { authorization: sent, 'mock-sandbox': header }: IncomingHttpHeaders,
 ): Location {
-  const header = headers['mock-sandbox'];
-  const inHeader = header === undefined ? undefined : String(header);
-  const split = splitKey(sandboxes, inPath, inHeader, headers.authorization);
-  const authorization = split?.authorization ?? headers.authorization;
-  const name = inPath ?? split?.name ?? inHeader;
-  const refuse = (refusal: Reply): Location => ({
-    sandbox: sandboxes.default,
-    authorization,
-    refusal,
-  });
+  const inHeader = header?.toString();
+  const [authorization, inKey] = splitKey(sandboxes, inPath, inHeader, sent);
+  const name = inPath ?? inKey ?? inHeader;
+  const sandbox = sandboxes.default;
   if (name === undefined) {
-    if (sandboxes.required) return refuse(nameRequired(sandboxes));
-    return { sandbox: sandboxes.default, authorization };
+    if (!sandboxes.required) return { sandbox, authorization };
+    const how =
+      'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
+    const refusal = refuse(sandboxes, 'sandbox_required', 400, `name a sandbox: ${how}`);
+    return { sandbox, authorization, refusal };
   }
   // A wrong name is a mistake, also where another one decides.
-  const given = [split?.name, inHeader, name];
+  const given = [inKey, inHeader, name];
   const wrong = given.find((text) => text !== undefined && !NAME_PATTERN.test(text));
-  if (wrong !== undefined) return refuse(nameInvalid(sandboxes, wrong));
-  try {
-    const admitted = sandboxes.admit(name, authorization);
-    if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
-    const sandbox = sandboxes.default;
-    return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
-  } catch (error) {
-    if (error instanceof StorageError) return refuse(tooMany(sandboxes, error));
-    throw error;
+  if (wrong !== undefined) {
+    return { sandbox, authorization, refusal: nameInvalid(sandboxes, wrong) };
   }
+  const admitted = refuseTooMany(sandboxes, () => sandboxes.admit(name, authorization));
+  if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
+  if ('status' in admitted) return { sandbox, authorization, refusal: admitted };
+  return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
 }
 
 /**
@@ -175,16 +184,16 @@ function locateSandbox(
  */
 export function getOrCreate(sandboxes: Sandboxes, name: string): Sandbox | Reply {
   if (!NAME_PATTERN.test(name)) return nameInvalid(sandboxes, name);
-  try {
-    return sandboxes.getOrCreate(name);
-  } catch (error) {
-    if (error instanceof StorageError) return tooMany(sandboxes, error);
-    throw error;
-  }
+  return refuseTooMany(sandboxes, () => sandboxes.getOrCreate(name));
 }
 
-function tooMany(sandboxes: Sandboxes, { code, refusal }: StorageError): Reply {
-  return errorReply(startTrace(sandboxes), code, 503, refusal);
+function refuseTooMany<T>(sandboxes: Sandboxes, find: () => T): T | Reply {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof StorageError) return refuse(sandboxes, error.code, 503, error.refusal);
+    throw error;
+  }
 }
 
 /** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
@@ -193,29 +202,28 @@ function splitKey(
   inPath: string | undefined,
   inHeader: string | undefined,
   authorization: string | undefined,
-): { readonly authorization: string; readonly name: string } | undefined {
-  if (!authorization?.includes('~')) return undefined;
+): readonly [authorization: string | undefined, name?: string] {
+  if (!authorization?.includes('~')) return [authorization];
   const sandbox = sandboxes.find(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
   const { keys, upstream } = sandbox.state.settings;
   // The mock does not know the keys of a deployment.
-  if (inPath !== undefined && upstream !== undefined) return undefined;
-  if (isListedKey(keys, authorization) || bearerToken(authorization) === undefined) {
-    return undefined;
-  }
+  const isWhole =
+    (inPath !== undefined && upstream !== undefined) || isListedKey(keys, authorization);
+  if (isWhole || bearerToken(authorization) === undefined) return [authorization];
   const tilde = authorization.lastIndexOf('~');
-  return { authorization: authorization.slice(0, tilde), name: authorization.slice(tilde + 1) };
-}
-
-function nameRequired(sandboxes: Sandboxes): Reply {
-  const how = 'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
-  return errorReply(startTrace(sandboxes), 'sandbox_required', 400, `name a sandbox: ${how}`);
+  return [authorization.slice(0, tilde), authorization.slice(tilde + 1)];
 }
 
 export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
   const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
-  return errorReply(startTrace(sandboxes), 'sandbox_name_invalid', 400, message);
+  return refuse(sandboxes, 'sandbox_name_invalid', 400, message);
 }
 
-function startTrace(sandboxes: Sandboxes): AssumptionTrace {
-  return new AssumptionTrace(sandboxes.default.state.settings.choices);
+function refuse<C extends ErrorCode>(
+  { default: sandbox }: Sandboxes,
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+): Reply {
+  return errorReply(new AssumptionTrace(sandbox.state.settings.choices), code, status, message);
 }

@@ -29,27 +29,7 @@ export function readHead(incoming: IncomingMessage): RequestHead {
   const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
   // Express removes its mount path from the target.
   const mount = isMounted ? String(incoming.baseUrl) : '';
-  const shared = shareStrings(rawHeaders);
-  return { method, headers, rawHeaders: shared, mount, port: socket.remotePort, receivedAt };
-}
-
-let latestHeaders: readonly string[] = [];
-
-/**
- * Headers with the strings of the request before, where they are equal: most requests of a client
- * repeat them, and the journal keeps a thousand. That is 0.6 KB of each exchange.
- */
-function shareStrings(headers: readonly string[]): readonly string[] {
-  const latest = latestHeaders;
-  let isSame = headers.length === latest.length;
-  const shared = headers.map((text, at) => {
-    const known = latest[at];
-    if (text === known) return known;
-    isSame = false;
-    return text;
-  });
-  latestHeaders = isSame ? latest : shared;
-  return latestHeaders;
+  return { method, headers, rawHeaders, mount, port: socket.remotePort, receivedAt };
 }
 
 export function findOperation({ route }: Target, method: string): OperationId | undefined {
@@ -170,27 +150,24 @@ export function recreateRequest(exchange: Exchange): ServiceRequest | undefined 
  * Receives a request's body, up to `limit` bytes.
  *
  * @param received never called if the client leaves before the body is complete
- * @param streamed whether a larger body is left in the request, to be read from its start; else it is
- *   dropped
  * @throws Error if a body parser of the embedding app has rounded a number
  */
 export function receiveBody(
   request: IncomingMessage,
   limit: number,
   received: (body: RequestBody) => void,
-  streamed = false,
 ): void {
   const length = Number(request.headers['content-length'] ?? 0);
   if (length === 0 && request.headers['transfer-encoding'] === undefined) {
     received({ kind: 'none' });
     return;
   }
-  if (request.readableEnded && (streamed || length <= limit)) {
-    received(findParsedBody(request, streamed ? Number.POSITIVE_INFINITY : limit));
-    return;
-  }
   if (length > limit) {
     received({ kind: 'too-large', limit });
+    return;
+  }
+  if (request.readableEnded) {
+    received(findParsedBody(request, limit));
     return;
   }
   const chunks: Buffer[] = [];
@@ -199,9 +176,7 @@ export function receiveBody(
     chunks.push(chunk);
     size += chunk.length;
     if (size <= limit) return;
-    request.off('data', onData).off('end', onEnd);
-    if (streamed) request.pause().unshift(Buffer.concat(chunks));
-    else request.resume();
+    request.off('data', onData).off('end', onEnd).resume();
     received({ kind: 'too-large', limit });
   };
   const onEnd = (): void => {
@@ -216,9 +191,8 @@ export function receiveBody(
 function findParsedBody(request: IncomingMessage, limit: number): RequestBody {
   const body: unknown = 'body' in request ? request.body : undefined;
   if (body === undefined) return { kind: 'none' };
-  const bytes = Buffer.isBuffer(body)
-    ? body
-    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, refuseRounded));
+  const isText = typeof body === 'string' || Buffer.isBuffer(body);
+  const bytes = Buffer.from(isText ? body : JSON.stringify(body, refuseRounded));
   // A chunked body announces no length.
   return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
 }

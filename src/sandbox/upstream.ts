@@ -1,4 +1,3 @@
-import type { InformationEvent } from 'node:http';
 import type { Call } from '../service/input.ts';
 import type { ServiceState } from '../service/operation.ts';
 import type { Comparison } from '../service/reply.ts';
@@ -12,8 +11,6 @@ export interface UpstreamRequest {
   readonly body: Buffer | undefined;
   /** Calls back if the client disconnects. Returns how to cancel that. */
   readonly onDisconnect: (act: () => void) => () => void;
-  /** Called with each interim reply, such as 103 (RFC 9110, section 15.2). */
-  readonly onInformation?: (information: InformationEvent) => void;
 }
 
 export interface UpstreamReply {

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { platform } from 'node:process';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MAIN, readyUrl } from '../helpers/command.ts';
 import { spawnProgram } from '../helpers/program.ts';
-import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
-
-afterEach(closeRaw);
+import { openRaw, rawRequest } from '../helpers/raw.ts';
 
 test.runIf(platform === 'linux')(
   'more clients than file descriptors leave enough for the control API, and for its pages',

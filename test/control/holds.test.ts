@@ -1,15 +1,13 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Hold } from '../../src/sandbox/exchange.ts';
 import { type ServerOptions, startServer } from '../../src/server.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
+import { openRaw, rawRequest } from '../helpers/raw.ts';
 import { type Answer, type Client, clientAt, describeServer } from '../helpers/wire.ts';
 
 const folder = temporaryFolder();
-
-afterEach(closeRaw);
 
 /** What tests do to holds of a sandbox. */
 function holdsOf({ send }: Client, base = '') {

@@ -10,7 +10,7 @@ import {
   Pace,
 } from '../../src/deployment/deployment-client.ts';
 import { findProxy } from '../../src/deployment/transport.ts';
-import { loadCertificate } from '../../src/http/tls/certificate.ts';
+import { loadCertificate } from '../../src/http/tls.ts';
 import { findHeader } from '../../src/raw-http.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';

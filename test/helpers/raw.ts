@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 /** A reply as it came over the wire. */
 export interface RawReply {
@@ -12,24 +13,10 @@ export interface RawReply {
 
 export type RawConnection = Awaited<ReturnType<typeof openRaw>>;
 
-interface Parsed {
-  readonly reply: RawReply;
-  /** Where the next reply starts. */
-  readonly end: number;
-}
-
-const opened = new Set<Socket>();
-
-/** Closes every connection that was opened, before the servers that would wait for them. */
-export function closeRaw(): void {
-  for (const socket of opened) socket.destroy();
-  opened.clear();
-}
-
-/** Opens a connection that sends exactly the given bytes; `closeRaw` ends it. */
+/** Opens a connection that sends exactly the given bytes. It is closed with the test. */
 export async function openRaw(port: number) {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
-  opened.add(socket);
+  onTestFinished(() => void socket.destroy());
   const arrived: Buffer[] = [];
   let over = false;
   let wake = (): void => {};
@@ -53,21 +40,16 @@ export async function openRaw(port: number) {
   const reply = async (to = 'GET'): Promise<RawReply> => {
     for (;;) {
       const bytes = Buffer.concat(arrived);
-      arrived.splice(0, arrived.length, bytes);
       const parsed = parseReply(bytes, to, over);
-      if (parsed !== undefined) {
-        arrived.splice(0, 1, bytes.subarray(parsed.end));
-        return parsed.reply;
-      }
+      arrived.splice(0, arrived.length, bytes.subarray(parsed?.end ?? 0));
+      if (parsed !== undefined) return parsed.reply;
       if (over) throw new Error(`No whole reply came, but ${JSON.stringify(bytes.toString())}`);
       await more();
     }
   };
   return {
     socket,
-    send: (bytes: string | Buffer) => {
-      socket.write(bytes);
-    },
+    send: (bytes: string | Buffer) => void socket.write(bytes),
     reply,
     replies: async (count: number) => {
       const all: RawReply[] = [];
@@ -82,43 +64,50 @@ export async function openRaw(port: number) {
   };
 }
 
-function parseReply(bytes: Buffer, to: string, over: boolean): Parsed | undefined {
+/** The reply to one request over a new connection. */
+export async function askRaw(port: number, request: string | Buffer, method = 'GET') {
+  const { send, reply } = await openRaw(port);
+  send(request);
+  return reply(method);
+}
+
+function parseReply(bytes: Buffer, to: string, over: boolean) {
   const blank = bytes.indexOf('\r\n\r\n');
   if (blank < 0) return undefined;
   const [start = '', ...lines] = bytes.toString('latin1', 0, blank).split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) \S/.exec(start)?.[1]);
   if (Number.isNaN(status)) throw new Error(`No reply starts with ${JSON.stringify(start)}`);
-  const headers: Record<string, string> = {};
-  for (const line of lines) {
+  const fields = lines.map((line) => {
     const colon = line.indexOf(':');
-    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-  }
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+  });
+  const headers: Record<string, string> = Object.fromEntries(fields);
+  const whole = (content: Buffer, end: number) => ({
+    reply: { status, headers, body: content.toString() },
+    end,
+  });
   const from = blank + 4;
-  const whole = (body: string, end: number): Parsed => ({ reply: { status, headers, body }, end });
-
-  if (status < 200 || status === 204 || status === 304 || to === 'HEAD') return whole('', from);
-  if (headers['transfer-encoding'] === 'chunked') {
+  const isEmpty = status < 200 || status === 204 || status === 304 || to === 'HEAD';
+  const length = isEmpty ? 0 : headers['content-length'];
+  if (headers['transfer-encoding'] === 'chunked' && !isEmpty) {
     const chunks = parseChunks(bytes, from);
-    return chunks && whole(chunks.body, chunks.end);
+    return chunks && whole(Buffer.concat(chunks.parts), chunks.end);
   }
-  const length = headers['content-length'];
-  if (length === undefined)
-    return over ? whole(bytes.toString('utf8', from), bytes.length) : undefined;
+  if (length === undefined) return over ? whole(bytes.subarray(from), bytes.length) : undefined;
   const end = from + Number(length);
-  return bytes.length < end ? undefined : whole(bytes.toString('utf8', from, end), end);
+  return bytes.length < end ? undefined : whole(bytes.subarray(from, end), end);
 }
 
-function parseChunks(bytes: Buffer, from: number): { body: string; end: number } | undefined {
-  const chunks: Buffer[] = [];
+function parseChunks(bytes: Buffer, from: number) {
+  const parts: Buffer[] = [];
   for (let at = from; ; ) {
-    const lineEnd = bytes.indexOf('\r\n', at);
-    if (lineEnd < 0) return undefined;
-    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
-    const start = lineEnd + 2;
-    if (bytes.length < start + size + 2) return undefined;
-    if (size === 0) return { body: Buffer.concat(chunks).toString(), end: start + 2 };
-    chunks.push(bytes.subarray(start, start + size));
-    at = start + size + 2;
+    const start = bytes.indexOf('\r\n', at) + 2;
+    const size = Number.parseInt(bytes.toString('latin1', at, start), 16);
+    const end = start + size + 2;
+    if (start < 2 || bytes.length < end) return undefined;
+    if (size === 0) return { parts, end };
+    parts.push(bytes.subarray(start, end - 2));
+    at = end;
   }
 }
 
@@ -129,13 +118,9 @@ export function rawRequest(
   headers: Readonly<Record<string, string | undefined>> = {},
   body = '',
 ): string {
-  const all: Record<string, string | undefined> = {
-    Host: 'localhost',
-    Authorization: 'Bearer demo-key',
-    ...headers,
-  };
-  const lines = Object.entries(all).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}: ${value}\r\n`],
+  const all = { Host: 'localhost', Authorization: 'Bearer demo-key', ...headers };
+  const lines = Object.entries(all).map(([name, value]) =>
+    value === undefined ? '' : `${name}: ${value}\r\n`,
   );
   return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }

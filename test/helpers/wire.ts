@@ -6,12 +6,11 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
   request as openRequest,
-  type RequestListener,
 } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, onTestFinished } from 'vitest';
+import { describe, onTestFinished } from 'vitest';
 import { tryParseJson, writeJson } from '../../src/contract/json.ts';
 import { type AppOptions, createApp, startServer } from '../../src/index.ts';
 import { listen } from './host.ts';
@@ -52,47 +51,70 @@ interface RunningApp {
 /** The two ways in: the listener's own, and the whole mock as an Express app. */
 const WAYS = {
   direct: (settings: AppOptions): Promise<RunningApp> => startServer({ ...settings, port: 0 }),
-  express: (settings: AppOptions): Promise<RunningApp> => serve(createApp(settings)),
+  express: serveApp,
 };
 
 /** Runs one suite through both ways in. All that it opened is closed after each test. */
 export function describeBothWays(name: string, suite: (open: OpenClient) => void): void {
-  for (const [way, start] of Object.entries(WAYS)) describeWay(`${name} (${way})`, start, suite);
+  for (const way of ['direct', 'express'] as const) {
+    describe(`${name} (${way})`, () => suite((settings = {}) => openClient(WAYS[way](settings))));
+  }
 }
 
 /** Runs a suite against servers. The control API has one way in, whatever carries it. */
 export function describeServer(name: string, suite: (open: OpenClient) => void): void {
-  describeWay(name, WAYS.direct, suite);
+  describe(name, () => suite((settings = {}) => openClient(WAYS.direct(settings))));
 }
 
-function describeWay(
-  name: string,
-  start: (settings: AppOptions) => Promise<RunningApp>,
-  suite: (open: OpenClient) => void,
-): void {
-  describe(name, () => {
-    const closers: (() => Promise<void>)[] = [];
-
-    afterEach(async () => {
-      await Promise.all(closers.splice(0).map((close) => close()));
-    });
-
-    suite(async (settings = {}) => {
-      const { port, close } = await start(settings);
-      const agent = new Agent({ keepAlive: true });
-      closers.push(() => {
-        agent.destroy();
-        return close();
-      });
-      return clientAt(port, agent);
-    });
+async function openClient(starting: Promise<RunningApp>): Promise<Client> {
+  const { port, close } = await starting;
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => {
+    agent.destroy();
+    return close();
   });
+  return clientAt(port, agent);
+}
+
+async function serveApp(settings: AppOptions): Promise<RunningApp> {
+  // A busy machine takes longer between two requests than the 5 s that Node keeps a connection.
+  const server = createServer({ keepAliveTimeout: 0 }, createApp(settings));
+  const port = await listen(server);
+  const close = async (): Promise<void> => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { port, close };
 }
 
 /** A client of a server that a test has started itself. */
 export function clientAt(port: number, agent = new Agent()): Client {
-  const send: Client['send'] = (method, path, sent = {}) =>
-    exchange(agent, port, method, path, sent);
+  const send: Client['send'] = async (method, path, parts = {}) => {
+    const { key = 'demo-key', body, headers } = parts;
+    const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+    const content = isPlain ? body : writeJson(body);
+    const length = content === undefined ? undefined : String(Buffer.byteLength(content));
+    const all = {
+      Authorization: key === null ? undefined : `Bearer ${key}`,
+      'Content-Type': content === undefined ? undefined : 'application/json',
+      'Content-Length': length,
+      ...headers,
+    };
+    const given = Object.fromEntries(
+      Object.entries(all).filter(([, value]) => value !== undefined),
+    );
+    const options = { agent, host: '127.0.0.1', port, method, path, headers: given };
+    const request = openRequest(options);
+    // `once` rejects at an error before the response; a later one is the response's too.
+    request.on('error', () => {}).end(content);
+    const [response]: IncomingMessage[] = await once(request, 'response');
+    if (response === undefined) throw new Error('no response');
+    const received = await text(response);
+    const { statusCode: status = 0, headers: head } = response;
+    return { status, headers: head, text: received, json: tryParseJson(received) };
+  };
   const control: Client['control'] = (call, body) => {
     const [method = '', path = ''] = call.split(' ');
     return send(method, `/__mock/${path}`, { body });
@@ -101,7 +123,7 @@ export function clientAt(port: number, agent = new Agent()): Client {
 }
 
 /** Sends a request to a path under the base and waits for its reply. */
-export type Ask = (method: string, path: string, sent?: RequestParts) => Promise<Answer>;
+export type Ask = Client['send'];
 
 /** A client of the service at a base path, with a connection for each request. */
 export function asker(port: number, base = '/v1'): Ask {
@@ -116,62 +138,4 @@ export function fixtureFile(content: string | object): string {
   const path = join(folder, 'fixture.json');
   writeFileSync(path, typeof content === 'string' ? content : writeJson(content));
   return path;
-}
-
-async function serve(app: RequestListener): Promise<RunningApp> {
-  // A busy machine takes longer between two requests than the 5 s that Node keeps a connection.
-  const server = createServer({ keepAliveTimeout: 0 }, app);
-  const port = await listen(server);
-  const close = async (): Promise<void> => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return { port, close };
-}
-
-async function exchange(
-  agent: Agent,
-  port: number,
-  method: string,
-  path: string,
-  sent: RequestParts,
-): Promise<Answer> {
-  const content = contentOf(sent.body);
-  const headers = headersOf(sent, content);
-  const request = openRequest({ agent, host: '127.0.0.1', port, method, path, headers });
-  // `once` rejects at an error before the response; a later one is the response's too.
-  request.on('error', () => {});
-  request.end(content);
-  const [response]: IncomingMessage[] = await once(request, 'response');
-  if (response === undefined) throw new Error('no response');
-  const received = await text(response);
-  const { statusCode: status = 0, headers: head } = response;
-  return { status, headers: head, text: received, json: tryParseJson(received) };
-}
-
-function contentOf(body: RequestParts['body']): string | Buffer | undefined {
-  return body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
-    ? body
-    : writeJson(body);
-}
-
-function headersOf(
-  { key = 'demo-key', headers = {} }: RequestParts,
-  content: string | Buffer | undefined,
-): Record<string, string> {
-  const all: Record<string, string | undefined> = {
-    Authorization: key === null ? undefined : `Bearer ${key}`,
-    ...(content === undefined
-      ? {}
-      : {
-          'Content-Type': 'application/json',
-          'Content-Length': String(Buffer.byteLength(content)),
-        }),
-    ...headers,
-  };
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(all)) if (value !== undefined) given[name] = value;
-  return given;
 }

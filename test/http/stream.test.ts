@@ -4,15 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeReply } from '../../src/http/write.ts';
 import { listen } from '../helpers/host.ts';
-import { closeRaw, openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
+import { openRaw, type RawConnection, rawRequest } from '../helpers/raw.ts';
 
 /** Connects a client that has the start of a reply. */
 async function openBegun(answer: RequestListener): Promise<[RawConnection, ServerResponse]> {
   const server = createServer(answer);
-  onTestFinished(() => {
-    closeRaw();
-    server.close();
-  });
+  onTestFinished(() => void server.close());
   const client = await openRaw(await listen(server));
   const requested = once(server, 'request');
   const begun = once(client.socket, 'data');

@@ -7,42 +7,35 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   type Certificate,
   CertificateError,
   type CertificateOptions,
   loadCertificate,
-} from '../../src/http/tls/certificate.ts';
+} from '../../src/http/tls.ts';
 import type { RunningServer, ServerOptions } from '../../src/server.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
-import { closeRaw, openRaw, rawRequest } from '../helpers/raw.ts';
+import { askRaw, openRaw, rawRequest } from '../helpers/raw.ts';
+import { asker } from '../helpers/wire.ts';
 
 const folder = temporaryFolder();
+const fileAt = (name: string): string => join(folder, name);
 let own: Certificate;
-const clients: TLSSocket[] = [];
 
 beforeAll(async () => {
-  own = await drawn('127.0.0.1');
-  writeFileSync(fileOf('cert.pem'), own.cert);
-  writeFileSync(fileOf('key.pem'), own.key);
-  symlinkSync('key.pem', fileOf('link-to-key.pem'));
-  writeFileSync(fileOf('other.pem'), (await drawn('127.0.0.1')).key);
+  own = await generate('127.0.0.1');
+  writeFileSync(fileAt('cert.pem'), own.cert);
+  writeFileSync(fileAt('key.pem'), own.key);
+  writeFileSync(fileAt('both.pem'), own.key + own.cert);
+  symlinkSync('key.pem', fileAt('link-to-key.pem'));
+  writeFileSync(fileAt('other.pem'), (await generate('127.0.0.1')).key);
 });
 
-afterEach(() => {
-  closeRaw();
-  for (const client of clients.splice(0)) client.destroy();
-});
-
-function fileOf(name: string): string {
-  return join(folder, name);
-}
-
-async function drawn(host: string): Promise<Certificate> {
+async function generate(host: string): Promise<Certificate> {
   const certificate = await loadCertificate({ tls: true }, host);
   if (certificate === undefined) throw new Error('There is no certificate.');
   return certificate;
@@ -50,14 +43,14 @@ async function drawn(host: string): Promise<Certificate> {
 
 /** Starts a server with the certificate in files, which spares each test the making of one. */
 function start(options: ServerOptions = {}): Promise<RunningServer> {
-  const files = { tlsCert: fileOf('cert.pem'), tlsKey: fileOf('key.pem') };
+  const files = { tlsCert: fileAt('cert.pem'), tlsKey: fileAt('key.pem') };
   return serverFor({ tls: true, ...files, ...options });
 }
 
 /** Opens a TLS connection that trusts the server, and sends something on it. */
 async function open({ port }: RunningServer, sent = '', more: object = {}): Promise<TLSSocket> {
   const client = connect({ port, host: '127.0.0.1', ca: own.cert, ...more });
-  clients.push(client);
+  onTestFinished(() => void client.destroy());
   client.on('error', () => {});
   await once(client, 'secureConnect');
   client.write(sent);
@@ -67,18 +60,12 @@ async function open({ port }: RunningServer, sent = '', more: object = {}): Prom
 /** All that a client receives until the connection is over, and whether that was by a reset. */
 async function received(client: TLSSocket): Promise<{ text: string; reset: boolean }> {
   let text = '';
-  let reset = false;
   client.on('data', (chunk: Buffer) => {
     text += chunk.toString();
   });
-  client.on('error', (error: NodeJS.ErrnoException) => {
-    reset = error.code === 'ECONNRESET';
-  });
   await new Promise((resolve) => client.once('close', resolve));
-  return { text, reset };
+  return { text, reset: Object(client.errored).code === 'ECONNRESET' };
 }
-
-const LAST = { Connection: 'close' };
 
 describe('the certificate', () => {
   test('uses P-256, is no CA, and is valid for a year', () => {
@@ -98,24 +85,18 @@ describe('the certificate', () => {
     ['0.0.0.0', [hostname()]],
     ['fe80::1%eth0', ['fe80::1']],
   ])('of a server that listens on %s is for %j', async (host, names) => {
-    const certificate = new X509Certificate((await drawn(host)).cert);
-    const known = (it: string) =>
-      isIP(it) === 0 ? certificate.checkHost(it) : certificate.checkIP(it);
+    const certificate = new X509Certificate((await generate(host)).cert);
+    const known = (name: string) =>
+      isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name);
     expect(names.map(known)).toEqual(names);
     expect(known('example.com')).toBeUndefined();
   });
 
   test('is written to a file, and served without a token, but never its key', async () => {
-    const both = fileOf('both.pem');
-    writeFileSync(both, own.key + own.cert);
-    const { url, certificate } = await start({
-      host: TOKEN_HOST,
-      tlsCert: both,
-      tlsKey: both,
-      tlsWrite: fileOf('written.pem'),
-    });
-    expect(certificate).toBe(own.cert);
-    expect(readFileSync(fileOf('written.pem'), 'utf8')).toBe(own.cert);
+    const files = { tlsCert: fileAt('both.pem'), tlsKey: fileAt('both.pem') };
+    const tlsWrite = fileAt('written.pem');
+    const { url, certificate } = await start({ host: TOKEN_HOST, ...files, tlsWrite });
+    expect([certificate, readFileSync(tlsWrite, 'utf8')]).toEqual([own.cert, own.cert]);
     const target = new URL('/__mock/certificate.pem', url);
     const [reply] = await once(get(target, { ca: own.cert, agent: false }), 'response');
     expect(reply.headers['content-type']).toBe('application/x-pem-file');
@@ -123,12 +104,18 @@ describe('the certificate', () => {
   });
 
   test('does not exist over plain HTTP', async () => {
-    const server = await serverFor();
-    const reply = await fetch(new URL('/__mock/certificate.pem', server.url));
-    expect(reply.status).toBe(404);
-    expect(await reply.json()).toMatchObject({
-      message: 'this server speaks plain HTTP: start it with --tls',
-    });
+    const reply = await asker((await serverFor()).port, '/__mock')('GET', '/certificate.pem');
+    const message = 'this server speaks plain HTTP: start it with --tls';
+    expect(reply).toMatchObject({ status: 404, json: { message } });
+  });
+
+  test('of an upstream is trusted with cacert only', async () => {
+    const { url } = await start();
+    for (const cacert of [undefined, fileAt('cert.pem')]) {
+      const { port } = await serverFor({ upstream: url, ...(cacert && { cacert }) });
+      const { status, text } = await asker(port)('GET', '/pets');
+      expect([status, /not trusted/.test(text)]).toEqual(cacert ? [200, false] : [502, true]);
+    }
   });
 
   test.each<[string, CertificateOptions]>([
@@ -151,7 +138,7 @@ describe('the certificate', () => {
       { tlsWrite: 'nowhere/ca.pem' },
     ],
   ])('cannot be used: %s', async (message, { tls = true, ...files }) => {
-    const paths = Object.entries(files).map(([flag, name]) => [flag, fileOf(`${name}`)]);
+    const paths = Object.entries(files).map(([flag, name]) => [flag, fileAt(`${name}`)]);
     const loading = loadCertificate({ tls, ...Object.fromEntries(paths) }, '127.0.0.1');
     const failure = await loading.catch((error) => error);
     expect(failure).toBeInstanceOf(CertificateError);
@@ -164,24 +151,19 @@ describe('the port', () => {
     const message = 'this port speaks HTTPS: use a base URL with https:// instead of http://';
     const notices: string[] = [];
     const server = await start({ onNotice: (notice) => notices.push(notice) });
-    const requests = ['GET', 'DELETE', 'PATCH'].map((method) => rawRequest(method, '/v1/pets/1'));
-    for (const sent of [...requests, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'SSH-2.0-client\r\n']) {
-      const client = await openRaw(server.port);
-      client.send(sent);
-      const { status, body, headers } = await client.reply();
+    const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+    for (const sent of [rawRequest('PATCH', '/v1/pets/1'), preface, 'SSH-2.0-client\r\n']) {
+      const { status, body, headers } = await askRaw(server.port, sent);
       expect([status, headers.connection]).toEqual([400, 'close']);
       expect(JSON.parse(body)).toEqual({ code: 'invalid_input', status: 400, message });
-      expect(await client.rest()).toBe('');
     }
     expect(notices).toEqual([message]);
   });
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s', async (version) => {
-    const server = await start();
-    const client = await open(server, rawRequest('GET', '/v1/pets/1', LAST), {
-      minVersion: version,
-      maxVersion: version,
-    });
+    const only = { minVersion: version, maxVersion: version };
+    const sent = rawRequest('GET', '/v1/pets/1', { Connection: 'close' });
+    const client = await open(await start(), sent, only);
     expect(client.getProtocol()).toBe(version);
     expect((await received(client)).text).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*"id":1,/);
   });
@@ -222,7 +204,7 @@ test.each([
   ['close', false, /^$/],
   ['truncate', false, /Content-Length: (\d+)\r\n.*\r\n\r\n\{"id":1,/s],
 ])('the fault %s is the same over TLS', async (fault, reset, wire) => {
-  const file = fileOf('scenario.json');
+  const file = fileAt('scenario.json');
   writeFileSync(file, JSON.stringify({ rules: [{ on: 'getPet', apply: true, fault }] }));
   const client = await open(await start({ scenarios: [file] }), rawRequest('GET', '/v1/pets/1'));
   expect(await received(client)).toEqual({ text: expect.stringMatching(wire), reset });

@@ -1,8 +1,5 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { inFrontOf } from '../helpers/deployment.ts';
-import { closeRaw } from '../helpers/raw.ts';
-
-afterEach(closeRaw);
 
 const LIST = 'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n[{"id":1,"categoryId":12}]';
 
@@ -57,24 +54,17 @@ async function holding(answer: Parameters<typeof inFrontOf>[0]) {
   return { ...all, arrived: () => all.control('POST', '/requests/count', { body }) };
 }
 
-const LONG = `[${'1,'.repeat(100_000)}1]`;
+const HELD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\nX-Own: 1\r\n\r\n[{"id":1}]';
 
-const replyOf = (content: string, more = ''): string =>
-  `HTTP/1.1 200 OK\r\nContent-Length: ${content.length}\r\n${more}\r\n${content}`;
-
-test.each([
-  ['short', '[{"id":1}]'],
-  ['long', LONG],
-])("a deployment's %s reply is held back, recorded at once, and sent whole", async (_, content) => {
-  const { ask, control, arrived, exchange } = await holding(replyOf(content, 'X-Own: 1\r\n'));
+test("a deployment's reply is held back, recorded at once, and sent whole", async () => {
+  const { ask, control, arrived, exchange } = await holding(HELD);
   const listed = ask('GET', '/pets');
   await arrived();
   const held = { status: 200, basis: 'upstream', hold: { name: 'list' } };
   expect(await exchange()).toMatchObject(held);
   expect((await control('POST', '/holds/release')).json).toMatchObject({ held: 0 });
-  const { text, headers } = await listed;
-  expect(text).toBe(content);
-  expect(headers).toMatchObject({ 'x-own': '1', 'mock-basis': 'upstream' });
+  const headers = { 'x-own': '1', 'mock-basis': 'upstream' };
+  expect(await listed).toMatchObject({ text: '[{"id":1}]', headers });
 });
 
 test('the Error for a reply that breaks off is held back too, and leaves the list', async () => {
@@ -90,7 +80,7 @@ test('the Error for a reply that breaks off is held back too, and leaves the lis
 });
 
 test("a deployment's held reply ends when the client leaves", async () => {
-  const { listRaw, control, arrived, exchange } = await holding(replyOf('[]'));
+  const { listRaw, control, arrived, exchange } = await holding(HELD);
   const { socket } = await listRaw();
   await arrived();
   socket.destroy();
