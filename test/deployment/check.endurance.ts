@@ -100,14 +100,16 @@ test('no verdict is wrong about 100 deployments with lag, and with failures, quo
   }
 });
 
-test('no verdict is wrong about 90 deployments with drawn options that others write to or that lag', async () => {
+test('no verdict is wrong about 90 deployments with drawn options that others write to, that lag or that a cache hides', async () => {
   const draw = drawing(19);
   for (let count = 0; count < 90; count += 1) {
     const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
     const slow = 7000 + draw(7001);
-    const circumstances = [{ writes: [0.1, 0.5, 1, 2, 4][draw(5)] ?? 1, draw }, { lag: slow }][
-      count % 2
-    ]!;
+    const circumstances = [
+      { writes: [0.1, 0.5, 1, 2, 4][draw(5)] ?? 1, draw },
+      { lag: slow },
+      { cache: slow, isCacheTold: draw(2) === 0 },
+    ][count % 3]!;
     const report = checkReport(await checkedUnder(truth, circumstances));
     expect(findWrong(report, truth), JSON.stringify({ circumstances, truth })).toEqual([]);
     const calm = checkReport(await checkedUnder(truth, {}));

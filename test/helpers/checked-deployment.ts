@@ -123,6 +123,9 @@ export function findWrong(report: CheckReport, truth: Partial<Choices>): object[
 export interface Circumstances {
   /** Milliseconds by which reads are behind writes. */
   readonly lag?: number;
+  /** Milliseconds for which a cache keeps a reply whatever a request asks for, and whether it says so. */
+  readonly cache?: number;
+  readonly isCacheTold?: boolean;
   /** Writes of another client in a second, and what draws them. */
   readonly writes?: number;
   readonly draw?: (bound: number) => number;
@@ -139,9 +142,10 @@ export async function checkedUnder(
   assume: Partial<Choices>,
   circumstances: Circumstances,
 ): Promise<CheckTranscript> {
-  const { lag = 0, writes = 0, draw = () => 0, instead } = circumstances;
+  const { lag = 0, cache = 0, isCacheTold, writes = 0, draw = () => 0, instead } = circumstances;
   const [primary, replica] = [await deploy(assume), await deploy(assume)];
   const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];
+  const cached = new Map<string, { readonly at: number; readonly reply: DeploymentReply }>();
   const pause = () => (-1000 * Math.log((draw(1000) + 1) / 1001)) / writes;
   let [now, nextWrite] = [0, writes === 0 ? Number.POSITIVE_INFINITY : pause()];
   const wait = async (milliseconds: number) => {
@@ -159,6 +163,15 @@ export async function checkedUnder(
       await replica.client.send(late[0].request);
     }
   };
+  const read = async (request: DeploymentRequest): Promise<DeploymentReply> => {
+    const name = JSON.stringify(request);
+    const hit = cached.get(name);
+    const isFresh = hit !== undefined && now - hit.at < cache;
+    const reply = isFresh ? hit.reply : await replica.client.send(request);
+    if (!isFresh) cached.set(name, { at: now, reply });
+    const age = isFresh && isCacheTold ? ['Age', `${Math.floor((now - hit.at) / 1000)}`] : [];
+    return { ...reply, headers: [...reply.headers, ...age] };
+  };
   const sender: Sender = {
     now: () => now,
     rest: wait,
@@ -167,8 +180,7 @@ export async function checkedUnder(
       now += LATENCY_MS / 2;
       await catchUp();
       const isRead = SAFE.test(request.method);
-      const reply =
-        instead?.(request) ?? (await (isRead ? replica.client.send(request) : write(now, request)));
+      const reply = instead?.(request) ?? (await (isRead ? read(request) : write(now, request)));
       now += LATENCY_MS / 2;
       return reply;
     },

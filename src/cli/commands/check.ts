@@ -115,7 +115,7 @@ function createRow(name: string, verdict: VerdictName, text: string, why = '', s
 }
 
 function summarize(report: CheckReport): string[] {
-  const { assumptions, replies } = report;
+  const { assumptions, replies, holdsForLag } = report;
   const ofAssumptions = [
     `${count(assumptions, 'settled')} settled`,
     `${count(assumptions, 'none-of-the-options')} none of the options`,
@@ -129,6 +129,9 @@ function summarize(report: CheckReport): string[] {
   return [
     `${countText(assumptions.length, 'assumption')}: ${ofAssumptions.join(', ')}`,
     `${countText(replies.length, 'reply', 'replies')}: ${ofReplies.join(', ')}`,
+    ...(holdsForLag === undefined
+      ? []
+      : [`Verdicts of no effect hold for a lag of up to ${holdsForLag} s`]),
   ];
 }
 

@@ -69,6 +69,8 @@ export function verdictOn(
 export interface CheckReport {
   readonly assumptions: readonly AssumptionVerdict[];
   readonly replies: readonly ReplyVerdict[];
+  /** For a lag of how many seconds the verdicts hold that say that a write had no effect. */
+  readonly holdsForLag?: number | undefined;
 }
 
 export type AssumptionVerdict = SavedVerdicts['assumptions'][number];

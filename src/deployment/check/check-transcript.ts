@@ -56,6 +56,7 @@ export function createProbeReply(sending: Sending, reply: DeploymentReply) {
   const accepted = status >= 200 && status < 300;
   const record: JsonRecord | undefined = accepted && isObject(json) ? json : undefined;
   const sent = tryParseJson(sending.request.body ?? '{}');
+  const [age] = /^\d+$/.exec(findHeader(headers, 'age') ?? '') ?? [];
   return {
     ...sending,
     ...reply,
@@ -70,6 +71,8 @@ export function createProbeReply(sending: Sending, reply: DeploymentReply) {
     /** The id of its record, or of the animal that it is about. */
     id: readId(record) ?? readId(record, 'petId'),
     sent: isObject(sent) ? sent : {},
+    /** What it shows is not newer; a cache rounds its `Age` down. */
+    shownSince: sending.sentAt - (age === undefined ? 0 : (Number(age) + 1) * 1000),
     /** A header by its name in lower case. */
     header: (name: string) => findHeader(headers, name),
     /** `GET /pets?limit=0: 400` */
@@ -103,6 +106,8 @@ export class CheckTranscript {
   readonly failures = new Map<QuestionName, string>();
   /** Why a read may not show what there is. */
   readonly doubts = new Map<QuestionName, string>();
+  /** The minimum of seconds between a write and a read that proves that it had no effect. */
+  waited = Number.POSITIVE_INFINITY;
 
   set(name: QuestionName, replies: readonly ProbeReply[]): void {
     this.#attempts.set(name, [...(this.#attempts.get(name) ?? []), replies]);

@@ -5,7 +5,6 @@ import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
 import type { CheckOptions } from './questions/question.ts';
 import { listNeeds, QUESTIONS } from './questions/questions.ts';
 import { isDisputed } from './verdicts.ts';
-import { doubtOpenReads, listOpenReads } from './watched-reads.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'rest' | 'now'>;
 
@@ -94,7 +93,7 @@ class CheckRun {
       waited += seconds;
       for (const name of open) await this.#sendAgain(name, waited);
     }
-    doubtOpenReads(this.transcript);
+    concludeReads(this.transcript);
   }
 
   /** Sends a read again, after what it is compared with. */
@@ -194,4 +193,74 @@ function requireAccess(first: ProbeReply | undefined): void {
   };
   const hint = location === undefined ? hints[first.status] : `it redirects to ${location}`;
   if (hint !== undefined) throw new DeploymentError(`${first}: ${hint}`);
+}
+
+/** Seconds that a read may be behind a write: one that shows no effect earlier proves nothing. */
+const MAX_LAG_S = 15;
+
+/** Seconds for which lists that disagree are read again. */
+const MAX_DISPUTE_S = 30;
+
+/** The reads to send again, those that lack a prescribed effect first. */
+function listOpenReads(check: CheckTranscript): QuestionName[] {
+  const open = QUESTION_NAMES.filter(
+    (name) => (lacksEffect(name, check) || isDisputed(name, check)) && !isConclusive(name, check),
+  );
+  return [...new Set([...QUESTION_NAMES.filter((name) => isBehind(name, check)), ...open])];
+}
+
+/** Tells the transcript what the reads prove, once none is sent again. */
+function concludeReads(check: CheckTranscript): void {
+  const stale = QUESTION_NAMES.find((name) => isBehind(name, check));
+  for (const name of listOpenReads(check)) {
+    const read = check.get(stale ?? name);
+    check.doubts.set(name, `a read may not show what was written: ${read}`);
+  }
+  for (const name of QUESTION_NAMES.filter((name) => lacksEffect(name, check))) {
+    check.waited = Math.min(check.waited, countSeconds(name, check));
+  }
+}
+
+/** Whether no attempt at a read showed an effect that the document prescribes. */
+function isBehind(name: QuestionName, check: CheckTranscript): boolean {
+  const isWatched = QUESTIONS[name].isShown !== undefined && isReadable(name, check);
+  return isWatched && findShownTime(name, check) === undefined;
+}
+
+/** Whether a reply does not show what writes before it may have done. */
+function lacksEffect(name: QuestionName, check: CheckTranscript): boolean {
+  return isReadable(name, check) && QUESTIONS[name].isAffected?.(check) === false;
+}
+
+/** A reply that cannot be read shows nothing. */
+function isReadable(name: QuestionName, check: CheckTranscript): boolean {
+  const reply = check.get(name);
+  return reply !== undefined && !(reply.accepted && !(reply.records ?? reply.record));
+}
+
+/** Whether no later read can show more: it is late enough, and after every prescribed effect. */
+function isConclusive(name: QuestionName, check: CheckTranscript): boolean {
+  const isCompared = QUESTIONS[name].compares !== undefined;
+  if (countSeconds(name, check) < (isCompared ? MAX_DISPUTE_S : MAX_LAG_S)) return false;
+  if (isCompared) return true;
+  const { shownSince = 0 } = check.get(name) ?? {};
+  return QUESTION_NAMES.every((other) => {
+    const isPrescribed = other !== name && QUESTIONS[other].isShown !== undefined;
+    const isAsked = check.get(other) !== undefined;
+    return !isPrescribed || !isAsked || (findShownTime(other, check) ?? shownSince) < shownSince;
+  });
+}
+
+/** When a read first showed what the document prescribes. */
+function findShownTime(name: QuestionName, check: CheckTranscript): number | undefined {
+  const { isShown } = QUESTIONS[name];
+  return check.attempts(name).find((reply) => isShown?.(reply, check))?.receivedAt;
+}
+
+/** Seconds from the last write, or from the first attempt at a comparison, until what a read shows. */
+function countSeconds(name: QuestionName, check: CheckTranscript): number {
+  const [first] = QUESTIONS[name].compares ? check.attempts(name) : [];
+  const writes = check.everything.filter(({ isWrite }) => isWrite);
+  const lastWrite = Math.max(0, ...writes.map(({ receivedAt }) => receivedAt));
+  return ((check.get(name)?.shownSince ?? 0) - (first?.sentAt ?? lastWrite)) / 1000;
 }

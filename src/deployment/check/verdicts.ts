@@ -22,9 +22,11 @@ import {
 } from './questions/questions.ts';
 
 export function checkReport(check: CheckTranscript): CheckReport {
+  const { waited } = check;
   return {
     assumptions: ASSUMPTION_IDS.map((id) => ({ id, ...judgeAssumption(id, check) })),
     replies: judgeReplies(check),
+    holdsForLag: Number.isFinite(waited) ? Math.floor(waited) : undefined,
   };
 }
 

@@ -155,14 +155,14 @@ function listRestocks(check: CheckTranscript): ('yes' | 'no' | 'other')[] {
   const orders = check.cancelled.map((id) => check.order(id));
   return orders.flatMap((order) => {
     const petId = readId(order, 'petId');
-    const [before, after] = check
-      .all('inventoryBefore', 'inventoryAfter')
-      .map(({ records }) => findById(records, petId, 'petId')?.quantity);
+    const readQuantity = ({ records }: ProbeReply) => findById(records, petId, 'petId')?.quantity;
+    const [before] = check.all('inventoryBefore').map(readQuantity);
+    const after = check.attempts('inventoryAfter').map(readQuantity);
     const ordered = orders
       .filter((other) => readId(other, 'petId') === petId)
       .reduce((sum, { quantity } = {}) => sum + (typeof quantity === 'number' ? quantity : 0), 0);
-    if (typeof before !== 'number' || typeof after !== 'number' || ordered === 0) return [];
-    if (after === before + ordered) return ['yes'];
-    return [after === before ? 'no' : 'other'];
+    if (typeof before !== 'number' || ordered === 0) return [];
+    if (after.includes(before + ordered)) return ['yes'];
+    return [after.every((quantity) => quantity === before) ? 'no' : 'other'];
   });
 }
