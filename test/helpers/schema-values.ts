@@ -57,7 +57,12 @@ function texts({ pattern, format }: Schema): fc.Arbitrary<string> {
   return fc.constantFrom('a', 'b', 'slow', 'outage', 'default', 'PT5M', '1', 'Rex');
 }
 
-function objects({ properties = {}, required = [] }: Schema, depth: number) {
+function objects(schema: Schema, depth: number): fc.Arbitrary<object> {
+  const { properties = {}, required = [], propertyNames, additionalProperties } = schema;
+  if (isObject(propertyNames)) {
+    const name = fc.stringMatching(new RegExp(String(propertyNames.pattern)), { maxLength: 8 });
+    return fc.dictionary(name, schemaValues(additionalProperties, depth + 1), { maxKeys: 2 });
+  }
   const names = isObject(properties) ? Object.entries(properties) : [];
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
   // Deep objects have their required members only, or values would grow without end.

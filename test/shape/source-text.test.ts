@@ -3,12 +3,13 @@ import { expect, test } from 'vitest';
 import { parseJson } from '../../src/contract/json.ts';
 import { isObject } from '../../src/contract/records.ts';
 import { readYaml } from '../../src/scenario/yaml-text.ts';
-import type { ValuePath } from '../../src/shape/shapes.ts';
+import { object, optional } from '../../src/shape/objects.ts';
+import { choice, list, readAs, type ValuePath } from '../../src/shape/shapes.ts';
 import { type ParsedText, readJson } from '../../src/shape/source-text.ts';
 
-type Source = Extract<ParsedText, { ok: true }>;
+type Parsed = Extract<ParsedText, { ok: true }>;
 
-function scenarioSource(parsed: ParsedText): Source {
+function parsedText(parsed: ParsedText): Parsed {
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return parsed;
 }
@@ -23,7 +24,7 @@ function* partsOf(value: unknown, at: ValuePath = []): Generator<[at: ValuePath,
 }
 
 /** The rest of the line from each place. */
-function textsAt(text: string, { locate }: Source, places: readonly ValuePath[], ofName = false) {
+function textsAt(text: string, { locate }: Parsed, places: readonly ValuePath[], ofName = false) {
   const lines = text.split('\n');
   const problems = places.map((at) => ({ at, ofName, path: '', expected: '', found: '' }));
   return locate(problems).map(({ line = 0, column = 0 }) => {
@@ -37,7 +38,7 @@ test('every value of a text has its place, read as JSON or as YAML', () => {
       const text = JSON.stringify(value, undefined, indent);
       const parts = [...partsOf(value)];
       const places = parts.map(([at]) => at);
-      for (const source of [readJson, readYaml].map((read) => scenarioSource(read('FILE', text)))) {
+      for (const source of [readJson, readYaml].map((read) => parsedText(read('FILE', text)))) {
         expect(source.value).toEqual(parseJson(text));
         for (const [index, found] of textsAt(text, source, places).entries()) {
           const part = parts[index]?.[1];
@@ -54,7 +55,7 @@ test('a name has its place too, and what is missing that of its parent', () => {
   for (const read of [readJson, readYaml]) {
     const text = '{\n  "a": [{ "b c": 1 }] }';
     const places = [['a', 0, 'b c'], ['a', 0, 'd', 'e'], ['x']];
-    expect(textsAt(text, scenarioSource(read('FILE', text)), places, true)).toEqual([
+    expect(textsAt(text, parsedText(read('FILE', text)), places, true)).toEqual([
       '"b c": 1 }] }',
       '{ "b c": 1 }] }',
       '{',
@@ -63,6 +64,16 @@ test('a name has its place too, and what is missing that of its parent', () => {
 });
 
 test('numbers that JSON does not have are read as YAML defines them', () => {
-  const { value } = scenarioSource(readYaml('FILE', '[0x10, +1, 007, .5, 1., "1e3", 1e3, 0.25]'));
+  const { value } = parsedText(readYaml('FILE', '[0x10, +1, 007, .5, 1., "1e3", 1e3, 0.25]'));
   expect(value).toEqual([16, 1, 7, 0.5, 1, '1e3', 1000, 0.25]);
+});
+
+test('a misfit has a hint, and nobody reads on after one more than a message lists', () => {
+  const pet = object({ status: optional(choice(['available', 'sold']), 'Its status.') });
+  for (const wrong of [{ statis: 'sold' }, { status: 'sould' }]) {
+    const reading = readAs(list(pet), Array(1000).fill(wrong));
+    const found = reading.ok ? [] : reading.problems.map((it) => it.found);
+    const hinted = found.filter((it) => /\(did you mean (?:status|sold)\?\)$/.test(it));
+    expect([found.length, hinted.length]).toEqual([21, 21]);
+  }
 });

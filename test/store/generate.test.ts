@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseFixture } from '../../src/store/fixture.ts';
 import { generateStore } from '../../src/store/generate-store.ts';
-import { createStore, type Records } from '../../src/store/store.ts';
-import { storeText } from '../../src/store/store-text.ts';
+import { createStore, EMPTY_STORE, type Records } from '../../src/store/store.ts';
+import { createStoreWriter, storeText } from '../../src/store/store-text.ts';
 
 const all = <R extends object>(records: Records<R>): R[] => [...records.ascending()];
 
@@ -51,14 +51,12 @@ describe('a generated store', () => {
     const { animals, orders } = await generateStore({ animals: 500, orders: 2000, seed: 3 });
     const statuses = new Set(all(animals).map(({ status }) => status));
     expect(statuses).toEqual(new Set(['available', 'pending', 'sold', undefined]));
-    expect(new Set(all(animals).map(({ categoryId }) => categoryId)).size).toBe(8);
-    const kinds = new Set(all(orders).map((order) => Object.keys(order).join()));
-    for (const kind of ['id', 'id,petId', 'id,petId,quantity,shipDate,complete,status']) {
-      expect(kinds).toContain(kind);
-    }
-    for (const { status, shipDate } of all(orders)) {
-      const [from, to] = status === 'shipped' ? ['2024', '2026-07'] : ['2031', '2036'];
-      expect(shipDate === undefined || (shipDate >= from! && shipDate < to!)).toBe(true);
+    const kinds = all(orders).map((order) => Object.keys(order).join());
+    const whole = 'id,petId,quantity,shipDate,complete,status';
+    expect(kinds).toEqual(expect.arrayContaining(['id', 'id,petId', whole]));
+    for (const { status, shipDate = '' } of all(orders)) {
+      const years = status === 'shipped' ? /^(?:202[45]|2026-0[1-6]|$)/ : /^(?:203[1-5]|$)/;
+      expect(shipDate).toMatch(years);
     }
   });
 
@@ -69,16 +67,17 @@ describe('a generated store', () => {
   });
 });
 
+const zoe = { id: 2n ** 63n - 1n, name: 'Zoë "Z"\n\u2028', categoryId: -1n };
+const store = createStore({
+  animals: [zoe],
+  inventory: [],
+  orders: [{ id: 2n, petId: zoe.id, status: 'pending' }, { id: 1n }],
+});
+
 test('a written fixture has a line for each record, and exact ids', () => {
-  const id = 2n ** 63n - 1n;
-  const store = createStore({
-    animals: [{ id, name: 'Zoë "Z"', categoryId: -1n }],
-    inventory: [],
-    orders: [{ id: 2n, petId: id, status: 'pending' }, { id: 1n }],
-  });
   expect([...storeText(store)].join('')).toBe(`{
   "animals": [
-    {"id":9223372036854775807,"name":"Zoë \\"Z\\"","categoryId":-1}
+    {"id":9223372036854775807,"name":"Zoë \\"Z\\"\\n\u2028","categoryId":-1}
   ],
   "inventory": [],
   "orders": [
@@ -87,4 +86,13 @@ test('a written fixture has a line for each record, and exact ids', () => {
   ]
 }
 `);
+});
+
+test('a writer gives the text of each store, whatever it wrote before', () => {
+  const renamed = { ...store, animals: store.animals.with({ ...zoe, name: 'Max' }) };
+  const emptied = { ...renamed, orders: renamed.orders.without([1n]) };
+  const write = createStoreWriter();
+  for (const it of [store, renamed, store, emptied, EMPTY_STORE, store]) {
+    expect(write(it)).toBe([...storeText(it)].join(''));
+  }
 });

@@ -45,22 +45,19 @@ const someItems = fc.oneof(
     .map((size) => Array.from({ length: size }, (_, i) => ({ id: BigInt(i + 1), text: 'first' }))),
 );
 
+const withItem = ({ real, model }: Pair, item: Item): Pair => ({
+  real: real.with(item),
+  model: modelOf([...model.items, item], model.highest),
+});
+
 /** Changes of records beside what they should do, by name. */
 const CHANGES: Readonly<Record<string, (pair: Pair, item: Item) => Pair>> = {
-  with: ({ real, model }, item) => ({
-    real: real.with(item),
-    model: modelOf([...model.items, item], model.highest),
-  }),
+  with: withItem,
   grown: (pair, { text }) => {
     const from = pair.model.highest ?? 0n;
     if (from > 1000n) return pair;
-    return Array.from({ length: 20 }, (_, at) => ({ id: from + 1n + BigInt(at), text })).reduce(
-      ({ real, model }, item) => ({
-        real: real.with(item),
-        model: modelOf([...model.items, item], model.highest),
-      }),
-      pair,
-    );
+    const items = Array.from({ length: 20 }, (_, at) => ({ id: from + 1n + BigInt(at), text }));
+    return items.reduce(withItem, pair);
   },
   without: ({ real, model }, { id }) => ({
     real: real.without([id, id + 1n]),
@@ -109,10 +106,10 @@ test('records are sorted maps, which stay as they are when others are made of th
 
 describe('the list that is kept', () => {
   const FORM = {};
-  const write = (records: Records<Item>): RecordList<Item> =>
-    writeList(records.ascending(), ({ text }) => JSON.stringify(text));
   const listOf = (records: Records<Item>, form: object = FORM, key = ''): RecordList<Item> =>
-    records.list(form, key, () => write(records));
+    records.list(form, key, () =>
+      writeList(records.ascending(), ({ text }) => JSON.stringify(text)),
+    );
 
   test('is written once for the same records, form and key', () => {
     const records = Records.of([{ id: 1n, text: 'a' }], idOf);
