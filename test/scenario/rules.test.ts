@@ -55,32 +55,18 @@ describe('rules', () => {
     expect(deciders(rules, [call(), call(), other, other])).toEqual(expected);
   });
 
+  // biome-ignore format: a row for each
   test.each<[string, object, Call, boolean]>([
     ['an id in the path', { petId: 1 }, call(), true],
     ['another id in the path', { petId: 11 }, call(), false],
-    [
-      'an id that a double would round',
-      { petId: 9007199254740993n },
-      call('getPet', { pathId: '9007199254740993' }),
-      true,
-    ],
+    ['an id that a double would round', { petId: 9007199254740993n }, call('getPet', { pathId: '9007199254740993' }), true],
     ['a query parameter', { limit: 20 }, call('listPets', { query: [['limit', '20']] }), true],
     ['null for an absent parameter', { limit: null }, call('listPets'), true],
     ['a body field', { name: 'Rex' }, createPet('{"name":"Rex"}'), true],
     ['a body field of another type', { quantity: 3 }, updateInventory('{"quantity":"3"}'), false],
-    [
-      'a body field whose exact value differs',
-      { categoryId: 9007199254740993n },
-      createPet('{"categoryId":9007199254740992}'),
-      false,
-    ],
+    ['a body field whose exact value differs', { categoryId: 9007199254740993n }, createPet('{"categoryId":9007199254740992}'), false],
     ['a body that is not JSON', { name: 'Rex' }, createPet('{"name":'), false],
-    [
-      'a header',
-      { headers: { 'User-Agent': 'curl' } },
-      call('getPet', { headers: { 'user-agent': 'curl' } }),
-      true,
-    ],
+    ['a header', { headers: { 'User-Agent': 'curl' } }, call('getPet', { headers: { 'user-agent': 'curl' } }), true],
     ['a key', { key: 'demo-key' }, call(), true],
     ['only one of two conditions', { petId: 1, key: 'other' }, call(), false],
   ])('compare %s', (_what, where, it, expected) => {

@@ -23,10 +23,7 @@ async function names(...values: string[]): Promise<readonly string[]> {
 }
 
 async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
-  const error = await loading.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error: unknown = await loading.catch((reason: unknown) => reason);
   if (!(error instanceof ScenarioError)) throw new Error(`Not refused: ${error}`);
   return error.problems.map((problem) => formatProblem(problem).replaceAll(folder, 'FOLDER'));
 }

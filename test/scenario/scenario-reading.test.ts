@@ -38,96 +38,34 @@ async function problemsOf(
   return [];
 }
 
+const PARTS =
+  '$schema, description, extends, fixture, generate, state, keys, assume, clock or rules';
+
 /** Invalid scenarios in YAML with the problems that the reader reports. FILE stands for the path. */
+// biome-ignore format: a row for each
 const BROKEN: readonly (readonly [name: string, text: string, ...problems: string[]])[] = [
-  [
-    'a misspelt operation',
-    'rules:\n  - { on: canceOrder, reply: { status: 409 } }',
-    'FILE:2:11: $.rules[0].on: expected listPets, createPet, getPet, listInventory, updateInventory, listOrders, cancelOrder or "*", or an array of operations, found "canceOrder" (did you mean cancelOrder?)',
-  ],
-  [
-    'a misspelt part',
-    'desciption: Mine.',
-    'FILE:1:1: $.desciption: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "desciption" (did you mean description?)',
-  ],
-  [
-    'an option of another assumption',
-    'assume: { cancel-again: 405, rate-limit: 10/h }',
-    'FILE:1:25: $.assume["cancel-again"]: expected 409, 404 or 204, found 405',
-    'FILE:1:42: $.assume["rate-limit"]: expected none, or a rate such as 10/s or 600/m, found "10/h" (did you mean 10/s?)',
-  ],
-  [
-    'an id in quotes',
-    'state: { orders: { remove: [1, "2"] } }',
-    'FILE:1:32: $.state.orders.remove[1]: expected an integer from -2^63 to 2^63-1, found "2"',
-  ],
-  [
-    'calls with a comma, without quotes in braces',
-    'rules:\n  - { on: getPet, delay: 1, calls: 2,4 }',
-    'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault, hold or apply, found "4" (inside braces, quote a value that contains a comma)',
-  ],
-  [
-    'a header value with a line break',
-    'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }',
-    'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected a header value: a string without line breaks, or a number, or an array of those, found "a\\r\\nX-B: b"',
-  ],
-  [
-    'a key with a blank, and one that expires after a year of unknown length',
-    'keys: { invalid: [a b], expires: { demo-key: P1Y } }',
-    'FILE:1:19: $.keys.invalid[0]: expected a key of visible ASCII characters, found "a b"',
-    'FILE:1:46: $.keys.expires["demo-key"]: expected a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z", found "P1Y"',
-  ],
+  ['a misspelt operation', 'rules:\n  - { on: canceOrder, reply: { status: 409 } }', 'FILE:2:11: $.rules[0].on: expected listPets, createPet, getPet, listInventory, updateInventory, listOrders, cancelOrder or "*", or an array of operations, found "canceOrder" (did you mean cancelOrder?)'],
+  ['a misspelt part', 'desciption: Mine.', `FILE:1:1: $.desciption: expected ${PARTS}, found "desciption" (did you mean description?)`],
+  ['an option of another assumption', 'assume: { cancel-again: 405, rate-limit: 10/h }', 'FILE:1:25: $.assume["cancel-again"]: expected 409, 404 or 204, found 405', 'FILE:1:42: $.assume["rate-limit"]: expected none, or a rate such as 10/s or 600/m, found "10/h" (did you mean 10/s?)'],
+  ['an id in quotes', 'state: { orders: { remove: [1, "2"] } }', 'FILE:1:32: $.state.orders.remove[1]: expected an integer from -2^63 to 2^63-1, found "2"'],
+  ['calls with a comma, without quotes in braces', 'rules:\n  - { on: getPet, delay: 1, calls: 2,4 }', 'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault, hold or apply, found "4" (inside braces, quote a value that contains a comma)'],
+  ['a header value with a line break', 'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }', 'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected a header value: a string without line breaks, or a number, or an array of those, found "a\\r\\nX-B: b"'],
+  ['a key with a blank, and one that expires after a year of unknown length', 'keys: { invalid: [a b], expires: { demo-key: P1Y } }', 'FILE:1:19: $.keys.invalid[0]: expected a key of visible ASCII characters, found "a b"', 'FILE:1:46: $.keys.expires["demo-key"]: expected a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z", found "P1Y"'],
   ['an empty file', '', 'FILE:1:1: $: expected an object with the parts of a scenario, found null'],
-  [
-    'names that every JavaScript object inherits',
-    'constructor: 1\n__proto__: { rules: [] }',
-    'FILE:1:1: $.constructor: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "constructor"',
-    'FILE:2:1: $.__proto__: expected $schema, description, extends, fixture, generate, state, keys, assume, clock or rules, found "__proto__"',
-  ],
+  ['names that every JavaScript object inherits', 'constructor: 1\n__proto__: { rules: [] }', `FILE:1:1: $.constructor: expected ${PARTS}, found "constructor"`, `FILE:2:1: $.__proto__: expected ${PARTS}, found "__proto__"`],
 ];
 
 /** Scenarios that only the reader rejects: the schema compares no values. */
+// biome-ignore format: a row for each
 const BROKEN_FOR_THE_READER: typeof BROKEN = [
-  [
-    'a rule that does nothing',
-    'rules:\n  - { on: getPet }',
-    'FILE:2:5: $.rules[0]: expected `reply`, `fault`, `delay` or `hold`, found a rule that does nothing',
-  ],
-  [
-    '`apply` without anything to send',
-    'rules:\n  - { on: getPet, delay: 5, apply: true }',
-    'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` beside it, instead of the discarded reply, found neither',
-  ],
-  [
-    'two stores to start from',
-    'fixture: default\ngenerate: { animals: 1 }',
-    'FILE:2:1: $.generate: expected fixture or generate, to start from one store, found both',
-  ],
-  [
-    'an input that none of the operations has',
-    'rules:\n  - { on: getPet, where: { orderId: 1 }, fault: reset }',
-    'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet, which has petId, found "orderId"',
-  ],
-  [
-    'a range of calls with the higher number first',
-    'rules:\n  - { on: getPet, delay: 1, calls: 4-2 }',
-    'FILE:2:36: $.rules[0].calls: expected the lower number first, found "4-2"',
-  ],
-  [
-    'a Content-Length',
-    'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Length: 5 } } }',
-    'FILE:2:52: $.rules[0].reply.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"',
-  ],
-  [
-    'a Connection, with which Node keeps one that the client asked to close',
-    'rules:\n  - { on: getPet, reply: { status: 200, headers: { connection: keep-alive } } }',
-    'FILE:2:52: $.rules[0].reply.headers.connection: expected a header that does not frame the message, such as `Connection: close`; use a `fault` to break that, found "connection"',
-  ],
-  [
-    'a Trailer, which Node writes before chunks only',
-    'rules:\n  - { on: cancelOrder, reply: { status: 204, headers: { Trailer: X-Sum } } }',
-    'FILE:2:57: $.rules[0].reply.headers.Trailer: expected a header that does not frame the message; use a `fault` to break that, found "Trailer"',
-  ],
+  ['a rule that does nothing', 'rules:\n  - { on: getPet }', 'FILE:2:5: $.rules[0]: expected `reply`, `fault`, `delay` or `hold`, found a rule that does nothing'],
+  ['`apply` without anything to send', 'rules:\n  - { on: getPet, delay: 5, apply: true }', 'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` beside it, instead of the discarded reply, found neither'],
+  ['two stores to start from', 'fixture: default\ngenerate: { animals: 1 }', 'FILE:2:1: $.generate: expected fixture or generate, to start from one store, found both'],
+  ['an input that none of the operations has', 'rules:\n  - { on: getPet, where: { orderId: 1 }, fault: reset }', 'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet, which has petId, found "orderId"'],
+  ['a range of calls with the higher number first', 'rules:\n  - { on: getPet, delay: 1, calls: 4-2 }', 'FILE:2:36: $.rules[0].calls: expected the lower number first, found "4-2"'],
+  ['a Content-Length', 'rules:\n  - { on: getPet, reply: { status: 200, headers: { Content-Length: 5 } } }', 'FILE:2:52: $.rules[0].reply.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"'],
+  ['a Connection, with which Node keeps one that the client asked to close', 'rules:\n  - { on: getPet, reply: { status: 200, headers: { connection: keep-alive } } }', 'FILE:2:52: $.rules[0].reply.headers.connection: expected a header that does not frame the message, such as `Connection: close`; use a `fault` to break that, found "connection"'],
+  ['a Trailer, which Node writes before chunks only', 'rules:\n  - { on: cancelOrder, reply: { status: 204, headers: { Trailer: X-Sum } } }', 'FILE:2:57: $.rules[0].reply.headers.Trailer: expected a header that does not frame the message; use a `fault` to break that, found "Trailer"'],
 ];
 
 /** A scenario that uses every feature. */
@@ -190,28 +128,14 @@ const LAUGHS = [...'bcdefgh'].map(
   (it, at) => `${it}: &${it} ${TEN.replaceAll('x', `*${'abcdefg'[at]}`)}`,
 );
 
+// biome-ignore format: a row for each
 test.each<[string, SavedScenario['format'], string, string]>([
   ['an open array', 'yaml', 'rules: [', '1:9: expected YAML: Flow sequence in block'],
   ['an unknown type', 'yaml', 'a: !date 1', '1:4: expected YAML: Unresolved tag: !date'],
   ['an alias without an anchor', 'yaml', 'a: *b', '1:1: expected YAML: Unresolved alias'],
-  [
-    'an alias of itself',
-    'yaml',
-    'rules: &a [*a]',
-    '1:1: expected YAML: it is nested more than 100 levels',
-  ],
-  [
-    'a body that contains itself',
-    'yaml',
-    'rules: [{ on: getPet, reply: { status: 200, body: &a { a: [*a, *a] } } }]',
-    '1:1: expected YAML: it is nested more than 100 levels',
-  ],
-  [
-    'aliases of millions of values',
-    'yaml',
-    `a: &a ${TEN}\n${LAUGHS.join('\n')}`,
-    '1:1: expected YAML: Excessive alias count',
-  ],
+  ['an alias of itself', 'yaml', 'rules: &a [*a]', '1:1: expected YAML: it is nested more than 100 levels'],
+  ['a body that contains itself', 'yaml', 'rules: [{ on: getPet, reply: { status: 200, body: &a { a: [*a, *a] } } }]', '1:1: expected YAML: it is nested more than 100 levels'],
+  ['aliases of millions of values', 'yaml', `a: &a ${TEN}\n${LAUGHS.join('\n')}`, '1:1: expected YAML: Excessive alias count'],
   ['a repeated name', 'yaml', 'keys: {}\nkeys: {}', '2:1: expected YAML: Map keys must be unique'],
   ['arrays that never close', 'yaml', `a: ${'['.repeat(1e5)}`, '1:'],
   ['a trailing comma in .json', 'json', '{"rules": [],}', '1:14: expected JSON: '],
@@ -222,34 +146,25 @@ test.each<[string, SavedScenario['format'], string, string]>([
 
 describe('a valid scenario', () => {
   test('can name all keys, or a key called "all"', async () => {
-    const { keys } = await load('keys: { invalid: all, readOnly: all, expires: { all: PT1M } }');
-    const expires = new Map([['all', { kind: 'after', milliseconds: 60_000 }]]);
-    expect(keys).toEqual({ invalid: 'all', allReadOnly: true, expires });
+    const { keys } = await load('keys: { invalid: all, readOnly: all }');
+    expect(keys).toEqual({ invalid: 'all', allReadOnly: true });
     const named = await load('keys: { invalid: [all], readOnly: [all] }');
     expect(named.keys).toEqual({ invalid: ['all'], readOnly: ['all'], allReadOnly: false });
   });
 
   test('has keys, assumptions, a clock and a base', async () => {
-    const { keys, assume, clock, generate, description, name } = await load(WHOLE);
-    expect({ name, description }).toEqual({ name: 'whole', description: 'Everything at once.' });
-    expect(generate).toEqual({ animals: 5, orders: 0 });
-    expect(keys).toEqual({
-      valid: ['a-key'],
-      readOnly: [],
-      allReadOnly: false,
-      invalid: ['demo-key'],
-      expires: new Map([
-        ['a-key', { kind: 'after', milliseconds: 90_000 }],
-        ['other-key', { kind: 'at', instant: Date.UTC(2030, 11, 5, 23) }],
-      ]),
+    const after = { kind: 'after', milliseconds: 90_000 };
+    const at = { kind: 'at', instant: Date.UTC(2030, 11, 5, 23) };
+    const expires = new Map(Object.entries({ 'a-key': after, 'other-key': at }));
+    const ids = ['cancel-again', 'absent-optionals', 'name-limits', 'rate-limit'];
+    const options = ['404', 'null', '255', '3/s'];
+    expect(await load(WHOLE)).toMatchObject({
+      ...{ name: 'whole', description: 'Everything at once.', extends: ['slow'] },
+      generate: { animals: 5, orders: 0 },
+      keys: { valid: ['a-key'], readOnly: [], allReadOnly: false, invalid: ['demo-key'], expires },
+      assume: Object.fromEntries(ids.map((id, index) => [id, options[index]])),
+      clock: { now: Date.UTC(2030, 11, 6), frozen: true },
     });
-    expect(assume).toEqual({
-      'cancel-again': '404',
-      'absent-optionals': 'null',
-      'name-limits': '255',
-      'rate-limit': '3/s',
-    });
-    expect(clock).toEqual({ now: Date.UTC(2030, 11, 6), frozen: true });
   });
 
   test('can reply with JSON, with text, with no body, or with the usual one', async () => {

@@ -76,20 +76,14 @@ const NOT_SEEN = '400 invalid_input by status-filter=reject, $';
 const UNKNOWN = '404 pet_not_found by unknown-pet=404';
 const MISSING = '404 inventory_entry_not_found by inventory-missing-entry=404';
 
+// biome-ignore format: a line for what is asked, and for what each option shows
 const TABLE: Table = {
   'invalid-input': {
-    ask: [
-      'GET /pets/abc',
-      'GET /pets?limit=abc',
-      'POST /pets {"name":"Rex"}',
-      'POST /pets no JSON',
-    ],
+    ask: ['GET /pets/abc', 'GET /pets?limit=abc', 'POST /pets {"name":"Rex"}', 'POST /pets no JSON'],
     shows: { 400: times(4, '400 invalid_input by $'), 422: times(4, '422 invalid_input by $') },
   },
   'limit-out-of-range': {
-    ask: ['0', '-5', '101', '99999999999999999999', '1.5'].map(
-      (it) => `GET /pets?limit=${it} | count`,
-    ),
+    ask: ['0', '-5', '101', '99999999999999999999', '1.5'].map((it) => `GET /pets?limit=${it} | count`),
     shows: {
       reject: [...times(4, '400 invalid_input by $ | 0'), NO_INTEGER],
       clamp: [...[1, 1, 64, 64].map((count) => `200 by $ | ${count}`), NO_INTEGER],
@@ -105,15 +99,8 @@ const TABLE: Table = {
     },
   },
   'animal-status-values': {
-    ask: [
-      create({ status: 'reserved' }),
-      create({ status: 'pending' }),
-      'GET /pets?status=reserved | ids',
-    ],
-    shows: {
-      seen: ['400 invalid_input by $', '201', `${NOT_SEEN} | []`],
-      any: ['201 by $', '201', '200 by $ | [65]'],
-    },
+    ask: [create({ status: 'reserved' }), create({ status: 'pending' }), 'GET /pets?status=reserved | ids'],
+    shows: { seen: ['400 invalid_input by $', '201', `${NOT_SEEN} | []`], any: ['201 by $', '201', '200 by $ | [65]'] },
   },
   'name-limits': {
     ask: ['', 'x'.repeat(256), '🐈'.repeat(256), '🐈'.repeat(255)].map((name) => create({ name })),
@@ -125,38 +112,18 @@ const TABLE: Table = {
   },
   'id-on-create': {
     ask: [create({ id: 500 }), 'GET /pets/65'],
-    shows: {
-      reject: ['400 invalid_input by $', UNKNOWN],
-      ignore: ['201 by $', '200'],
-    },
+    shows: { reject: ['400 invalid_input by $', UNKNOWN], ignore: ['201 by $', '200'] },
   },
   'unknown-body-fields': {
-    ask: [
-      `${create({ colour: 'red' })} | json.colour`,
-      'PATCH /inventory/1 {"quantity":3,"reason":"returned"}',
-      'GET /inventory | json.0',
-    ],
+    ask: [`${create({ colour: 'red' })} | json.colour`, 'PATCH /inventory/1 {"quantity":3,"reason":"returned"}', 'GET /inventory | json.0'],
     shows: {
-      ignore: [
-        '201 by $ | none',
-        '200 by $',
-        '200 | {"petId":1,"quantity":3,"status":"available"}',
-      ],
-      reject: [
-        '400 invalid_input by $ | none',
-        '400 invalid_input by $',
-        '200 | {"petId":1,"quantity":1,"status":"available"}',
-      ],
+      ignore: ['201 by $ | none', '200 by $', '200 | {"petId":1,"quantity":3,"status":"available"}'],
+      reject: ['400 invalid_input by $ | none', '400 invalid_input by $', '200 | {"petId":1,"quantity":1,"status":"available"}'],
     },
   },
   'unknown-query': {
-    ask: ['/store/orders?limit=1', '/pets?page=2', '/pets/1?full=1'].map(
-      (it) => `GET ${it} | count`,
-    ),
-    shows: {
-      ignore: ['200 by $ | 14', '200 by $ | 20', '200 by $ | 0'],
-      reject: times(3, '400 invalid_input by $ | 0'),
-    },
+    ask: ['/store/orders?limit=1', '/pets?page=2', '/pets/1?full=1'].map((it) => `GET ${it} | count`),
+    shows: { ignore: ['200 by $ | 14', '200 by $ | 20', '200 by $ | 0'], reject: times(3, '400 invalid_input by $ | 0') },
   },
   'negative-quantity': {
     ask: ['PATCH /inventory/1 {"quantity":-1}', 'GET /inventory | json.0.quantity'],
@@ -164,9 +131,7 @@ const TABLE: Table = {
   },
   'media-type': {
     async ask({ send }) {
-      const sent = ['text/plain', undefined].map((type) =>
-        send('POST', '/v1/pets', { body: REX, headers: { 'Content-Type': type } }),
-      );
+      const sent = ['text/plain', undefined].map((type) => send('POST', '/v1/pets', { body: REX, headers: { 'Content-Type': type } }));
       return (await Promise.all(sent)).map(line);
     },
     shows: { reject: times(2, '415 unsupported_media_type by $'), lenient: times(2, '201 by $') },
@@ -221,10 +186,7 @@ const TABLE: Table = {
     },
     shows: {
       none: ['200 | 1 | 30', '200 by unknown-query=ignore | 1 | none'],
-      cursor: [
-        ...['200 | 1 | 30', '200 | 31 | 30', '200 | 61 | 4'],
-        '200 by unknown-query=ignore | 1 | none',
-      ],
+      cursor: [...['200 | 1 | 30', '200 | 31 | 30', '200 | 61 | 4'], '200 by unknown-query=ignore | 1 | none'],
       offset: ['200 | 1 | 30', '200 | 61 | 64'],
     },
   },
@@ -252,9 +214,7 @@ const TABLE: Table = {
   'deprecation-headers': {
     ask: ['GET /pets/1 | headers.deprecation, headers.sunset, headers.link'],
     shows: {
-      sent: [
-        '200 | @1764892800 | Thu, 05 Dec 2030 00:00:00 GMT | <https://petstore.example/docs/pets>; rel="successor-version"',
-      ],
+      sent: ['200 | @1764892800 | Thu, 05 Dec 2030 00:00:00 GMT | <https://petstore.example/docs/pets>; rel="successor-version"'],
       absent: ['200 | none | none | none'],
     },
   },
@@ -279,9 +239,7 @@ const TABLE: Table = {
     },
   },
   'inventory-status': {
-    ask: ['4 {"quantity":5}', '4 {"quantity":0}', '1 {"quantity":0}'].map(
-      (update) => `PATCH /inventory/${update} | json.status`,
-    ),
+    ask: ['4 {"quantity":5}', '4 {"quantity":0}', '1 {"quantity":0}'].map((update) => `PATCH /inventory/${update} | json.status`),
     shows: {
       unchanged: ['200 | sold', '200 | sold', '200 | available'],
       'follows-quantity': ['200 | available', '200 | sold', '200 | sold'],
@@ -307,18 +265,11 @@ const TABLE: Table = {
   },
   'cancelled-orders': {
     ask: ['DELETE /store/orders/1', 'GET /store/orders | ids'],
-    shows: {
-      listed: ['204', `200 | [${counted(1, 14)}]`],
-      removed: ['204', '200 | [2,4,5,6,7,8,9,10,12,13,14]'],
-    },
+    shows: { listed: ['204', `200 | [${counted(1, 14)}]`], removed: ['204', '200 | [2,4,5,6,7,8,9,10,12,13,14]'] },
   },
   'cancel-again': {
     ask: ['DELETE /store/orders/3'],
-    shows: {
-      409: ['409 order_already_cancelled by $'],
-      404: ['404 order_already_cancelled by $'],
-      204: ['204 by $'],
-    },
+    shows: { 409: ['409 order_already_cancelled by $'], 404: ['404 order_already_cancelled by $'], 204: ['204 by $'] },
   },
   'conflict-body': {
     ask: ['DELETE /store/orders/2 | headers.content-type, json.title'],
@@ -332,26 +283,17 @@ const TABLE: Table = {
   'order-shipping': {
     given: frozenAt('2031-03-15T09:00:00Z'),
     ask: ['DELETE /store/orders/1', 'DELETE /store/orders/4'],
-    shows: {
-      manual: ['204 by $', '204'],
-      'at-ship-date': ['409 order_already_shipped by $', '204'],
-    },
+    shows: { manual: ['204 by $', '204'], 'at-ship-date': ['409 order_already_shipped by $', '204'] },
   },
   'cancel-restocks': {
     ask: ['DELETE /store/orders/4', 'GET /inventory | json.8.petId, json.8.quantity'],
     shows: { no: ['204', '200 | 9 | 2'], yes: ['204', '200 | 9 | 4'] },
   },
   'read-only-keys': {
-    ask: [
-      create({}),
-      'PATCH /inventory/1 {"quantity":1}',
-      'DELETE /store/orders/1',
-      'GET /pets',
-    ].map((request) => `${request} by demo-read-only-key`),
-    shows: {
-      ignored: ['201 by $', '200 by $', '204 by $', '200'],
-      403: [...times(3, '403 forbidden by $'), '200'],
-    },
+    ask: [create({}), 'PATCH /inventory/1 {"quantity":1}', 'DELETE /store/orders/1', 'GET /pets'].map(
+      (request) => `${request} by demo-read-only-key`,
+    ),
+    shows: { ignored: ['201 by $', '200 by $', '204 by $', '200'], 403: [...times(3, '403 forbidden by $'), '200'] },
   },
   'auth-challenge': {
     ask: ['GET /pets by wrong | headers.www-authenticate'],
@@ -371,11 +313,7 @@ const TABLE: Table = {
   },
   'rate-limit': {
     given: frozenAt('2026-11-21T09:30:00Z'),
-    ask: [
-      ...times(10, 'GET /pets'),
-      'GET /pets | headers.retry-after',
-      'GET /pets by demo-read-only-key',
-    ],
+    ask: [...times(10, 'GET /pets'), 'GET /pets | headers.retry-after', 'GET /pets by demo-read-only-key'],
     shows: {
       none: [...times(10, '200'), '200 | none', '200'],
       '10/s': [...times(10, '200'), '429 too_many_requests by $ | 1', '200'],
@@ -383,19 +321,13 @@ const TABLE: Table = {
   },
   'unknown-method': {
     ask: ['PUT /pets | headers.allow'],
-    shows: {
-      405: ['405 method_not_allowed by $ | GET, HEAD, POST, OPTIONS'],
-      404: ['404 route_not_found by $ | none'],
-    },
+    shows: { 405: ['405 method_not_allowed by $ | GET, HEAD, POST, OPTIONS'], 404: ['404 route_not_found by $ | none'] },
   },
   'absent-optionals': {
     ask: ['GET /pets/13 | json.status', 'GET /store/orders | json.8'],
     shows: {
       omitted: ['200 | none', '200 | {"id":9}'],
-      null: [
-        '200 | null',
-        '200 | {"id":9,"petId":null,"quantity":null,"shipDate":null,"complete":null}',
-      ],
+      null: ['200 | null', '200 | {"id":9,"petId":null,"quantity":null,"shipDate":null,"complete":null}'],
     },
   },
   'date-format': {
@@ -410,10 +342,7 @@ const TABLE: Table = {
     ask: ['GET /pets | headers.content-type', 'GET /pets/0 | headers.content-type'],
     shows: {
       bare: ['200 | application/json', `${UNKNOWN} | application/json`],
-      'utf-8': [
-        '200 | application/json; charset=utf-8',
-        `${UNKNOWN} | application/json; charset=utf-8`,
-      ],
+      'utf-8': ['200 | application/json; charset=utf-8', `${UNKNOWN} | application/json; charset=utf-8`],
     },
   },
   cors: {
@@ -423,21 +352,11 @@ const TABLE: Table = {
         'Access-Control-Request-Method': 'POST',
         'Access-Control-Request-Headers': 'authorization, content-type',
       };
-      const replies = [
-        await send('GET', '/v1/pets', { headers }),
-        await send('OPTIONS', '/v1/pets', { key: null, headers }),
-      ];
-      return replies.flatMap((reply) =>
-        ['origin', 'methods', 'headers'].map((it) =>
-          read(reply, `headers.access-control-allow-${it}`),
-        ),
-      );
+      const replies = [await send('GET', '/v1/pets', { headers }), await send('OPTIONS', '/v1/pets', { key: null, headers })];
+      return replies.flatMap((reply) => ['origin', 'methods', 'headers'].map((it) => read(reply, `headers.access-control-allow-${it}`)));
     },
     shows: {
-      allowed: [
-        ...['*', 'none', 'none'],
-        ...['*', 'GET, HEAD, POST, OPTIONS', 'authorization, content-type'],
-      ],
+      allowed: [...['*', 'none', 'none'], ...['*', 'GET, HEAD, POST, OPTIONS', 'authorization, content-type']],
       absent: times(6, 'none'),
     },
   },

@@ -34,39 +34,26 @@ const wrongDate = (date: string): [string, string] => [
   `1:31: $.orders[0].shipDate: expected ${DATE_TIME}, found "${date}"`,
 ];
 
+// biome-ignore format: a row for each
 test.each<[string, text: string, ...problems: string[]]>([
-  [
-    'a missing comma',
-    '{\n  "animals": [\n  "orders": []\n}',
-    "3:11: expected JSON: Comma ',' expected after value but got ':'",
-  ],
+  ['a missing comma', '{\n  "animals": [\n  "orders": []\n}', "3:11: expected JSON: Comma ',' expected after value but got ':'"],
   ['an empty file', '', '1:1: expected JSON: JSON value expected but reached end of input'],
   ['more after the end', '{}\n{}', "2:1: expected JSON: Expected end of input but got '{'"],
   ['deep arrays', deep, '1:1: expected JSON: it is nested more than 100 levels deep'],
   ['a date that +02:00 moves beyond the year 9999', ...wrongDate('9999-12-31T22:30:00Z')],
   ['a date before the year 0', ...wrongDate('0000-01-01T00:30:00+01:00')],
   ['a day that no month has', ...wrongDate('2026-02-30T09:00:00Z')],
-  [
-    'two animals with one id',
-    `{"animals":[${REX},${REX}]}`,
-    '1:56: $.animals[1].id: expected an id that no other record of animals has, found 1, as in $.animals[0]',
-  ],
+  ['two animals with one id', `{"animals":[${REX},${REX}]}`, '1:56: $.animals[1].id: expected an id that no other record of animals has, found 1, as in $.animals[0]'],
   [
     'many problems, at the value or at the parent of a missing one',
-    `{"animals": [
-      { "id": "1" }],
-      "orders": [{ "id": 4 }, { "id": 5, "petId": 9 }, { "id": 1.5 }] }`,
-    `2:15: $.animals[0].id: expected ${INT64}, found "1"`,
-    '2:7: $.animals[0].name: expected a string, found nothing',
-    `2:7: $.animals[0].categoryId: expected ${INT64}, found nothing`,
-    `3:64: $.orders[2].id: expected ${INT64}, found 1.5`,
-    '3:51: $.orders[1].petId: expected the id of an animal, found 9, which no animal has',
+    '{"animals": [\n{ "id": "1" }],\n"orders": [{ "id": 4 }, { "id": 5, "petId": 9 }, { "id": 1.5 }] }',
+    `2:9: $.animals[0].id: expected ${INT64}, found "1"`,
+    '2:1: $.animals[0].name: expected a string, found nothing',
+    `2:1: $.animals[0].categoryId: expected ${INT64}, found nothing`,
+    `3:58: $.orders[2].id: expected ${INT64}, found 1.5`,
+    '3:45: $.orders[1].petId: expected the id of an animal, found 9, which no animal has',
   ],
-  [
-    'a broken animal, but not the order for it',
-    '{"animals":[{"id":1,"name":"Rex"}],"orders":[{"id":1,"petId":1}]}',
-    `1:13: $.animals[0].categoryId: expected ${INT64}, found nothing`,
-  ],
+  ['a broken animal, but not the order for it', '{"animals":[{"id":1,"name":"Rex"}],"orders":[{"id":1,"petId":1}]}', `1:13: $.animals[0].categoryId: expected ${INT64}, found nothing`],
 ])('%s is refused with its place', (_, text, ...problems) => {
   expect(refusal(() => storeIn(text)).split('\n')).toEqual(problems.map((it) => `FILE:${it}`));
 });
