@@ -1,10 +1,10 @@
 /// <reference types="node" preserve="true" />
 import type { RequestListener } from 'node:http';
 import express from 'express';
-import { checkAppOptions } from './check-options.ts';
 import { createExpressApp } from './control/app.ts';
 import { assembleMock } from './mock.ts';
 import type { AppOptions } from './options.ts';
+import { checkAppOptions } from './options.ts';
 import { createStart } from './scenario/sandbox-start.ts';
 import { loadFixtureSync } from './store/fixture.ts';
 

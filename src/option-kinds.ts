@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isObject } from './contract/records.ts';
 import { ASSUME } from './scenario/settings-shapes.ts';
 import type { Member } from './shape/objects.ts';
 import {
@@ -12,6 +13,8 @@ import {
   oneOrMore,
   type ReportMisfit,
   type Shape,
+  type ShapeProblem,
+  scalar,
   text,
   type ValuePath,
   VISIBLE,
@@ -170,4 +173,31 @@ export const ALLOWED = words(
 function readAssignments(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
   const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
   return ASSUME.read(Object.fromEntries(options), [...at], report);
+}
+
+export const FUNCTION = scalar('a function', {}, (value) =>
+  typeof value === 'function' ? value : undefined,
+);
+
+/** Also within `keys`, whose members come from flags that may all be missing. */
+export function dropUndefined(options: object): object {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([name, value]) => [
+      name,
+      name === 'keys' && isObject(value) ? dropUndefined(value) : value,
+    ]),
+  );
+}
+
+/** @param nameOf spells the name of an option as it was given */
+export function refusalText(
+  [problem]: readonly ShapeProblem[],
+  nameOf: (name: string) => string,
+): string {
+  if (problem === undefined) return 'a value was refused without a reason';
+  const { at, ofName, expected, found } = problem;
+  const steps = (ofName ? at.slice(0, -1) : at).filter((step) => typeof step === 'string');
+  const [name = 'options', ...inside] = steps;
+  return `${[nameOf(name), ...inside].join(' ')}: expected ${expected}, found ${found}`;
 }

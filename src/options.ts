@@ -5,8 +5,10 @@ import type { MockOptions } from './mock.ts';
 import {
   ASSUMED,
   count,
+  dropUndefined,
   FILE,
   FOLDER,
+  FUNCTION,
   inMilliseconds,
   KEYS,
   MANY,
@@ -16,6 +18,7 @@ import {
   one,
   optionFor,
   REDIS,
+  refusalText,
   SCENARIOS,
   SWITCH,
   TOKEN,
@@ -33,8 +36,8 @@ import {
   KEY,
   list,
   number,
+  readAs,
   type Shape,
-  scalar,
   text,
 } from './shape/shapes.ts';
 
@@ -88,26 +91,14 @@ export type ServerOptions = OtherOptions & StoreOptions & KeepingOptions;
 const DAY_MS = 86_400_000;
 
 const ofServe = optionFor('serve');
+const ofListeners = optionFor('serve', 'exec', 'health');
+const ofReaders = optionFor('serve', 'exec', 'sweep', 'validate');
 const ofServeAndExec = optionFor('serve', 'exec');
-const ofServers = optionFor('serve', 'exec', 'sweep');
+export const ofChoosers = optionFor('serve', 'exec', 'sweep', 'assumptions');
+export const ofServers = optionFor('serve', 'exec', 'sweep');
 const ofServersAndHealth = optionFor('serve', 'exec', 'sweep', 'health');
-const ofServersAndCheck = optionFor('serve', 'exec', 'sweep', 'check');
 const ofForwarders = optionFor('serve', 'exec', 'check', 'record');
 const ofGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
-
-/** The lists of keys. Code gives them together, as `keys`. */
-const KEY_LISTS = {
-  key: ofServers(KEYS, 'Accept this API key instead of demo-key.'),
-  readOnlyKey: ofServersAndCheck(
-    KEYS,
-    'Accept this read-only key instead of demo-read-only-key; for check, one of the deployment.',
-  ),
-  invalidKey: ofServersAndCheck(
-    KEYS,
-    'Refuse this key, even if another flag accepts it; for check, one that the deployment refuses.',
-  ),
-  anyKey: ofServers(SWITCH, 'Accept every key that is not listed as invalid.'),
-};
 
 type OptionRows = {
   readonly [Name in keyof ServerOptions]?: Option<unknown, NonNullable<ServerOptions[Name]>>;
@@ -116,11 +107,7 @@ type OptionRows = {
 /** The options that are flags, too, under the headings of the help. */
 export const OPTION_GROUPS = {
   Address: {
-    port: optionFor(
-      'serve',
-      'exec',
-      'health',
-    )(
+    port: ofListeners(
       count(0, 65_535),
       `Port of the server; 0 picks a free one, as exec does by default. Others use ${DEFAULTS.port}.`,
     ),
@@ -135,12 +122,7 @@ export const OPTION_GROUPS = {
     tlsWrite: ofServers(OUTPUT, 'Write the certificate to this file, for clients to trust.'),
   },
   Store: {
-    fixture: optionFor(
-      'serve',
-      'exec',
-      'sweep',
-      'validate',
-    )(FILE, 'JSON file to start from, or the name of a shipped fixture.', {
+    fixture: ofReaders(FILE, 'JSON file to start from, or the name of a shipped fixture.', {
       default: `"${DEFAULTS.fixture}"`,
     }),
     animals: ofGenerators(MANY, 'Generate this many animals instead of reading a fixture.', {
@@ -182,12 +164,7 @@ export const OPTION_GROUPS = {
     journal: ofServers(MANY, 'Exchanges to keep in each sandbox.', { default: DEFAULTS.journal }),
   },
   Answers: {
-    assume: optionFor(
-      'serve',
-      'exec',
-      'sweep',
-      'assumptions',
-    )(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
+    assume: ofChoosers(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
     delay: ofServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
     maxHold: ofServers(
       inMilliseconds('DURATION', HOLD_TIME, number(1, DAY_MS, 'milliseconds from 1 to a day')),
@@ -201,7 +178,6 @@ export const OPTION_GROUPS = {
     frozen: optionFor('serve', 'exec', 'sweep', 'ctl')(SWITCH, 'Stop the clock.'),
     plain: ofServers(SWITCH, 'Omit the Mock-Basis header, as the service does.'),
   },
-  Keys: KEY_LISTS,
   'Control API': {
     controlToken: ofServers(
       TOKEN,
@@ -228,11 +204,11 @@ export const OPTION_GROUPS = {
     ),
     cacert: ofForwarders(FILE, 'Also trust this certificate, in PEM.'),
   },
-} satisfies Readonly<Record<string, OptionRows | typeof KEY_LISTS>>;
+} satisfies Readonly<Record<string, OptionRows>>;
 
 const { Address, Store, Simulation, Answers, Deployment, 'Control API': Control } = OPTION_GROUPS;
 
-export const OPTIONS = {
+const OPTIONS = {
   ...Address,
   ...Store,
   ...Simulation,
@@ -241,18 +217,14 @@ export const OPTIONS = {
   ...Deployment,
 };
 
-const FUNCTION = scalar('a function', {}, (value) =>
-  typeof value === 'function' ? value : undefined,
-);
-
 const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
 
-export const CODE_OPTIONS: Readonly<
+const CODE_OPTIONS: Readonly<
   Record<Exclude<keyof ServerOptions, keyof typeof OPTIONS>, Shape<unknown>>
 > = {
   keys: object({
-    valid: optional(KEY_LISTS.key.own, ''),
-    readOnly: optional(KEY_LISTS.readOnlyKey.own, ''),
+    valid: optional(KEYS.own, ''),
+    readOnly: optional(KEYS.own, ''),
     allReadOnly: optional(FLAG, ''),
     invalid: optional(either(choice(['all']), list(KEY)), ''),
     any: optional(FLAG, ''),
@@ -268,7 +240,7 @@ export const CODE_OPTIONS: Readonly<
   observe: FUNCTION,
 };
 
-export const APP_OPTIONS = [
+const APP_OPTIONS = [
   ...(['fixture', 'seed', 'assume', 'keys', 'clock', 'frozen', 'delay', 'maxHold'] as const),
   ...(['journal', 'maxSandboxes', 'sandboxRequired', 'sandboxIdle'] as const),
   ...(['plain', 'noControl', 'controlToken', 'checked'] as const),
@@ -276,3 +248,39 @@ export const APP_OPTIONS = [
 ] as const satisfies readonly (keyof ServerOptions)[];
 
 export type AppOptions = Pick<ServerOptions, (typeof APP_OPTIONS)[number]>;
+
+const READERS: Readonly<Record<string, Shape<unknown>>> = {
+  ...Object.fromEntries(Object.entries(OPTIONS).map(([name, { own }]) => [name, own])),
+  ...CODE_OPTIONS,
+};
+
+export const OPTION_NAMES = Object.keys(READERS);
+
+type NameOption = (name: string) => string;
+
+/** @throws RangeError that names the first wrong option */
+export function checkOptions(
+  options: object,
+  nameOf: NameOption = String,
+): asserts options is ServerOptions {
+  check(options, OPTION_NAMES, nameOf);
+}
+
+/** The same for `createApp`, which listens nowhere. */
+export function checkAppOptions(options: object): asserts options is AppOptions {
+  check(options, APP_OPTIONS, String);
+}
+
+function check(options: object, names: readonly string[], nameOf: NameOption): void {
+  const members = names.map((name) => [name, optional(READERS[name] ?? ANY, '')]);
+  const shape = object(Object.fromEntries(members), { expectedName: 'the name of an option' });
+  const reading = readAs(shape, dropUndefined(options));
+  if (!reading.ok) throw new RangeError(refusalText(reading.problems, nameOf));
+  const isGiven = (name: string) => Reflect.get(options, name) !== undefined;
+  for (const [name, { excludes }] of Object.entries(OPTIONS).filter(([own]) => isGiven(own))) {
+    const other = excludes?.find(isGiven);
+    if (other === undefined) continue;
+    const both = `${nameOf(name)} and ${nameOf(other)}`;
+    throw new RangeError(`${both} exclude each other: drop one of them`);
+  }
+}

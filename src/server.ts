@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { checkOptions } from './check-options.ts';
 import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from './contract/base-url.ts';
 import { BASE_PATH } from './contract/operations.ts';
 import { createUpstreams, type Upstreams } from './deployment/upstream.ts';
@@ -12,6 +11,7 @@ import { DEFAULTS } from './limits.ts';
 import { assembleMock } from './mock.ts';
 import { asError } from './node-errors.ts';
 import type { ServerOptions } from './options.ts';
+import { checkOptions } from './options.ts';
 import {
   createCoverageReport,
   createFindingsReport,

@@ -2,13 +2,13 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { writeJson } from '../contract/json.ts';
 import { asError, errorCode } from '../node-errors.ts';
+import type { CommandName } from './command.ts';
 import { type Command, Failure, refusal, UsageError } from './command.ts';
 import { parseCommandLine } from './command-parser.ts';
-import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { readFlags, type Variables } from './flag-sources.ts';
 import { type Flags, flagShape, listFlags, spell } from './flags.ts';
-import { escapeLines, formatNotice, type Terminal } from './terminal.ts';
+import { escapeLines, type Terminal } from './terminal.ts';
 
 /** Commands other than `serve` load on demand, to keep the start of a server fast. */
 const LOAD = {
@@ -17,15 +17,15 @@ const LOAD = {
   sweep: async () => (await import('./commands/sweep.ts')).sweep,
   assumptions: async () => (await import('./commands/list-assumptions.ts')).assumptions,
   responses: async () => (await import('./commands/responses.ts')).responses,
-  scenarios: async () => (await import('./commands/list-scenarios.ts')).scenarios,
+  scenarios: async () => (await import('./commands/print.ts')).scenarios,
   validate: async () => (await import('./commands/validate.ts')).validate,
-  openapi: async () => (await import('./commands/openapi.ts')).openapi,
-  generate: async () => (await import('./commands/generate.ts')).generate,
+  openapi: async () => (await import('./commands/print.ts')).openapi,
+  generate: async () => (await import('./commands/print.ts')).generate,
   check: async () => (await import('./commands/check.ts')).check,
   record: async () => (await import('./commands/record.ts')).record,
   health: async () => (await import('./commands/health.ts')).health,
   ctl: async () => (await import('./commands/ctl.ts')).ctl,
-  completion: async () => (await import('./commands/completion.ts')).completion,
+  completion: async () => (await import('./commands/print.ts')).completion,
 } as const satisfies Record<CommandName, () => Promise<Command>>;
 
 /** How long a stopped server waits for the reader of its log. */
@@ -43,8 +43,7 @@ export async function run(
     return 0;
   }
   const { command, positionals } = parsed;
-  const notify = (text: string) => terminal.notices.write(formatNotice(text));
-  const flags = await readFlags(command, parsed.flags, variables, notify);
+  const flags = await readFlags(command, parsed.flags, variables);
   requireWritable(command, flags);
   const runCommand = await LOAD[command]();
   const { text = '', json, exitCode } = await runCommand({ flags, positionals, terminal });

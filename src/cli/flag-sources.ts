@@ -1,15 +1,15 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
-import { refusalText } from '../check-options.ts';
 import { isRowName } from '../contract/records.ts';
 import type { SavedVerdicts } from '../deployment/check/check-report.ts';
 import { MOCK_VARIABLES } from '../library/mock-variables.ts';
+import { refusalText } from '../option-kinds.ts';
 import { object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
 import { firstProblems, formatProblem, type TextProblem } from '../words.ts';
+import type { CommandName } from './command.ts';
 import { readTextFile, UsageError } from './command.ts';
-import type { CommandName } from './command-table.ts';
 import {
   FLAG_VALUES,
   FLAGS,
@@ -56,10 +56,6 @@ export function toJson(name: FlagName, texts: readonly string[]): unknown {
   }
 }
 
-/** The variable of the mock's own key was once that of a deployment's key, too. */
-const OLD_KEY_ORIGIN = `environment variable ${MOCK_VARIABLES.key}`;
-const OLD_KEY_NOTICE = `${MOCK_VARIABLES.key} is used as the key of the deployment: set ${variableFor('deploymentKey')} instead, since later versions will read only that`;
-
 /**
  * The flags of a command from the command line, the environment and a config file. A place wins over
  * those after it, flag by flag; assumptions are merged, one by one, and `--rate-limit` wins over the
@@ -69,12 +65,9 @@ export async function readFlags(
   command: CommandName,
   commandLine: Layer,
   variables: Variables,
-  notify: (message: string) => void,
 ): Promise<Flags> {
   const own = listFlags(command);
   const environment = readEnvironment(command, variables);
-  const key = commandLine.has('deploymentKey') ? undefined : environment.get('deploymentKey');
-  if (key?.origin === OLD_KEY_ORIGIN) notify(OLD_KEY_NOTICE);
   const config = own.includes('config') && (commandLine.get('config') ?? environment.get('config'));
   const file = config && (await readConfigFile(String(config.value), config.origin));
   let flags: Flags = file ? { checked: file.checked } : {};
@@ -106,7 +99,7 @@ const SERVICE_LINK = /^(?:tcp|udp):\/\//;
 /** The variables that a surrounding `exec` or `sweep` sets for its command. */
 const OF_RUN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
 
-/** The flags that a command reads from variables, by variable. Later ones win. */
+/** The flags that a command reads from variables, by variable. */
 function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
   if (command === 'ctl') {
     const own = (['url', 'sandbox', 'token', 'ca'] as const).map(
@@ -114,13 +107,8 @@ function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
     );
     return new Map([[MOCK_VARIABLES.controlToken, 'token'], ...own]);
   }
-  const all = listFlagsFrom('environment').map((flag) => [variableFor(flag), flag] as const);
-  const isCaller = command === 'check' || command === 'record';
-  const keys = [MOCK_VARIABLES.key, variableFor('deploymentKey')] as const;
-  return new Map([
-    ...all,
-    ...(isCaller ? keys.map((name) => [name, 'deploymentKey'] as const) : []),
-  ]);
+  const flags = [...listFlagsFrom('environment'), 'deploymentKey' as const];
+  return new Map(flags.map((flag) => [variableFor(flag), flag]));
 }
 
 /**

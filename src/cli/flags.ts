@@ -19,7 +19,7 @@ import {
   textThat,
   words,
 } from '../option-kinds.ts';
-import { OPTION_GROUPS } from '../options.ts';
+import { OPTION_GROUPS, ofChoosers, ofServers } from '../options.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/report-shapes.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { ASSUME } from '../scenario/settings-shapes.ts';
@@ -27,10 +27,11 @@ import { object } from '../shape/objects.ts';
 import { FIELD_SHAPES } from '../shape/record-shapes.ts';
 import { choice, convert, list, scalar, text, type ValueOf } from '../shape/shapes.ts';
 import { joinWords } from '../words.ts';
-import { COMMAND_NAMES, type CommandName } from './command-table.ts';
+import { COMMAND_NAMES, type CommandName } from './command.ts';
 
 const ofExec = optionFor('exec');
 const ofServeAndExec = optionFor('serve', 'exec');
+const ofServersAndCheck = optionFor('serve', 'exec', 'sweep', 'check');
 const ofRunners = optionFor('exec', 'sweep');
 const ofSweep = optionFor('sweep');
 const ofCheck = optionFor('check');
@@ -38,6 +39,7 @@ const ofRecord = optionFor('record');
 const ofCallers = optionFor('check', 'record');
 const ofRecorders = optionFor('generate', 'record');
 const ofCtl = optionFor('ctl');
+const ofWaiting = optionFor('health', 'exec', 'sweep', 'check', 'record');
 const ofAll = optionFor(...COMMAND_NAMES);
 
 const HTTP_URL = one(
@@ -89,13 +91,7 @@ export const FLAG_GROUPS = {
     ),
     token: ofCtl(TOKEN, 'Token of the control API.'),
     ca: ofCtl(FILE, 'Trust this certificate, in PEM.'),
-    timeout: optionFor(
-      'health',
-      'exec',
-      'sweep',
-      'check',
-      'record',
-    )(
+    timeout: ofWaiting(
       milliseconds(1, 86_400_000),
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
@@ -104,15 +100,22 @@ export const FLAG_GROUPS = {
   Simulation: OPTION_GROUPS.Simulation,
   Answers: {
     ...OPTION_GROUPS.Answers,
-    rateLimit: optionFor(
-      'serve',
-      'exec',
-      'sweep',
-      'assumptions',
-    )(one('N/s', RATE), 'Allow each key N requests a second (N/s) or minute (N/m).'),
+    rateLimit: ofChoosers(
+      one('N/s', RATE),
+      'Allow each key N requests a second (N/s) or minute (N/m).',
+    ),
   },
   Keys: {
-    ...OPTION_GROUPS.Keys,
+    key: ofServers(KEYS, 'Accept this API key instead of demo-key.'),
+    readOnlyKey: ofServersAndCheck(
+      KEYS,
+      'Accept this read-only key instead of demo-read-only-key; for check, one of the deployment.',
+    ),
+    invalidKey: ofServersAndCheck(
+      KEYS,
+      'Refuse this key, even if another flag accepts it; for check, one that the deployment refuses.',
+    ),
+    anyKey: ofServers(SWITCH, 'Accept every key that is not listed as invalid.'),
     deploymentKey: ofCallers(KEYS, 'Key of the deployment, also in PETSTORE_MOCK_DEPLOYMENT_KEY.'),
   },
   'Control API': {

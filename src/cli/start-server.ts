@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
-import { checkOptions, OPTION_NAMES } from '../check-options.ts';
 import { isRowName } from '../contract/records.ts';
 import { ContentError } from '../files.ts';
 import { CertificateError } from '../http/tls.ts';
 import { DEFAULTS } from '../limits.ts';
 import { asError, errorCode } from '../node-errors.ts';
 import type { ServerOptions } from '../options.ts';
+import { checkOptions, OPTION_NAMES } from '../options.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { checkOptions, refusalText } from '../check-options.ts';
 import { ControlError } from '../client/control-client.ts';
 import { writeJson } from '../contract/json.ts';
 import type { RecordedExchange } from '../control/journal/exchange-text.ts';
-import type { ServerOptions } from '../options.ts';
+import { refusalText } from '../option-kinds.ts';
+import { checkOptions, type ServerOptions } from '../options.ts';
 import { FINDING_CODE_NAMES, type FindingCode } from '../sandbox/report-shapes.ts';
 import type { ScenarioDefinition } from '../scenario/scenario-shape.ts';
 import type { KeyLists } from '../service/keyring.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { checkOptions } from '../check-options.ts';
 import type { ServerOptions } from '../options.ts';
+import { checkOptions } from '../options.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { joinWords } from '../words.ts';
 import { type ConnectOptions, createMock, DEMO_KEY, type PetstoreMock } from './connect.ts';

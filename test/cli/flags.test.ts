@@ -29,7 +29,7 @@ async function settingsOf({ args = [], env = {}, config }: Places) {
   const parsed = await parseCommandLine(words, 80);
   if (typeof parsed === 'string') throw new Error(`It prints ${parsed}`);
   const { command, flags } = parsed;
-  return serveSettings(await readFlags(command, flags, Object.fromEntries(variables), () => {}));
+  return serveSettings(await readFlags(command, flags, Object.fromEntries(variables)));
 }
 
 /** The message of the error, with FILE for the config file's path. */

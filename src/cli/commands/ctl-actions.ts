@@ -3,9 +3,16 @@ import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { rowNames } from '../../contract/records.ts';
 import { countText, describe } from '../../words.ts';
-import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
-import { ANY, NOTHING } from '../command-table.ts';
-import { RECORD_ACTIONS } from './ctl-records.ts';
+import {
+  ANY,
+  Failure,
+  NOTHING,
+  parseChoice,
+  readTextFile,
+  refusal,
+  UsageError,
+} from '../command.ts';
+import { callEndpoint, RECORD_ACTIONS } from './ctl-records.ts';
 import {
   type Action,
   createTable,
@@ -212,7 +219,7 @@ const ACTIONS = {
   call: {
     takes: ['[OPERATION [NAME=VALUE…] [JSON | @FILE]]', 0, ANY],
     summary: 'Call any endpoint of the control API, or list them.',
-    run: async (client, words) => (await import('./ctl-call.ts')).callEndpoint(client, words),
+    run: callEndpoint,
   },
 } as const satisfies Record<string, Action>;
 

@@ -1,5 +1,5 @@
 import type { ControlClient } from '../../client/control-client.ts';
-import { parseInt64, parseJson } from '../../contract/json.ts';
+import { parseInt64, parseJson, tryParseJson } from '../../contract/json.ts';
 import {
   COLLECTIONS,
   type CollectionName,
@@ -7,9 +7,15 @@ import {
   STORED_RECORDS,
 } from '../../contract/records.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
-import { parseChoice } from '../command.ts';
-import { ANY } from '../command-table.ts';
-import { type Action, parseAssignments, type Result } from './ctl-tables.ts';
+import { suggest } from '../../words.ts';
+import { ANY, parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
+import {
+  type Action,
+  createTable,
+  parseAssignments,
+  parseJsonAssignments,
+  type Result,
+} from './ctl-tables.ts';
 
 /** Records that `get` prints unless `_limit` says otherwise: a store can have a million. */
 const MAX_RECORDS = 100;
@@ -106,4 +112,53 @@ function fieldValue(field: Field | undefined, text: string): unknown {
   if (text === 'null' && !field?.required) return null;
   if (field === undefined || FIELD_SHAPES[field.type].schema.type === 'string') return text;
   return /^(?:true|false)$/.test(text) ? text === 'true' : (parseInt64(text) ?? text);
+}
+
+/** Calls an endpoint by its id: NAME=VALUE fills its path, then its body, or its query if it has none. */
+export async function callEndpoint(
+  client: ControlClient,
+  [id, ...words]: readonly string[],
+): Promise<Result> {
+  // Only this action needs the endpoints, with all that they import.
+  const { ENDPOINTS } = await import('../../control/endpoints.ts');
+  if (id === undefined) {
+    const rows = ENDPOINTS.map(({ id, method, path, summary }) => {
+      return { id, method: method.toUpperCase(), path, summary };
+    });
+    return createTable(rows, 'id', 'method', 'path', 'summary');
+  }
+  const endpoint = ENDPOINTS.find((known) => known.id === id);
+  if (endpoint === undefined) {
+    const found =
+      id +
+      suggest(
+        id,
+        ENDPOINTS.map((known) => known.id),
+      );
+    throw refusal('ctl call', 'an operation that "ctl call" lists', found);
+  }
+  const content = words.find((word) => /^[@{[]/.test(word));
+  const given = parseJsonAssignments(words.filter((word) => word !== content));
+  const path: Record<string, string> = {};
+  for (const [, name = ''] of endpoint.path.matchAll(/\{(\w+)\}/g)) {
+    if (!(name in given)) throw new UsageError(`ctl call ${id} needs ${name}=VALUE`);
+    path[name] = String(given[name]);
+    delete given[name];
+  }
+  const fillsBody = content === undefined && endpoint.body !== undefined;
+  const response = await client.request(`${endpoint.method.toUpperCase()} ${endpoint.path}`, {
+    path,
+    query: fillsBody ? {} : given,
+    body: fillsBody ? given : content && (await readBody(content)),
+  });
+  const text = await response.text();
+  if (text === '') return { text: `${id}\n` };
+  return { text: `${text.trimEnd()}\n`, json: Object(tryParseJson(text) ?? { text }) };
+}
+
+async function readBody(content: string): Promise<object | string> {
+  const isFile = content.startsWith('@');
+  const text = isFile ? await readTextFile(content.slice(1), 'ctl call', 'a file') : content;
+  const value = tryParseJson(text);
+  return typeof value === 'object' && value !== null ? value : text;
 }

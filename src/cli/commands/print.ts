@@ -1,0 +1,60 @@
+import { pipeline } from 'node:stream/promises';
+import yargs from 'yargs';
+import { DEFAULT_URL } from '../../contract/base-url.ts';
+import { packageRoot, packageVersion } from '../../files.ts';
+import { DEFAULTS } from '../../limits.ts';
+import { documentedOnly } from '../../openapi/documented-openapi.ts';
+import { createServiceOpenApi } from '../../openapi/service-openapi.ts';
+import { scenarioText, shippedScenarios } from '../../scenario/load-scenario.ts';
+import { SCENARIO_NAMES } from '../../scenario/scenario-names.ts';
+import { generateStore } from '../../store/generate-store.ts';
+import { storeText } from '../../store/store-text.ts';
+import { type Command, parseChoice } from '../command.ts';
+import { renderTable } from '../terminal.ts';
+import { formatJson, requireNew, writeStore } from '../write-files.ts';
+
+export const scenarios: Command = ({ positionals: [name], terminal: { style } }) => {
+  if (name !== undefined) {
+    const expected = 'a name that "petstore-mock scenarios" lists';
+    const text = scenarioText(parseChoice(SCENARIO_NAMES, name, 'scenarios', expected));
+    return { text, json: { text }, exitCode: 0 };
+  }
+  const shipped = shippedScenarios();
+  const rows = shipped.map((it) => [it.name, it.description]);
+  const more =
+    '--scenario NAME starts a server with one; repeat it to combine several (later ones win).\n"petstore-mock scenarios NAME" prints one to start your own from.\n';
+  return { text: `${renderTable(rows, style)}\n${more}`, json: shipped, exitCode: 0 };
+};
+
+export const openapi: Command = ({ flags }) => {
+  const document = createServiceOpenApi({
+    serverUrl: flags.serverUrl ?? DEFAULT_URL,
+    version: packageVersion(),
+  });
+  return { text: formatJson(flags.documented ? documentedOnly(document) : document), exitCode: 0 };
+};
+
+export const generate: Command = async ({ flags, terminal }) => {
+  const { output: file, animals, orders, seed = DEFAULTS.seed } = flags;
+  if (file !== undefined && !flags.force) requireNew(file);
+  const store = await generateStore({ animals, orders, seed });
+  if (file === undefined) await pipeline(storeText(store), terminal.output, { end: false });
+  else await writeStore(store, file);
+  return { exitCode: 0 };
+};
+
+const SHELLS = ['bash', 'zsh', 'fish'];
+
+export const completion: Command = async ({ positionals: [shell] }) => {
+  if (shell !== undefined) {
+    // yargs reads these variables. This process does nothing else.
+    process.env.SHELL = parseChoice(SHELLS, shell, 'completion');
+    process.env.ZSH_NAME = '';
+  }
+  let text = '';
+  const parser = yargs([], packageRoot).scriptName('petstore-mock').completion('completion');
+  await parser.parse(['completion'], {}, (_error, _argv, output) => {
+    text = output;
+  });
+  return { text: `${text}\n`, exitCode: 0 };
+};
