@@ -10,14 +10,13 @@ export interface DeploymentOptions extends TransportOptions {
   /** The base URL, as `parseBaseUrl` reads it. */
   readonly url: URL;
   readonly key?: string | undefined;
-  /** The maximum of requests that start in a second. */
+  /** Requests that start in a second, at most. */
   readonly rate?: number | undefined;
   readonly time?: Time | undefined;
 }
 
 export interface DeploymentRequest {
   readonly method: string;
-  /** The path below the base URL, such as `/pets?limit=1`. */
   readonly path: string;
   /** The key to send; by default that of the deployment, none if null. */
   readonly key?: string | null | undefined;
@@ -32,10 +31,7 @@ export class DeploymentError extends Error {
 /** A whole reply may take this many times `timeout`, the limit of a pause. */
 const REPLY_TIMEOUT_FACTOR = 6;
 
-/**
- * A client of a deployment: one request at a time is sent and answered. Follows no redirect, verifies
- * certificates and keeps to the rate.
- */
+/** Sends one request at a time. Follows no redirect, verifies certificates and keeps to the rate. */
 export class DeploymentClient {
   readonly url: URL;
   readonly #key: string | undefined;
@@ -57,8 +53,7 @@ export class DeploymentClient {
   }
 
   /**
-   * Sends a request and receives its whole reply. Waits and tries again after a 429 that asks for at
-   * most a minute, and twice after a failure of a GET that can pass: a 5xx or a reset.
+   * Tries again after a 429 that asks for at most a minute, and twice after a GET gets a 5xx or a reset.
    *
    * @param patient whether to wait and try again
    * @throws DeploymentError if no whole reply arrives in time
@@ -74,7 +69,6 @@ export class DeploymentClient {
     }
   }
 
-  /** @returns undefined to take the reply */
   #secondsBeforeRetry(
     { method }: DeploymentRequest,
     reply: DeploymentReply | DeploymentError,
@@ -95,7 +89,6 @@ export class DeploymentClient {
     return this.#isLimited ? undefined : wait;
   }
 
-  /** In milliseconds; only differences count. */
   now(): number {
     return this.#time.now();
   }
@@ -140,11 +133,7 @@ export class DeploymentClient {
   }
 }
 
-/**
- * Some deployments encode bodies although only `identity` is accepted.
- *
- * @throws Error for a coding that Node does not know, or that is broken
- */
+/** Some deployments encode bodies although only `identity` is accepted. */
 function decodeBody(bytes: Buffer, headers: readonly string[]): Buffer {
   const body = decodeContent(bytes, headers, LIMITS.deploymentBody.max);
   if (body === undefined && !isUtf8(bytes)) {
@@ -154,7 +143,7 @@ function decodeBody(bytes: Buffer, headers: readonly string[]): Buffer {
   return body ?? bytes;
 }
 
-/** Whether a status tells of a failure that can pass. 501 is an answer: there is no such method. */
+/** 501 is an answer: there is no such method. */
 export function isServerFailure({ status }: Pick<DeploymentReply, 'status'>): boolean {
   return status >= 500 && status !== 501;
 }
@@ -171,16 +160,15 @@ function withoutKey(reply: DeploymentReply, key: string | null | undefined): Dep
   return { ...reply, headers: reply.headers.map(hide), body };
 }
 
-/** Reads the time and waits. Tests replace it, so that none has to wait. */
+/** In milliseconds; only differences count. Tests replace it, so that none has to wait. */
 export interface Time {
-  /** In milliseconds; only differences count. */
   readonly now: () => number;
   readonly wait: (milliseconds: number) => Promise<unknown>;
 }
 
 const REAL_TIME: Time = { now: () => performance.now(), wait: (ms) => setTimeout(ms) };
 
-/** Spreads requests evenly, so that no more than `rate` start in a second. */
+/** Spreads the starts of requests evenly. */
 export class Pace {
   readonly #interval: number;
   readonly #time: Time;
@@ -191,7 +179,6 @@ export class Pace {
     this.#time = time;
   }
 
-  /** Resolves when the next request may start. Callers are served in order. */
   async turn(): Promise<void> {
     const now = this.#time.now();
     const at = Math.max(now, this.#next);
@@ -199,7 +186,6 @@ export class Pace {
     if (at > now) await this.#time.wait(at - now);
   }
 
-  /** Lets no request start for this many milliseconds. */
   rest(milliseconds: number): void {
     this.#next = Math.max(this.#next, this.#time.now() + milliseconds);
   }

@@ -23,7 +23,7 @@ export interface DeploymentReply {
 
 type Head = Pick<DeploymentReply, 'headers'>;
 
-/** The seconds that `Retry-After` asks for, by a number or a date (RFC 9110, section 10.2.3). */
+/** In seconds, by a number or a date (RFC 9110, section 10.2.3). */
 export function readRetryAfter(reply: Head): number | undefined {
   const value = findHeader(reply.headers, 'retry-after') ?? '';
   if (/^\d+$/.test(value)) return Number(value);
@@ -34,10 +34,7 @@ export function readRetryAfter(reply: Head): number | undefined {
 
 const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,<]*\brel="?(?:[^",;]* )?next\b/i;
 
-/**
- * The query of the link to the next page (RFC 8288); undefined without one. Its host counts for
- * nothing: behind a proxy it may be an inner one.
- */
+/** RFC 8288. The host of the link counts for nothing: behind a proxy it may be an inner one. */
 export function findNextQuery({ headers }: Head): string | undefined {
   const links = headers.filter(
     (_, at) => headers[at - 1]?.toLowerCase() === 'link' && at % 2 === 1,
@@ -45,7 +42,6 @@ export function findNextQuery({ headers }: Head): string | undefined {
   return NEXT.exec(links.join(', '))?.[1];
 }
 
-/** The JSON value of a body; undefined if it has none or that is not JSON. */
 export function parseBody(body: Buffer): unknown {
   return isUtf8(body) ? tryParseJson(body.toString()) : undefined;
 }
@@ -57,9 +53,8 @@ export function describeBody(body: Buffer): string {
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** The id in a field, also of a deployment that writes it as a string. */
 export function readId(record: JsonRecord | undefined, field = 'id'): bigint | undefined {
-  const value = record?.[field];
+  const value = record?.[field]; // some deployments write ids as strings
   return toInt64(typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : value);
 }
 
@@ -91,7 +86,6 @@ export function isBreak({ where }: Deviation): boolean {
   return where !== 'new value';
 }
 
-/** A reply, and the value of its body: undefined if that is empty or not JSON. */
 export interface ComparableReply extends DeploymentReply {
   readonly json: unknown;
 }
@@ -136,7 +130,6 @@ function bodyDifferences(
   return [...found, ...values.flatMap((value) => recordDifferences(record, value, at, status))];
 }
 
-/** The documented fields, and those that an assumption adds. */
 const COMPARED: Readonly<Record<RecordName, Fields>> = {
   ...RECORDS,
   Order: {
@@ -182,7 +175,6 @@ function recordDifferences(
   ];
 }
 
-/** How a value deviates from what the document prescribes, unless it does not. */
 export function unless(
   holds: boolean,
   at: string,

@@ -33,8 +33,6 @@ export interface Recording {
 }
 
 /**
- * Records the animals, the inventory and the orders of a deployment. Sends only GET requests.
- *
  * @param unknownStatus the status of orders that do not show theirs
  * @throws DeploymentError if a reply cannot be recorded
  */
@@ -70,12 +68,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
   };
 }
 
-/**
- * The list in a reply.
- *
- * @returns its records, without members that are null: some deployments write it for no value
- * @throws DeploymentError for another status than 200, and for any other body
- */
+/** @returns records without members that are null: some deployments write it for no value */
 function readList(path: string, { status, body }: DeploymentReply): readonly JsonRecord[] {
   const value = parseBody(body);
   const found = isObject(value) && value.code ? `${value.code}: ${value.message}` : undefined;
@@ -93,15 +86,9 @@ function readList(path: string, { status, body }: DeploymentReply): readonly Jso
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 
-/** Statuses for a parameter that a deployment does not accept. */
 const REFUSALS: readonly number[] = [400, 404, 410, 422];
 
-/**
- * Lists the animals of a deployment. The document does not say how to request the next page: this
- * follows `Link`, and otherwise tries `offset`.
- *
- * @returns the animals, each once, and what may be missing
- */
+/** The document does not say how to request the next page: follows `Link`, else tries `offset`. */
 async function listAnimals(get: Get) {
   const animals = new Map<string, JsonRecord>();
   const first = `/pets?limit=${LIMIT.maximum}`;
@@ -136,7 +123,7 @@ function pickStorable(name: CollectionName, record: JsonRecord): JsonRecord {
   return Object.fromEntries(members);
 }
 
-/** The status that an order shows. One that was fulfilled has shipped. */
+/** An order that is complete has shipped. */
 function findStatus({ status, complete }: JsonRecord): OrderStatus | undefined {
   return (
     ORDER_STATUSES.find((known) => known === status) ?? (complete === true ? 'shipped' : undefined)
@@ -188,10 +175,7 @@ function describeDroppedFields(
 /** Hexadecimal digits that tell names apart: 48 bits. */
 const DIGITS = 12;
 
-/**
- * A copy of a store with other names for its animals. Equal names stay equal, even across
- * recordings with the same secret. Without the secret, nobody can find a name by trying candidates.
- */
+/** Equal names stay equal. Without the secret, nobody can find a name by trying candidates. */
 export function anonymiseStore(store: Store, secret: string): Store {
   const animals = store.animals.map((animal) => {
     const digest = createHmac('sha256', secret).update(animal.name).digest('hex');
@@ -202,14 +186,13 @@ export function anonymiseStore(store: Store, secret: string): Store {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A record that two stores do not have in common: added, removed, or changed if both have one. */
+/** Added, removed, or changed if it has both. */
 export interface RecordChange {
   readonly collection: CollectionName;
   readonly before?: Members | undefined;
   readonly after?: Members | undefined;
 }
 
-/** What changed from one store to another, by collection: changed and removed records first. */
 export function compareStores(before: Store, after: Store): RecordChange[] {
   return COLLECTIONS.flatMap((collection) => {
     const [old, now] = [membersById(before, collection), membersById(after, collection)];

@@ -11,7 +11,7 @@ import type { UpstreamReply, UpstreamRequest } from '../sandbox/upstream.ts';
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface TransportOptions {
-  /** A certificate to trust besides those that Node trusts, in PEM. */
+  /** Trusted besides what Node trusts, in PEM. */
   readonly ca?: string | undefined;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
   readonly variables?: Variables | undefined;
@@ -29,17 +29,14 @@ export class ReplyTimeoutError extends Error {
   override readonly name = 'ReplyTimeoutError';
 }
 
-/** Why a request ends when nobody waits for its reply any more. */
 const LEFT = 'the client disconnected before it had the reply';
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
 export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
 
 /**
- * Sends requests to a server, directly or through a proxy, over connections that are kept. Passes
- * requests and replies on as they are: follows no redirect and decodes nothing.
- *
- * @param url as `parseBaseUrl` reads it
+ * Passes requests and replies on as they are, directly or through a proxy, over connections that are
+ * kept: follows no redirect and decodes nothing.
  */
 export function createTransport(
   url: URL,
@@ -64,7 +61,7 @@ export function createTransport(
   const authorization = isForwarded ? proxyAuthorization(proxy) : {};
   const ownHeaders = ['Host', url.host, ...Object.entries(authorization).flat()];
 
-  /** Receives the whole reply. Throws a TypeError for a proxy that speaks neither http nor https. */
+  /** @throws TypeError for a proxy that speaks neither http nor https */
   const send = (transported: TransportRequest): Promise<UpstreamReply> => {
     const { method, target, headers, body, onDisconnect, signal } = transported;
     return new Promise((resolve, reject) => {
@@ -158,10 +155,7 @@ export function explainFailure(error: unknown): string {
   return message.includes(code) ? message : `${message} (${code})`;
 }
 
-/**
- * The proxy for a URL, by `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` in either case; undefined to
- * connect directly, as always to this machine.
- */
+/** @returns undefined to connect directly, as always to this machine */
 export function findProxy(url: URL, variables: Variables): URL | undefined {
   const host = hostName(url);
   if (isLoopbackName(host) || isExcepted(host, read(variables, 'no_proxy'))) return undefined;

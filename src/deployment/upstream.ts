@@ -47,7 +47,6 @@ export function createUpstreams(options: TransportOptions = {}) {
     return upstream;
   };
 
-  /** Closes all connections, including those in use. */
   const close = (): void => {
     for (const upstream of upstreams.values()) upstream.close();
   };
@@ -55,10 +54,7 @@ export function createUpstreams(options: TransportOptions = {}) {
   return { open, close };
 }
 
-/**
- * Compares a deployment's reply with what the mock would have answered: by the document and the chosen
- * options alone, since its records and keys are unknown.
- */
+/** Compares by the document and the chosen options alone: records and keys are the deployment's own. */
 export function compareReply(state: ServiceState, call: Call, reply: CompleteReply): Comparison {
   const expected = expectedReply(state, call);
   const drift = statusDrift(state, call, reply, expected) ?? [
@@ -86,7 +82,7 @@ function expectedReply(state: ServiceState, call: Call): Reply | undefined {
   return isRead ? undefined : reply;
 }
 
-/** The body as the mock would have received it; undefined if the mock holds too little of it. */
+/** @returns undefined if the mock holds too little of the body */
 function recreateBody({ choices }: ServiceState, { body }: Call): RequestBody | undefined {
   const limit = BODY_LIMITS[choices['body-limit']];
   if (body.kind === 'none') return body;

@@ -47,7 +47,6 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 
 export const DEMO_KEY = 'demo-key';
 
-/** The server that an address belongs to, the sandbox it names, and a client of that sandbox. */
 export function createClient({ url, token, ca }: Omit<ConnectOptions, 'key'>, name?: string) {
   const { root, sandbox } = parseAddress(url);
   if (!/^https?:\/\/./.test(root)) {

@@ -21,7 +21,6 @@ import {
   startPetstoreMock,
 } from './start-mock.ts';
 
-/** What can fail a test. */
 export type TestFailure = 'findings' | 'assumed' | FindingCode;
 
 const FAIL_ON = object({
@@ -37,14 +36,12 @@ export type TestOptions = ServerOptions & {
   readonly failOn?: readonly TestFailure[] | undefined;
 };
 
-/** @throws RangeError that names the first wrong option */
 export function checkTestOptions({ failOn, ...options }: TestOptions): void {
   checkOptions(options);
   const reading = readAs(FAIL_ON, failOn === undefined ? {} : { failOn });
   if (!reading.ok) throw new RangeError(refusalText(reading.problems, String));
 }
 
-/** The server of the test run if there is one, else a new one with these options. */
 export async function mockForTests({ failOn, ...options }: TestOptions): Promise<PetstoreMock> {
   const running = findServerOfRun();
   if (running === undefined) return startPetstoreMock(options);
@@ -52,16 +49,13 @@ export async function mockForTests({ failOn, ...options }: TestOptions): Promise
   return connectPetstoreMock(running);
 }
 
-/** A test as its runner knows it. */
 interface RunningTest {
   /** Tests that run in parallel share the output. */
   readonly name: string;
   failed(): boolean;
-  /** Shows why it failed, besides on standard error. */
   attach?(report: string): Promise<void>;
 }
 
-/** Gives a test a new sandbox, and closes it afterwards. */
 export async function inSandbox(
   mock: PetstoreMock,
   options: TestOptions,
@@ -73,7 +67,7 @@ export async function inSandbox(
   await closeSandbox(mock, sandbox, options, test);
 }
 
-/** A new sandbox for a test. On a server that others started, it takes the options itself. */
+/** On a server that others started, the sandbox takes the options itself. */
 export async function openSandbox(
   mock: PetstoreMock,
   options: TestOptions,
@@ -87,11 +81,7 @@ export async function openSandbox(
   return options.keys === undefined ? sandbox : { ...sandbox, key: findKey(options) };
 }
 
-/**
- * Deletes the sandbox of a test, and prints its exchanges if the test failed.
- *
- * @throws Error for calls that `failOn` names
- */
+/** @throws Error for calls that `failOn` names */
 export async function closeSandbox(
   mock: PetstoreMock,
   sandbox: MockSandbox,
@@ -115,7 +105,6 @@ export async function closeSandbox(
   }
 }
 
-/** The calls that fail a test, each with the reasons. */
 async function listForbidden(
   sandbox: MockSandbox,
   failOn: readonly TestFailure[],
@@ -135,41 +124,50 @@ async function listForbidden(
 
 const indent = (line: string) => `     ${line}`;
 
-/** A name that no other sandbox has. Reports name sandboxes, so it starts with that of the test. */
+/** Reports name sandboxes, so the name of a sandbox starts with that of its test. */
 function createSandboxName(test: string): string {
   const words = test.match(/[a-z0-9]+/gi) ?? [];
   const unique = crypto.randomUUID().slice(0, 13);
   return [words.join('-').slice(0, 50), unique].filter((part) => part !== '').join('-');
 }
 
-/** The options that a sandbox of a running server can take. */
+/** What a sandbox of a running server can take. */
 const SANDBOX_OPTIONS: readonly string[] = [
   ...(['scenarios', 'fixture', 'animals', 'orders', 'keys', 'assume', 'clock', 'frozen'] as const),
 ] satisfies (keyof ServerOptions)[];
 
-/** @throws RangeError for options that only the start of a server can take */
 function refuseServerOptions(options: ServerOptions, { url }: ConnectOptions): void {
   const given = listGivenOptions(options).filter((name) => !SANDBOX_OPTIONS.includes(name));
   refuseOptions([...given, ...(options.keys?.any ? ['keys.any'] : [])], url);
 }
 
-/** Sets a sandbox up as the start of a server would. */
 async function applyOptions(
   sandbox: MockSandbox,
-  { scenarios = [], fixture, animals, orders, keys, assume, clock: now, frozen }: TestOptions,
+  { scenarios = [], fixture, animals, orders, keys, assume, clock, frozen }: TestOptions,
 ): Promise<void> {
-  // First, since keys expire by the time at which they became active.
-  if (now !== undefined || frozen !== undefined)
-    await sandbox.clock.set({ now: now === undefined ? undefined : new Date(now), frozen });
-  const generate = animals === undefined && orders === undefined ? undefined : { animals, orders };
-  const own: ScenarioDefinition = { fixture, generate, keys: keys && defineKeys(keys) };
+  const isGenerated = animals !== undefined || orders !== undefined;
+  const isTimed = clock !== undefined || frozen !== undefined;
+  const now = clock === undefined ? undefined : new Date(clock).toISOString();
+  const own: ScenarioDefinition = {
+    fixture,
+    generate: isGenerated ? { animals, orders } : undefined,
+    keys: keys && defineKeys(keys),
+    assume,
+    clock: isTimed ? { now, frozen } : undefined,
+  };
   const names = [];
+  if (Object.values(own).some((part) => part !== undefined)) {
+    // Below the scenarios, which win over the options of a start.
+    await sandbox.scenarios.save(OPTIONS_SCENARIO, own);
+    names.push(OPTIONS_SCENARIO);
+  }
   for (const scenario of scenarios) names.push(await nameScenario(sandbox, scenario));
-  if (names.length > 0 || fixture || generate || keys) await sandbox.scenario.use(...names, own);
-  if (assume !== undefined) await sandbox.assume(assume);
+  if (names.length > 0) await sandbox.scenario.use(...names);
 }
 
-/** The name of a scenario. The server may be unable to read a file of this machine, so it gets the text. */
+const OPTIONS_SCENARIO = 'test-options';
+
+/** The server may be unable to read a file of this machine, so it gets the text. */
 async function nameScenario(sandbox: MockSandbox, scenario: string): Promise<string> {
   if (extname(scenario) === '') return scenario;
   const name = basename(scenario, extname(scenario));
@@ -190,10 +188,8 @@ function defineKeys({ valid, readOnly, allReadOnly, invalid, expires = new Map()
   };
 }
 
-/** How many exchanges are shown. */
 const MAX_SHOWN = 20;
 
-/** The latest exchanges of a sandbox, to explain why a test failed. */
 export async function reportExchanges(sandbox: MockSandbox, test: string): Promise<string> {
   const exchanges = await sandbox.requests.list();
   const hidden = Math.max(0, exchanges.length - MAX_SHOWN);

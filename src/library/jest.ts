@@ -20,7 +20,6 @@ declare global {
   }
 }
 
-/** What `setupMock` uses of what Jest defines in each test file. */
 export interface JestGlobals {
   beforeAll(hook: () => Promise<void>): void;
   afterAll(hook: () => Promise<void>): void;

@@ -5,7 +5,6 @@ import { parseAddress } from '../http/target.ts';
 import type { RunningServer } from '../server.ts';
 import { type KeyLists, keyring } from '../service/keyring.ts';
 
-/** The environment variables that tell a program about the server it runs beside. */
 export const MOCK_VARIABLES = {
   url: 'PETSTORE_MOCK_URL',
   key: 'PETSTORE_MOCK_KEY',
@@ -14,16 +13,14 @@ export const MOCK_VARIABLES = {
   ca: 'PETSTORE_MOCK_CA',
 } as const;
 
-/** The variable with a file of certificates that a Node process trusts from its start. */
+/** A file of certificates that a Node process trusts from its start. */
 const NODE_CA = 'NODE_EXTRA_CA_CERTS';
 
-/** What a program needs to reach a server. */
 export type ServerAccess = Pick<RunningServer, 'url' | 'controlToken' | 'certificate'>;
 
 /**
- * The variables for a server. Those without a value must be unset.
- *
  * @param inherited the variables that a program would get otherwise; what those trust stays trusted
+ * @returns variables without a value for those that must be unset
  */
 export function mockVariables(
   { url, controlToken, certificate }: ServerAccess,
@@ -44,7 +41,6 @@ export function mockVariables(
 
 const files = new Map<string, string>();
 
-/** A temporary file with a certificate, and with those in the file `others`. */
 function writeCertificate(certificate: string, others: string | undefined): string {
   const known = files.get(certificate);
   if (known !== undefined) return known;
@@ -64,7 +60,6 @@ function readOthers(file: string | undefined): string {
   }
 }
 
-/** A key that a server accepts; undefined if there is none. */
 export function findWorkingKey(lists: KeyLists): string | undefined {
   const { valid, readOnly, invalid, any } = keyring(lists);
   const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];

@@ -23,7 +23,6 @@ export async function startPetstoreMock(options: ServerOptions = {}): Promise<Pe
   return createMock({ url, token, key, ca }, stop);
 }
 
-/** Starts a server that can be controlled, and returns it with a key that it accepts. */
 async function startWithKey(
   options: ServerOptions,
 ): Promise<{ readonly server: RunningServer; readonly key: string }> {
@@ -34,7 +33,6 @@ async function startWithKey(
   return { server, key: findKey(options) };
 }
 
-/** A key that clients of a server with these options can use. */
 export function findKey({ keys = {} }: ServerOptions): string {
   return findWorkingKey(keys) ?? DEMO_KEY;
 }
@@ -50,7 +48,6 @@ export function findServerOfRun(): ConnectOptions | undefined {
   return { url, key, token, ca: file && readFileSync(file, 'utf8') };
 }
 
-/** The names of the options that have a value. */
 export function listGivenOptions(options: ServerOptions): string[] {
   return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : name));
 }
@@ -94,7 +91,6 @@ export function globalSetup(options: ServerOptions = {}): () => Promise<() => Pr
   };
 }
 
-/** Sets variables for this process and those that it starts from now on. */
 function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(variables)) {
     if (value === undefined) delete env[name];

@@ -17,10 +17,7 @@ interface InputValues extends Omit<FieldValues, 'int64'> {
   readonly int64: Int64;
 }
 
-/**
- * An asymmetric matcher of any of the three runners, such as `expect.stringContaining('Re')`. Its
- * members are optional since Playwright types them as a record of anything.
- */
+/** Of any runner. The members are optional since Playwright types them as a record of anything. */
 interface AsymmetricMatcher {
   asymmetricMatch?(value: unknown): boolean;
   readonly sample?: unknown;
@@ -61,7 +58,6 @@ interface MatchResult {
   message(): string;
 }
 
-/** The matcher, for the `expect.extend` of vitest, Jest and Playwright. */
 export async function toHaveReceived(
   mock: Pick<MockSandbox, 'name' | 'requests'>,
   ...[operation, inputs = {}]: ExpectedCall
@@ -146,7 +142,6 @@ function formatValue(value: unknown): string {
   return ['undefined', 'function'].includes(typeof value.sample) ? name : `${name} ${value.sample}`;
 }
 
-/** In which inputs a call differs from what is expected. */
 function listDifferences(
   operation: OperationId,
   exchange: RecordedExchange,
@@ -165,7 +160,6 @@ function listDifferences(
   });
 }
 
-/** The inputs of a call, as a client of the service would write them in its code. */
 function readInputs(
   { parameters }: OperationShape,
   { target, request }: RecordedExchange,

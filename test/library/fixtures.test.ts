@@ -124,6 +124,7 @@ describe('on a server that already runs', () => {
     const options: TestOptions = {
       scenarios: ['no-orders', file],
       animals: 3,
+      orders: 2,
       keys: { valid: ['own-key', 'brief'], expires },
       assume: { 'unknown-pet': '400' },
       clock: Date.UTC(2031, 0, 1),

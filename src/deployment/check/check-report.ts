@@ -20,7 +20,6 @@ const ASSUMPTION_VERDICTS = ['settled', 'none-of-the-options', 'open'] as const;
 type ReplyVerdictName = 'as-documented' | 'different' | 'not-tried';
 export type VerdictName = (typeof ASSUMPTION_VERDICTS)[number] | ReplyVerdictName;
 
-/** The colours of verdicts in reports; none for those that call for nothing. */
 export const VERDICT_TONES = {
   settled: undefined,
   'as-documented': undefined,
@@ -79,13 +78,11 @@ export interface ReplyVerdict {
   readonly operation: OperationId;
   readonly status: number;
   readonly verdict: ReplyVerdictName;
-  /** How it differs, and values that the document does not list. */
   readonly differences?: readonly Difference[];
   /** Why no reply could be judged, if a request was sent. */
   readonly why?: string;
 }
 
-/** How a reply differs from the document, and the request that got it. */
 export interface Difference extends Deviation {
   readonly exchange: string;
 }
@@ -125,9 +122,9 @@ export interface CheckChange {
 }
 
 /**
- * Compares a check with an earlier one. What only this one could settle has not changed.
+ * What only this check could settle has not changed.
  *
- * @param allowUnsettled whether this one may leave open what the earlier one settled
+ * @param allowUnsettled whether it may leave open what the earlier one settled
  */
 export function listChanges(
   earlier: EarlierCheck,
@@ -157,7 +154,6 @@ export function readEarlierCheck(saved: unknown): EarlierCheck | undefined {
   return settled && new Map(settled.map(({ subject, verdict }) => [subject, verdict]));
 }
 
-/** The verdicts in a report, which may have been read from a file. */
 function readVerdicts({ assumptions, replies }: Readonly<Record<string, unknown>>) {
   if (!Array.isArray(assumptions) || !Array.isArray(replies)) return undefined;
   return [...assumptions, ...replies]

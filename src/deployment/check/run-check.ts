@@ -8,7 +8,7 @@ import { isDisputed } from './verdicts.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'rest' | 'now'>;
 
-/** Consecutive requests without an answer after which a check makes sure that the deployment is there. */
+/** Consecutive requests without an answer, after which a check looks whether the deployment is there. */
 const MAX_FAILURES = 3;
 
 /** Seconds before each repetition of reads that do not show what was expected. */
@@ -17,8 +17,6 @@ const WAITS_S = [2, 4, 9, 15];
 const UNKNOWN_KEY = 'petstore-mock-check-unknown-key';
 
 /**
- * Sends the requests of a check.
- *
  * @param progress called before each request, with what it is for and the share that is done
  * @throws DeploymentError if the deployment cannot be reached, refuses the key or answers nothing
  */
@@ -45,7 +43,6 @@ class CheckRun {
   readonly #client: Sender;
   readonly #options: CheckOptions;
   #failures = 0;
-  /** Why no more requests are sent. */
   #end: string | undefined;
 
   constructor(client: Sender, options: CheckOptions) {
@@ -79,10 +76,7 @@ class CheckRun {
     }
   }
 
-  /**
-   * Sends reads again that do not show the effect of writes, or that disagree with another: until they
-   * do, or it is certain that they never will.
-   */
+  /** Sends reads again until they show the effects of writes, or certainly never will. */
   async repeat(progress: (text: string) => void): Promise<void> {
     let waited = 0;
     for (const seconds of WAITS_S) {
@@ -96,14 +90,12 @@ class CheckRun {
     concludeReads(this.transcript);
   }
 
-  /** Sends a read again, after what it is compared with. */
   async #sendAgain(name: QuestionName, waited = 0): Promise<void> {
     const { compares } = QUESTIONS[name];
     if (compares !== undefined) await this.#send(compares, waited);
     await this.#send(name, waited);
   }
 
-  /** Sends a request as often as its question says, and keeps the replies that answer it. */
   async #send(name: QuestionName, waited = 0): Promise<void> {
     const { transcript } = this;
     const { each, times, spares } = QUESTIONS[name];
@@ -162,7 +154,6 @@ class CheckRun {
   }
 }
 
-/** Why a reply says nothing about how the service answers the request. */
 function explainNoAnswer(reply: ProbeReply): string | undefined {
   const { status, accepted } = reply;
   const { method, times, key } = reply.question;
@@ -182,7 +173,6 @@ function explainNoAnswer(reply: ProbeReply): string | undefined {
   return isRefused && !SAFE.test(method) ? `the key may not write: ${reply}` : undefined;
 }
 
-/** @throws DeploymentError if the first reply shows that the rest makes no sense */
 function requireAccess(first: ProbeReply | undefined): void {
   if (first === undefined || first.accepted) return;
   const location = first.header('location');
@@ -198,7 +188,7 @@ function requireAccess(first: ProbeReply | undefined): void {
 /** Seconds that a read may be behind a write: one that shows no effect earlier proves nothing. */
 const MAX_LAG_S = 15;
 
-/** Seconds for which lists that disagree are read again. */
+/** Lists that still disagree after so many seconds do disagree. */
 const MAX_DISPUTE_S = 30;
 
 /** The reads to send again, those that lack a prescribed effect first. */
@@ -251,7 +241,6 @@ function isConclusive(name: QuestionName, check: CheckTranscript): boolean {
   });
 }
 
-/** When a read first showed what the document prescribes. */
 function findShownTime(name: QuestionName, check: CheckTranscript): number | undefined {
   const { isShown } = QUESTIONS[name];
   return check.attempts(name).find((reply) => isShown?.(reply, check))?.receivedAt;

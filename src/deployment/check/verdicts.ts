@@ -33,7 +33,6 @@ export function checkReport(check: CheckTranscript): CheckReport {
 /** The share of the assumptions that a check has to settle to say anything about a deployment. */
 const MIN_SETTLED_SHARE = 1 / 4;
 
-/** How many assumptions a check should have settled, if it settled fewer. */
 export function findShortfall({ assumptions }: CheckReport): number | undefined {
   const wanted = Math.ceil(assumptions.length * MIN_SETTLED_SHARE);
   const { length } = assumptions.filter(({ verdict }) => verdict === 'settled');
@@ -69,10 +68,7 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
   return failures === '' ? { verdict: 'none-of-the-options', why: shown } : open(failures);
 }
 
-/**
- * Whether a reply and the list that it is compared with disagree. What another client writes between
- * two reads makes them disagree once, and not again in the same way.
- */
+/** What another client writes between two reads makes them disagree once, not again in the same way. */
 export function isDisputed(name: QuestionName, check: CheckTranscript): boolean {
   const { compares, settles } = QUESTIONS[name];
   const reply = check.get(name);
@@ -90,7 +86,6 @@ function isMoving(name: QuestionName, check: CheckTranscript): boolean {
   return last !== undefined && !isSame;
 }
 
-/** Why what was received cannot settle an assumption, if so. */
 function findObstacle(settlement: Settlement, check: CheckTranscript): string | false | undefined {
   const { by = [], from = [], any, obstacle } = settlement;
   const isMissing = (name: QuestionName) => check.get(name) === undefined;
@@ -169,7 +164,6 @@ function findOtherBreak(reply: ProbeReply) {
   return isDocumented || !hasBroken(reply) ? [] : [{ operation, status }];
 }
 
-/** The differences that a reply shows, each with the documented reply that it is about. */
 function findDifferences(reply: ProbeReply, check: CheckTranscript) {
   const question = QUESTIONS[reply.name];
   const about = (name: string | undefined, differences: readonly Deviation[]) =>
@@ -181,7 +175,6 @@ function findDifferences(reply: ProbeReply, check: CheckTranscript) {
   ];
 }
 
-/** A status that neither the document prescribes nor an assumption explains. */
 function findWrongStatus(reply: ProbeReply, check: CheckTranscript): Deviation[] {
   const { name, status } = reply;
   const { status: prescribed, excuse } = QUESTIONS[name];

@@ -17,7 +17,7 @@ import {
 
 const [{ default: USUAL_PAGE }] = OPERATIONS.listPets.parameters;
 
-/** A list has as many animals as the limit lets through. A page may have fewer if it leads to a next one. */
+/** A page may have fewer animals than the limit if it leads to a next one. */
 const pageLength: DocumentRule = (reply) => {
   const { request, records = [], beside = records } = reply;
   const { length } = records;
@@ -68,9 +68,9 @@ const LARGEST_DOUBLE = BigInt(Number.MAX_SAFE_INTEGER);
 const LISTED_PET: Need = {
   description: 'an animal in the list',
   after: 'pets100',
-  // Rather one with an id that a double cannot hold.
   find: (check) => {
     const ids = readIds(check.get('pets100')?.records);
+    // Rather one that a double cannot hold.
     return ids.find((id) => id > LARGEST_DOUBLE || id < -LARGEST_DOUBLE) ?? ids[0];
   },
 };
@@ -171,7 +171,7 @@ export const ANIMAL_QUESTIONS = {
   petNoKey: readPet(UNKNOWN_PET, 'a missing key', NO_KEY),
 } as const satisfies QuestionTable;
 
-/** How a client asks for the page after that of one animal: an option, or in words. */
+/** An option, or in words. */
 function describePaging(check: CheckTranscript): string {
   const query = findLink(check);
   if (query === undefined && !hasTotal(check)) return 'none';
@@ -194,14 +194,14 @@ function hasTotal(check: CheckTranscript): boolean {
   return /^\d+$/.test(check.get('pets1')?.header('x-total-count') ?? '');
 }
 
-/** The refusals of input. Ignores input that was accepted, and an operation past its sunset. */
+/** Without input that was accepted, and an operation past its sunset. */
 function refusals(check: CheckTranscript) {
   const pet = check.all('petText').filter((reply) => reply.refused || !check.hasPassedSunset);
   const others = check.all('createNoCategory', 'stockText', 'stockNothing');
   return [...check.all('limitText'), ...[...pet, ...others].filter(({ status }) => status >= 400)];
 }
 
-/** Whether a list has as many animals as this limit lets through. Some may be new. */
+/** Whether a list has as many animals as this limit lets through; some may be new. */
 function lists({ records, beside }: ProbeReply, limit: number): boolean {
   if (records === undefined || beside === undefined) return false;
   return records.length === Math.min(limit, Math.max(beside.length, records.length));

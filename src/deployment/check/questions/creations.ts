@@ -173,7 +173,6 @@ function hasNeighbours(ids: readonly bigint[]): boolean {
   return ids.some((id, at) => id - (ids[at - 1] ?? id) === 1n);
 }
 
-/** Whether a created animal is listed, or may be on another page. */
 function isOnPage(reply: ProbeReply, id: bigint): boolean {
   const isCut = (reply.records?.length ?? 0) >= MAX_PAGE || isPart(reply);
   return isCut || findById(reply.records, id) !== undefined;
@@ -193,7 +192,7 @@ function isAscending(ids: readonly bigint[]): boolean {
   return ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? id));
 }
 
-/** Whether both lists have the same order. An animal that only one of them has may be new. */
+/** An animal that only one of the lists has may be new. */
 function isSameAgain(check: CheckTranscript): boolean {
   const [ids, again] = [listIds(check, 'petsAgain'), listIds(check, 'pets100')];
   const common = ids.filter((id) => again.includes(id));

@@ -157,7 +157,7 @@ function isListed(check: CheckTranscript, name: 'orders' | 'ordersAfter'): boole
   return check.cancelled.some((id) => findById(check.get(name)?.records, id) !== undefined);
 }
 
-/** What cancelling an order again led to. One that is not listed may never have existed. */
+/** Without orders that are not listed: they may never have existed. */
 function listSecondCancellations(check: CheckTranscript): string[] {
   return check
     .all('cancelAgain', 'cancelCancelled')
@@ -165,7 +165,7 @@ function listSecondCancellations(check: CheckTranscript): string[] {
     .map(({ status }) => `${status}`);
 }
 
-/** What cancelling orders that are past their ship date led to, or that one is listed as pending. */
+/** What became of pending orders past their ship date. */
 function listShippings(check: CheckTranscript): string[] {
   const due = check.all('cancel').filter(({ order }) => check.isDue(order));
   if (hasDuePending(check) || due.some(accepted)) return ['accepted'];
@@ -178,7 +178,6 @@ function isAsCancelled(reply: ProbeReply, check: CheckTranscript): boolean {
     .some(({ status, code }) => !reply.accepted && status === reply.status && code === reply.code);
 }
 
-/** The form of a conflict's body, or what it is instead. */
 function conflictBody(conflict: ProbeReply): string {
   const { json, body } = conflict;
   if (body.length === 0) return 'empty';

@@ -58,7 +58,6 @@ export const PROTOCOL_QUESTIONS = {
   }),
 } as const satisfies QuestionTable;
 
-/** What the replies to several questions settle together. */
 export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
   {
     settles: 'auth-challenge',
@@ -147,7 +146,6 @@ export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
 
 const ORDER_FIELDS = ['id', 'petId', 'quantity', 'shipDate', 'complete'];
 
-/** The optional fields that a record has no value for: undefined or null. */
 function valueless(records: readonly JsonRecord[], fields: readonly string[]): string[] {
   return records
     .filter((record) => fields.some((name) => record[name] != null) || readId(record) !== undefined)
@@ -164,7 +162,6 @@ function readLongestWait(check: CheckTranscript): number {
   return Math.max(0, ...waits.map(Number));
 }
 
-/** The rate per second that the burst shows, or what it shows instead. */
 function describeRate(check: CheckTranscript): string {
   const [passed, refused] = [200, 429].map(
     (expected) => check.all('burst').filter(status(expected)).length,

@@ -5,7 +5,7 @@ import { type Deviation, type JsonRecord, readIds, unless } from '../../deployme
 import type { CheckRequest, CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { QuestionName } from './names.ts';
 
-/** What a check may do, and what the user says about the deployment, by the names of the flags. */
+/** By the names of the flags. */
 export interface CheckOptions {
   readonly writes?: boolean | undefined;
   readonly cancel?: readonly bigint[] | undefined;
@@ -19,7 +19,6 @@ export interface CheckOptions {
 
 type Look<T> = (check: CheckTranscript) => T;
 
-/** What a question sends, what it needs, what it judges and what it settles. */
 export type Question = CheckRequest & QuestionDetails;
 
 type QuestionDetails = Expectation & (Settlement | { readonly settles?: undefined });
@@ -29,7 +28,6 @@ export type QuestionTable = Readonly<Partial<Record<QuestionName, Question>>>;
 interface Expectation {
   /** Something that only the deployment can provide, such as an id. */
   readonly needs?: Need;
-  /** Why one of the orders of `each` is left out, if so. */
   readonly spares?: (check: CheckTranscript, order: bigint) => string | undefined;
   /** Whether an assumption explains another status than the prescribed one. */
   readonly excuse?: (reply: ProbeReply, check: CheckTranscript) => boolean;
@@ -46,7 +44,6 @@ interface Expectation {
 export interface Need {
   /** Stands in a path until it is known. */
   readonly description: string;
-  /** The question whose reply it follows from. */
   readonly after?: QuestionName;
   readonly find: (check: CheckTranscript, options: CheckOptions) => bigint | string | undefined;
 }
@@ -65,7 +62,6 @@ interface SettlementOf<Id extends AssumptionId> {
   readonly from?: readonly QuestionName[];
   /** Questions that make the verdict more certain, if they can be asked. */
   readonly also?: readonly QuestionName[];
-  /** Why the replies cannot settle it, if so. */
   readonly obstacle?: Look<string | false | undefined>;
   /** What the replies show: options, or something else in words. By default their statuses. */
   readonly values?: Look<readonly string[]>;
@@ -80,7 +76,6 @@ export type Form = RegExp | ((reply: ProbeReply, check: CheckTranscript) => bool
 /** How a reply breaks a rule of the document that is not about the shape of its records. */
 export type DocumentRule = (reply: ProbeReply, check: CheckTranscript) => readonly Deviation[];
 
-/** The id that a body must not have. */
 export const SENT_ID = 7_777_777_777_777_777n;
 
 export type More = Partial<CheckRequest> & QuestionDetails;

@@ -27,7 +27,6 @@ const SETTLEMENTS: readonly Settlement[] = [
   ...OVERALL_SETTLEMENTS,
 ];
 
-/** @throws Error for an assumption that no question settles */
 export function findSettlement(id: AssumptionId): Settlement {
   const settlement = SETTLEMENTS.find(({ settles }) => settles === id);
   if (settlement === undefined) throw new Error(`No question settles ${id}.`);
@@ -84,7 +83,6 @@ function listPurposes(name: QuestionName): string[] {
   return [...new Set([...replies, ...assumptions])];
 }
 
-/** The flags that are missing for a request to be sent. */
 export function listNeeds(name: QuestionName, options: CheckOptions): string[] {
   const { method, each, key, times = 1, needs } = QUESTIONS[name];
   const { writes, readOnlyKey, invalidKey, rate = DEFAULTS.deploymentRate } = options;

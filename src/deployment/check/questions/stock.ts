@@ -150,7 +150,6 @@ function isKept(read: ProbeReply, check: CheckTranscript): boolean {
   return !check.get('stock3')?.accepted || findStocked(read, check)?.quantity === LAST_STOCK;
 }
 
-/** Whether each cancelled order returned the stock of its animal. */
 function listRestocks(check: CheckTranscript): ('yes' | 'no' | 'other')[] {
   const orders = check.cancelled.map((id) => check.order(id));
   return orders.flatMap((order) => {
