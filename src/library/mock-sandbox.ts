@@ -173,14 +173,11 @@ export interface RecordControl<Name extends CollectionName> {
 }
 
 /** What is written for animals holds for each collection. */
-export function createRecordControl<Name extends CollectionName>(
+function createRecordControl<Name extends CollectionName>(
   control: ControlClient,
   name: Name,
 ): RecordControl<Name>;
-export function createRecordControl(
-  control: ControlClient,
-  name: 'animals',
-): RecordControl<'animals'> {
+function createRecordControl(control: ControlClient, name: 'animals'): RecordControl<'animals'> {
   return {
     list: (query) => control.call(`GET /${name}`, { query }),
     count: async (query) => {
