@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { type Int64, parseInt64, writeJson } from '../contract/json.ts';
+import { type Int64, parseInt64 } from '../contract/json.ts';
 import {
   type OPERATIONS,
   type OperationId,
@@ -17,11 +16,9 @@ interface InputValues extends Omit<FieldValues, 'int64'> {
   readonly int64: Int64;
 }
 
-/** Of any runner. The members are optional since Playwright types them as a record of anything. */
+/** Of any runner. The method is optional since Playwright types a matcher as a record of anything. */
 interface AsymmetricMatcher {
   asymmetricMatch?(value: unknown): boolean;
-  readonly sample?: unknown;
-  toAsymmetricMatcher?(): string;
 }
 
 type Operation<Id extends OperationId> = (typeof OPERATIONS)[Id];
@@ -53,33 +50,45 @@ export interface MockMatchers {
   toHaveReceived(...call: ExpectedCall): Promise<void>;
 }
 
-interface MatchResult {
-  readonly pass: boolean;
-  message(): string;
+/** What each of the three runners gives a matcher as `this`. */
+interface MatcherState {
+  readonly utils: { stringify(value: unknown): string };
 }
 
+const MAX_SHOWN = 3;
+const MAX_OTHERS = 10;
+
 export async function toHaveReceived(
+  this: MatcherState,
   mock: Pick<MockSandbox, 'name' | 'requests'>,
   ...[operation, inputs = {}]: ExpectedCall
-): Promise<MatchResult> {
+): Promise<{ readonly pass: boolean; message(): string }> {
   if (typeof mock?.requests?.list !== 'function')
     throw new TypeError('toHaveReceived: expected a mock, as in expect(mock).toHaveReceived(…)');
-  const calls = (await mock.requests.list({ operation })).map((exchange) => ({
-    exchange,
-    differences: listDifferences(operation, exchange, Object.entries(inputs)),
-  }));
-  const found = calls.filter(({ differences }) => differences.length === 0);
-  const wanted = [operation, ...formatInputs(inputs)].join(' with ');
+  const expected = Object.entries(inputs).map(([name, value]) => {
+    return { name, value, text: this.utils.stringify(value) };
+  });
+  const calls = (await mock.requests.list({ operation })).map((exchange) => {
+    const found = readInputs(operationShape(operation), exchange);
+    const lost = exchange.request.cut ? ' (the journal has dropped the body)' : '';
+    const differences = expected
+      .filter(({ name, value }) => !matches(value, found.get(name)))
+      .map(({ name, text }) => {
+        return `${name}: expected ${text}, found ${this.utils.stringify(found.get(name))}${lost}`;
+      });
+    return { exchange, differences };
+  });
+  const matching = calls.filter(({ differences }) => differences.length === 0);
+  const values = expected.map(({ name, text }) => `${name} ${text}`).join(', ');
+  const wanted = `call of ${operation}${values && ` with ${values}`}`;
   const where = `sandbox ${mock.name}`;
-  if (found.length > 0) {
-    const lines = found.slice(0, MAX_SHOWN).map(({ exchange }) => formatExchange(exchange));
-    const message = [`expected no call of ${wanted}`, '', `${where} received:`, ...lines].join(
-      '\n',
-    );
-    return { pass: true, message: () => message };
-  }
-  const lines =
-    calls.length > 0
+  const pass = matching.length > 0;
+  const lines = pass
+    ? [
+        `${where} received:`,
+        ...matching.slice(0, MAX_SHOWN).map(({ exchange }) => formatExchange(exchange)),
+      ]
+    : calls.length > 0
       ? [
           `The nearest of ${countText(calls.length, 'call')} of ${operation} in ${where}:`,
           ...formatNearest(calls),
@@ -88,12 +97,17 @@ export async function toHaveReceived(
           `${where} received no call of ${operation}, but:`,
           ...formatOthers(await mock.requests.list()),
         ];
-  const message = [`expected a call of ${wanted}`, '', ...lines].join('\n');
-  return { pass: false, message: () => message };
+  const message = [`expected ${pass ? 'no' : 'a'} ${wanted}`, '', ...lines].join('\n');
+  return { pass, message: () => message };
 }
 
-const MAX_SHOWN = 3;
-const MAX_OTHERS = 10;
+function matches(wanted: unknown, found: unknown): boolean {
+  return isAsymmetric(wanted) ? wanted.asymmetricMatch(found) : found === normalize(wanted);
+}
+
+function isAsymmetric(value: unknown): value is Required<AsymmetricMatcher> {
+  return isObject(value) && typeof value.asymmetricMatch === 'function';
+}
 
 interface ComparedCall {
   readonly exchange: RecordedExchange;
@@ -121,43 +135,6 @@ function formatOthers(exchanges: readonly RecordedExchange[]): string[] {
       .slice(-MAX_OTHERS)
       .map((exchange) => `${formatExchange(exchange)}, ${exchange.operation ?? 'no operation'}`),
   ];
-}
-
-function formatInputs(inputs: object): string[] {
-  const parts = Object.entries(inputs).map(([name, value]) => `${name} ${formatValue(value)}`);
-  return parts.length === 0 ? [] : [parts.join(', ')];
-}
-
-function isAsymmetric(
-  value: unknown,
-): value is AsymmetricMatcher & Required<Pick<AsymmetricMatcher, 'asymmetricMatch'>> {
-  return isObject(value) && typeof value.asymmetricMatch === 'function';
-}
-
-function formatValue(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (!isAsymmetric(value)) return writeJson(value);
-  const name = value.toAsymmetricMatcher?.() ?? String(value);
-  // The sample of `expect.any` is a class, which its name says.
-  return ['undefined', 'function'].includes(typeof value.sample) ? name : `${name} ${value.sample}`;
-}
-
-function listDifferences(
-  operation: OperationId,
-  exchange: RecordedExchange,
-  expected: readonly (readonly [name: string, value: unknown])[],
-): string[] {
-  const inputs = readInputs(operationShape(operation), exchange);
-  const lost = exchange.request.cut ? ' (the journal has dropped the body)' : '';
-  return expected.flatMap(([name, wanted]) => {
-    const found = inputs.get(name);
-    const matches = isAsymmetric(wanted)
-      ? wanted.asymmetricMatch(found)
-      : isDeepStrictEqual(found, normalize(wanted));
-    return matches
-      ? []
-      : `${name}: expected ${formatValue(wanted)}, found ${formatValue(found)}${lost}`;
-  });
 }
 
 function readInputs(

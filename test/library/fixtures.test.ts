@@ -244,14 +244,14 @@ describe('toHaveReceived', () => {
       status: expect.any(String),
     };
     expect(await messageOf(mock, expect(mock).toHaveReceived('createPet', expected))).toBe(
-      `expected a call of createPet with name StringContaining Re, categoryId 1, status Any<String>
+      `expected a call of createPet with name StringContaining "Re", categoryId 1, status Any<String>
 
 The nearest of 2 calls of createPet in sandbox NAME:
   2. POST /~NAME/v1/pets → 201
      categoryId: expected 1, found 2
-     status: expected Any<String>, found nothing
+     status: expected Any<String>, found undefined
   1. POST /~NAME/v1/pets → 201
-     name: expected StringContaining Re, found "Max"
+     name: expected StringContaining "Re", found "Max"
      categoryId: expected 1, found 2`,
     );
   });
