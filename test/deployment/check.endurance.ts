@@ -51,7 +51,7 @@ test('each option of at least 34 assumptions is found, and the rest say what the
       const choices = choose(id, option);
       const report = checkReport(await checked(choices));
       expect(findWrong(report, choices), `${id}=${option}`).toEqual([]);
-      const verdict = report.assumptions.find((it) => it.id === id);
+      const verdict = report.assumptions.find((verdict) => verdict.id === id);
       if (verdict?.option !== option) unseen.set(id, verdict?.why ?? '');
     }
   }
@@ -174,7 +174,7 @@ const each = (edit: (record: Members) => Members) =>
   text((body) => {
     const value = parseJson(body);
     return writeJson(
-      Array.isArray(value) ? value.map((it) => edit(Object(it))) : edit(Object(value)),
+      Array.isArray(value) ? value.map((record) => edit(Object(record))) : edit(Object(value)),
     );
   });
 const list = (edit: (items: readonly Members[]) => object) =>
@@ -208,13 +208,13 @@ const BREAKING: Readonly<
   Record<string, readonly [wrong: string | readonly string[], change: Change, large?: 'large ids']>
 > = {
   'an animal without a name': ['listPets 200', on(LIST_PETS, 200, each(({ name: _, ...rest }) => rest))],
-  'a quantity that is a string': ['listInventory 200', on(INVENTORY, 200, each((it) => ({ ...it, quantity: String(it.quantity) })))],
-  'a required field that is null': ['listInventory 200', on(INVENTORY, 200, each((it) => ({ ...it, status: null })))],
-  'an id that is a string': ['getPet 200', on(GET_PET, 200, each((it) => ({ ...it, id: String(it.id) })))],
-  'an unknown field': ['getPet 200', on(GET_PET, 200, each((it) => ({ ...it, owner: 'Ann' })))],
-  'a ship date that is no date': ['listOrders 200', on(ORDERS, 200, each((it) => ({ ...it, shipDate: 'soon' })))],
+  'a quantity that is a string': ['listInventory 200', on(INVENTORY, 200, each((record) => ({ ...record, quantity: String(record.quantity) })))],
+  'a required field that is null': ['listInventory 200', on(INVENTORY, 200, each((record) => ({ ...record, status: null })))],
+  'an id that is a string': ['getPet 200', on(GET_PET, 200, each((record) => ({ ...record, id: String(record.id) })))],
+  'an unknown field': ['getPet 200', on(GET_PET, 200, each((record) => ({ ...record, owner: 'Ann' })))],
+  'a ship date that is no date': ['listOrders 200', on(ORDERS, 200, each((record) => ({ ...record, shipDate: 'soon' })))],
   'an Error without code': [OPERATION_IDS.map((id) => `${id} 401`), on(ANY, 401, each(({ code: _, ...rest }) => rest))],
-  'an Error with another status in its body': ['cancelOrder 404', on(CANCEL, 404, each((it) => ({ ...it, status: 400 })))],
+  'an Error with another status in its body': ['cancelOrder 404', on(CANCEL, 404, each((record) => ({ ...record, status: 400 })))],
   'a 404 without its Error': ['cancelOrder 404', on(CANCEL, 404, empty)],
   'an undocumented error that is text': ['getPet 404', on(GET_PET, 404, text(() => 'not found'))],
   'JSON that is declared as text': ['getPet 200', on(GET_PET, 200, header('Content-Type', 'text/plain'))],
@@ -230,13 +230,13 @@ const BREAKING: Readonly<
   'a filter that lets others through': ['listPets 200', on(/status=sold$/, 200, list(() => [{ id: 1, name: 'Rex', categoryId: 1, status: 'pending' }]))],
   'a filter that leaves one out': ['listPets 200', on(/status=pending$/, 200, list((items) => items.slice(1)))],
   'an animal listed twice': ['listPets 200', on(PETS_100, 200, list((items) => [items[1], ...items.slice(1)]))],
-  'another name for one animal than for all': ['getPet 200', on(/^GET \/pets\/1$/, 200, each((it) => ({ ...it, name: `${it.name}!` })))],
+  'another name for one animal than for all': ['getPet 200', on(/^GET \/pets\/1$/, 200, each((record) => ({ ...record, name: `${record.name}!` })))],
   'orders in pages': ['listOrders 200', on(/orders\?limit=1$/, 200, list((items) => items.slice(0, 1)))],
-  'a category rounded to a double': ['createPet 201', on(POST, 201, each((it) => ({ ...it, categoryId: rounded(it.categoryId) })))],
-  'assigned ids rounded to a double': ['getPet 200', on(POST, 201, each((it) => ({ ...it, id: rounded(it.id) }))), 'large ids'],
-  'ids rounded to a double in the list': ['listPets 200', on(LIST_PETS, 200, each((it) => ({ ...it, id: rounded(it.id) }))), 'large ids'],
-  'stock that is not kept': ['listInventory 200', on(INVENTORY, 200, each((it) => (Number(it.petId) > 64 ? { ...it, quantity: 0 } : it)))],
-  'an update that shows another quantity': ['updateInventory 200', on(/^PATCH/, 200, each((it) => ({ ...it, quantity: Number(it.quantity) + 1 })))],
+  'a category rounded to a double': ['createPet 201', on(POST, 201, each((record) => ({ ...record, categoryId: rounded(record.categoryId) })))],
+  'assigned ids rounded to a double': ['getPet 200', on(POST, 201, each((record) => ({ ...record, id: rounded(record.id) }))), 'large ids'],
+  'ids rounded to a double in the list': ['listPets 200', on(LIST_PETS, 200, each((record) => ({ ...record, id: rounded(record.id) }))), 'large ids'],
+  'stock that is not kept': ['listInventory 200', on(INVENTORY, 200, each((entry) => (Number(entry.petId) > 64 ? { ...entry, quantity: 0 } : entry)))],
+  'an update that shows another quantity': ['updateInventory 200', on(/^PATCH/, 200, each((record) => ({ ...record, quantity: Number(record.quantity) + 1 })))],
   'another sunset': ['getPet 200', on(GET_PET, 200, header('Sunset', 'Thu, 05 Dec 2029 00:00:00 GMT'))],
   'a created animal that is not listed': ['listPets 200', on(PETS_100, 200, list((items) => items.filter(({ id }) => Number(id) <= 64)))],
   'a body without a required field that is accepted': ['createPet 201', (reply, { body = '' }) => body.includes('name') && !body.includes('categoryId') ? { ...reply, status: 201, body: Buffer.from('{"id":999,"name":"x","categoryId":0}') } : reply],
@@ -272,7 +272,7 @@ test.each(Object.entries(OTHERWISE))(
   async (id, [assume, change]) => {
     const report = checkReport(await checked(assume, { change }));
     const unlike = report.assumptions.filter(({ verdict }) => verdict === 'none-of-the-options');
-    expect(unlike.map((it) => it.id)).toEqual([id]);
+    expect(unlike.map((verdict) => verdict.id)).toEqual([id]);
     expect(isBroken(report)).toBe(false);
   },
 );

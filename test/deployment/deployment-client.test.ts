@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseBaseUrl } from '../../src/contract/base-url.ts';
 import {
@@ -21,29 +21,29 @@ function jumping() {
   return { now: () => now, wait: async (milliseconds: number) => (now += milliseconds) };
 }
 
-async function portOf(server: Server): Promise<number> {
+async function listenOn(server: Server): Promise<number> {
   onTestFinished(() => void server.close());
   return listen(server);
 }
 
 const answering = async (handler: http.RequestListener) =>
-  `http://127.0.0.1:${await portOf(http.createServer(handler))}/v1`;
+  `http://127.0.0.1:${await listenOn(http.createServer(handler))}/v1`;
 
-function clientOf(url: string, options: Omit<DeploymentOptions, 'url'> = {}): DeploymentClient {
+function createClient(url: string, options: Omit<DeploymentOptions, 'url'> = {}): DeploymentClient {
   const client = new DeploymentClient({ url: parseBaseUrl(url)!, time: jumping(), ...options });
   onTestFinished(() => client.close());
   return client;
 }
 
 const listPets = (url: string, options?: Omit<DeploymentOptions, 'url'>) =>
-  clientOf(url, options).send({ method: 'GET', path: '/pets' });
+  createClient(url, options).send({ method: 'GET', path: '/pets' });
 
 test('a request carries the key and its own headers, and the reply arrives byte for byte', async () => {
   const url = await answering((request, response) => {
     response.writeHead(201, ['X-Twice', 'a', 'X-Twice', 'b']);
     response.end(`${request.method} ${request.url} ${request.headers.authorization}`);
   });
-  const client = clientOf(url, { key: 'secret' });
+  const client = createClient(url, { key: 'secret' });
   const reply = await client.send({ method: 'POST', path: '/pets?a=%2F', body: '{}' });
   expect(reply.status).toBe(201);
   expect(reply.headers.slice(0, 4)).toEqual(['X-Twice', 'a', 'X-Twice', 'b']);
@@ -70,7 +70,7 @@ test('waiting for a quota ends: one that lasts longer than a minute is a reply a
     asked += 1;
     response.writeHead(429, ['Retry-After', request.url === '/v1/pets' ? '86400' : '5']).end();
   });
-  const client = clientOf(url, { time });
+  const client = createClient(url, { time });
   expect((await client.send({ method: 'GET', path: '/orders' })).status).toBe(429);
   expect([asked, time.now()]).toEqual([4, 15_000]);
   expect((await client.send({ method: 'GET', path: '/pets' })).status).toBe(429);
@@ -97,35 +97,41 @@ test.each([
     if (typeof status === 'number') response.writeHead(status, headers).end();
     else response.destroy();
   });
-  expect((await clientOf(url, { time }).send({ method, path: '/pets' })).status).toBe(last);
+  expect((await createClient(url, { time }).send({ method, path: '/pets' })).status).toBe(last);
   expect(times).toEqual(seconds);
 });
 
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x02, 0xff]);
+
 test.each([
   ['gzip', gzipSync('[1]'), '[1]'],
-  ['br', brotliCompressSync('[1]'), '[1]'],
-  ['deflate', deflateSync('[1]'), '[1]'],
   ['other', Buffer.from('as it is'), 'as it is'],
-])('a body that was compressed by %s against the will of the client is read', async (...row) => {
-  const [coding, bytes, text] = row;
-  const url = await answering((_request, response) => {
-    response.writeHead(200, ['Content-Encoding', coding]).end(bytes);
-  });
-  const { body } = await listPets(url);
-  expect(body.toString()).toBe(text);
-});
+  ['zstd', ZSTD, 'expected no Content-Encoding, found zstd'],
+])(
+  'a body in the coding %s, which the client did not accept, is read or refused',
+  async (...row) => {
+    const [coding, bytes, text] = row;
+    const url = await answering((_request, response) => {
+      response.writeHead(200, ['Content-Encoding', coding]).end(bytes);
+    });
+    const read = listPets(url).then(({ body }) => body.toString(), String);
+    expect(await read).toContain(text);
+  },
+);
 
-test('a body in a coding that Node cannot decode is an error that names the coding', async () => {
-  const bytes = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x02, 0xff]);
-  const url = await answering((_request, response) => {
-    response.writeHead(200, ['Content-Encoding', 'zstd']).end(bytes);
-  });
-  await expect(listPets(url)).rejects.toThrow('expected no Content-Encoding, found zstd');
-});
-
-test('a body without an end is an error: it is too long, or takes too long', async () => {
+test.each([
+  ['/fast', 60_000, 'its body is longer than 64 MiB'],
+  ['/slow', 250, 'its reply was not complete after 1500 ms (6 times --timeout)'],
+  ['/half', 60_000, 'it broke the body off after 4 bytes: aborted (ECONNRESET)'],
+  ['/late', 200, 'it sent nothing for 200 ms'],
+])('a reply without an end is an error without the key: %s', async (path, timeout, why) => {
   const url = await answering((request, response) => {
-    response.writeHead(200);
+    if (request.url === '/v1/late') return;
+    if (request.url === '/v1/half') {
+      response.writeHead(200, { 'Content-Length': '10' }).write('half');
+      setImmediate(() => response.destroy());
+      return;
+    }
     const chunk = Buffer.alloc(request.url === '/v1/fast' ? 1024 * 1024 : 1);
     const more = () => {
       if (response.destroyed) return;
@@ -135,31 +141,8 @@ test('a body without an end is an error: it is too long, or takes too long', asy
     };
     more();
   });
-  const failure = (path: string, timeout?: number) =>
-    clientOf(url, { timeout })
-      .send({ method: 'GET', path })
-      .then(String, (error: Error) => error.message);
-  expect(await failure('/fast')).toBe(`GET ${url}/fast: its body is longer than 64 MiB`);
-  expect(await failure('/slow', 250)).toBe(
-    `GET ${url}/slow: its reply was not complete after 1500 ms (6 times --timeout)`,
-  );
-});
-
-test('a reply that is incomplete or late is an error without the key', async () => {
-  const url = await answering((request, response) => {
-    if (request.url === '/v1/half') {
-      response.writeHead(200, { 'Content-Length': '10' }).write('half');
-      setImmediate(() => response.destroy());
-    }
-  });
-  const failure = (path: string, timeout = 60_000) =>
-    clientOf(url, { key: 'secret', timeout })
-      .send({ method: 'GET', path })
-      .then(String, (error: Error) => error.message);
-  expect([await failure('/half'), await failure('/late', 200)]).toEqual([
-    `GET ${url}/half: it broke the body off after 4 bytes: aborted (ECONNRESET)`,
-    `GET ${url}/late: it sent nothing for 200 ms`,
-  ]);
+  const sent = createClient(url, { key: 'secret', timeout }).send({ method: 'GET', path });
+  await expect(sent).rejects.toThrow(`GET ${url}${path}: ${why}`);
 });
 
 test('HTTP_PROXY carries requests to every host but this machine and those in NO_PROXY', () => {
@@ -184,7 +167,7 @@ test('a certificate is verified, also through a proxy, and --cacert adds one to 
     tunnel.on('error', () => {}).pipe(client);
     onTestFinished(() => void tunnel.destroy());
   });
-  const proxyPort = await portOf(proxy);
+  const proxyPort = await listenOn(proxy);
   const variables = { HTTPS_PROXY: `http://user:pass@127.0.0.1:${proxyPort}` };
   const pets = (url: string, options: Omit<DeploymentOptions, 'url'>) =>
     listPets(url, { key: 'demo-key', ...options }).then(({ status }) => status, String);
@@ -201,7 +184,7 @@ test('a proxy with an https URL is spoken to over TLS, for http: targets too', a
   const proxy = https.createServer({ ...certificate }, ({ url, headers }, response) => {
     response.end(`${url} by ${headers['proxy-authorization']}`);
   });
-  const port = await portOf(proxy);
+  const port = await listenOn(proxy);
   const variables = { http_proxy: `https://user:pass@127.0.0.1:${port}` };
   const asked = (ca: string | undefined) =>
     listPets('http://staging.example/v1', { variables, ca }).then(
@@ -220,7 +203,7 @@ test('a proxy of another kind gets nothing, no password either', async () => {
     connections += 1;
     socket.destroy();
   });
-  const port = await portOf(proxy);
+  const port = await listenOn(proxy);
   const proxyUrl = `socks5://user:pass@127.0.0.1:${port}`;
   const variables = { http_proxy: proxyUrl, https_proxy: proxyUrl };
   for (const scheme of ['http', 'https']) {
