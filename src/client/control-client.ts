@@ -21,7 +21,7 @@ export type QueryOf<R extends Route> = ControlApi[R]['query'];
 
 /** Routes whose reply is text, and those whose reply is JSON. */
 type TextRoute = { [R in Route]: ReplyOf<R> extends string ? R : never }[Route];
-type JsonRoute = Exclude<Route, TextRoute>;
+export type JsonRoute = Exclude<Route, TextRoute>;
 
 type PathOf<R extends string> = R extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [N in Name]: string | number | bigint } & PathOf<Rest>
@@ -41,7 +41,7 @@ export type CallInput<R extends Route> = {
       : { readonly body: BodyOf<R> });
 
 /** The input of a call, which can be left out if nothing in it is required. */
-type Input<R extends Route> =
+export type CallArguments<R extends Route> =
   Record<never, never> extends CallInput<R> ? [input?: CallInput<R>] : [input: CallInput<R>];
 
 /** An Error from the control API. */
@@ -117,7 +117,7 @@ export class ControlClient {
    *
    * @throws ControlError if it answers with an Error
    */
-  async call<R extends JsonRoute>(route: R, ...[input]: Input<R>): Promise<ReplyOf<R>> {
+  async call<R extends JsonRoute>(route: R, ...[input]: CallArguments<R>): Promise<ReplyOf<R>> {
     const response = await this.request(route, input);
     const text = await response.text().catch((cause) => this.#refuse(cause, input?.signal));
     const value = text === '' ? undefined : tryParseJson(text);
@@ -128,7 +128,7 @@ export class ControlClient {
   }
 
   /** Calls an endpoint whose reply is text, such as a scenario in YAML. */
-  async text<R extends TextRoute>(route: R, ...[input]: Input<R>): Promise<string> {
+  async text<R extends TextRoute>(route: R, ...[input]: CallArguments<R>): Promise<string> {
     return (await this.request(route, input)).text();
   }
 
@@ -138,7 +138,7 @@ export class ControlClient {
    *
    * @throws ControlError if it answers with an Error
    */
-  send<R extends Route>(route: R, ...[input]: Input<R>): Promise<Response> {
+  send<R extends Route>(route: R, ...[input]: CallArguments<R>): Promise<Response> {
     return this.request(route, input);
   }
 

@@ -1,7 +1,7 @@
 import { type ComponentType, render } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { isRowName, rowNames } from '../contract/records.ts';
 import { Frame } from './parts/frame.tsx';
-import { formatTitle, place, type ViewName } from './state/place.ts';
+import { place } from './state/place.ts';
 import { useEvents } from './state/resource.ts';
 import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
@@ -12,7 +12,7 @@ import { SandboxesView } from './views/sandboxes-view.tsx';
 import { ScenariosView } from './views/scenarios-view.tsx';
 import { StoreView } from './views/store-view.tsx';
 
-const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
+export const VIEWS = {
   exchanges: ExchangesView,
   scenarios: ScenariosView,
   store: StoreView,
@@ -23,22 +23,16 @@ const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   reference: ReferenceView,
 };
 
-function Shell() {
+function Dashboard() {
   const { view } = place.value;
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    if (document.activeElement !== document.body) heading.current?.focus();
-  }, [view]);
-  useEvents();
-  const Component = COMPONENTS[view];
+  const current = isRowName(VIEWS, view) ? view : 'exchanges';
+  useEvents(current === 'exchanges');
+  const View: ComponentType = VIEWS[current];
   return (
-    <Frame current={view} title={formatTitle(view)}>
-      <h1 class="unseen" ref={heading} tabIndex={-1}>
-        {formatTitle(view)}
-      </h1>
-      <Component />
+    <Frame views={rowNames(VIEWS)} current={current}>
+      <View />
     </Frame>
   );
 }
 
-render(<Shell />, document.body);
+render(<Dashboard />, document.body);

@@ -126,7 +126,7 @@ describeDashboard('a tester', (open, browser) => {
     await exchange(page, 2).click();
     const detail = page.getByRole('article');
     await detail.getByText('order 1 is already cancelled', { exact: true }).first().waitFor();
-    await press('Choose cancel-again=204');
+    await press('Choose this cancel-again=204');
     await page.getByText('cancel-again is 204.').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
     await press('Close');
@@ -280,7 +280,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Released 2 replies. The latest went first.').waitFor();
     const waiting = service('GET', '/pets');
     await page.getByRole('link', { name: '1 reply waits' }).click();
-    await press('Release exchange 3');
+    await page.getByRole('button', { name: 'Release exchange 3' }).first().click();
     expect((await waiting).status).toBe(503);
     await page.getByRole('link', { name: '1 reply waits' }).waitFor({ state: 'detached' });
     await page.goto(`${page.url().split('#')[0]}#/exchanges/3`);

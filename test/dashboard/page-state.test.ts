@@ -28,7 +28,7 @@ async function openPage() {
     import('../../src/dashboard/state/rule-fields.ts'),
     import('../../src/dashboard/state/place.ts'),
     import('../../src/dashboard/state/requests.ts'),
-    import('../../src/dashboard/state/record-tables.ts'),
+    import('../../src/dashboard/state/records.ts'),
     import('../../src/dashboard/state/scenarios.ts'),
     import('../../src/dashboard/state/session.ts'),
   ]);
@@ -70,11 +70,11 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
   await ask('POST', '/v1/pets?a=b', body);
   const { number } = await latest();
   const yaml = await page.client.text('GET /requests/{number}/rule', { path: { number } });
-  const [rule] = (await page.parseScenario(yaml)).rules;
-  if (rule === undefined) throw new Error('no rule');
-  expect(page.fitsForm(rule)).toBe(true);
+  const [group] = page.groupRules((await page.parseScenario(yaml))?.rules ?? []);
+  if (group === undefined) throw new Error('no rule');
+  expect(group.fits).toBe(true);
   const texts = new Map([
-    ...page.formatRuleFields(rule),
+    ...group.texts,
     ...([
       ['where', "name: Rex\ncategoryId: 9007199254740993\nheader x-a: it's"],
       ['status', '409, 503'],

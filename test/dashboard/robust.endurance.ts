@@ -24,7 +24,7 @@ describeDashboard('the page', (open, browser) => {
     await serverFor({ port: Number(new URL(first.url).port) });
     await page.getByText('The server no longer has this scenario').waitFor();
     await page.reload();
-    await editor.getByText('# mine').waitFor();
+    await expect.poll(() => editor.inputValue()).toContain('# mine');
     await press('Save mine again');
     await page.getByText('Saved my-slow.').waitFor();
     await page.goto(`${base}#/exchanges/rule`);

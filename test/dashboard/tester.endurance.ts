@@ -22,7 +22,7 @@ describeDashboard('a tester', (open, browser) => {
     await form.getByLabel('id (the next one if empty)').fill('9007199254740993');
     await form.getByLabel('name').fill('Zyx');
     await form.getByLabel('categoryId').fill('1');
-    await form.getByRole('button', { name: 'Add' }).click();
+    await form.getByRole('button', { name: 'Save' }).click();
     await page.getByLabel('Search').fill('Zyx');
     await press('Edit animal 9007199254740993');
     await page.getByLabel('categoryId').fill('9007199254740995');
@@ -43,7 +43,7 @@ describeDashboard('a tester', (open, browser) => {
   test('sees what is wrong with an edit', async () => {
     const { page, press } = await open('store/inventory');
     await press('Edit inventory entry 1');
-    await page.getByText('inventory entry 1', { exact: true }).waitFor();
+    await page.getByText('Edit inventory entry 1', { exact: true }).waitFor();
     await page.getByLabel('quantity').fill('many');
     await press('Save');
     await page
@@ -56,7 +56,7 @@ describeDashboard('a tester', (open, browser) => {
     await press('Add an inventory entry');
     const form = page.getByRole('form', { name: 'New inventory entry' });
     await form.getByLabel('petId').fill('1');
-    await form.getByRole('button', { name: 'Add' }).click();
+    await form.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('alert').getByText('Enter a status.').waitFor();
     const invalid = await form.locator('[aria-invalid="true"]').all();
     expect(await Promise.all(invalid.map((it) => it.getAttribute('name')))).toEqual([

@@ -1,91 +1,100 @@
+import { signal } from '@preact/signals';
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
-import { useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { notice } from '../state/session.ts';
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes, 'onClick'> {
-  readonly onClick?: (event: MouseEvent) => unknown;
+interface ButtonProps extends Omit<ButtonHTMLAttributes, 'onClick' | 'label'> {
+  readonly label: string;
+  readonly of?: string | undefined;
+  /** What goes: the page asks first. */
+  readonly confirm?: string;
+  readonly onClick?: () => unknown;
 }
 
 /** A button that submits no form. It is off while its action runs, and keeps the focus. */
-export function Button({ onClick, ...attributes }: ButtonProps) {
+export function Button({ label, of = '', confirm, onClick, ...attributes }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
-  const press = async (event: MouseEvent) => {
-    if (isBusy) return;
-    const result = onClick?.(event);
+  const name = `${label} ${of}`.trim();
+  const press = async () => {
+    if (isBusy || (confirm !== undefined && !(await ask(name, label, confirm)))) return;
+    const result = onClick?.();
     if (!(result instanceof Promise)) return;
     setBusy(true);
     await result.finally(() => setBusy(false));
   };
   return (
-    <button type="button" aria-disabled={isBusy || undefined} {...attributes} onClick={press} />
+    <button
+      type="button"
+      class={confirm && 'danger'}
+      aria-label={of === '' ? undefined : name}
+      aria-disabled={isBusy || undefined}
+      {...attributes}
+      onClick={press}
+    >
+      {label}
+    </button>
   );
 }
 
-interface ConfirmProps {
+interface QuestionState {
+  readonly name: string;
   readonly label: string;
-  /** The full action for screen readers, if the label alone is ambiguous. */
-  readonly name?: string;
-  readonly children: ComponentChildren;
-  readonly onConfirm: () => unknown;
+  readonly text: string;
+  readonly answer: (isYes: boolean) => void;
 }
 
-export function ConfirmButton({ label, name = label, children, onConfirm }: ConfirmProps) {
+const question = signal<QuestionState | undefined>(undefined);
+
+function ask(name: string, label: string, text: string): Promise<boolean> {
+  return new Promise((answer) => {
+    question.value = { name, label, text, answer };
+  });
+}
+
+export function Question() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
+  const { name = '', label = '', text, answer } = question.value ?? {};
+  useEffect(() => {
+    if (dialog.current === null || question.value === undefined) return;
+    dialog.current.returnValue = '';
+    dialog.current.showModal();
+  }, [question.value]);
   return (
-    <>
-      <Button class="danger" aria-label={name} onClick={() => dialog.current?.showModal()}>
-        {label}
-      </Button>
-      <dialog
-        ref={dialog}
-        class="card"
-        aria-labelledby={id}
-        // Escape is for the dialog, not for the panel around it.
-        onKeyDown={(event) => event.stopPropagation()}
-      >
-        <h2 id={id}>{name}?</h2>
-        <p>{children}</p>
-        <div class="bar">
-          <Button onClick={() => dialog.current?.close()}>Cancel</Button>
-          <Button
-            class="danger"
-            onClick={async ({ detail }) => {
-              // The second half of a double click is no answer.
-              if (detail > 1) return;
-              dialog.current?.close();
-              await onConfirm();
-            }}
-          >
-            Yes, {label.toLowerCase()}
-          </Button>
-        </div>
-      </dialog>
-    </>
+    <dialog
+      ref={dialog}
+      class="card"
+      aria-label={`${name}?`}
+      onClose={({ currentTarget }) => answer?.(currentTarget.returnValue === 'yes')}
+    >
+      <h2>{name}?</h2>
+      <p>{text}</p>
+      <form method="dialog" class="bar">
+        <button type="submit">Cancel</button>
+        <button
+          type="submit"
+          class="danger"
+          value="yes"
+          // The second half of a double click is no answer.
+          onClick={(event) => event.detail > 1 && event.preventDefault()}
+        >
+          Yes, {label.toLowerCase()}
+        </button>
+      </form>
+    </dialog>
   );
 }
 
-interface MenuProps {
-  readonly label: string;
-  readonly children: ComponentChildren;
-}
-
-export function Menu({ label, children }: MenuProps) {
+export function Menu({ label, children }: { label: string; children: ComponentChildren }) {
   const id = useId();
   return (
     <>
-      <Button popovertarget={id}>
-        {label} <span aria-hidden="true">▾</span>
-      </Button>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the clicks are those of its buttons */}
+      <Button label={label} popovertarget={id} />
+      {/* biome-ignore lint/a11y: the clicks are those of its buttons */}
       <div
         id={id}
         popover="auto"
         class="menu-list"
         onClick={({ currentTarget }) => currentTarget.hidePopover()}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') event.stopPropagation();
-        }}
       >
         {children}
       </div>
@@ -93,37 +102,20 @@ export function Menu({ label, children }: MenuProps) {
   );
 }
 
-interface CopyProps {
-  readonly label: string;
-  readonly name?: string;
-  readonly text: () => string;
-  readonly isOff?: boolean;
-}
-
 /** Copies a text. If the browser does not allow that, shows it selected instead. */
-export function CopyButton({ label, name = label, text, isOff = false }: CopyProps) {
-  const copy = async () => {
-    try {
-      // Browsers have no clipboard for a page over plain HTTP from another machine.
-      await navigator.clipboard.writeText(text());
-      notice.value = { kind: 'done', text: 'Copied.' };
-    } catch {
-      prompt(name, text());
-    }
-  };
-  return (
-    <Button aria-label={name} disabled={isOff} onClick={copy}>
-      {label}
-    </Button>
-  );
+export async function copy(text: string): Promise<void> {
+  try {
+    // Browsers have no clipboard for a page over plain HTTP from another machine.
+    await navigator.clipboard.writeText(text);
+    notice.value = { kind: 'done', text: 'Copied.' };
+  } catch {
+    prompt('Copy this', text);
+  }
 }
 
 export function save(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
   // The browser reads it after the click.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -5,8 +5,10 @@ import {
   type FormHTMLAttributes,
 } from 'preact';
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { place, refine } from '../state/place.ts';
 import { takeProblems } from '../state/resource.ts';
 import { sandbox } from '../state/session.ts';
+import { Button } from './buttons.tsx';
 
 export type Texts = ReadonlyMap<string, string>;
 
@@ -25,35 +27,42 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
   const [isBusy, setBusy] = useState(false);
   const [problems, setProblems] = useState<Texts>(new Map());
   const key = `petstore-mock form ${sandbox} ${draft}`;
+  const read = (form: HTMLFormElement): Texts => {
+    form.querySelectorAll('textarea').forEach(checkLines);
+    const texts = readTexts(form);
+    onTexts?.(texts);
+    return texts;
+  };
   useEffect(() => {
     const kept = draft === undefined ? null : sessionStorage.getItem(key);
     if (kept === null || ref.current === null) return;
+    const texts: Readonly<Record<string, string>> = JSON.parse(kept);
     for (const input of ref.current.querySelectorAll('input, select, textarea')) {
-      const value = Object(JSON.parse(kept))[input.getAttribute('name') ?? ''];
+      const value = texts[input.getAttribute('name') ?? ''];
       if (input instanceof HTMLInputElement && input.type === 'checkbox') {
         input.checked = value !== undefined;
       } else Object.assign(input, { value: value ?? '' });
     }
-    onTexts?.(readTexts(ref.current));
+    read(ref.current);
   }, []);
   return (
     <form
       {...attributes}
       ref={ref}
       onInput={({ currentTarget }) => {
-        const texts = readTexts(currentTarget);
-        if (draft !== undefined)
-          sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(texts)));
-        onTexts?.(texts);
+        const texts = JSON.stringify(Object.fromEntries(read(currentTarget)));
+        if (draft !== undefined) sessionStorage.setItem(key, texts);
       }}
+      aria-busy={isBusy}
+      onReset={() => sessionStorage.removeItem(key)}
       onSubmit={async (event) => {
         event.preventDefault();
         if (isBusy) return;
         setBusy(true);
         const form = event.currentTarget;
-        const texts = readTexts(form);
-        const isRefused = (await onSubmit(texts, form)) === false;
-        setProblems(isRefused ? takeProblems([...form.elements].map(readName)) : new Map());
+        const isRefused = (await onSubmit(readTexts(form), form)) === false;
+        const names = [...form.elements].map((element) => element.getAttribute('name') ?? '');
+        setProblems(isRefused ? takeProblems(names) : new Map());
         if (!isRefused) sessionStorage.removeItem(key);
         setBusy(false);
       }}
@@ -63,12 +72,13 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
   );
 }
 
-function readName(element: Element): string {
-  return element.getAttribute('name') ?? '';
-}
-
 function readTexts(form: HTMLFormElement): Texts {
   return new Map([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+}
+
+function checkLines(area: HTMLTextAreaElement): void {
+  const line = new RegExp(area.dataset.line ?? '');
+  area.setCustomValidity(area.value.split('\n').every((text) => line.test(text)) ? '' : area.title);
 }
 
 export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
@@ -76,6 +86,8 @@ export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
   readonly label: string;
   readonly value?: string | undefined;
   readonly rows?: number;
+  /** What `pattern` is to an input, for each line of a text. */
+  readonly 'data-line'?: string;
   readonly options?: readonly string[];
   readonly empty?: string;
   readonly suggested?: readonly string[] | undefined;
@@ -117,8 +129,8 @@ export function Field({ label, value, rows, options, empty, ...others }: FieldPr
       )}
       {suggested !== undefined && (
         <datalist id={`${id}-list`}>
-          {suggested.map((it) => (
-            <option key={it} value={it} />
+          {suggested.map((text) => (
+            <option key={text} value={text} />
           ))}
         </datalist>
       )}
@@ -126,7 +138,14 @@ export function Field({ label, value, rows, options, empty, ...others }: FieldPr
   );
 }
 
-export const NAME_INPUT = {
+export const LINES = {
+  rows: 2,
+  'data-line': '^\\s*([^:\\s]+\\s*:.*)?$',
+  title: 'One “name: value” a line',
+} as const;
+
+export const NAME = {
+  name: 'name',
   required: true,
   maxLength: 64,
   pattern: '[a-zA-Z0-9._\\-]+',
@@ -141,15 +160,45 @@ interface NameFormProps {
 }
 
 export function NameForm({ label, action, value, onName }: NameFormProps) {
-  const name = async (texts: Texts, form: HTMLFormElement) => {
+  const submit = async (texts: Texts, form: HTMLFormElement) => {
     const isDone = await onName(texts.get('name') ?? '');
     if (isDone) form.reset();
     return isDone;
   };
   return (
-    <Form class="bar fields" onSubmit={name}>
-      <Field name="name" label={label} value={value} {...NAME_INPUT} />
+    <Form class="bar fields" {...(value === undefined && { draft: label })} onSubmit={submit}>
+      <Field label={label} value={value} {...NAME} />
       <button type="submit">{action}</button>
     </Form>
+  );
+}
+
+interface QueryProps {
+  readonly name: string;
+  readonly label: string;
+}
+
+export function QuerySearch({ name, label }: QueryProps) {
+  return (
+    <input
+      type="search"
+      class="search"
+      aria-label="Search"
+      placeholder={`Search ${label}`}
+      maxLength={200}
+      value={place.value.query.get(name) ?? ''}
+      onInput={({ currentTarget: { value } }) => refine({ [name]: value })}
+    />
+  );
+}
+
+export function QueryChip({ name, label }: QueryProps) {
+  const isOn = place.value.query.has(name);
+  return (
+    <Button
+      label={label}
+      aria-pressed={isOn}
+      onClick={() => refine({ [name]: isOn ? '' : 'true' })}
+    />
   );
 }

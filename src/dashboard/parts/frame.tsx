@@ -1,49 +1,35 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ReplyOf } from '../../client/control-client.ts';
-import { formatHref, formatTitle, place, VIEWS, type ViewName } from '../state/place.ts';
-import { attempt, POLL_INTERVAL_MS, undo, useResource } from '../state/resource.ts';
-import {
-  client,
-  connection,
-  enterToken,
-  needsToken,
-  notice,
-  reloadAll,
-  sandbox,
-  serviceUrl,
-} from '../state/session.ts';
-import { Button, ConfirmButton, CopyButton } from './buttons.tsx';
+import { capitalize, formatHref, opened, place } from '../state/place.ts';
+import { undo, usePolled } from '../state/resource.ts';
+import { client, connection, enterToken, needsToken, notice, sandbox } from '../state/session.ts';
+import { Button, Question } from './buttons.tsx';
 import { Field, Form } from './form.tsx';
-import { HoldStrip } from './hold-strip.tsx';
-import { Shortcuts } from './shortcuts.tsx';
-import { formatTime, plural, visible } from './texts.tsx';
+import { HoldStrip, StateStrip } from './strips.tsx';
+import { visible } from './texts.tsx';
 
 interface FrameProps {
-  readonly current: ViewName;
-  readonly title: string;
+  readonly views: readonly string[];
+  readonly current: string;
   readonly children: ComponentChildren;
 }
 
-export function Frame({ current, title, children }: FrameProps) {
-  const status = useResource(
-    'status',
-    (signal) => client.call('GET /status', { signal }),
-    POLL_INTERVAL_MS,
-  );
-  const { item } = place.value;
-  const latest = status.value?.latestExchange ?? 0;
+export function Frame({ views, current, children }: FrameProps) {
+  const { value: status } = usePolled('status', (signal) => client.call('GET /status', { signal }));
+  const title = capitalize(current);
+  const latest = status?.latestExchange ?? 0;
   const seen = useRef(latest);
   if (!document.hidden) seen.current = latest;
   const unseen = Math.max(0, latest - seen.current);
   useEffect(() => {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';
-    const opened = item === undefined ? '' : ` ${item}`;
-    document.title = `${count}${title}${opened} · ${sandbox} · petstore-mock`;
-  }, [title, item, unseen]);
+    document.title = `${count}${opened.value ?? title} · ${sandbox} · petstore-mock`;
+  }, [title, opened.value, unseen]);
   const menu = useRef<HTMLElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (menu.current?.matches(':popover-open')) menu.current.hidePopover();
+    if (document.activeElement !== document.body) heading.current?.focus();
   }, [current]);
   return (
     <>
@@ -52,17 +38,11 @@ export function Frame({ current, title, children }: FrameProps) {
       </a>
       <header class="top">
         <b class="brand">petstore-mock</b>
-        <Button class="menu" popovertarget="views">
-          {title} <span aria-hidden="true">▾</span>
-        </Button>
+        <Button class="menu" label={title} popovertarget="views" />
         <nav id="views" popover="auto" aria-label="Views" ref={menu}>
-          {VIEWS.map((name) => (
-            <a
-              key={name}
-              href={formatHref(name)}
-              aria-current={name === current ? 'page' : undefined}
-            >
-              {formatTitle(name)}
+          {views.map((name) => (
+            <a key={name} href={formatHref(name)} aria-current={name === current && 'page'}>
+              {capitalize(name)}
             </a>
           ))}
         </nav>
@@ -72,19 +52,21 @@ export function Frame({ current, title, children }: FrameProps) {
           </a>
         )}
       </header>
-      {status.value !== undefined && <StateStrip status={status.value} />}
-      {status.value !== undefined && status.value.held > 0 && (
-        <HoldStrip now={status.value.clock.now} />
-      )}
+      {status !== undefined && <StateStrip {...status} />}
+      {status !== undefined && status.held > 0 && <HoldStrip now={status.clock.now} />}
       {connection.value === 'lost' && (
-        <p class="notice failed" role="alert">
+        <p class="lost problem" role="alert">
           The server does not answer. This page tries again every second.
         </p>
       )}
       <main id="main" tabIndex={-1}>
+        <h1 class="unseen" ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
         {needsToken.value ? <TokenForm /> : children}
       </main>
       <Notices />
+      <Question />
       <Shortcuts />
     </>
   );
@@ -94,7 +76,7 @@ function TokenForm() {
   const problem = connection.value === 'wrong-token' ? 'The server refused this token.' : undefined;
   return (
     <Form class="card form" onSubmit={(texts) => enterToken(texts.get('token')?.trim() ?? '')}>
-      <h1>Control token</h1>
+      <h2>Control token</h2>
       <p>
         The server listens beyond this machine, so its control API needs a token. The server prints
         it when it starts, unless <code>--control-token</code> sets it.
@@ -106,70 +88,6 @@ function TokenForm() {
   );
 }
 
-const HELD = formatHref('exchanges', undefined, { search: 'is:held' });
-
-function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'> }) {
-  const { scenarios, assumptions, clock, held, latches, upstream } = status;
-  const records = Object.values<number>(status.changed).reduce((sum, count) => sum + count, 0);
-  const count = (list: readonly string[], one: string, many?: string) =>
-    list.length > 0 && plural(list.length, one, many);
-  const parts: readonly [kind: string, text: string | false, href: string, title?: string][] = [
-    [
-      'forced',
-      scenarios.length > 0 && `${count(scenarios, 'scenario')}: ${visible(scenarios.join(', '))}`,
-      formatHref('scenarios'),
-    ],
-    [
-      'assumed',
-      records > 0 && `${plural(records, 'record')} changed since the start`,
-      formatHref('store'),
-    ],
-    [
-      'assumed',
-      count(assumptions, 'changed assumption'),
-      formatHref('assumptions', undefined, { changed: 'true' }),
-      assumptions.join(', '),
-    ],
-    [
-      'assumed',
-      !clock.real &&
-        `Clock ${clock.frozen ? 'frozen at' : 'moved to'} ${formatTime(clock.now).slice(0, 16)}`,
-      formatHref('clock'),
-    ],
-    ['forced', count(latches, 'latch', 'latches'), HELD, latches.join(', ')],
-    ['failed', held > 0 && plural(held, 'reply waits', 'replies wait'), HELD],
-    [
-      'upstream',
-      upstream !== undefined && `Upstream ${visible(upstream)}`,
-      formatHref('exchanges', undefined, { search: 'basis:upstream' }),
-    ],
-  ];
-  const changed = parts.filter(([, text]) => text);
-  return (
-    <section class="strip" aria-label="State of this sandbox">
-      <span class="address">
-        <code>{serviceUrl}</code>{' '}
-        <CopyButton label="Copy" name="Copy the base URL" text={() => serviceUrl} />
-      </span>
-      {changed.length === 0 && <span class="quiet">Nothing changed</span>}
-      {changed.map(([kind, text, href, title]) => (
-        <a key={text} class={`badge ${kind}`} href={href} title={title}>
-          {text}
-        </a>
-      ))}
-      <ConfirmButton label="Reset" name={`Reset sandbox ${sandbox}`} onConfirm={reset}>
-        Its records, active scenarios, assumptions and clock go back to the start, and its exchanges
-        are deleted. Snapshots and scenarios of your own stay.
-      </ConfirmButton>
-    </section>
-  );
-}
-
-async function reset(): Promise<void> {
-  const done = 'Reset: store, scenarios, assumptions, clock and journal are as at the start.';
-  if (await attempt(done, () => client.call('POST /reset', { body: {} }))) reloadAll();
-}
-
 function dismiss(): void {
   notice.value = undefined;
 }
@@ -179,7 +97,7 @@ function Notices() {
   const { view } = place.value;
   const { kind, text = '', edits } = notice.value ?? {};
   useEffect(() => {
-    if (notice.value?.kind === 'failed') notice.value = undefined;
+    if (notice.value?.kind === 'failed') dismiss();
   }, [view]);
   useEffect(() => {
     if (kind !== 'done') return undefined;
@@ -188,10 +106,8 @@ function Notices() {
   }, [notice.value]);
   const shown = (
     <p class={`notice ${kind}`}>
-      {visible(text)} {edits !== undefined && <Button onClick={() => undo(edits)}>Undo</Button>}{' '}
-      <Button class="link" onClick={dismiss}>
-        Dismiss
-      </Button>
+      {visible(text)} {edits && <Button label="Undo" onClick={() => undo(edits)} />}{' '}
+      <Button class="link" label="Dismiss" onClick={dismiss} />
     </p>
   );
   return (
@@ -199,5 +115,51 @@ function Notices() {
       <div role="status">{kind === 'done' && shown}</div>
       <div role="alert">{kind === 'failed' && shown}</div>
     </div>
+  );
+}
+
+const SHORTCUTS = {
+  '/': 'search',
+  'j, k, ↓, ↑': 'the next older, newer exchange',
+  Enter: 'open what has the focus',
+  Esc: 'close what is open',
+  'Ctrl+Enter': 'save a scenario and turn it on',
+  '?': 'this list',
+};
+
+export function isTyping({ target, altKey, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  const isField = target instanceof Element && target.closest('input,select,textarea,.body,dialog');
+  const isMenu = document.querySelector('[popover="auto"]:popover-open') !== null;
+  return Boolean(isField) || isMenu || altKey || ctrlKey || metaKey;
+}
+
+function Shortcuts() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event)) return;
+      if (event.key === '?') dialog.current?.showModal();
+      if (event.key !== '/') return;
+      event.preventDefault();
+      document.querySelector<HTMLElement>('main input[type="search"]')?.focus();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <dialog ref={dialog} class="card" aria-label="Shortcuts">
+      <h2>Shortcuts</h2>
+      <dl>
+        {Object.entries(SHORTCUTS).map(([keys, what]) => (
+          <div key={keys}>
+            <dt>{keys}</dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
   );
 }

@@ -1,48 +1,72 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
-import { formatHref, type ViewName } from '../state/place.ts';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { formatHref, opened } from '../state/place.ts';
+import type { Resource } from '../state/resource.ts';
 import { Button } from './buttons.tsx';
+import { visible } from './texts.tsx';
 
-interface PanelProps {
-  readonly title: string;
-  readonly beside?: ComponentChildren;
-  readonly close: string;
-  readonly onClose: () => void;
-  readonly quiet?: boolean;
-  readonly children: ComponentChildren;
+export function Loading({ of: { error } }: { of: Resource<unknown> }) {
+  return (
+    <p class={error === undefined ? 'quiet' : 'problem'} role="status">
+      {error === undefined ? 'Loading…' : visible(error)}
+    </p>
+  );
 }
 
-export function Panel({ title, beside, close, onClose, quiet = false, children }: PanelProps) {
+interface AwaitProps<T> {
+  readonly of: Resource<T>;
+  readonly children: (value: NonNullable<T>) => ComponentChildren;
+}
+
+export function Await<T>({ of, children }: AwaitProps<T>) {
+  return of.value === undefined || of.value === null ? <Loading of={of} /> : children(of.value);
+}
+
+interface PanelProps<T> extends AwaitProps<T> {
+  readonly title: string;
+  readonly beside?: ComponentChildren;
+  readonly close?: string;
+  readonly onClose: () => void;
+  /** Leaves the focus where it is. */
+  readonly isQuiet?: boolean;
+}
+
+/** What is opened beside a list, or in its place where there is no room for both. */
+export function Panel<T>({ title, beside, close = 'Close', ...props }: PanelProps<T>) {
+  const { of, children, onClose, isQuiet = false } = props;
   const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();
   useEffect(() => {
-    if (!quiet) heading.current?.focus();
+    if (!isQuiet) heading.current?.focus();
   }, []);
+  useEffect(() => {
+    if (isQuiet) return undefined;
+    opened.value = title;
+    return () => {
+      opened.value = undefined;
+    };
+  }, [title]);
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    const isElsewhere = document.querySelector('dialog[open], [popover="auto"]:popover-open');
+    if (key === 'Escape' && isElsewhere === null) onClose();
+  };
   return (
-    <article
-      class="panel"
-      aria-labelledby={id}
-      onKeyDown={({ key, defaultPrevented }) => {
-        if (key === 'Escape' && !defaultPrevented) onClose();
-      }}
-    >
+    <article class="panel" aria-labelledby={id} onKeyDown={onKeyDown}>
       <div class="bar">
         <h2 id={id} ref={heading} tabIndex={-1}>
           {title}
         </h2>
         {beside}
-        <Button class="far" onClick={onClose}>
-          {close}
-        </Button>
+        <Button class="far" label={close} onClick={onClose} />
       </div>
-      {children}
+      <Await of={of}>{children}</Await>
     </article>
   );
 }
 
 interface TabsProps {
   readonly label: string;
-  readonly view: ViewName;
+  readonly view: string;
   readonly items: Readonly<Record<string, string>>;
   readonly current: string;
 }
@@ -51,14 +75,26 @@ export function Tabs({ label, view, items, current }: TabsProps) {
   return (
     <nav aria-label={label}>
       {Object.entries(items).map(([item, title]) => (
-        <a
-          key={item}
-          href={formatHref(view, item)}
-          aria-current={item === current ? 'page' : undefined}
-        >
+        <a key={item} href={formatHref(view, item)} aria-current={item === current && 'page'}>
           {title}
         </a>
       ))}
     </nav>
+  );
+}
+
+interface FoldProps {
+  readonly title: ComponentChildren;
+  readonly opened?: boolean;
+  readonly children: () => ComponentChildren;
+}
+
+export function Fold({ title, opened = false, children }: FoldProps) {
+  const [isOpen, setOpen] = useState(opened);
+  return (
+    <details open={opened} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && children()}
+    </details>
   );
 }

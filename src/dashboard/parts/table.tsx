@@ -1,23 +1,23 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { parseJson } from '../../contract/json.ts';
 import { place, refine } from '../state/place.ts';
-import { POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
+import { usePolled } from '../state/resource.ts';
 import { Button } from './buttons.tsx';
 import { plural } from './texts.tsx';
 
-export interface Column<Of> {
+export interface Column<T> {
   readonly name: string;
   /** Names the column in the style sheet; `number` aligns it to the right. */
   readonly class?: string | undefined;
   readonly head?: ComponentChildren;
   readonly sort?: 'ascending' | 'descending' | 'none';
-  readonly cell: (of: Of) => ComponentChildren;
+  readonly cell: (row: T) => ComponentChildren;
 }
 
-interface TableProps<Of> {
-  readonly columns: readonly Column<Of>[];
-  readonly rows: readonly Of[];
-  readonly keyOf: (of: Of) => string | number;
+interface TableProps<T> {
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T) => string | number;
   readonly caption: string;
   /** `records` becomes a list of cards where the table has too little room. */
   readonly class?: string;
@@ -26,8 +26,11 @@ interface TableProps<Of> {
   readonly empty?: string;
 }
 
-export function Table<Of>({ columns, rows, keyOf, opened, above, ...table }: TableProps<Of>) {
-  if (rows.length === 0) return <p class="empty">{table.empty}</p>;
+export function Table<T>({ columns, rows, keyOf, opened, above, ...table }: TableProps<T>) {
+  const notes = [...rows, undefined].map((_, index) => above?.(index) ?? []);
+  if (rows.length === 0 && notes[0]?.length === 0) {
+    return table.empty === undefined ? null : <p class="empty">{table.empty}</p>;
+  }
   return (
     <div class="wide">
       <table class={table.class}>
@@ -42,9 +45,9 @@ export function Table<Of>({ columns, rows, keyOf, opened, above, ...table }: Tab
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, index) => (
-            <Fragment key={keyOf(row)}>
-              {above?.(index).map((cells, at) => (
+          {[...rows, undefined].map((row, index) => (
+            <Fragment key={row === undefined ? 'end' : keyOf(row)}>
+              {notes[index]?.map((cells, at) => (
                 <tr key={`note ${at}`} class="note">
                   {columns.map(({ name, class: style }) => (
                     <td key={name} class={style}>
@@ -53,18 +56,39 @@ export function Table<Of>({ columns, rows, keyOf, opened, above, ...table }: Tab
                   ))}
                 </tr>
               ))}
-              <tr class={keyOf(row) === opened ? 'opened' : ''}>
-                {columns.map(({ name, class: style, cell }) => (
-                  <td key={name} class={style} data-name={name}>
-                    {cell(row)}
-                  </td>
-                ))}
-              </tr>
+              {row !== undefined && (
+                <tr class={keyOf(row) === opened ? 'opened' : ''}>
+                  {columns.map(({ name, class: style, cell }) => (
+                    <td key={name} class={style} data-name={name}>
+                      {cell(row)}
+                    </td>
+                  ))}
+                </tr>
+              )}
             </Fragment>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+interface RowsProps<T> {
+  readonly of: readonly T[];
+  readonly keyOf: (row: T) => string | number;
+  readonly label?: string;
+  readonly empty?: ComponentChildren;
+  readonly children: (row: T, index: number) => ComponentChildren;
+}
+
+export function Rows<T>({ of, keyOf, label, empty, children }: RowsProps<T>) {
+  if (of.length === 0) return empty && <p class="empty">{empty}</p>;
+  return (
+    <ul class="rows" aria-label={label}>
+      {of.map((row, index) => (
+        <li key={keyOf(row)}>{children(row, index)}</li>
+      ))}
+    </ul>
   );
 }
 
@@ -75,18 +99,14 @@ interface ListQuery {
   readonly _order: 'desc' | undefined;
 }
 
-/**
- * A list that the server searches and sorts, as the page's address says. It may be long.
- *
- * @param name of the list
- */
 export function usePagedList<T>(
   name: string,
   size: number,
   load: (query: ListQuery, signal: AbortSignal) => Promise<Response>,
 ) {
   const { query } = place.value;
-  const [q = '', sort = ''] = ['q', 'sort'].map((name) => query.get(name) ?? '');
+  const q = query.get('q') ?? '';
+  const sort = query.get('sort') ?? '';
   const limit = Math.max(size, Math.trunc(Number(query.get('limit'))) || 0);
   const paging: ListQuery = {
     _limit: limit,
@@ -94,31 +114,30 @@ export function usePagedList<T>(
     _sort: sort.replace(/^-/, '') || undefined,
     _order: sort.startsWith('-') ? 'desc' : undefined,
   };
-  const read = async (signal: AbortSignal) => {
+  const list = usePolled(`${name} ${JSON.stringify(paging)}`, async (signal) => {
     const reply = await load(paging, signal);
     const records: readonly T[] = Object(parseJson(await reply.text()));
     return { records, total: Number(reply.headers.get('x-total-count')) };
-  };
-  const list = useResource(`${name} ${JSON.stringify(paging)}`, read, POLL_INTERVAL_MS);
-  return { list, q, sort, limit };
+  });
+  return { list, q, limit };
 }
 
 const ARROWS = { none: '', ascending: ' ↑', descending: ' ↓' } as const;
 
-export function createSortedHead(
-  name: string,
-  sort: string,
-  label = name,
-): Pick<Column<never>, 'head' | 'sort'> {
-  const order = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
-  const next = { none: name, ascending: `-${name}`, descending: '' }[order];
+export function createSortedColumn<T>(
+  field: string,
+  cell: (row: T) => ComponentChildren,
+  name = field,
+  style?: string,
+): Column<T> {
+  const current = place.value.query.get('sort');
+  const sort =
+    current === field ? 'ascending' : current === `-${field}` ? 'descending' : ('none' as const);
+  const next = { none: field, ascending: `-${field}`, descending: '' }[sort];
   const head = (
-    <Button class="link" onClick={() => refine({ sort: next })}>
-      {label}
-      {ARROWS[order]}
-    </Button>
+    <Button class="link" label={name + ARROWS[sort]} onClick={() => refine({ sort: next })} />
   );
-  return { head, sort: order };
+  return { name, class: style, head, sort, cell };
 }
 
 interface MoreProps {
@@ -128,13 +147,12 @@ interface MoreProps {
 }
 
 export function More({ limit, total, noun }: MoreProps) {
+  const isMore = limit < total;
   return (
     <p class="bar">
-      {limit < total && `${limit.toLocaleString('en')} of `}
+      {isMore && `${limit.toLocaleString('en')} of `}
       {plural(total, ...noun)}
-      {limit < total && (
-        <Button onClick={() => refine({ limit: String(limit * 2) })}>Load more</Button>
-      )}
+      {isMore && <Button label="Load more" onClick={() => refine({ limit: limit * 2 })} />}
     </p>
   );
 }

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useRef, useState } from 'preact/hooks';
-import type { Resource } from '../state/resource.ts';
+import { useId, useRef } from 'preact/hooks';
 
 /** Characters that show nothing, or change how those around them are shown. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
 /**
- * A text that shows its control and formatting characters, which clients may have sent to mislead.
+ * Shows the control and formatting characters of a text that clients may have sent to mislead.
  *
  * @example visible('a\u202eb') // 'a⟨U+202E⟩b'
  */
@@ -17,15 +16,15 @@ export function visible(text: string): string {
   });
 }
 
-export function shorten(text: string, most = 120): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+export function shorten(text: string, max = 120): string {
+  return text.length > max ? `${text.slice(0, max)}…` : text;
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** A duration. The server reads its clock once in a turn of the event loop: more digits would mislead. */
+/** The server reads its clock once in a turn of the event loop: more digits would mislead. */
 export function formatDuration(duration: number): string {
   if (duration < 1) return '< 1 ms';
   return `${duration < 10 ? duration.toFixed(1) : Math.round(duration).toLocaleString('en')} ms`;
@@ -35,46 +34,19 @@ export function formatTime(at: string): string {
   return at.slice(0, 19).replace('T', ' ');
 }
 
-/** A sentence from the server, in which backquotes mark code. */
-export function Prose({ text }: { readonly text: string }) {
+interface TextProps {
+  readonly text: string;
+}
+
+export function Prose({ text }: TextProps) {
   return text.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
 }
 
-export function Loading({ resource: { error } }: { readonly resource: Resource<unknown> }) {
-  return (
-    <p class={error === undefined ? 'quiet' : 'problem'} role="status">
-      {error === undefined ? 'Loading…' : visible(error)}
-    </p>
-  );
-}
-
-export function Await<T>(props: {
-  readonly of: Resource<T>;
-  readonly children: (value: NonNullable<T>) => ComponentChildren;
-}) {
-  const { value } = props.of;
-  return value === undefined || value === null ? (
-    <Loading resource={props.of} />
-  ) : (
-    props.children(value)
-  );
-}
-
-interface FoldProps {
-  readonly title: ComponentChildren;
-  readonly opened?: boolean;
-  readonly children: () => ComponentChildren;
-}
-
-/** Details that are made once they are opened. */
-export function Fold({ title, opened = false, children }: FoldProps) {
-  const [isOpen, setOpen] = useState(opened);
-  return (
-    <details open={opened} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{title}</summary>
-      {isOpen && children()}
-    </details>
-  );
+export function Marked({ text, other }: TextProps & { readonly other: string }) {
+  const lines = new Set(other.split('\n'));
+  return text
+    .split('\n')
+    .map((line, at) => (lines.has(line) ? `${line}\n` : [<mark key={at}>{line}</mark>, '\n']));
 }
 
 const TERMS = {

@@ -109,7 +109,6 @@ async function sendNow(request: Request): Promise<number> {
   return number;
 }
 
-/** Opens an exchange that was just sent, beside the one that it came from. */
 function openSent(number: number, from?: number): void {
   const query = new URLSearchParams(place.value.query);
   query.delete('from');

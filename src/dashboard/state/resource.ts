@@ -1,26 +1,40 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ControlError } from '../../client/control-client.ts';
-import { place } from './place.ts';
-import { changes, client, connection, type EditView, epoch, notice } from './session.ts';
+import { type CallArguments, ControlError, type JsonRoute } from '../../client/control-client.ts';
+import { readEvents } from '../../client/event-stream.ts';
+import { capitalize } from './place.ts';
+import {
+  arrivals,
+  changes,
+  client,
+  connection,
+  type EditView,
+  epoch,
+  needsToken,
+  notice,
+} from './session.ts';
 
 export interface Resource<T> {
   readonly value?: T | undefined;
   readonly error?: string;
 }
 
-/** How often a view of data that clients change reloads, in milliseconds. */
-export const POLL_INTERVAL_MS = 2_000;
+type Load<T> = (signal: AbortSignal) => Promise<T>;
+
+const POLL_INTERVAL_MS = 2_000;
+
+const RECONNECT_DELAY_MS = 1_000;
 
 /**
  * Loads a value while the component is shown, and again when the key or the sandbox changes, and when
  * the server is back.
  *
- * @param every milliseconds until it is loaded again; 0 for never
+ * @param every milliseconds until it is loaded again, if that is due; 0 for never
  */
 export function useResource<T>(
   key: string,
-  load: (signal: AbortSignal) => Promise<T>,
+  load: Load<T>,
   every = 0,
+  isDue = () => true,
 ): Resource<T> {
   const [loaded, setLoaded] = useState<Resource<T>>({});
   const [turn, setTurn] = useState(0);
@@ -44,38 +58,65 @@ export function useResource<T>(
     if (every === 0) return undefined;
     const timer = setInterval(() => {
       // A slow server would never answer if each refresh replaced the one before it.
-      if (connection.value === 'ok' && !isLoading.current) setTurn((last) => last + 1);
+      if (connection.value === 'ok' && !isLoading.current && isDue()) setTurn((last) => last + 1);
     }, every);
     return () => clearInterval(timer);
   }, [every]);
   return loaded;
 }
 
-export function useEvents(): void {
+export function usePolled<T>(key: string, load: Load<T>): Resource<T> {
+  return useResource(key, load, POLL_INTERVAL_MS);
+}
+
+/** A value once it has stayed the same for a while: what is typed is not sent key by key. */
+export function useSettled<T>(value: T, delay: number): T {
+  const [settled, settle] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(value), delay);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+/** @param isWhole whether exchanges count too, not only changes */
+export function useEvents(isWhole: boolean): void {
   useEffect(() => {
     let controller = new AbortController();
     const follow = async ({ signal }: AbortController) => {
-      // Only changes: no exchange has such a number.
-      const query = { after: Number.MAX_SAFE_INTEGER };
-      for await (const _ of client.events('GET /requests/stream', { query, signal })) {
-        changes.value += 1;
+      while (!signal.aborted) {
+        await readStream(isWhole, signal).catch(() => undefined);
+        // The server is lost, or this page did not keep up with the stream.
+        await new Promise((resolve) => setTimeout(resolve, RECONNECT_DELAY_MS));
       }
     };
     // A browser limits connections to a server, so a hidden page has none.
     const onVisibility = () => {
       controller.abort();
       controller = new AbortController();
-      if (!document.hidden) follow(controller).catch(() => undefined);
+      if (!document.hidden && !needsToken.value) void follow(controller);
     };
-    // The list of exchanges follows the stream itself.
-    if (place.value.view === 'exchanges') return undefined;
     onVisibility();
     document.addEventListener('visibilitychange', onVisibility);
     return () => {
       controller.abort();
       document.removeEventListener('visibilitychange', onVisibility);
     };
-  }, [epoch.value, place.value.view === 'exchanges']);
+  }, [needsToken.value, isWhole]);
+}
+
+async function readStream(isWhole: boolean, signal: AbortSignal): Promise<void> {
+  // No exchange has such a number.
+  const query = isWhole ? {} : { after: Number.MAX_SAFE_INTEGER };
+  const { body } = await client.send('GET /requests/stream', { query, signal });
+  // What came before the stream was open is read now.
+  arrivals.value += 1;
+  if (body === null) return;
+  for await (const { type } of readEvents(body)) {
+    if (type === 'exchange') arrivals.value += 1;
+    else if (type !== 'dropped') changes.value += 1;
+    else return;
+  }
 }
 
 async function listEdits(): Promise<readonly EditView[]> {
@@ -136,6 +177,14 @@ export async function attempt(done: string, action: () => Promise<unknown>): Pro
   }
 }
 
+export function perform<R extends JsonRoute>(
+  done: string,
+  route: R,
+  ...input: CallArguments<R>
+): Promise<boolean> {
+  return attempt(done, () => client.call(route, ...input));
+}
+
 let lastProblems: ControlError['problems'] = [];
 
 /** The problems of the last action at the fields of a form, by name. Those of no field stay in the notice. */
@@ -156,11 +205,9 @@ export function formatError(error: unknown): string {
   if (connection.value === 'lost') return 'The server does not answer.';
   if (!(error instanceof ControlError)) return error instanceof Error ? error.message : `${error}`;
   const { message, problems } = error;
-  const places = problems.map(
-    ({ path, line, expected, found }) =>
-      `${line === undefined ? '' : `Line ${line}, `}${path.replace(/^\$\.?/, '')}: expected ${expected}, found ${found}.`,
-  );
-  return places.length > 0
-    ? places.join(' ')
-    : `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`;
+  const places = problems.map(({ path, line, expected, found }) => {
+    const where = [line && `line ${line}`, path.replace(/^\$\.?/, '')].filter(Boolean).join(', ');
+    return `${capitalize(`${where}: expected ${expected}, found ${found}`)}.`;
+  });
+  return places.join(' ') || `${capitalize(message).replace(/\.$/, '')}.`;
 }

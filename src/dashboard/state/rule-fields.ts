@@ -1,15 +1,15 @@
 import { stringify } from 'lossless-json';
+import type { Node } from 'yaml';
 import { parseJson } from '../../contract/json.ts';
 import { OPERATIONS, operationShape } from '../../contract/operations.ts';
 import { isRowName } from '../../contract/records.ts';
 import type { Texts } from '../parts/form.tsx';
 import { formatBody, parseHeaderLines } from './requests.ts';
 
-/** The members of a rule that a form shows, as a scenario has them. */
 export interface Rule {
   readonly on: string;
   readonly where?: Readonly<Record<string, unknown>>;
-  readonly calls?: string | number;
+  readonly calls?: unknown;
   readonly chance?: number;
   readonly delay?: number;
   readonly hold?: boolean | string;
@@ -21,53 +21,121 @@ export interface Rule {
   };
 }
 
-export interface ScenarioParts {
+interface ScenarioParts {
   readonly description: string;
   readonly rules: readonly Rule[];
 }
 
-export async function parseScenario(text: string): Promise<ScenarioParts> {
+export async function parseScenario(text: string): Promise<ScenarioParts | undefined> {
   // Loaded here: the first view needs no YAML.
   const { parse } = await import('yaml');
   try {
-    const { description = '', rules } = parse(text, { intAsBigInt: true });
+    const { description = '', rules } = Object(parse(text, { intAsBigInt: true }));
     return { description: String(description), rules: Array.isArray(rules) ? rules : [] };
   } catch {
-    return { description: '', rules: [] };
+    return undefined;
   }
 }
 
-/** A scenario with another description; its comments are kept. */
-export async function setDescription(scenario: string, description: string): Promise<string> {
-  const { parseDocument } = await import('yaml');
+async function openDocument(scenario: string) {
+  const { isSeq, parseDocument } = await import('yaml');
   const document = parseDocument(scenario, { intAsBigInt: true });
-  document.set('description', description);
-  return document.toString({ lineWidth: 0 });
+  return { document, isSeq, write: () => document.toString({ lineWidth: 0 }) };
 }
 
-/** Whether the fields of a form can say all that a rule says. */
-export function fitsForm(rule: Rule): boolean {
+export async function setDescription(scenario: string, description: string): Promise<string> {
+  const { document, write } = await openDocument(scenario);
+  document.set('description', description);
+  return write();
+}
+
+/** Rules that one form shows: a sequence, or a single one. */
+export interface RuleGroup {
+  readonly index: number;
+  readonly count: number;
+  readonly texts: Texts;
+  /** Whether the form can say all that they say. */
+  readonly fits: boolean;
+}
+
+/**
+ * A scenario with more rules, which come before its own; its comments are kept.
+ *
+ * @param replaced those whose place they take
+ */
+export async function insertRules(
+  scenario: string,
+  added: readonly object[],
+  comment: string,
+  replaced?: RuleGroup,
+): Promise<string> {
+  const { document, isSeq, write } = await openDocument(scenario);
+  const nodes: Node[] = added.map((rule) => document.createNode(rule));
+  const [first] = nodes;
+  const rules = document.get('rules');
+  if (isSeq<Node>(rules)) {
+    const { index, count, texts } = replaced ?? { index: 0, count: 0, texts: new Map() };
+    const keep = (text: string | null = '') =>
+      text?.split('\n').filter((line) => line.trim() !== formatRules(texts)) ?? [];
+    // YAML has the comment above the first rule at the list.
+    rules.commentBefore = keep(rules.commentBefore).join('\n') || null;
+    const own = count === 0 ? [] : keep(rules.items[index]?.commentBefore).filter(Boolean);
+    if (first !== undefined) first.commentBefore = [...own, ` ${comment}`].join('\n');
+    rules.flow = false;
+    rules.items.splice(index, count, ...nodes);
+  } else {
+    if (first !== undefined) first.commentBefore = ` ${comment}`;
+    document.set('rules', document.createNode(nodes));
+  }
+  return write();
+}
+
+export function groupRules(rules: readonly Rule[]): readonly RuleGroup[] {
+  const groups: RuleGroup[] = [];
+  for (let index = 0; index < rules.length; index += groups.at(-1)?.count ?? 1) {
+    let count = 1;
+    while (index + count < rules.length && isInForm(rules.slice(index, index + count + 1))) {
+      count += 1;
+    }
+    const some = rules.slice(index, index + count);
+    groups.push({ index, count, texts: formatSequence(some), fits: isInForm(some) });
+  }
+  return groups;
+}
+
+function isInForm(rules: readonly Rule[]): boolean {
   return (
-    typeof rule?.on === 'string' &&
-    writeSorted(parseRules(formatRuleFields(rule))) === writeSorted([rule])
+    rules.every((rule) => typeof rule?.on === 'string') &&
+    writeSorted(parseRules(formatSequence(rules))) === writeSorted(rules)
   );
 }
 
-/** The index of an earlier rule that takes every call of a rule, if there is one. */
-export function findHidingRule(rules: readonly Rule[], index: number): number | undefined {
-  const { on, where = {} } = rules[index] ?? { on: '' };
-  const found = rules
-    .slice(0, index)
-    .findIndex(
-      (earlier) =>
-        [on, '*'].includes(earlier.on) &&
-        earlier.calls === undefined &&
-        earlier.chance === undefined &&
-        Object.entries(earlier.where ?? {}).every(
-          ([name, value]) => writeSorted(value) === writeSorted(where[name]),
-        ),
-    );
-  return found < 0 ? undefined : found;
+function formatSequence(rules: readonly Rule[]): Texts {
+  const texts = rules.map(formatRuleFields);
+  const [first = new Map<string, string>()] = texts;
+  if (texts.length === 1) return first;
+  const others = [...first].filter(([name]) => name !== 'calls');
+  return new Map([...others, ['status', texts.map((one) => one.get('status')).join(', ')]]);
+}
+
+/** What to tell about rules that never apply, because an earlier one takes all of their calls. */
+export function findHiddenRules(rules: readonly Rule[]): readonly string[] {
+  return rules.flatMap((rule, index) => {
+    const hiding = rules.slice(0, index).findIndex((earlier) => hides(earlier, rule));
+    return hiding < 0
+      ? []
+      : [`Rule ${index + 1} never applies: rule ${hiding + 1} takes its calls.`];
+  });
+}
+
+function hides({ on, calls, chance, where = {} }: Rule, later: Rule): boolean {
+  const others: Readonly<Record<string, unknown>> = later.where ?? {};
+  return (
+    [later.on, '*'].includes(on) &&
+    calls === undefined &&
+    chance === undefined &&
+    Object.entries(where).every(([name, value]) => writeSorted(value) === writeSorted(others[name]))
+  );
 }
 
 function writeSorted(value: unknown): string {
@@ -78,108 +146,38 @@ function writeSorted(value: unknown): string {
   return stringify(value, sort) ?? '';
 }
 
-function lines(members: object = {}): string {
+function formatLines(members: object = {}): string {
   return Object.entries(members)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : stringify(value)}`)
     .join('\n');
 }
 
-export function formatRuleFields({
-  on,
-  where,
-  calls,
-  chance,
-  delay,
-  hold,
-  fault,
-  reply,
-}: Rule): Texts {
-  const { headers, ...conditions } = { headers: undefined, ...where };
+export function formatRuleFields({ where, reply, fault, ...others }: Rule): Texts {
+  const { headers = {}, ...conditions } = { headers: undefined, ...where };
+  const asConditions = Object.entries(headers).map(([name, value]) => [`header ${name}`, value]);
   const texts = {
-    on,
-    where: lines({ ...conditions, ...prefixed(headers) }),
+    ...others,
+    where: formatLines({ ...conditions, ...Object.fromEntries(asConditions) }),
     status: reply?.status,
-    headers: lines(reply?.headers),
+    headers: formatLines(reply?.headers),
     body: reply?.body === undefined ? undefined : formatBody(reply.body, 2),
     fault: typeof fault === 'object' ? fault.kind : fault,
-    ...{ calls, chance, delay, hold },
   };
   const given = Object.entries(texts).filter(([, value]) => value !== undefined && value !== false);
   return new Map(given.map(([name, value]) => [name, String(value)]));
 }
 
-function prefixed(headers: object = {}): object {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [`header ${name}`, value]),
-  );
-}
-
-function parseConditions(text: string): object {
+function parseConditions(text: string): Readonly<Record<string, unknown>> {
   const headers: Record<string, unknown> = {};
   const where: Record<string, unknown> = {};
   for (const line of text.split('\n')) {
-    const [, name = '', value = ''] = /^\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name.startsWith('header ')) headers[name.slice('header '.length).trim()] = jsonOr(value);
-    else if (name !== '') where[name] = jsonOr(value);
+    const [, header, name, value = ''] =
+      /^\s*(header\s)?\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name !== undefined) (header === undefined ? where : headers)[name] = jsonOr(value);
   }
   return { ...where, ...(Object.keys(headers).length > 0 && { headers }) };
 }
 
-/** The rules that the fields describe, as values for YAML: one for each status in turn. */
-export function parseRules(texts: Texts): readonly object[] {
-  const text = (name: string): string => texts.get(name)?.trim() ?? '';
-  const number = (name: string) => (text(name) === '' ? {} : { [name]: Number(text(name)) });
-  const where = parseConditions(text('where'));
-  const headers = parseHeaderLines(text('headers'));
-  const replyOf = (status: string) => ({
-    status: Number(status),
-    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
-    ...(text('body') !== '' && { body: jsonOr(text('body')) }),
-  });
-  const statuses = text('fault') === '' ? text('status').split(/[ ,]+/) : [''];
-  return statuses.map((status, index) => {
-    const calls = statuses.length > 1 ? String(index + 1) : text('calls');
-    return {
-      on: text('on'),
-      ...(Object.keys(where).length > 0 && { where }),
-      ...(calls !== '' && { calls: jsonOr(calls) }),
-      ...number('chance'),
-      ...number('delay'),
-      ...(text('hold') !== '' && { hold: text('hold') === 'true' ? true : text('hold') }),
-      ...(text('fault') !== '' && { fault: text('fault') }),
-      ...(status !== '' && { reply: replyOf(status) }),
-    };
-  });
-}
-
-export function formatRules(texts: Texts): string {
-  const text = (name: string): string => texts.get(name)?.trim() ?? '';
-  const operation = text('on');
-  const shape = isRowName(OPERATIONS, operation) ? operationShape(operation) : undefined;
-  const statuses = text('status').split(/[ ,]+/).filter(Boolean);
-  const where = text('where')
-    .split(/\s*\n\s*/)
-    .filter(Boolean);
-  const body = text('body') === '' ? '' : ' with the body below';
-  const effects = [
-    text('fault') === '' ? '' : `gets the fault ${text('fault')}`,
-    text('fault') !== '' || statuses.length === 0 ? '' : `gets ${statuses.join(', then ')}${body}`,
-    text('delay') === '' ? '' : `after ${text('delay')} ms`,
-    text('hold') === '' ? '' : 'once it is released',
-  ].filter(Boolean);
-  const calls = text('calls') === '' ? 'at every call' : `at calls ${text('calls')}`;
-  return [
-    shape === undefined ? 'Each call' : `${shape.method} ${shape.path}`,
-    ...(where.length > 0 ? [`with ${where.join(' and ').replaceAll(': ', ' ')}`] : []),
-    `${effects.join(' ') || 'gets nothing new'},`,
-    statuses.length > 1 ? 'then what it would get' : calls,
-    ...(text('chance') === '' ? [] : [`with a chance of ${text('chance')}`]),
-  ]
-    .join(' ')
-    .concat('.');
-}
-
-/** JSON, or else the text itself. */
 function jsonOr(text: string): unknown {
   try {
     return parseJson(text);
@@ -188,26 +186,60 @@ function jsonOr(text: string): unknown {
   }
 }
 
-/**
- * A scenario with more rules, which come before its own; its comments are kept.
- *
- * @param replaced the index of the rule whose place they take
- */
-export async function insertRules(
-  scenario: string,
-  added: readonly object[],
-  comment: string,
-  replaced?: number,
-): Promise<string> {
-  const { isSeq, parseDocument } = await import('yaml');
-  const document = parseDocument(scenario, { intAsBigInt: true });
-  const nodes = added.map((rule) => document.createNode(rule));
-  const [first] = nodes;
-  if (first !== undefined) first.commentBefore = ` ${comment}`;
-  const rules = document.get('rules');
-  if (isSeq(rules)) {
-    rules.flow = false;
-    rules.items.splice(replaced ?? 0, replaced === undefined ? 0 : 1, ...nodes);
-  } else document.set('rules', document.createNode(nodes));
-  return document.toString({ lineWidth: 0 });
+function readStatuses(texts: Texts): readonly string[] {
+  return texts.get('fault') ? [] : (texts.get('status') ?? '').split(/[ ,]+/).filter(Boolean);
+}
+
+/** The rules that the fields describe, as values for YAML: one for each status in turn. */
+export function parseRules(texts: Texts): readonly Rule[] {
+  const text = (name: string): string => texts.get(name)?.trim() ?? '';
+  const given = (name: string, value: unknown) => text(name) !== '' && { [name]: value };
+  const where = parseConditions(text('where'));
+  const headers = parseHeaderLines(text('headers'));
+  const replyOf = (status: string) => ({
+    status: Number(status),
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    ...given('body', jsonOr(text('body'))),
+  });
+  const ruleOf = (calls: string, status?: string) => ({
+    on: text('on'),
+    ...(Object.keys(where).length > 0 && { where }),
+    ...(calls !== '' && { calls: jsonOr(calls) }),
+    ...given('chance', Number(text('chance'))),
+    ...given('delay', Number(text('delay'))),
+    ...given('hold', text('hold') === 'true' || text('hold')),
+    ...given('fault', text('fault')),
+    ...(status !== undefined && { reply: replyOf(status) }),
+  });
+  const statuses = readStatuses(texts);
+  return statuses.length > 1
+    ? statuses.map((status, index) => ruleOf(String(index + 1), status))
+    : [ruleOf(text('calls'), statuses[0])];
+}
+
+export function formatRules(texts: Texts): string {
+  const text = (name: string): string => texts.get(name)?.trim() ?? '';
+  const operation = text('on');
+  const { method, path } = isRowName(OPERATIONS, operation)
+    ? operationShape(operation)
+    : { method: 'Each', path: 'call' };
+  const conditions = text('where')
+    .split(/\s*\n\s*/)
+    .filter(Boolean);
+  const where = conditions.join(' and ').replaceAll(': ', ' ');
+  const statuses = readStatuses(texts);
+  const body = text('body') && ' with the body below';
+  const effects = [
+    text('fault') && `gets the fault ${text('fault')}`,
+    statuses.length > 0 && `gets ${statuses.join(', then ')}${body}`,
+    !text('fault') && statuses.length === 0 && (text('delay') || text('hold')) && 'answers',
+    text('delay') && `after ${text('delay')} ms`,
+    text('hold') && 'once it is released',
+  ];
+  const effect = effects.filter(Boolean).join(' ') || 'gets nothing new';
+  const calls =
+    text('calls') && `${/^\d+$/.test(text('calls')) ? 'at call' : 'at calls'} ${text('calls')}`;
+  const turn = statuses.length > 1 ? 'then what it would get' : calls || 'at every call';
+  const chance = text('chance') && ` with a chance of ${text('chance')}`;
+  return `${method} ${path}${where && ` with ${where}`} ${effect}, ${turn}${chance}.`;
 }

@@ -1,3 +1,4 @@
+import { ControlError } from '../../client/control-client.ts';
 import { client, type ScenarioSummary, sandbox } from './session.ts';
 
 export const EXAMPLE = `description: Order 1 cannot be cancelled.
@@ -7,10 +8,9 @@ rules:
     reply: { status: 409 }
 `;
 
-/** The names of the active scenarios, the last of which wins. */
 export function listActive(list: readonly ScenarioSummary[]): readonly string[] {
   return list
-    .filter((it) => it.active !== undefined)
+    .filter(({ active }) => active !== undefined)
     .sort((a, b) => (a.active ?? 0) - (b.active ?? 0))
     .map(({ name }) => name);
 }
@@ -21,11 +21,17 @@ export interface ScenarioVersion {
   readonly etag: string | undefined;
 }
 
+const DRAFTS = `petstore-mock draft ${sandbox}/`;
+
 function draftKey(name: string): string {
-  return `petstore-mock draft ${sandbox}/${name}`;
+  return DRAFTS + name;
 }
 
-/** What was typed into the editor of a scenario and not saved. The tab keeps it. */
+export function listDrafts(): readonly string[] {
+  const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(DRAFTS));
+  return keys.map((key) => key.slice(DRAFTS.length));
+}
+
 export function readDraft(name: string): ScenarioVersion | undefined {
   const text = sessionStorage.getItem(draftKey(name));
   return text === null ? undefined : JSON.parse(text);
@@ -41,43 +47,47 @@ export function dropDraft(name: string): void {
 
 export async function readScenario(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
   const reply = await client.send('GET /scenarios/{name}', { path: { name }, signal });
-  return { text: await reply.text(), etag: reply.headers.get('etag') ?? undefined };
+  // A text field would replace the line ends.
+  const text = (await reply.text()).replaceAll(/\r\n?/g, '\n');
+  return { text, etag: reply.headers.get('etag') ?? undefined };
 }
 
-/** @param etag the version that it replaces */
+export async function readOrGone(name: string, signal: AbortSignal): Promise<ScenarioVersion> {
+  try {
+    return await readScenario(name, signal);
+  } catch (error) {
+    if (error instanceof ControlError && error.status === 404) return { text: '', etag: undefined };
+    throw error;
+  }
+}
+
 function putScenario(name: string, text: string, etag?: string): Promise<unknown> {
   const headers = etag === undefined ? {} : { 'If-Match': etag };
   return client.call('PUT /scenarios/{name}', { path: { name }, body: text, headers });
 }
 
 export async function addScenario(name: string, text: string): Promise<void> {
-  const isTaken = (await client.call('GET /scenarios')).some((it) => it.name === name);
+  const isTaken = (await client.call('GET /scenarios')).some((other) => other.name === name);
   if (isTaken) throw new Error(`There is a scenario ${name} already.`);
   await putScenario(name, text);
 }
 
-interface SaveOptions {
-  readonly turnOn: boolean;
-  readonly etag: string | undefined;
-}
-
-/** Saves a scenario. One that is active, or that is to be, then acts as its text says. */
-export async function saveScenario(
-  name: string,
-  text: string,
-  { turnOn, etag }: SaveOptions,
-): Promise<void> {
-  await putScenario(name, text, etag);
-  const active = listActive(await client.call('GET /scenarios'));
-  const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
+async function activate(change: (active: readonly string[]) => readonly string[], name: string) {
+  const scenarios = change(listActive(await client.call('GET /scenarios')));
   if (scenarios.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
 }
 
-/** Gives a scenario another name, under which it stays as active as it was. */
+export async function saveScenario(
+  name: string,
+  text: string,
+  { turnOn, etag }: { readonly turnOn: boolean; readonly etag: string | undefined },
+): Promise<void> {
+  await putScenario(name, text, etag);
+  await activate((active) => (active.includes(name) || !turnOn ? active : [...active, name]), name);
+}
+
 export async function renameScenario(name: string, text: string, next: string): Promise<void> {
   await addScenario(next, text);
-  const active = listActive(await client.call('GET /scenarios'));
-  const scenarios = active.map((other) => (other === name ? next : other));
-  if (active.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
+  await activate((active) => active.map((other) => (other === name ? next : other)), next);
   await client.call('DELETE /scenarios/{name}', { path: { name } });
 }

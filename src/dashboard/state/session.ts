@@ -25,15 +25,16 @@ export const connection = signal<'ok' | 'lost' | 'no-token' | 'wrong-token'>('ok
 
 export const needsToken = computed(() => connection.value.endsWith('token'));
 
-/** Incremented when the server is back, so that every view reloads. */
+/** Counts the times that every view has to reload: the server is back, or forgot everything. */
 export const epoch = signal(0);
 
-/** Incremented after each change of the sandbox, by anybody. */
+/** Counts the changes of the sandbox, by anybody. */
 export const changes = signal(0);
+
+export const arrivals = signal(0);
 
 const TOKEN = 'petstore-mock control token';
 
-/** The control token, which lives as long as the tab. */
 export function controlToken(): string | undefined {
   return sessionStorage.getItem(TOKEN) ?? undefined;
 }
@@ -51,7 +52,7 @@ export function reloadAll(): void {
 export interface Notice {
   readonly kind: 'done' | 'failed';
   readonly text: string;
-  /** The changes that Undo takes back, the oldest first. */
+  /** What Undo takes back, the oldest first. */
   readonly edits?: readonly EditView[];
 }
 
@@ -75,7 +76,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     }
     return response;
   } catch (error) {
-    if (init.signal?.aborted !== true) lost();
+    if (init.signal?.aborted !== true) markLost();
     throw error;
   }
 }
@@ -83,16 +84,12 @@ async function send(url: string, init: RequestInit): Promise<Response> {
 /** Sends no token, and does not mark the server as lost. */
 const probe = new ControlClient({ url: client.url });
 
-/** Marks the server as lost, and polls it every second until it is back. */
-function lost(): void {
+function markLost(): void {
   if (connection.value === 'lost') return;
   connection.value = 'lost';
   const timer = setInterval(async () => {
-    const isBack = await probe.call('GET /health').then(
-      () => true,
-      () => false,
-    );
-    if (!isBack || connection.value !== 'lost') return;
+    const health = await probe.call('GET /health').catch(() => undefined);
+    if (health === undefined || connection.value !== 'lost') return;
     clearInterval(timer);
     reloadAll();
   }, 1_000);

@@ -1,58 +1,59 @@
-import type { BodyOf } from '../../client/control-client.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Field, Form } from '../parts/form.tsx';
-import { formatTime, Loading } from '../parts/texts.tsx';
+import { Loading } from '../parts/panel.tsx';
+import { formatTime } from '../parts/texts.tsx';
 import { formatHref } from '../state/place.ts';
-import { attempt, useResource } from '../state/resource.ts';
+import { perform, useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 
 /** The first instant at which the document no longer promises getPet. */
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 
-const MOVES = [
-  ['One day back', '-P1D'],
-  ['One hour forward', 'PT1H'],
-  ['One day forward', 'P1D'],
-  ['30 days forward', 'P30D'],
-] as const;
+const MOVES = {
+  'One day back': '-P1D',
+  'One hour forward': 'PT1H',
+  'One day forward': 'P1D',
+  '30 days forward': 'P30D',
+};
 
 export function ClockView() {
   const clock = useResource('clock', (signal) => client.call('GET /clock', { signal }), 1_000);
-  const state = clock.value;
-  if (state === undefined) return <Loading resource={clock} />;
-  const set = (done: string, body: BodyOf<'PUT /clock'>) =>
-    attempt(done, () => client.call('PUT /clock', { body }));
-  const advance = (by: string) =>
-    attempt('Clock moved.', () => client.call('POST /clock/advance', { body: { by } }));
+  if (clock.value === undefined) return <Loading of={clock} />;
+  const { now, frozen, real } = clock.value;
+  const advance = (done: string, by: string) =>
+    perform(done, 'POST /clock/advance', { body: { by } });
+  const set = (done: string, body: object) => perform(done, 'PUT /clock', { body });
   return (
     <>
-      <p class="now">
-        <time dateTime={state.now}>{formatTime(state.now)}</time>{' '}
-        <span class="badge">{state.frozen ? 'frozen' : state.real ? 'real time' : 'moved'}</span>
+      <p>
+        <time dateTime={now}>{formatTime(now)}</time>{' '}
+        <span class="badge">{frozen ? 'frozen' : real ? 'real time' : 'moved'}</span>
       </p>
       <div class="bar">
-        {MOVES.map(([label, by]) => (
-          <Button key={by} onClick={() => advance(by)}>
-            {label}
-          </Button>
+        {Object.entries(MOVES).map(([label, by]) => (
+          <Button key={by} label={label} onClick={() => advance(`Clock: ${label}.`, by)} />
         ))}
-        <Button onClick={() => set('Clock set past the sunset.', { now: AFTER_SUNSET })}>
-          Jump past the sunset of getPet
-        </Button>
         <Button
-          aria-pressed={state.frozen}
-          onClick={() => set('Clock changed.', { frozen: !state.frozen })}
-        >
-          Freeze
-        </Button>
-        <Button disabled={state.real} onClick={() => set('Real time.', { real: true })}>
-          Back to real time
-        </Button>
+          label="Jump past the sunset of getPet"
+          onClick={() => set('Clock set past the sunset.', { now: AFTER_SUNSET })}
+        />
+        <Button
+          label="Freeze"
+          aria-pressed={frozen}
+          onClick={() => set(frozen ? 'The clock runs.' : 'Clock frozen.', { frozen: !frozen })}
+        />
+        <Button
+          label="Back to real time"
+          disabled={real}
+          onClick={() => set('Real time.', { real: true })}
+        />
       </div>
       <Form
         class="bar fields"
         onSubmit={(texts) =>
-          set('Clock set.', { now: new Date(`${texts.get('time')}Z`).toISOString() })
+          set(`Clock set to ${texts.get('time')}.`, {
+            now: new Date(`${texts.get('time')}Z`).toISOString(),
+          })
         }
       >
         <Field

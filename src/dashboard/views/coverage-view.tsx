@@ -1,44 +1,48 @@
 import type { ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
-import { Button, CopyButton } from '../parts/buttons.tsx';
-import { Panel } from '../parts/panel.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { Loading, Prose, plural, shorten, visible } from '../parts/texts.tsx';
+import { Button, copy } from '../parts/buttons.tsx';
+import { Loading, Panel } from '../parts/panel.tsx';
+import { type Column, Rows, Table } from '../parts/table.tsx';
+import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { formatHref, go, place } from '../state/place.ts';
 import { FIRST_REQUEST, formatCurlCommand, type Request, sendAndOpen } from '../state/requests.ts';
-import { POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
+import { usePolled } from '../state/resource.ts';
 import { client, type Finding, servicePath } from '../state/session.ts';
 
 type Coverage = ReplyOf<'GET /coverage'>;
-type DocumentedReply = Coverage['documented'][number];
-type CaseCoverage = Coverage['cases'][number];
+type CoveredReply = Coverage['documented'][number];
+type CoveredCase = Coverage['cases'][number];
+
+interface Covered extends CoveredReply {
+  readonly basis: 'documented' | 'assumed';
+}
 
 export function CoverageView() {
-  const coverage = useResource(
-    'coverage',
-    (signal) => client.call('GET /coverage', { signal }),
-    POLL_INTERVAL_MS,
-  );
-  if (coverage.value === undefined) return <Loading resource={coverage} />;
+  const coverage = usePolled('coverage', (signal) => client.call('GET /coverage', { signal }));
+  if (coverage.value === undefined) return <Loading of={coverage} />;
   const { totals, documented, cases, assumed } = coverage.value;
+  const replies = [
+    ...documented.map((reply): Covered => ({ ...reply, basis: 'documented' })),
+    ...assumed.map((reply): Covered => ({ ...reply, basis: 'assumed' })),
+  ];
   const { item = '' } = place.value;
-  const opened = [...documented, ...assumed].filter((reply) => cardId(reply) === item);
+  const opened = replies.filter((reply) => cellId(reply) === item);
+  const counts = {
+    'documented replies': totals.documented,
+    'cases within them': totals.cases,
+    'assumed replies': totals.assumed,
+  };
   return (
     <div class={opened.length === 0 ? '' : 'split'}>
       <div>
-        <div class="bar">
-          {Object.entries({
-            'documented replies': totals.documented,
-            'cases within them': totals.cases,
-            'assumed replies': totals.assumed,
-          }).map(([label, { shown, total }]) => (
-            <p key={label} class="card tile">
+        <p class="bar">
+          {Object.entries(counts).map(([label, { shown, total }]) => (
+            <span key={label} class="card">
               <b>{shown}</b> of {total} {label}
-              <progress value={shown} max={total} aria-label={label} />
-            </p>
+            </span>
           ))}
-        </div>
-        <Matrix {...{ documented, assumed }} />
+        </p>
+        <Matrix replies={replies} />
         {opened.length === 0 && (
           <p class="quiet">Choose a reply in the table to see how to get it.</p>
         )}
@@ -48,54 +52,72 @@ export function CoverageView() {
         <Panel
           key={item}
           title={item.replace('-', ' ')}
-          close="Close"
           onClose={() => go('coverage')}
+          of={{ value: opened }}
         >
-          {opened.map((reply) => (
-            <ReplyCard
-              key={reply.grounds.join()}
-              of={reply}
-              cases={documented.includes(reply) ? cases.filter((one) => cardId(one) === item) : []}
-              isTwin={opened.length > 1}
-              basis={documented.includes(reply) ? 'documented' : 'assumed'}
-            />
-          ))}
+          {(shown) =>
+            shown.map((reply) => (
+              <ReplyCard
+                key={reply.basis + reply.grounds}
+                of={reply}
+                cases={cases.filter((one) => reply.basis === 'documented' && cellId(one) === item)}
+                twins={shown.length - 1}
+              />
+            ))
+          }
         </Panel>
       )}
     </div>
   );
 }
 
-function cardId({ operation, status }: Pick<DocumentedReply, 'operation' | 'status'>): string {
+function cellId({ operation, status }: Pick<CoveredReply, 'operation' | 'status'>): string {
   return `${operation}-${status}`;
 }
 
-function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'>) {
-  const replies = [...documented, ...assumed];
+interface CellProps {
+  readonly id: string;
+  readonly replies: readonly Covered[];
+}
+
+function Cell({ id, replies }: CellProps) {
+  const own = replies.filter((reply) => cellId(reply) === id);
+  const marks = (['documented', 'assumed'] as const).flatMap((basis) => {
+    const counts = own.filter((reply) => reply.basis === basis).map(({ count }) => count);
+    if (counts.length === 0) return [];
+    const count = counts.reduce((sum, one) => sum + one);
+    const missing = basis === 'documented' ? 'failed' : 'quiet';
+    return [{ basis, text: count.toLocaleString('en'), style: count === 0 ? missing : basis }];
+  });
+  if (marks.length === 0) return null;
+  const shown = marks.map(({ basis, text }) => `${basis} shown ${text} times`);
+  return (
+    <a
+      href={formatHref('coverage', id)}
+      aria-current={place.value.item === id}
+      aria-label={`${id.replace('-', ' ')}: ${shown.join(', ')}`}
+    >
+      {marks.map(({ basis, text, style }) => (
+        <span key={basis} class={`cell ${style}`}>
+          {text}
+        </span>
+      ))}
+    </a>
+  );
+}
+
+const LEGEND = {
+  documented: 'documented, shown',
+  failed: 'documented, never shown',
+  assumed: 'assumed, shown',
+  quiet: 'assumed, never shown',
+};
+
+function Matrix({ replies }: Pick<CellProps, 'replies'>) {
   const statuses = [...new Set(replies.map(({ status }) => status))].sort((a, b) => a - b);
-  const cellOf = (operation: OperationId, status: number) => {
-    const id = cardId({ operation, status });
-    const own = replies.filter((reply) => cardId(reply) === id);
-    if (own.length === 0) return null;
-    const prescribed = documented.find((reply) => own.includes(reply));
-    const count = own.reduce((sum, reply) => sum + reply.count, 0);
-    const missing = prescribed === undefined ? 'quiet' : 'failed';
-    const shown = (prescribed?.count ?? 0) === 0 ? 'assumed' : 'documented';
-    return (
-      <a
-        class={`cell ${count === 0 ? missing : shown}`}
-        href={formatHref('coverage', id)}
-        aria-current={place.value.item === id ? 'true' : undefined}
-        aria-label={`${operation} ${status}: shown ${count.toLocaleString('en')} times`}
-      >
-        {count.toLocaleString('en')}
-      </a>
-    );
-  };
   const columns: readonly Column<OperationId>[] = [
     {
       name: 'Operation',
-      class: 'operation',
       cell: (operation) => (
         <>
           {operation}
@@ -108,7 +130,9 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
     ...statuses.map((status) => ({
       name: String(status),
       class: 'times',
-      cell: (operation: OperationId) => cellOf(operation, status),
+      cell: (operation: OperationId) => (
+        <Cell id={cellId({ operation, status })} replies={replies} />
+      ),
     })),
   ];
   return (
@@ -120,95 +144,96 @@ function Matrix({ documented, assumed }: Pick<Coverage, 'documented' | 'assumed'
         keyOf={(operation) => operation}
       />
       <p class="bar quiet">
-        <span class="cell documented">documented, shown</span>
-        <span class="cell failed">documented, never shown</span>
-        <span class="cell assumed">assumed, shown</span>
-        <span class="cell">assumed, never shown</span>
+        {Object.entries(LEGEND).map(([style, text]) => (
+          <span key={style} class={`cell ${style}`}>
+            {text}
+          </span>
+        ))}
       </p>
     </>
   );
 }
 
 interface ReplyCardProps {
-  readonly of: DocumentedReply;
-  readonly basis: 'documented' | 'assumed';
-  readonly isTwin: boolean;
-  readonly cases: readonly CaseCoverage[];
+  readonly of: Covered;
+  readonly cases: readonly CoveredCase[];
+  readonly twins: number;
 }
 
-function ReplyCard({ of, basis, cases, isTwin }: ReplyCardProps) {
-  const { operation, status, description, grounds, curl, count } = of;
+function ReplyCard({ of, cases, twins }: ReplyCardProps) {
+  const { operation, status, basis, description, grounds, curl, count } = of;
   const { method, path } = operationShape(operation);
   const isRefused = status === 401;
   const request: Request = {
-    ...{ method, target: servicePath + path.replaceAll(/\{\w+\}/g, '1') },
+    method,
+    target: servicePath + path.replaceAll(/\{\w+\}/g, '1'),
     key: isRefused ? '' : FIRST_REQUEST.key,
     headers: isRefused ? [] : [['Prefer', `code=${status}`]],
   };
-  const only = isTwin ? ` ${basis === 'assumed' ? '' : '-'}basis:assumed` : '';
+  const only = twins > 0 ? ` ${basis === 'assumed' ? '' : '-'}basis:assumed` : '';
   // A reply to HEAD does not count.
   const get = method === 'GET' ? ' -method:HEAD' : '';
   const search = `operation:${operation} status:${status}${only}${get}`;
+  // `Prefer` asks for the status, not for what an assumption makes of a call.
+  const isSent = curl !== undefined && !(twins > 0 && basis === 'assumed');
   return (
     <section aria-label={`${operation} ${status}, ${basis}`}>
       <p>
         <span class={`badge ${basis}`}>{basis}</span> <Count of={of} />
       </p>
       <p>
-        {description}{' '}
+        {grounds.length > 0 && 'Decided by '}
         {grounds.map((ground) => (
           <a key={ground} href={formatHref('assumptions', ground.split('=', 1)[0])}>
             {ground}{' '}
           </a>
         ))}
+        {(twins === 0 || basis === 'documented') && description}
       </p>
-      {curl !== undefined && <pre class="body">{formatCurlCommand(request)}</pre>}
+      {isSent && <pre class="body">{formatCurlCommand(request)}</pre>}
+      {isSent && !isRefused && (
+        <p class="quiet">
+          A reply that <code>Prefer</code> forces does not count as shown.
+        </p>
+      )}
       <div class="bar">
-        {curl !== undefined && (
+        {isSent && (
           <>
-            <Button class="main" onClick={() => sendAndOpen(request)}>
-              Send now
-            </Button>
-            <CopyButton label="Copy as curl" text={() => formatCurlCommand(request)} />
+            <Button class="main" label="Send now" onClick={() => sendAndOpen(request)} />
+            <Button label="Copy as curl" onClick={() => copy(formatCurlCommand(request))} />
           </>
         )}
-        <a href={formatHref('exchanges', 'rule', { of: cardId(of) })}>Draft a rule</a>
+        <a href={formatHref('exchanges', 'rule', { of: cellId(of) })}>Draft a rule</a>
         {count > 0 && (
           <a href={formatHref('exchanges', undefined, { search })}>Calls that got it</a>
         )}
       </div>
-      <ul class="rows">
-        {cases.map((one) => (
-          <li key={one.id}>
+      <Rows of={cases} keyOf={({ id }) => id}>
+        {(one) => (
+          <>
             <Count of={one} /> <span class="grow">{one.sentence}</span>
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </Rows>
     </section>
   );
 }
 
-function Count({ of: { count, first } }: { readonly of: DocumentedReply | CaseCoverage }) {
+function Count({ of: { count, first } }: { readonly of: CoveredReply | CoveredCase }) {
   if (count === 0) return <b class="status failed">never</b>;
   return (
     <>
       <b class="status done">{count}×</b>{' '}
       {first !== undefined && (
-        <a href={formatHref('exchanges', String(first.exchange))}>
-          first in exchange {first.exchange}
-        </a>
+        <a href={formatHref('exchanges', first.exchange)}>first in exchange {first.exchange}</a>
       )}
     </>
   );
 }
 
 function FindingList() {
-  const list = useResource(
-    'findings',
-    (signal) => client.call('GET /findings', { signal }),
-    POLL_INTERVAL_MS,
-  );
-  if (list.value === undefined) return <Loading resource={list} />;
+  const list = usePolled('findings', (signal) => client.call('GET /findings', { signal }));
+  if (list.value === undefined) return <Loading of={list} />;
   const { findings, counts, total } = list.value;
   return (
     <section aria-label="Findings">
@@ -220,7 +245,7 @@ function FindingList() {
         </p>
       )}
       {Object.entries(counts).map(([code, count = 0]) => {
-        const ofKind = findings.filter((it) => it.code === code);
+        const ofKind = findings.filter((finding) => finding.code === code);
         return (
           <article key={code} class="card">
             <h3>
@@ -240,7 +265,7 @@ export function FindingItems({ of }: { readonly of: readonly Finding[] }) {
     <ul>
       {of.slice(-5).map(({ exchange, message }) => (
         <li key={exchange}>
-          <a href={formatHref('exchanges', String(exchange))}>Exchange {exchange}</a>:{' '}
+          <a href={formatHref('exchanges', exchange)}>Exchange {exchange}</a>:{' '}
           <Prose text={shorten(visible(message), 300)} />
         </li>
       ))}

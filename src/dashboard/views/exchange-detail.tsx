@@ -1,7 +1,9 @@
-import { Button, CopyButton, Menu } from '../parts/buttons.tsx';
+import { Button, copy, Menu, save } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { Await, formatDuration, formatTime, Prose, visible } from '../parts/texts.tsx';
-import { formatHref, go, place, refine } from '../state/place.ts';
+import { ReleaseButton } from '../parts/strips.tsx';
+import { formatDuration, formatTime, Marked, Prose, visible } from '../parts/texts.tsx';
+import type { Direction } from '../state/journal.ts';
+import { capitalize, formatHref, go, place, refine, withQuery } from '../state/place.ts';
 import {
   copyRequest,
   formatBody,
@@ -12,8 +14,7 @@ import {
 } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
 import { client, type RecordedExchange } from '../state/session.ts';
-import { BasisBadge, ReleaseButton, StatusBadge, sortReasons } from './exchange-rows.tsx';
-import { Message } from './message.tsx';
+import { BasisBadge, isHeld, StatusBadge, sortReasons } from './exchange-rows.tsx';
 import { Alternatives, StoreChanges } from './time-travel.tsx';
 
 interface DetailProps {
@@ -21,7 +22,7 @@ interface DetailProps {
   readonly known: RecordedExchange | undefined;
   /** The number of the exchange to compare with; NaN or 0 for none. */
   readonly pinned: number;
-  readonly onStep: (towards: 'older' | 'newer') => void;
+  readonly onStep: (towards: Direction) => void;
 }
 
 export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
@@ -29,27 +30,24 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
   const other = useExchange(pinned);
   const steps = (
     <span class="actions">
-      <Button onClick={() => onStep('newer')}>Newer</Button>
-      <Button onClick={() => onStep('older')}>Older</Button>
+      <Button label="Newer" onClick={() => onStep('newer')} />
+      <Button label="Older" onClick={() => onStep('older')} />
     </span>
   );
   return (
     <>
-      <Panel title={`Exchange ${number}`} beside={steps} close="Close" onClose={close}>
-        <Await of={exchange}>
-          {(shown) => <Content key={number} exchange={shown} other={other.value} />}
-        </Await>
+      <Panel title={`Exchange ${number}`} beside={steps} onClose={close} of={exchange}>
+        {(shown) => <Content key={number} exchange={shown} other={other.value} />}
       </Panel>
       {pinned > 0 && (
         <Panel
-          quiet
+          isQuiet
           title={`Pinned: exchange ${pinned}`}
           close="Unpin"
           onClose={() => refine({ with: '' })}
+          of={other}
         >
-          <Await of={other}>
-            {(shown) => <Content key={pinned} exchange={shown} other={exchange.value} isPinned />}
-          </Await>
+          {(shown) => <Content key={pinned} exchange={shown} other={exchange.value} isPinned />}
         </Panel>
       )}
     </>
@@ -68,9 +66,7 @@ function useExchange(number: number, known?: RecordedExchange) {
 
 function close(): void {
   const { item = '' } = place.value;
-  const query = new URLSearchParams(place.value.query);
-  query.delete('with');
-  go('exchanges', undefined, query);
+  go('exchanges', undefined, withQuery({ with: '' }));
   requestAnimationFrame(() => {
     const row = document.querySelector<HTMLElement>(`a[aria-label="Exchange ${Number(item)}"]`);
     (row ?? document.querySelector<HTMLElement>('h1'))?.focus();
@@ -85,19 +81,19 @@ interface ContentProps {
 
 function Content({ exchange, other, isPinned = false }: ContentProps) {
   const { number, method, target, at, delay, duration, replays, request, reply } = exchange;
-  const [reason = ''] = sortReasons(exchange);
-  const time = `${formatTime(at)} UTC, ${formatDuration(duration)}`;
   return (
     <>
       <p class="bar">
-        <StatusBadge {...exchange} /> <b>{visible(reason)}</b> <ReleaseButton of={exchange} />
+        <StatusBadge {...exchange} /> <BasisBadge {...exchange} />{' '}
+        <b>{visible(sortReasons(exchange)[0] ?? '')}</b>{' '}
+        {isHeld(exchange) && <ReleaseButton exchange={number} />}
       </p>
       <p class="quiet">
-        {time}
+        {formatTime(at)} UTC, {isHeld(exchange) ? 'waits' : formatDuration(duration)}
         {delay > 0 && `, ${delay} ms of it delay`}
         {replays !== undefined && (
           <>
-            , replays <a href={formatHref('exchanges', String(replays))}>exchange {replays}</a>
+            , replays <a href={formatHref('exchanges', replays)}>exchange {replays}</a>
           </>
         )}
       </p>
@@ -109,61 +105,106 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
           <p class="mono">
             <b>{visible(method)}</b> <bdi>{visible(target)}</bdi>
           </p>
-          <Message of={request} name={`request-${number}`} other={other?.request.body} />
+          <Message of={request} name={`request ${number}`} other={other?.request.body} />
         </div>
         <div>
           <h3>Reply</h3>
-          <p>
-            <StatusBadge {...exchange} /> <BasisBadge {...exchange} />
-          </p>
-          <Message of={reply} name={`reply-${number}`} other={other?.reply.body} />
+          <Message of={reply} name={`reply ${number}`} other={other?.reply.body} />
         </div>
       </div>
       <Why exchange={exchange} />
-      {!isPinned && (
-        <>
-          <Alternatives of={exchange} />
-          <StoreChanges of={exchange} />
-        </>
+      {!isPinned && exchange.operation !== undefined && <Alternatives of={exchange} />}
+      {!isPinned && <StoreChanges number={number} />}
+    </>
+  );
+}
+
+/** Characters that are shown: browsers stall on megabytes. */
+const MAX_BODY_CHARACTERS = 100_000;
+
+interface MessageProps {
+  readonly of: RecordedExchange['request'];
+  readonly name: string;
+  readonly other?: unknown;
+}
+
+function Message({ of: { headers, body, size = 0, cut }, name, other }: MessageProps) {
+  const text = body === undefined ? '' : formatBody(body, 2);
+  const isLong = text.length > MAX_BODY_CHARACTERS;
+  const shown = visible(text.slice(0, MAX_BODY_CHARACTERS));
+  const bytes = `${size.toLocaleString('en')} bytes`;
+  const nothing = cut
+    ? `The journal does not keep this body of ${bytes}: it is too long.`
+    : 'No body.';
+  return (
+    <>
+      <details>
+        <summary>Headers</summary>
+        <dl>
+          {Object.entries(headers).map(([header, value]) => (
+            <div key={header}>
+              <dt>{visible(header)}</dt>
+              <dd class="mono">
+                <bdi>{visible(value)}</bdi>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+      <p class="quiet">{body === undefined ? nothing : `Body, ${bytes}`}</p>
+      {body !== undefined && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus
+        <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
+          <pre>
+            {other === undefined ? (
+              shown
+            ) : (
+              <Marked text={shown} other={visible(formatBody(other, 2))} />
+            )}
+          </pre>
+        </section>
+      )}
+      {isLong && (
+        <p class="bar">
+          These are the first {MAX_BODY_CHARACTERS.toLocaleString('en')} of{' '}
+          {text.length.toLocaleString('en')} characters.{' '}
+          <Button label="Download" onClick={() => save(`${name}.txt`, text)} />
+        </p>
       )}
     </>
   );
 }
 
-const COPIES = [
-  ['curl', formatCurlCommand],
-  ['fetch', formatFetch],
-] as const;
+const COPIES = { curl: formatCurlCommand, fetch: formatFetch };
 
 function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
   const { number, operation, request } = exchange;
   const whyNot = whyNotCopied(exchange);
-  const leadTo = (form: string) => {
-    const query = new URLSearchParams(place.value.query);
-    query.set('from', String(number));
-    go('exchanges', form, query);
-  };
+  const leadTo = (form: string) => go('exchanges', form, withQuery({ from: number }));
   return (
     <>
       <div class="bar">
-        <Button class="main" disabled={request.cut} onClick={() => sendAgain(exchange)}>
-          Send again
-        </Button>
+        <Button
+          class="main"
+          label="Send again"
+          disabled={request.cut}
+          onClick={() => sendAgain(exchange)}
+        />
         <Menu label="More">
-          <Button onClick={() => leadTo('new')}>Edit and send</Button>
-          {operation !== undefined && <Button onClick={() => leadTo('rule')}>Make a rule</Button>}
-          <Button onClick={() => refine({ with: String(number) })}>Pin to compare</Button>
-          {COPIES.map(([name, formatValue]) => (
-            <CopyButton
+          <Button label="Edit and send" onClick={() => leadTo('new')} />
+          {operation && <Button label="Make a rule" onClick={() => leadTo('rule')} />}
+          <Button label="Pin to compare" onClick={() => refine({ with: number })} />
+          {Object.entries(COPIES).map(([name, format]) => (
+            <Button
               key={name}
               label={`Copy as ${name}`}
-              text={() => formatValue(copyRequest(exchange))}
-              isOff={whyNot !== undefined}
+              disabled={whyNot !== undefined}
+              onClick={() => copy(format(copyRequest(exchange)))}
             />
           ))}
-          <CopyButton
+          <Button
             label="Copy link"
-            text={() => new URL(formatHref('exchanges', String(number)), location.href).href}
+            onClick={() => copy(new URL(formatHref('exchanges', number), location.href).href)}
           />
         </Menu>
       </div>
@@ -172,61 +213,61 @@ function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
   );
 }
 
+const FACETS: Readonly<Record<string, (exchange: RecordedExchange) => unknown>> = {
+  'request line': ({ method, target }) => `${method} ${target}`,
+  'request body': ({ request }) => formatBody(request.body),
+  key: ({ key }) => key,
+  status: ({ status, fault }) => status ?? fault,
+  'reply body': ({ reply }) => formatBody(reply.body),
+};
+
 function formatComparison(of: RecordedExchange, from: RecordedExchange): string {
-  const facets = Object.entries<(it: RecordedExchange) => unknown>({
-    'request line': ({ method, target }) => `${method} ${target}`,
-    'request body': ({ request }) => formatBody(request.body),
-    key: ({ key }) => key,
-    status: ({ status, fault }) => status ?? fault,
-    'reply body': ({ reply }) => formatBody(reply.body),
-  });
-  const names = facets.flatMap(([name, facet]) => (facet(of) === facet(from) ? [] : [name]));
+  const names = Object.entries(FACETS).flatMap(([name, read]) =>
+    read(of) === read(from) ? [] : [name],
+  );
   return names.length === 0
     ? `Same request and same reply as exchange ${from.number}.`
     : `Differs from exchange ${from.number} in: ${names.join(', ')}.`;
 }
 
-function Why({ exchange }: { readonly exchange: RecordedExchange }) {
-  const { by, basis, findings, operation, key } = exchange;
+function Why({ exchange }: { exchange: RecordedExchange }) {
+  const { findings, operation = 'none', key = 'none', status } = exchange;
   const mocks = formatMockAnswer(exchange);
   return (
     <>
       <h3>Why</h3>
       <ul>
         {sortReasons(exchange).map((reason) => (
-          <li key={reason}>{visible(reason)}</li>
+          <li key={reason}>
+            <Reason text={reason} />
+          </li>
         ))}
-        {exchange.status === 401 && <AcceptedKeys />}
+        {status === 401 && <AcceptedKeys />}
         {mocks !== undefined && <li>The mock {visible(mocks)}</li>}
         <li class="quiet">
-          {operation === undefined ? 'No operation' : `Operation ${operation}`}
-          {key === undefined ? ', no API key' : `, API key ${visible(key)}`}
+          Operation: {operation}; API key: {visible(key)}
         </li>
       </ul>
-      <p class="bar">
-        {basis === 'assumed' &&
-          by.map((choice) => (
-            <a key={choice} href={formatHref('assumptions', choice.split('=', 1)[0])}>
-              Assumption {choice}
-            </a>
-          ))}
-        {basis === 'forced' && (
-          <a href={formatHref('scenarios')}>Forced by {visible(by.join(', '))}</a>
-        )}
-      </p>
-      {findings.length > 0 && (
-        <>
-          <h3>Findings</h3>
-          <ul>
-            {findings.map(({ code, message, advice }) => (
-              <li key={code}>
-                <b>{code}</b>: <Prose text={visible(message)} /> {advice}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      {findings.length > 0 && <h3>Findings</h3>}
+      <ul>
+        {findings.map(({ code, message, advice }) => (
+          <li key={code}>
+            <b>{code}</b>: <Prose text={visible(message)} /> {advice}
+          </li>
+        ))}
+      </ul>
     </>
+  );
+}
+
+/** A reason leads to the assumption or the scenario that it names. */
+function Reason({ text }: { text: string }) {
+  const [, kind, name] = /^(assumption|scenario) ([^\s=,]+)/.exec(text) ?? [];
+  if (kind === undefined) return visible(text);
+  return (
+    <a href={formatHref(`${kind}s`, kind === 'assumption' ? name : undefined)}>
+      {capitalize(visible(text))}
+    </a>
   );
 }
 
@@ -239,6 +280,6 @@ function formatMockAnswer({ basis, expected }: RecordedExchange): string | undef
   if (basis !== 'upstream') return undefined;
   if (expected === undefined) return 'cannot know what it would have answered';
   const { status, by, why } = expected;
-  const because = [...by.map((choice) => `assumption ${choice}`), ...(why ? [why] : [])];
-  return `would have answered ${[status, ...because].join(': ')}`;
+  const reasons = [...by.map((choice) => `assumption ${choice}`), ...(why ? [why] : [])];
+  return `would have answered ${[status, ...reasons].join(': ')}`;
 }

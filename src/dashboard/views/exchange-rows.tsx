@@ -1,9 +1,8 @@
-import { Button } from '../parts/buttons.tsx';
+import { ReleaseButton } from '../parts/strips.tsx';
 import type { Column } from '../parts/table.tsx';
 import { formatDuration, formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
 import { formatHref, place } from '../state/place.ts';
-import { attempt } from '../state/resource.ts';
-import { client, type EditView, type RecordedExchange } from '../state/session.ts';
+import type { EditView, RecordedExchange } from '../state/session.ts';
 
 export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
   {
@@ -11,9 +10,9 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
     class: 'place',
     cell: ({ number }) => (
       <a
-        href={formatHref('exchanges', String(number), place.value.query)}
+        href={formatHref('exchanges', number, place.value.query)}
         aria-label={`Exchange ${number}`}
-        aria-current={place.value.item === String(number) ? 'true' : undefined}
+        aria-current={place.value.item === String(number)}
       >
         {number}
       </a>
@@ -27,18 +26,14 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
       <>
         <b>{visible(exchange.method)}</b>{' '}
         <bdi title={visible(exchange.target)}>{shorten(visible(exchange.target))}</bdi>
-        <ReleaseButton of={exchange} />
+        {isHeld(exchange) && <ReleaseButton exchange={exchange.number} />}
         <span class="brief quiet">
           <Reason of={exchange} />
         </span>
       </>
     ),
   },
-  {
-    name: 'Status',
-    class: 'code',
-    cell: (exchange) => <StatusBadge {...exchange} />,
-  },
+  { name: 'Status', class: 'code', cell: (exchange) => <StatusBadge {...exchange} /> },
   {
     name: 'Basis',
     class: 'basis',
@@ -58,13 +53,17 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
   { name: 'Why', class: 'why', cell: (exchange) => <Reason of={exchange} /> },
 ];
 
+export function isHeld({ hold }: Pick<RecordedExchange, 'hold'>): boolean {
+  return hold !== undefined && hold.ended === undefined;
+}
+
 /** The reasons in words, what a person would say first. */
 export function sortReasons({ why }: Pick<RecordedExchange, 'why'>): readonly string[] {
   const isName = (reason: string) => reason.startsWith('assumption ');
   return [...why.filter((reason) => !isName(reason)), ...why.filter(isName)];
 }
 
-function Reason({ of }: { readonly of: RecordedExchange }) {
+function Reason({ of }: { of: RecordedExchange }) {
   const { findings, replays } = of;
   return (
     <>
@@ -84,22 +83,24 @@ function shortTime(at: string): string {
 }
 
 export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>) {
-  const [first] = by;
+  const [first = ''] = by;
+  const isPreferred = first === 'prefer';
   const more = by.length > 1 ? ` +${by.length - 1}` : '';
-  const text = first === undefined ? basis : `${visible(first)}${more}`;
-  const isLink = first !== undefined && (basis === 'assumed' || basis === 'forced');
-  const [assumption] = first?.split('=') ?? [];
-  const href =
-    basis === 'assumed' ? formatHref('assumptions', assumption) : formatHref('scenarios');
+  const text = first === '' ? basis : `${isPreferred ? 'Prefer' : visible(first)}${more}`;
+  const hrefs: Partial<Record<typeof basis, string>> = {
+    assumed: formatHref('assumptions', first.split('=', 1)[0]),
+    ...(!isPreferred && { forced: formatHref('scenarios') }),
+  };
+  const href = first === '' ? undefined : hrefs[basis];
   return (
     <Term word={basis}>
       {(id) =>
-        isLink ? (
+        href === undefined ? (
+          <span class={`badge ${basis}`}>{text}</span>
+        ) : (
           <a class={`badge ${basis}`} href={href} aria-describedby={id}>
             {text}
           </a>
-        ) : (
-          <span class={`badge ${basis}`}>{text}</span>
         )
       }
     </Term>
@@ -110,40 +111,27 @@ const MAX_EDITS = 3;
 
 export function editRows(edits: readonly EditView[]) {
   const more = edits.length - MAX_EDITS;
-  const rows = edits
-    .slice(-MAX_EDITS)
-    .toReversed()
-    .map(({ at, what, by }) => {
-      const time = <time dateTime={at}>{shortTime(at).slice(0, -4)}</time>;
-      const text = `${visible(what)}, by ${visible(by)}`;
-      return {
-        Time: time,
-        Request: (
-          <>
-            {text} <span class="brief">{time}</span>
-          </>
-        ),
-      };
-    });
+  const latest = edits.slice(-MAX_EDITS).toReversed();
+  const rows = latest.map(({ at, what, by }) => {
+    const time = <time dateTime={at}>{shortTime(at).slice(0, -4)}</time>;
+    const text = `${visible(what)}, by ${visible(by)}`;
+    return {
+      Time: time,
+      Request: (
+        <>
+          {text} <span class="brief">{time}</span>
+        </>
+      ),
+    };
+  });
   return more > 0 ? [...rows, { Request: `and ${plural(more, 'change')} before` }] : rows;
 }
 
-export function StatusBadge({ status, fault }: Pick<RecordedExchange, 'status' | 'fault'>) {
+export function StatusBadge(
+  exchange: Partial<Pick<RecordedExchange, 'status' | 'fault' | 'hold'>>,
+) {
+  const { status, fault } = exchange;
+  if (isHeld({ hold: undefined, ...exchange })) return <b class="status assumed">held</b>;
   const kind = status === undefined || status >= 400 ? 'failed' : 'done';
   return <b class={`status ${kind}`}>{status ?? fault ?? 'none'}</b>;
-}
-
-export function ReleaseButton({ of: { number, hold } }: { readonly of: RecordedExchange }) {
-  if (hold === undefined || hold.ended !== undefined) return null;
-  const body = { exchanges: [number] };
-  const done = `Released the reply of exchange ${number}.`;
-  return (
-    <Button
-      class="release"
-      aria-label={`Release exchange ${number}`}
-      onClick={() => attempt(done, () => client.call('POST /holds/release', { body }))}
-    >
-      Release
-    </Button>
-  );
 }

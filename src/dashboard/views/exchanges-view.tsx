@@ -1,99 +1,103 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Button, ConfirmButton, CopyButton, save } from '../parts/buttons.tsx';
-import { isTyping } from '../parts/shortcuts.tsx';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { Button, copy, save } from '../parts/buttons.tsx';
+import { isTyping } from '../parts/frame.tsx';
 import { Table } from '../parts/table.tsx';
-import { plural } from '../parts/texts.tsx';
-import { type Direction, ExchangeFeed, findNeighbours, PAGE_SIZE } from '../state/exchange-feed.ts';
+import { plural, Term } from '../parts/texts.tsx';
+import {
+  type Direction,
+  findNeighbour,
+  type Journal,
+  PAGE_SIZE,
+  useJournal,
+} from '../state/journal.ts';
 import { formatHref, go, place, refine } from '../state/place.ts';
 import { FIRST_REQUEST, formatCurlCommand, sendAndOpen } from '../state/requests.ts';
-import { attempt } from '../state/resource.ts';
-import {
-  client,
-  type EditView,
-  epoch,
-  notice,
-  type RecordedExchange,
-  reloadAll,
-} from '../state/session.ts';
+import { attempt, perform, useSettled } from '../state/resource.ts';
+import { client, notice, reloadAll } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
+import { RequestForm, RuleForm } from './exchange-forms.tsx';
 import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
-import { ExchangeSearch, useSearch } from './exchange-search.tsx';
-import { RequestForm } from './request-form.tsx';
-import { RuleForm } from './rule-form.tsx';
+
+/** Milliseconds without a keystroke before the server is asked. */
+const SEARCH_DELAY_MS = 250;
 
 export function ExchangesView() {
   const { item, query } = place.value;
-  const search = useSearch();
-  const filter = search.trim();
+  const number = Number(item);
+  const filter = useSettled(query.get('search') ?? '', SEARCH_DELAY_MS).trim();
   const before = Number(query.get('before')) || undefined;
-  const feed = useMemo(() => new ExchangeFeed(filter, before), [filter, before, epoch.value]);
-  useEffect(() => () => feed.close(), [feed]);
-  const [isPaused, pause] = useState(false);
-  feed.isHeld = isPaused;
-  feed.opened = Number(item);
-  // What was found before stays until the next search has an answer.
-  const last = useRef(feed.shown.value);
-  if (feed.shown.value !== undefined) last.current = feed.shown.value;
-  const { exchanges = [], total = 0 } = last.current ?? {};
-  const edits = filter === '' ? feed.edits.value : [];
-  useArrowKeys(feed, filter);
-  const oldest = feed.shown.value?.exchanges.at(-1)?.number ?? 0;
+  const journal = useJournal(filter, before, number);
+  const { exchanges = [], total = 0 } = journal.shown.current ?? {};
+  const oldest = exchanges.at(-1)?.number ?? 0;
   useEffect(() => {
     // What is opened by its address stands in the list, with newer ones above it.
-    const number = Number(item);
     if (number < oldest || (before !== undefined && number >= before)) {
-      refine({ before: String(number + PAGE_SIZE / 2) });
+      refine({ before: number + PAGE_SIZE / 2 });
     }
   }, [item, oldest > 0]);
-  const other = Number(query.get('with'));
+  useArrowKeys(journal, filter);
   useRowInPlace(item);
+  const { isPaused, pause } = journal;
+  const isMore = exchanges.length < total;
+  const editsAbove = (index: number) => {
+    const from = exchanges[index]?.number ?? (isMore ? Number.POSITIVE_INFINITY : 0);
+    const to = exchanges[index - 1]?.number ?? before ?? Number.POSITIVE_INFINITY;
+    return editRows(journal.edits.filter(({ after }) => after >= from && after < to));
+  };
+  const waiting = journal.waiting.toLocaleString('en');
+  const pinned = Number(query.get('with'));
+  const isEmpty = !journal.isSearching && total === 0;
   return (
-    <div class={item === undefined ? '' : other > 0 ? 'split paired' : 'split'}>
+    <div class={item === undefined ? '' : pinned > 0 ? 'split paired' : 'split'}>
       <section aria-label="Exchanges">
-        <ExchangeSearch problem={feed.problem.value} />
+        <ExchangeSearch problem={journal.problem} />
         <div class="bar">
           <span>
-            {plural(total, 'exchange')}
-            {filter !== '' && ' match'}
-            {before !== undefined && ` before ${before}`}
+            {journal.isSearching
+              ? 'Searching…'
+              : `${plural(total, 'exchange')}${filter && ' match'}${before ? ` before ${before}` : ''}`}
           </span>
-          {feed.waiting.value > 0 && (
-            <Button class="main" onClick={() => feed.show()}>
-              Show {feed.waiting.value.toLocaleString('en')} new
-            </Button>
+          {journal.waiting > 0 && (
+            <Button class="main" label={`Show ${waiting} new`} onClick={() => journal.show()} />
           )}
           <span class="bar far">
             <a href={formatHref('exchanges', 'new')}>New request</a>
-            <Button onClick={() => pause(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
-            <Button onClick={() => exportHar(filter)}>Export HAR</Button>
-            <ConfirmButton label="Clear" name="Clear the journal" onConfirm={clear}>
-              All exchanges of this sandbox go; its records and settings stay.
-            </ConfirmButton>
+            <Button label={isPaused ? 'Resume' : 'Pause'} onClick={() => pause(!isPaused)} />
+            <Button label="Export HAR" onClick={() => exportHar(filter)} />
+            <Button
+              label="Clear"
+              of="the journal"
+              confirm="All exchanges of this sandbox go; its records and settings stay."
+              onClick={clear}
+            />
           </span>
         </div>
-        {exchanges.length > 0 && (
-          <Table
-            class="exchanges"
-            caption="Exchanges, the newest first"
-            columns={EXCHANGE_COLUMNS}
-            rows={exchanges}
-            keyOf={({ number }) => number}
-            opened={Number(item)}
-            above={(index) => editRows(findEditsAbove(edits, exchanges, index))}
-          />
+        <Table
+          class="exchanges"
+          caption="Exchanges, the newest first"
+          columns={EXCHANGE_COLUMNS}
+          rows={exchanges}
+          keyOf={(exchange) => exchange.number}
+          opened={number}
+          above={editsAbove}
+        />
+        {isEmpty && filter === '' && <FirstRequest />}
+        {isEmpty && filter !== '' && (
+          <p class="empty">
+            No exchanges match these filters. <a href={formatHref('exchanges')}>Show all</a>
+          </p>
         )}
-        {last.current !== undefined && total === 0 && <Nothing filtered={filter !== ''} />}
-        {exchanges.length < total && <Button onClick={() => feed.more()}>Load more</Button>}{' '}
-        {before !== undefined && <Button onClick={() => refine({ before: '' })}>Latest</Button>}
+        {isMore && <Button label="Load more" onClick={() => journal.more()} />}{' '}
+        {before !== undefined && <Button label="Latest" onClick={() => refine({ before: '' })} />}
       </section>
       {item === 'new' && <RequestForm key={query.get('from')} />}
-      {item === 'rule' && <RuleForm />}
+      {item === 'rule' && <RuleForm key={query.toString()} />}
       {item !== undefined && !['new', 'rule'].includes(item) && (
         <ExchangeDetail
-          number={Number(item)}
-          known={exchanges.find(({ number }) => number === Number(item))}
-          pinned={other}
-          onStep={(towards) => step(feed, filter, towards)}
+          number={number}
+          known={exchanges.find((exchange) => exchange.number === number)}
+          pinned={pinned}
+          onStep={(towards) => step(journal, filter, towards)}
         />
       )}
     </div>
@@ -114,24 +118,14 @@ function useRowInPlace(item: string | undefined): void {
   });
 }
 
-function findEditsAbove(
-  edits: readonly EditView[],
-  exchanges: readonly RecordedExchange[],
-  index: number,
-): readonly EditView[] {
-  const from = exchanges[index]?.number ?? 0;
-  const to = exchanges[index - 1]?.number ?? Number.POSITIVE_INFINITY;
-  return edits.filter(({ after }) => after >= from && after < to);
-}
-
 async function clear(): Promise<void> {
-  if (!(await attempt('Journal cleared.', () => client.call('DELETE /requests')))) return;
+  if (!(await perform('Journal cleared.', 'DELETE /requests'))) return;
   go('exchanges');
   reloadAll();
 }
 
-async function exportHar(filter: string): Promise<void> {
-  await attempt('Saved exchanges.har.', async () => {
+function exportHar(filter: string): Promise<boolean> {
+  return attempt('Saved exchanges.har.', async () => {
     const query = { search: filter || undefined };
     save('exchanges.har', await (await client.send('GET /requests.har', { query })).text());
   });
@@ -140,66 +134,119 @@ async function exportHar(filter: string): Promise<void> {
 /** The last step. The next one waits for it, so that no press of a key is lost. */
 let stepping = Promise.resolve();
 
-function step(feed: ExchangeFeed, search: string, towards: Direction): void {
-  const find = () => {
-    const list = feed.shown.value?.exchanges ?? [];
-    const index = list.findIndex(({ number }) => String(number) === place.value.item);
-    return index < 0 ? undefined : list[index + (towards === 'older' ? 1 : -1)];
-  };
+function step(journal: Journal, search: string, towards: Direction): void {
   const take = async () => {
+    const { item } = place.value;
     const query = new URLSearchParams(place.value.query);
-    let next = find();
-    if (next === undefined && towards === 'older') {
-      await feed.more();
-      next = find();
-    }
+    const { exchanges = [] } = journal.shown.current ?? {};
+    const index = exchanges.findIndex(({ number }) => String(number) === item);
+    let next = item === undefined ? exchanges[0] : undefined;
+    if (index >= 0) next = exchanges[index + (towards === 'older' ? 1 : -1)];
     if (next === undefined) {
-      const page = await findNeighbours(Number(place.value.item), towards, search);
-      [next] = page;
-      if (towards === 'newer' && page.length < PAGE_SIZE) query.delete('before');
+      const found = await findNeighbour(Number(item), towards, search);
+      next = found.next;
+      if (found.isLatest) query.delete('before');
     }
-    if (next !== undefined) go('exchanges', String(next.number), query, true);
+    if (next !== undefined) go('exchanges', next.number, query, item !== undefined);
     else notice.value = { kind: 'done', text: `There is no ${towards} exchange.` };
   };
   // If the server is lost, the page says so already.
   stepping = stepping.then(take).catch(() => undefined);
 }
 
-function useArrowKeys(feed: ExchangeFeed, search: string): void {
+const KEYS: Readonly<Record<string, Direction>> = {
+  ArrowDown: 'older',
+  j: 'older',
+  ArrowUp: 'newer',
+  k: 'newer',
+};
+
+function useArrowKeys(journal: Journal, search: string): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const { key } = event;
-      if (!(Number(place.value.item) > 0) || isTyping(event)) return;
-      if (!/^(?:ArrowUp|ArrowDown|j|k)$/.test(key)) return;
+      const { item } = place.value;
+      const towards = KEYS[event.key];
+      // Without an open exchange, the arrow keys scroll.
+      const isFree = item === undefined ? event.key.length === 1 : Number(item) > 0;
+      if (towards === undefined || !isFree || isTyping(event)) return;
       event.preventDefault();
-      step(feed, search, /^(?:ArrowDown|j)$/.test(key) ? 'older' : 'newer');
+      step(journal, search, towards);
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
   });
 }
 
-function Nothing({ filtered }: { readonly filtered: boolean }) {
-  if (filtered) {
-    return (
-      <p class="empty">
-        No exchanges match these filters. <a href={formatHref('exchanges')}>Show all</a>
+const CHIPS = [
+  ['status:2xx', '2xx'],
+  ['status:4xx', '4xx'],
+  ['status:5xx', '5xx'],
+  ['basis:assumed', 'assumed', 'assumed'],
+  ['basis:forced', 'forced', 'forced'],
+  ['finding:any', 'with findings', 'finding'],
+  ['is:unmatched', 'unmatched', 'unmatched'],
+  ['is:held', 'held', 'hold'],
+] as const;
+
+function ExchangeSearch({ problem }: { readonly problem: string | undefined }) {
+  const search = place.value.query.get('search') ?? '';
+  const terms = search.split(/\s+/).filter(Boolean);
+  const write = (text: string) => refine({ search: text, before: '' });
+  const toggle = (chip: string) => {
+    const [field] = chip.split(':');
+    const others = terms.filter((term) => !term.startsWith(`${field}:`));
+    write([...others, ...(terms.includes(chip) ? [] : [chip])].join(' '));
+  };
+  return (
+    <search>
+      <div class="bar">
+        <input
+          type="search"
+          class="search"
+          aria-label="Search"
+          aria-describedby="search-help"
+          aria-invalid={problem !== undefined}
+          placeholder="Search exchanges"
+          maxLength={200}
+          value={search}
+          onInput={({ currentTarget: { value } }) => write(value)}
+        />
+        {CHIPS.map(([chip, label, word]) => {
+          const button = (id?: string) => (
+            <Button
+              key={chip}
+              aria-pressed={terms.includes(chip)}
+              aria-describedby={id}
+              label={label}
+              onClick={() => toggle(chip)}
+            />
+          );
+          return word === undefined ? button() : <Term word={word}>{button}</Term>;
+        })}
+      </div>
+      <p id="search-help" class={problem === undefined ? 'hint' : 'hint problem'} role="status">
+        {problem ?? (
+          <>
+            Words, or <code>method:DELETE</code> <code>status:409</code>{' '}
+            <code>operation:getPet</code> <code>key:demo</code> <code>header:x-trace=1</code>{' '}
+            <code>before:120</code>; <code>-</code> means not; <kbd>?</kbd> lists the keys
+          </>
+        )}
       </p>
-    );
-  }
+    </search>
+  );
+}
+
+function FirstRequest() {
   const curl = formatCurlCommand(FIRST_REQUEST);
   return (
-    <div class="card empty-state">
+    <div class="card">
       <h2>No exchanges yet</h2>
       <p>Point your client at the address above, or send a first request. It appears here.</p>
-      <section class="body" aria-label="A first request">
-        <pre>{curl}</pre>
-      </section>
+      <pre class="body">{curl}</pre>
       <div class="bar">
-        <Button class="main" onClick={() => sendAndOpen(FIRST_REQUEST)}>
-          Send this request
-        </Button>
-        <CopyButton label="Copy" name="Copy the command" text={() => curl} />
+        <Button class="main" label="Send this request" onClick={() => sendAndOpen(FIRST_REQUEST)} />
+        <Button label="Copy" of="the command" onClick={() => copy(curl)} />
       </div>
     </div>
   );

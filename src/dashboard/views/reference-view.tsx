@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { writeJson } from '../../contract/json.ts';
 import { Field, Form, type Texts } from '../parts/form.tsx';
-import { Tabs } from '../parts/panel.tsx';
-import { Await, Fold, Prose, visible } from '../parts/texts.tsx';
+import { Await, Fold, Tabs } from '../parts/panel.tsx';
+import { Prose, visible } from '../parts/texts.tsx';
 import { place } from '../state/place.ts';
 import { FIRST_REQUEST, indentJson } from '../state/requests.ts';
 import { formatError, useResource } from '../state/resource.ts';
@@ -124,7 +124,7 @@ function Trial({ url, method, operation, rest }: TrialProps) {
       )}
       <button type="submit">Send</button>
       <div role="status">
-        {reply && <StatusBadge status={reply.status} fault={undefined} />}
+        {reply && <StatusBadge status={reply.status} />}
         {reply && <pre>{visible(reply.text.slice(0, 100_000))}</pre>}
       </div>
       <Fold title={`Schemas; replies ${Object.keys(responses).join(', ')}`}>
@@ -134,7 +134,6 @@ function Trial({ url, method, operation, rest }: TrialProps) {
   );
 }
 
-/** A part of a document with what its references lead to, up to a depth: schemas may be recursive. */
 function resolve(value: unknown, document: object, depth = 12): unknown {
   if (typeof value !== 'object' || value === null || depth === 0) return value;
   const next = (part: unknown) => resolve(part, document, depth - 1);

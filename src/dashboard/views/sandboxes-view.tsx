@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../client/control-client.ts';
+import { COLLECTIONS } from '../../contract/records.ts';
 import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../limits.ts';
-import { Button, ConfirmButton } from '../parts/buttons.tsx';
-import { NameForm } from '../parts/form.tsx';
-import { Panel } from '../parts/panel.tsx';
-import { QuerySearch } from '../parts/query-inputs.tsx';
-import { type Column, createSortedHead, More, Table, usePagedList } from '../parts/table.tsx';
-import { Await, formatTime, Loading, plural } from '../parts/texts.tsx';
+import { Button } from '../parts/buttons.tsx';
+import { NameForm, QuerySearch } from '../parts/form.tsx';
+import { Loading, Panel } from '../parts/panel.tsx';
+import { type Column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
+import { formatTime, plural, shorten } from '../parts/texts.tsx';
 import { place, refine } from '../state/place.ts';
-import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
+import { attempt, usePolled } from '../state/resource.ts';
 import { client, controlPath, sandbox } from '../state/session.ts';
 
 type SandboxStatus = ReplyOf<'GET /status'>;
@@ -33,27 +33,21 @@ export function SandboxesView() {
   const { query } = place.value;
   const idle = query.get('idle') ?? '';
   const filter = idleFilter(idle);
-  const { list, q, sort, limit } = usePagedList<SandboxSummary>(
+  const { list, q, limit } = usePagedList<SandboxSummary>(
     `sandboxes ${idle}`,
     PAGE_SIZE,
     (paging, signal) => server.send('GET /sandboxes', { query: { ...paging, ...filter }, signal }),
   );
   const [selected, select] = useState<readonly string[]>([]);
-  if (list.value === undefined) return <Loading resource={list} />;
+  if (list.value === undefined) return <Loading of={list} />;
   const { records, total } = list.value;
-  const [left = '', right = ''] = (query.get('of') ?? '').split(',');
-  const names = records
-    .map(({ name }) => name)
-    .filter((name) => !PERMANENT_SANDBOXES.includes(name));
-  const doomed = selected.filter((name) => !PERMANENT_SANDBOXES.includes(name));
+  const isMortal = (name: string) => !PERMANENT_SANDBOXES.includes(name);
+  const names = records.map(({ name }) => name).filter(isMortal);
+  const doomed = selected.filter(isMortal);
   const isAll = names.length > 0 && names.every((name) => selected.includes(name));
-  const isFiltered = total > 0 && (q !== '' || idle !== '');
-  const what =
-    doomed.length > 0
-      ? plural(doomed.length, ...SANDBOXES)
-      : isFiltered && selected.length === 0
-        ? `all ${total.toLocaleString('en')} found`
-        : '';
+  const isFiltered = total > 0 && (q !== '' || idle !== '') && selected.length === 0;
+  const all = isFiltered ? `all ${total.toLocaleString('en')} found` : '';
+  const what = doomed.length > 0 ? plural(doomed.length, ...SANDBOXES) : all;
   const create = (name: string) =>
     attempt(`Created sandbox ${name}.`, () => server.call('POST /sandboxes', { body: { name } }));
   const remove = async () => {
@@ -68,49 +62,44 @@ export function SandboxesView() {
     });
     select([]);
   };
-  const tick = (label: string, checked: boolean, onChange: (checked: boolean) => void) => (
-    <input
-      type="checkbox"
-      aria-label={label}
-      checked={checked}
-      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
-    />
-  );
-  const count = (name: string, of: keyof SandboxSummary): Column<SandboxSummary> => ({
-    name,
-    class: 'number',
-    cell: (row) => row[of]?.toLocaleString('en'),
-    ...createSortedHead(of, sort, name),
-  });
+  const count = (of: keyof SandboxSummary, name: string) =>
+    createSortedColumn<SandboxSummary>(of, (row) => row[of]?.toLocaleString('en'), name, 'number');
   const columns: readonly Column<SandboxSummary>[] = [
     {
       name: 'Selected',
       class: 'tick',
       head: <span class="unseen">Selected</span>,
-      cell: ({ name }) =>
-        tick(`Select ${name}`, selected.includes(name), (checked) =>
-          select(checked ? [...selected, name] : selected.filter((other) => other !== name)),
-        ),
-    },
-    {
-      name: 'Name',
-      ...createSortedHead('name', sort, 'Name'),
       cell: ({ name }) => (
-        <a href={`${controlPath(name)}/`} aria-current={name === sandbox ? 'true' : undefined}>
+        <input
+          type="checkbox"
+          aria-label={`Select ${name}`}
+          checked={selected.includes(name)}
+          onChange={({ currentTarget: { checked } }) =>
+            select(checked ? [...selected, name] : selected.filter((other) => other !== name))
+          }
+        />
+      ),
+    },
+    createSortedColumn(
+      'name',
+      ({ name }) => (
+        <a href={`${controlPath(name)}/`} aria-current={name === sandbox}>
           {name}
         </a>
       ),
-    },
-    {
-      name: 'Last use',
-      ...createSortedHead('lastUsed', sort, 'Last use'),
-      cell: ({ lastUsed }) => <time dateTime={lastUsed}>{formatTime(lastUsed ?? '')}</time>,
-    },
-    count('Exchanges', 'requests'),
-    count('Findings', 'findings'),
-    count('Animals', 'animals'),
-    count('Orders', 'orders'),
+      'Name',
+    ),
+    createSortedColumn(
+      'lastUsed',
+      ({ lastUsed }) => <time dateTime={lastUsed}>{formatTime(lastUsed)}</time>,
+      'Last use',
+    ),
+    count('requests', 'Exchanges'),
+    count('findings', 'Findings'),
+    count('animals', 'Animals'),
+    count('orders', 'Orders'),
   ];
+  const compared = query.get('of')?.split(',') ?? [];
   return (
     <>
       <p class="quiet">
@@ -119,7 +108,7 @@ export function SandboxesView() {
         uses.
       </p>
       <search class="bar">
-        <QuerySearch name="q" what="names" />
+        <QuerySearch name="q" label="names" />
         <label>
           Idle for{' '}
           <select onChange={({ currentTarget }) => refine({ idle: currentTarget.value })}>
@@ -130,19 +119,23 @@ export function SandboxesView() {
             ))}
           </select>
         </label>
-        <Button aria-pressed={isAll} onClick={() => select(isAll ? [] : names)}>
-          Select all
-        </Button>
+        <Button
+          label="Select all"
+          aria-pressed={isAll}
+          onClick={() => select(isAll ? [] : names)}
+        />
         {selected.length === 2 && (
-          <Button onClick={() => refine({ of: selected.join() })}>Compare</Button>
+          <Button label="Compare" onClick={() => refine({ of: selected.join() })} />
         )}
         {what !== '' && (
-          <ConfirmButton label={`Delete ${what}`} onConfirm={remove}>
-            Their records, settings and exchanges go. Nothing brings them back.
-          </ConfirmButton>
+          <Button
+            label={`Delete ${what}`}
+            confirm={`${shorten(doomed.join(', ') || 'All that the filter shows')}: records, settings and exchanges go. Nothing brings them back.`}
+            onClick={remove}
+          />
         )}
       </search>
-      {right !== '' && <Comparison left={left} right={right} />}
+      {compared.length === 2 && <Comparison names={compared} />}
       <Table
         caption="Sandboxes"
         class="records"
@@ -158,62 +151,54 @@ export function SandboxesView() {
   );
 }
 
-function Comparison({ left, right }: { readonly left: string; readonly right: string }) {
-  const names = [left, right];
-  const both = useResource(
-    `compare ${names}`,
-    (signal) =>
-      Promise.all(
-        names.map(async (name) => {
-          const query = { name };
-          const [status, [summary]] = await Promise.all([
-            client.sandbox(name).call('GET /status', { signal }),
-            server.call('GET /sandboxes', { query, signal }),
-          ]);
-          return { ...summary, ...status };
-        }),
-      ),
-    POLL_INTERVAL_MS,
+function Comparison({ names }: { readonly names: readonly string[] }) {
+  const both = usePolled(`compare ${names}`, (signal) =>
+    Promise.all(
+      names.map(async (name) => {
+        const [status, [summary]] = await Promise.all([
+          client.sandbox(name).call('GET /status', { signal }),
+          server.call('GET /sandboxes', { query: { name }, signal }),
+        ]);
+        return { ...summary, ...status };
+      }),
+    ),
   );
   return (
-    <Panel title={`${left} and ${right}`} close="Close" onClose={() => refine({ of: '' })}>
-      <Await of={both}>
-        {(columns) => (
-          <Table
-            caption="Two sandboxes"
-            rows={FACETS}
-            keyOf={({ name }) => name}
-            columns={[
-              { name: 'What', cell: ({ name }) => name },
-              ...columns.map((one, index) => ({
-                name: names[index] ?? '',
-                cell: ({ text }: Facet) => {
-                  const isSame = new Set(columns.map(text)).size === 1;
-                  return isSame ? text(one) : <mark>{text(one)}</mark>;
-                },
-              })),
-            ]}
-          />
-        )}
-      </Await>
+    <Panel title={names.join(' and ')} onClose={() => refine({ of: '' })} of={both}>
+      {(columns) => (
+        <Table
+          caption="Two sandboxes"
+          rows={Object.entries(FACETS)}
+          keyOf={([name]) => name}
+          columns={[
+            { name: 'What', cell: ([name]) => name },
+            ...columns.map((one, index) => ({
+              name: names[index] ?? '',
+              cell: ([, read]: readonly [string, Facet]) => {
+                const isSame = new Set(columns.map(read)).size === 1;
+                return isSame ? read(one) : <mark>{read(one)}</mark>;
+              },
+            })),
+          ]}
+        />
+      )}
     </Panel>
   );
 }
 
-interface Facet {
-  readonly name: string;
-  readonly text: (of: SandboxStatus & Partial<SandboxSummary>) => string;
-}
+type Facet = (of: SandboxStatus & Partial<SandboxSummary>) => string;
 
-const FACETS: readonly Facet[] = [
-  { name: 'Active scenarios', text: ({ scenarios }) => scenarios.join(', ') || 'none' },
-  { name: 'Changed assumptions', text: ({ assumptions }) => assumptions.join(', ') || 'none' },
-  { name: 'Clock', text: ({ clock }) => (clock.real ? 'real time' : formatTime(clock.now)) },
-  { name: 'Upstream', text: ({ upstream = 'none' }) => upstream },
-  { name: 'Held replies', text: ({ held }) => String(held) },
-  { name: 'Animals', text: ({ animals }) => String(animals) },
-  { name: 'Inventory entries', text: ({ inventory }) => String(inventory) },
-  { name: 'Orders', text: ({ orders }) => String(orders) },
-  { name: 'Exchanges', text: ({ requests }) => String(requests) },
-  { name: 'Findings', text: ({ findings }) => String(findings) },
-];
+const FACETS: Readonly<Record<string, Facet>> = {
+  'Active scenarios': ({ scenarios }) => scenarios.join(', ') || 'none',
+  'Changed assumptions': ({ assumptions }) => assumptions.join(', ') || 'none',
+  Clock: ({ clock }) => (clock.real ? 'real time' : formatTime(clock.now)),
+  Upstream: ({ upstream = 'none' }) => upstream,
+  'Records changed since the start': ({ changed }) =>
+    COLLECTIONS.map((name) => `${name} ${changed[name]}`).join(', '),
+  'Held replies': ({ held }) => String(held),
+  Animals: ({ animals }) => String(animals),
+  'Inventory entries': ({ inventory }) => String(inventory),
+  Orders: ({ orders }) => String(orders),
+  Exchanges: ({ requests }) => String(requests),
+  Findings: ({ findings }) => String(findings),
+};

@@ -1,33 +1,30 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ControlError } from '../../client/control-client.ts';
-import type { Editor, ScenarioProblem } from '../editor/scenario-editor.ts';
-import { Button, ConfirmButton, save } from '../parts/buttons.tsx';
+import { Button, save } from '../parts/buttons.tsx';
 import { Field, NameForm } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { visible } from '../parts/texts.tsx';
+import { Rows } from '../parts/table.tsx';
+import { Marked, visible } from '../parts/texts.tsx';
 import { formatHref, go } from '../state/place.ts';
-import { attempt, POLL_INTERVAL_MS, useResource } from '../state/resource.ts';
+import { attempt, usePolled, useResource, useSettled } from '../state/resource.ts';
 import {
-  findHidingRule,
-  fitsForm,
-  formatRuleFields,
+  findHiddenRules,
   formatRules,
+  groupRules,
   parseScenario,
-  type Rule,
-  type ScenarioParts,
   setDescription,
 } from '../state/rule-fields.ts';
 import {
   dropDraft,
   keepDraft,
   readDraft,
+  readOrGone,
   readScenario,
   renameScenario,
   type ScenarioVersion,
   saveScenario,
 } from '../state/scenarios.ts';
-import { client, notice } from '../state/session.ts';
-import { highlight } from './message.tsx';
+import { client } from '../state/session.ts';
 
 interface ScenarioPanelProps {
   readonly name: string;
@@ -35,201 +32,181 @@ interface ScenarioPanelProps {
   readonly onDuplicate: (text: string) => void;
 }
 
-const GONE: ScenarioVersion = { text: '', etag: undefined };
-
 export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProps) {
-  const parent = useRef<HTMLDivElement>(null);
-  const editor = useRef<Editor | undefined>(undefined);
-  const draft = useRef<ScenarioVersion>({ text: '', etag: undefined });
-  const [isChanged, setChanged] = useState(false);
-  const [problems, setProblems] = useState<readonly ScenarioProblem[]>([]);
-  const [parts, setParts] = useState<ScenarioParts>();
-  const [isFailed, setFailed] = useState(false);
-  const isSaving = useRef(false);
-  const theirs = useResource(
-    `scenario ${name}`,
-    async (signal) => {
-      const { etag } = draft.current;
-      return { since: etag, ...(await readOrGone(name, signal)) };
-    },
-    POLL_INTERVAL_MS,
-  ).value;
-
-  const take = (next: ScenarioVersion, isSaved: boolean) => {
-    draft.current = next;
+  /** What the editor shows, and the version that it comes from. */
+  const shown = useSignal(readDraft(name));
+  const [isChanged, setChanged] = useState(shown.value !== undefined);
+  const isBusy = useRef(false);
+  const loaded = usePolled(`scenario ${name}`, async (signal) => {
+    const since = shown.value?.etag;
+    return { since, ...(await readOrGone(name, signal)) };
+  });
+  const theirs = loaded.value;
+  const show = (next: ScenarioVersion, isSaved: boolean) => {
+    shown.value = next;
     if (isSaved) dropDraft(name);
     else keepDraft(name, next);
     setChanged(!isSaved);
   };
-  const store = async (turnOn: boolean, { etag } = draft.current) => {
-    const { text } = draft.current;
-    const done = turnOn ? `Saved ${name}. It is on.` : `Saved ${name}.`;
-    isSaving.current = true;
-    await attempt(done, async () => {
-      await saveScenario(name, text, { turnOn, etag });
-      const saved = await readScenario(name);
-      const { current } = draft;
-      take({ text: current.text, etag: saved.etag }, current.text === saved.text);
-    });
-    isSaving.current = false;
-  };
-  const takeTheirs = ({ text, etag }: ScenarioVersion) => {
-    editor.current?.replace(text);
-    take({ text, etag }, true);
-  };
-  useEffect(() => {
-    const controller = new AbortController();
-    const opening = async () => {
-      const { openEditor } = await import('../editor/scenario-editor.ts');
-      const [schema, loaded] = await Promise.all([
-        client.call('GET /scenario-schema').then(Object),
-        readOrGone(name),
-      ]);
-      if (parent.current === null || controller.signal.aborted) return;
-      const kept = readDraft(name);
-      take(kept ?? loaded, kept === undefined);
-      editor.current = openEditor({
-        parent: parent.current,
-        text: draft.current.text,
-        schema,
-        check: async (edited) => {
-          const body = { text: edited };
-          const { problems: found } = await client.call('POST /scenario/check', { body });
-          setProblems(found);
-          setParts(await parseScenario(edited));
-          return found;
-        },
-        onText: (text) => {
-          if (text !== draft.current.text) take({ ...draft.current, text }, false);
-        },
-        onApply: () => void store(true),
-      });
-    };
-    opening().catch(() => setFailed(true));
-    return () => {
-      controller.abort();
-      editor.current?.close();
-    };
-  }, [name]);
-  const { etag } = draft.current;
-  const isNewer = theirs?.since === etag && theirs?.etag !== etag;
-  // An answer from before the last save says nothing.
-  const other = isNewer && editor.current && !isSaving.current ? theirs : undefined;
-  useEffect(() => {
-    if (other === undefined || isChanged) return;
-    if (other.etag !== undefined) takeTheirs(other);
-    else {
-      take({ ...draft.current, etag: undefined }, false);
-      const text = `The server no longer has ${name}. Its text is still here: you can save it again.`;
-      notice.value = { kind: 'failed', text };
-    }
-  });
-  const rename = async (next: string) => {
-    const done = `Renamed ${name} to ${next}.`;
-    const { text } = draft.current;
-    const isDone = await attempt(done, () => renameScenario(name, text, next));
-    if (isDone) leave(next);
+  const type = (text: string) => show({ text, etag: shown.value?.etag }, false);
+  const run = async (done: string, action: () => Promise<unknown>) => {
+    isBusy.current = true;
+    const isDone = await attempt(done, action);
+    isBusy.current = false;
     return isDone;
   };
-  const remove = async () => {
-    const path = { name };
-    const drop = () => client.call('DELETE /scenarios/{name}', { path });
-    if (await attempt(`Deleted ${name}.`, drop)) leave();
+  const store = (turnOn: boolean, base = shown.value) => {
+    const { text = '' } = shown.value ?? {};
+    return run(turnOn ? `Saved ${name}. It is on.` : `Saved ${name}.`, async () => {
+      await saveScenario(name, text, { turnOn, etag: base?.etag });
+      const saved = await readScenario(name);
+      const typed = shown.value?.text ?? '';
+      show({ text: typed, etag: saved.etag }, typed === saved.text);
+    });
   };
   const leave = (next?: string) => {
     dropDraft(name);
     go('scenarios', next);
   };
+  // An answer from before the last save says nothing.
+  const isNewer = theirs?.since === shown.value?.etag && theirs?.etag !== shown.value?.etag;
+  const other = isNewer && !isBusy.current ? theirs : undefined;
+  useEffect(() => {
+    if (other === undefined || isChanged) return;
+    // What the server no longer has stays, as if it had been typed.
+    if (other.etag !== undefined) show(other, true);
+    else if (shown.value !== undefined) show(shown.value, false);
+  });
+  const rename = async (next: string) => {
+    const { text = '' } = shown.value ?? {};
+    const isDone = await run(`Renamed ${name} to ${next}.`, () => renameScenario(name, text, next));
+    if (isDone) leave(next);
+    return isDone;
+  };
+  const remove = async () => {
+    const drop = () => client.call('DELETE /scenarios/{name}', { path: { name } });
+    if (await run(`Deleted ${name}.`, drop)) leave();
+  };
   return (
     <Panel
       title={name}
       beside={isChanged && <span class="quiet">Not saved; this tab keeps it</span>}
-      close="Close"
       onClose={() => go('scenarios')}
+      of={{ ...loaded, value: shown.value }}
     >
-      {isFailed && (
-        <p class="problem" role="alert">
-          The editor could not be loaded.
-        </p>
+      {({ text }) => (
+        <>
+          {other !== undefined && isChanged && (
+            <Conflict
+              mine={text}
+              theirs={other}
+              onMine={() => store(false, other)}
+              onTheirs={() => (other.etag === undefined ? leave() : show(other, true))}
+            />
+          )}
+          <Editor name={name} text={text} onText={type} onApply={() => void store(true)} />
+          <div class="bar">
+            <Button class="main" label="Save" onClick={() => store(false)} />
+            {!isActive && <Button label="Save and turn on" onClick={() => store(true)} />}
+            <Button label="Duplicate" onClick={() => onDuplicate(text)} />
+            <Button label="Download YAML" onClick={() => save(`${name}.yaml`, text)} />
+            <Button
+              label="Delete"
+              of={name}
+              confirm="The scenario goes for everyone who uses this sandbox. If it is active, it stays so."
+              onClick={remove}
+            />
+          </div>
+          <NameForm label="Name" action="Rename" value={name} onName={rename} />
+          <p class="quiet">
+            Ctrl+Enter saves and turns on. The scenario ends with the server: download it, or start
+            the server with <code>--scenarios DIR</code>.
+          </p>
+        </>
       )}
-      {other !== undefined && isChanged && (
-        <Conflict
-          mine={draft.current.text}
-          theirs={other}
-          onMine={() => store(false, other)}
-          onTheirs={() => (other.etag === undefined ? leave() : takeTheirs(other))}
-        />
-      )}
-      {parts !== undefined && (
-        <Field
-          key={parts.description}
-          name="description"
-          label="Description"
-          value={parts.description}
-          onChange={async ({ currentTarget: { value } }) =>
-            editor.current?.replace(await setDescription(draft.current.text, value))
-          }
-        />
-      )}
-      <div ref={parent} />
-      <ul class="rows" aria-label="Problems">
-        {problems.map(({ line, column, message }) => (
-          <li key={`${line}:${column}:${message}`}>
-            <Button onClick={() => editor.current?.show(line, column)}>Line {line}</Button>
-            <span class="problem">{message}</span>
-          </li>
-        ))}
-      </ul>
-      <ul class="rows" aria-label="Rules">
-        {parts?.rules.map((rule, index) => (
-          <li key={index}>
-            <span class="grow quiet">
-              {visible(formatRules(formatRuleFields(rule)))}
-              <HidingRule rules={parts.rules} index={index} />
-            </span>
-            {fitsForm(rule) && (
-              <a href={formatHref('exchanges', 'rule', { scenario: name, rule: String(index) })}>
-                Edit rule {index + 1}
-              </a>
-            )}
-          </li>
-        ))}
-      </ul>
-      <div class="bar">
-        <Button class="main" onClick={() => store(false)}>
-          Save
-        </Button>
-        {!isActive && <Button onClick={() => store(true)}>Save and turn on</Button>}
-      </div>
-      <div class="bar">
-        <Button onClick={() => onDuplicate(draft.current.text)}>Duplicate</Button>
-        <Button onClick={() => save(`${name}.yaml`, draft.current.text)}>Download YAML</Button>
-        <ConfirmButton label="Delete" name={`Delete ${name}`} onConfirm={remove}>
-          The scenario goes for everyone who uses this sandbox. If it is active, it stays so.
-        </ConfirmButton>
-      </div>
-      <NameForm label="Name" action="Rename" value={name} onName={rename} />
-      <p class="quiet">
-        Ctrl+Space completes, Ctrl+Enter saves and turns on. The scenario ends with the server:
-        download it, or start the server with <code>--scenarios DIR</code>.
-      </p>
     </Panel>
   );
 }
 
-async function readOrGone(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
-  try {
-    return await readScenario(name, signal);
-  } catch (error) {
-    if (error instanceof ControlError && error.status === 404) return GONE;
-    throw error;
-  }
+/** Milliseconds without a keystroke before the text is checked. */
+const CHECK_DELAY_MS = 300;
+
+interface EditorProps {
+  readonly name: string;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly onApply: () => void;
 }
 
-function HidingRule(props: { readonly rules: readonly Rule[]; readonly index: number }) {
-  const hiding = findHidingRule(props.rules, props.index);
-  if (hiding === undefined) return null;
-  return <b class="problem"> It never applies: rule {hiding + 1} takes its calls.</b>;
+function Editor({ name, text, onText, onApply }: EditorProps) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const settled = useSettled(text, CHECK_DELAY_MS);
+  const checked = useResource(settled, async (signal) => {
+    const { problems } = await client.call('POST /scenario/check', {
+      body: { text: settled },
+      signal,
+    });
+    return { problems, parts: await parseScenario(settled) };
+  });
+  const { problems = [], parts } = checked.value ?? {};
+  const last = useRef(parts);
+  last.current = parts ?? last.current;
+  const { description = '', rules = [] } = last.current ?? {};
+  const isBroken = checked.value !== undefined && parts === undefined;
+  const hidden = findHiddenRules(rules);
+  const show = (line: number, column: number) => {
+    const before = text.split('\n').slice(0, line - 1);
+    const at = before.reduce((length, { length: own }) => length + own + 1, 0) + column - 1;
+    area.current?.setSelectionRange(at, at);
+    area.current?.focus();
+  };
+  return (
+    <>
+      <Field
+        key={description}
+        name="description"
+        label={isBroken ? 'Description (the YAML below has mistakes)' : 'Description'}
+        disabled={isBroken}
+        value={description}
+        onChange={async ({ currentTarget: { value } }) => onText(await setDescription(text, value))}
+      />
+      <textarea
+        ref={area}
+        class="editor"
+        aria-label="Scenario in YAML"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget: { value } }) => onText(value)}
+        onKeyDown={({ key, ctrlKey, metaKey }) => {
+          if (key === 'Enter' && (ctrlKey || metaKey)) onApply();
+        }}
+      />
+      <Rows of={problems} keyOf={(problem) => JSON.stringify(problem)} label="Problems">
+        {({ line, column, message }) => (
+          <button type="button" class="link problem" onClick={() => show(line, column)}>
+            line {line}, column {column}: {visible(message)}
+          </button>
+        )}
+      </Rows>
+      {hidden.map((sentence) => (
+        <p key={sentence} class="problem">
+          {sentence}
+        </p>
+      ))}
+      <Rows of={groupRules(rules)} keyOf={({ index }) => index} label="Rules">
+        {({ index, texts, fits }) => (
+          <>
+            <span class="grow quiet">{visible(formatRules(texts))}</span>
+            {fits && (
+              <a href={formatHref('exchanges', 'rule', { scenario: name, rule: String(index) })}>
+                Edit rule {index + 1}
+              </a>
+            )}
+          </>
+        )}
+      </Rows>
+    </>
+  );
 }
 
 interface ConflictProps {
@@ -250,14 +227,20 @@ function Conflict({ mine, theirs, onMine, onTheirs }: ConflictProps) {
         Your text is still here.
       </p>
       <div class="bar">
-        <Button onClick={onMine}>{isGone ? 'Save mine again' : 'Keep mine'}</Button>
-        <Button onClick={onTheirs}>{isGone ? 'Drop mine' : 'Take theirs'}</Button>
+        <Button label={isGone ? 'Save mine again' : 'Keep mine'} onClick={onMine} />
+        <Button
+          label={isGone ? 'Drop mine' : 'Take theirs'}
+          confirm="What you typed goes. Nothing brings it back."
+          onClick={onTheirs}
+        />
       </div>
       {!isGone && (
         <details>
           <summary>Compare</summary>
           <p>Theirs; lines that yours does not have are marked.</p>
-          <pre>{highlight(visible(theirs.text), visible(mine))}</pre>
+          <pre>
+            <Marked text={visible(theirs.text)} other={visible(mine)} />
+          </pre>
         </details>
       )}
     </section>

@@ -1,12 +1,18 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
-import { Button, ConfirmButton } from '../parts/buttons.tsx';
-import { Field, Form, NameForm, type Texts } from '../parts/form.tsx';
-import { Tabs } from '../parts/panel.tsx';
-import { QuerySearch } from '../parts/query-inputs.tsx';
-import { type Column, createSortedHead, More, Table, usePagedList } from '../parts/table.tsx';
-import { Loading, plural, shorten, visible } from '../parts/texts.tsx';
-import { formatTitle, place } from '../state/place.ts';
+import { Button } from '../parts/buttons.tsx';
+import { Field, Form, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
+import { Loading, Tabs } from '../parts/panel.tsx';
+import {
+  type Column,
+  createSortedColumn,
+  More,
+  Rows,
+  Table,
+  usePagedList,
+} from '../parts/table.tsx';
+import { plural, shorten, visible } from '../parts/texts.tsx';
+import { capitalize, place } from '../state/place.ts';
 import {
   type FieldInfo,
   formatValue,
@@ -14,11 +20,11 @@ import {
   parseValue,
   type Row,
   TABLES,
-} from '../state/record-tables.ts';
-import { attempt, useResource } from '../state/resource.ts';
+} from '../state/records.ts';
+import { attempt, perform, useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 
-const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, formatTitle(name)]));
+const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, capitalize(name)]));
 
 export function StoreView() {
   const { item } = place.value;
@@ -27,72 +33,49 @@ export function StoreView() {
     <>
       <Tabs label="Collections" view="store" items={TITLES} current={opened} />
       <RecordTable key={opened} name={opened} />
-      <StoreTools />
+      <Snapshots />
+      <Button
+        label="Reset the store"
+        confirm="All records go back to the start. Snapshots, settings and exchanges stay."
+        onClick={() => perform('Store reset.', 'POST /reset', { body: { keep: BUT_THE_STORE } })}
+      />
     </>
   );
 }
 
-const BUT_THE_STORE = {
-  keep: ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'],
-} as const;
+const BUT_THE_STORE = ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] as const;
 
-function StoreTools() {
+function Snapshots() {
   const list = useResource('snapshots', (signal) => client.call('GET /snapshots', { signal }));
+  const keep = (name: string) =>
+    perform(`Saved snapshot ${name}.`, 'POST /snapshots', { body: { name } });
+  const restore = (path: { readonly name: string }) =>
+    perform(`Restored ${path.name}.`, 'POST /snapshots/{name}/restore', { path });
+  const remove = (path: { readonly name: string }) =>
+    perform(`Deleted ${path.name}.`, 'DELETE /snapshots/{name}', { path });
   return (
-    <>
-      <section aria-labelledby="snapshots">
-        <h2 id="snapshots">Snapshots</h2>
-        <p class="quiet">A snapshot keeps all records of this sandbox as they are now.</p>
-        <NameForm
-          label="Name of a new snapshot"
-          action="Keep"
-          onName={(name) =>
-            attempt(`Saved snapshot ${name}.`, () =>
-              client.call('POST /snapshots', { body: { name } }),
-            )
-          }
-        />
-        <ul class="rows">
-          {list.value?.map(({ name, animals, orders }) => (
-            <li key={name}>
-              <b>{name}</b>{' '}
-              <span class="quiet">
-                {plural(animals, 'animal')}, {plural(orders, 'order')}
-              </span>
-              <Button
-                aria-label={`Restore ${name}`}
-                onClick={() =>
-                  attempt(`Restored ${name}.`, () =>
-                    client.call('POST /snapshots/{name}/restore', { path: { name } }),
-                  )
-                }
-              >
-                Restore
-              </Button>
-              <ConfirmButton
-                label="Delete"
-                name={`Delete ${name}`}
-                onConfirm={() =>
-                  attempt(`Deleted ${name}.`, () =>
-                    client.call('DELETE /snapshots/{name}', { path: { name } }),
-                  )
-                }
-              >
-                The snapshot goes; the records stay as they are.
-              </ConfirmButton>
-            </li>
-          ))}
-        </ul>
-      </section>
-      <ConfirmButton
-        label="Reset the store"
-        onConfirm={() =>
-          attempt('Store reset.', () => client.call('POST /reset', { body: BUT_THE_STORE }))
-        }
-      >
-        All records go back to the start. Snapshots, settings and exchanges stay.
-      </ConfirmButton>
-    </>
+    <section aria-labelledby="snapshots">
+      <h2 id="snapshots">Snapshots</h2>
+      <p class="quiet">A snapshot keeps all records of this sandbox as they are now.</p>
+      <NameForm label="Name of a new snapshot" action="Keep" onName={keep} />
+      <Rows of={list.value ?? []} keyOf={({ name }) => name}>
+        {({ name, animals, orders }) => (
+          <>
+            <b>{name}</b>{' '}
+            <span class="quiet">
+              {plural(animals, 'animal')}, {plural(orders, 'order')}
+            </span>
+            <Button label="Restore" of={name} onClick={() => restore({ name })} />
+            <Button
+              label="Delete"
+              of={name}
+              confirm="The snapshot goes; the records stay as they are."
+              onClick={() => remove({ name })}
+            />
+          </>
+        )}
+      </Rows>
+    </section>
   );
 }
 
@@ -101,12 +84,13 @@ const PAGE_SIZE = 25;
 function RecordTable({ name }: { readonly name: CollectionName }) {
   const { noun, id, shortcuts } = TABLES[name];
   const fields = listFields(name);
-  const { list, q, sort, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
+  const { list, q, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
     client.send(`GET /${name}`, { query: Object(paging), signal }),
   );
   /** The record in the form, as it was when that was opened; empty for a new one. */
   const [edited, edit] = useState<Row | undefined>(undefined);
   const idOf = (row: Row) => formatValue(row[id]);
+  const nameOf = (row: Row) => `${noun} ${idOf(row)}`;
   const pathOf = (row: Row) => ({ id: idOf(row) });
   // Before the form is seen: what is typed at once goes where it should.
   useLayoutEffect(() => {
@@ -114,14 +98,10 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
     document.querySelector<HTMLElement>('form.card input')?.focus();
     return () => document.getElementById(`edit-${idOf(edited)}`)?.focus();
   }, [edited]);
-  const { records, total } = list.value ?? { records: [], total: 0 };
   const remove = async (row: Row) => {
+    const drop = () => client.call(`DELETE /${name}/{id}`, { path: pathOf(row) });
     // The row disappears, and the focus with it.
-    const path = pathOf(row);
-    const done = `Deleted ${noun} ${idOf(row)}.`;
-    if (await attempt(done, () => client.call(`DELETE /${name}/{id}`, { path }))) {
-      document.getElementById('main')?.focus();
-    }
+    if (await attempt(`Deleted ${nameOf(row)}.`, drop)) document.getElementById('main')?.focus();
   };
   const change = (row: Row, done: string, changes: Row) => {
     const body = Object(changes);
@@ -131,17 +111,19 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
   const save = async (row: Row, body: Row) => {
     const isDone = await (isNew
       ? attempt(`Added the ${noun}.`, () => client.send(`POST /${name}`, { body: Object(body) }))
-      : change(row, `Saved ${noun} ${idOf(row)}.`, body));
+      : change(row, `Saved ${nameOf(row)}.`, body));
     if (isDone) edit(undefined);
     return isDone;
   };
   const columns: readonly Column<Row>[] = [
-    ...fields.map((field) => ({
-      name: field.name,
-      class: field.isInteger ? 'number' : undefined,
-      ...createSortedHead(field.name, sort),
-      cell: (row: Row) => <bdi>{shorten(visible(formatValue(row[field.name])))}</bdi>,
-    })),
+    ...fields.map((field) =>
+      createSortedColumn<Row>(
+        field.name,
+        (row) => <bdi>{shorten(visible(formatValue(row[field.name])))}</bdi>,
+        field.name,
+        field.isInteger ? 'number' : undefined,
+      ),
+    ),
     {
       name: 'Actions',
       class: 'acts',
@@ -151,64 +133,61 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
           {shortcuts(row).map(({ label, changes, done }, index) => (
             <Button
               key={index} // the button that was pressed keeps the focus when it becomes another
-              aria-label={`${label} ${noun} ${idOf(row)}`}
+              label={label}
+              of={nameOf(row)}
               onClick={() => change(row, done, changes)}
-            >
-              {label}
-            </Button>
+            />
           ))}
           <Button
             id={`edit-${idOf(row)}`}
-            aria-label={`Edit ${noun} ${idOf(row)}`}
+            label="Edit"
+            of={nameOf(row)}
             onClick={() => edit(row)}
-          >
-            Edit
-          </Button>
-          <ConfirmButton
+          />
+          <Button
             label="Delete"
-            name={`Delete ${noun} ${idOf(row)}`}
-            onConfirm={() => remove(row)}
-          >
-            Clients no longer find it. Undo brings it back.
-          </ConfirmButton>
+            of={nameOf(row)}
+            confirm="Clients no longer find it. Undo brings it back."
+            onClick={() => remove(row)}
+          />
         </div>
       ),
     },
   ];
+  const { records, total } = list.value ?? { records: [], total: 0 };
+  const none = `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`;
   return (
-    <section aria-label={formatTitle(name)}>
+    <section aria-label={capitalize(name)}>
       <search class="bar">
-        <QuerySearch name="q" what={name} />
-        <Button id="edit-" aria-expanded={isNew} onClick={() => edit(isNew ? undefined : {})}>
-          Add an {noun}
-        </Button>
+        <QuerySearch name="q" label={name} />
+        <Button
+          id="edit-"
+          label={`Add an ${noun}`}
+          aria-expanded={isNew}
+          onClick={() => edit(isNew ? undefined : {})}
+        />
       </search>
       {edited !== undefined && (
         <RecordForm
           key={idOf(edited)}
-          what={`${noun} ${idOf(edited)}`.trim()}
+          what={isNew ? `New ${noun}` : `Edit ${nameOf(edited)}`}
           fields={fields.filter((field) => isNew || field.name !== id)}
           row={edited}
-          isNew={isNew}
           onSave={(changes) => save(edited, changes)}
           onCancel={() => edit(undefined)}
         />
       )}
       {list.value === undefined || list.error !== undefined ? (
-        <Loading resource={list} />
+        <Loading of={list} />
       ) : (
         <Table
-          caption={formatTitle(name)}
+          caption={capitalize(name)}
           class="records"
           columns={columns}
           rows={records}
           keyOf={idOf}
           opened={edited && idOf(edited)}
-          empty={
-            q === ''
-              ? `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`
-              : `No ${noun} has “${q}” in it.`
-          }
+          empty={q === '' ? none : `No ${noun} has “${q}” in it.`}
         />
       )}
       <More noun={['record', 'records']} {...{ limit, total }} />
@@ -217,16 +196,15 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
 }
 
 interface RecordFormProps {
-  readonly fields: readonly FieldInfo[];
   readonly what: string;
+  readonly fields: readonly FieldInfo[];
   readonly row: Row;
-  readonly isNew: boolean;
   /** Saves what changed; null removes a field. Returns whether the server took it. */
   readonly onSave: (changes: Row) => Promise<boolean>;
   readonly onCancel: () => void;
 }
 
-function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormProps) {
+function RecordForm({ what, fields, row, onSave, onCancel }: RecordFormProps) {
   const save = (texts: Texts) => {
     const changes = fields.flatMap((field) => {
       const before = formatValue(row[field.name]);
@@ -238,13 +216,14 @@ function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormPr
   return (
     <Form
       class="card bar fields"
-      aria-label={isNew ? `New ${what}` : `Edit ${what}`}
+      aria-label={what}
+      draft={what}
       onSubmit={save}
       onKeyDown={({ key }) => {
         if (key === 'Escape') onCancel();
       }}
     >
-      {!isNew && <b>{what}</b>}
+      <b>{what}</b>
       {fields.map(({ name, isInteger, suggested }) => (
         <Field
           key={name}
@@ -257,8 +236,10 @@ function RecordForm({ fields, what, row, isNew, onSave, onCancel }: RecordFormPr
           placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : ''}
         />
       ))}
-      <button type="submit">{isNew ? 'Add' : 'Save'}</button>
-      <Button onClick={onCancel}>Cancel</Button>
+      <button type="submit">Save</button>
+      <button type="reset" onClick={onCancel}>
+        Cancel
+      </button>
     </Form>
   );
 }

@@ -1,99 +1,101 @@
 import type { ReplyOf } from '../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
-import { Await, Fold, Prose, visible } from '../parts/texts.tsx';
-import { formatValue, type Row, TABLES } from '../state/record-tables.ts';
+import { Await, Fold } from '../parts/panel.tsx';
+import { type Column, Rows, Table } from '../parts/table.tsx';
+import { Marked, Prose, visible } from '../parts/texts.tsx';
+import { formatValue, type Row, TABLES } from '../state/records.ts';
 import { formatBody } from '../state/requests.ts';
-import { attempt, useResource } from '../state/resource.ts';
+import { perform, useResource } from '../state/resource.ts';
 import { client, type RecordedExchange } from '../state/session.ts';
 import { StatusBadge } from './exchange-rows.tsx';
 
-export function Alternatives({
-  of: { number, operation, basis },
-}: {
+type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
+
+interface AlternativesProps {
   readonly of: RecordedExchange;
-}) {
-  if (operation === undefined) return null;
+}
+
+export function Alternatives({ of }: AlternativesProps) {
   return (
-    <Fold title="The real service might answer instead" opened={basis === 'assumed'}>
-      {() => <AlternativeTable number={number} />}
+    <Fold title="The real service might answer instead" opened={of.basis === 'assumed'}>
+      {() => <AlternativeTable of={of} />}
     </Fold>
   );
 }
 
-type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
-
-function AlternativeTable({ number }: { readonly number: number }) {
+function AlternativeTable({ of: { number, reply } }: AlternativesProps) {
   const list = useResource(`${number} alternatives`, (signal) =>
     client.call('GET /requests/{number}/alternatives', { path: { number }, signal }),
   );
+  const given = visible(formatBody(reply.body, 2));
   const choose = ({ assumption, option }: Alternative) =>
-    attempt(`${assumption} is ${option}. Such calls get it from now on.`, () =>
-      client.call('PATCH /assumptions', { body: { [assumption]: option } }),
-    );
+    perform(`${assumption} is ${option}. Such calls get it from now on.`, 'PATCH /assumptions', {
+      body: { [assumption]: option },
+    });
+  const nameOf = ({ assumption, option }: Alternative) => `${assumption}=${option}`;
+  const columns: readonly Column<Alternative>[] = [
+    {
+      name: 'Status',
+      class: 'code',
+      cell: ({ status }) => <StatusBadge status={status} />,
+    },
+    {
+      name: 'Reply',
+      cell: (row) => {
+        const body = row.body === undefined ? 'No body.' : visible(formatBody(row.body, 2));
+        return (
+          <>
+            <code>{nameOf(row)}</code>: <Prose text={row.meaning} />
+            {body === given ? (
+              <p class="quiet">The same body; another header.</p>
+            ) : (
+              <pre>
+                <Marked text={body} other={given} />
+              </pre>
+            )}
+          </>
+        );
+      },
+    },
+    {
+      name: 'Action',
+      cell: (row) => <Button label="Choose this" of={nameOf(row)} onClick={() => choose(row)} />,
+    },
+  ];
   return (
     <Await of={list}>
-      {(alternatives) =>
-        alternatives.length === 0 ? (
-          <p class="empty">No assumption changes this reply.</p>
-        ) : (
-          <ul class="rows">
-            {alternatives.map((it) => (
-              <li key={`${it.assumption}=${it.option}`}>
-                <StatusBadge status={it.status} fault={undefined} />
-                <span class="grow">
-                  <code>
-                    {it.assumption}={it.option}
-                  </code>
-                  : <Prose text={it.meaning} />
-                  <BodyLine body={it.body} />
-                </span>
-                <Button
-                  aria-label={`Choose ${it.assumption}=${it.option}`}
-                  onClick={() => choose(it)}
-                >
-                  Choose this
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )
-      }
+      {(rows) => (
+        <Table
+          caption="Replies under other options"
+          columns={columns}
+          rows={rows}
+          keyOf={nameOf}
+          empty="No assumption changes this reply."
+        />
+      )}
     </Await>
   );
 }
 
-const MAX_LINE_CHARACTERS = 200;
-
-function BodyLine({ body }: { readonly body: unknown }) {
-  if (body === undefined) return null;
-  return (
-    <span class="quiet mono brief-body">
-      {visible(formatBody(body).slice(0, MAX_LINE_CHARACTERS))}
-    </span>
-  );
+interface ChangesProps {
+  readonly number: number;
 }
 
-type Records = Readonly<Record<CollectionName, readonly Row[]>>;
-
-interface Difference {
-  readonly record: string;
-  readonly change: string;
-}
-
-export function StoreChanges({ of: { number } }: { readonly of: RecordedExchange }) {
+export function StoreChanges({ number }: ChangesProps) {
   const rewind = (to: 'before' | 'after') =>
-    attempt(`The sandbox is as ${to} call ${number}.`, () =>
-      client.call('POST /requests/{number}/rewind', { path: { number }, body: { to } }),
-    );
+    perform(`The sandbox is as ${to} call ${number}.`, 'POST /requests/{number}/rewind', {
+      path: { number },
+      body: { to },
+    });
   return (
     <Fold title="Store before and after">
       {() => (
         <>
           <Differences number={number} />
           <div class="bar">
-            <Button onClick={() => rewind('before')}>Rewind to before call {number}</Button>
-            <Button onClick={() => rewind('after')}>Rewind to after it</Button>
+            <Button label={`Rewind to before call ${number}`} onClick={() => rewind('before')} />
+            <Button label="Rewind to after it" onClick={() => rewind('after')} />
           </div>
         </>
       )}
@@ -101,63 +103,48 @@ export function StoreChanges({ of: { number } }: { readonly of: RecordedExchange
   );
 }
 
-function Differences({ number }: { readonly number: number }) {
+type Records = Readonly<Record<CollectionName, readonly Row[]>>;
+
+function Differences({ number }: ChangesProps) {
   const list = useResource(`${number} differences`, async (signal) => {
     const read = async (at: 'before' | 'after'): Promise<Records> => {
-      const query = { at };
-      return Object(
-        await client.call('GET /requests/{number}/state', { path: { number }, query, signal }),
-      );
+      const input = { path: { number }, query: { at }, signal };
+      return Object(await client.call('GET /requests/{number}/state', input));
     };
     const [before, after] = await Promise.all([read('before'), read('after')]);
     return COLLECTIONS.flatMap((name) => listDifferences(name, before[name], after[name]));
   });
   return (
     <Await of={list}>
-      {(differences) =>
-        differences.length === 0 ? (
-          <p class="empty">This call changed no record.</p>
-        ) : (
-          <ul class="rows">
-            {differences.map(({ record, change }) => (
-              <li key={record}>
-                <b>{record}</b> <span class="mono">{visible(change)}</span>
-              </li>
-            ))}
-          </ul>
-        )
-      }
+      {(differences) => (
+        <Rows of={differences} keyOf={({ record }) => record} empty="This call changed no record.">
+          {({ record, change }) => (
+            <>
+              <b>{record}</b> <span class="mono">{visible(change)}</span>
+            </>
+          )}
+        </Rows>
+      )}
     </Await>
   );
 }
 
-function listDifferences(
-  name: CollectionName,
-  before: readonly Row[],
-  after: readonly Row[],
-): readonly Difference[] {
+function listDifferences(name: CollectionName, before: readonly Row[], after: readonly Row[]) {
   const { noun, id } = TABLES[name];
-  const idOf = (row: Row) => formatValue(row[id]);
-  const old = new Map(before.map((row) => [idOf(row), row]));
-  const left = new Set(after.map(idOf));
-  const removed = before.filter((row) => !left.has(idOf(row)));
-  const changes = after.flatMap((row) => {
-    const previous = old.get(idOf(row));
-    if (previous === undefined) return [[row, `added ${formatBody(row)}`] as const];
-    const change = formatDifference(previous, row);
-    return change === '' ? [] : [[row, change] as const];
+  const byId = (rows: readonly Row[]) => new Map(rows.map((row) => [formatValue(row[id]), row]));
+  const [old, next] = [byId(before), byId(after)];
+  return [...new Set([...old.keys(), ...next.keys()])].flatMap((key) => {
+    const change = formatDifference(old.get(key), next.get(key));
+    return change === '' ? [] : [{ record: `${noun} ${key}`, change }];
   });
-  return [...removed.map((row) => [row, `removed ${formatBody(row)}`] as const), ...changes].map(
-    ([row, change]) => ({ record: `${noun} ${idOf(row)}`, change }),
-  );
 }
 
-function formatDifference(before: Row, after: Row): string {
+function formatDifference(before: Row | undefined, after: Row | undefined): string {
+  if (before === undefined) return `added ${formatBody(after)}`;
+  if (after === undefined) return `removed ${formatBody(before)}`;
+  const format = (row: Row, field: string) => formatValue(row[field]) || 'none';
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((field) => formatValue(before[field]) !== formatValue(after[field]))
-    .map(
-      (field) =>
-        `${field}: ${formatValue(before[field]) || 'none'} → ${formatValue(after[field]) || 'none'}`,
-    )
+    .filter((field) => format(before, field) !== format(after, field))
+    .map((field) => `${field}: ${format(before, field)} → ${format(after, field)}`)
     .join(', ');
 }

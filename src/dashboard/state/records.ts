@@ -14,16 +14,18 @@ interface Shortcut {
   readonly done: string;
 }
 
-export interface TableInfo {
+interface TableInfo {
   readonly noun: string;
+  readonly nouns: string;
   readonly id: string;
   readonly shortcuts: (row: Row) => readonly Shortcut[];
 }
 
 export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
-  animals: { noun: 'animal', id: 'id', shortcuts: () => [] },
+  animals: { noun: 'animal', nouns: 'animals', id: 'id', shortcuts: () => [] },
   inventory: {
     noun: 'inventory entry',
+    nouns: 'inventory entries',
     id: 'petId',
     shortcuts: ({ quantity, petId }) => {
       const changes = { quantity: 0, status: 'sold' };
@@ -33,6 +35,7 @@ export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
   },
   orders: {
     noun: 'order',
+    nouns: 'orders',
     id: 'id',
     shortcuts: ({ status, id }) => {
       const to = (label: string, next: string, done: string): Shortcut => ({

@@ -1,0 +1,240 @@
+import { useState } from 'preact/hooks';
+import { OPERATION_IDS, OPERATIONS, operationShape } from '../../contract/operations.ts';
+import { isRowName } from '../../contract/records.ts';
+import { FAULT_NAMES } from '../../scenario/fault-table.ts';
+import { Field, type FieldProps, Form, LINES, NAME, type Texts } from '../parts/form.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { go, place } from '../state/place.ts';
+import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';
+import { attempt, useResource } from '../state/resource.ts';
+import {
+  findHiddenRules,
+  formatRuleFields,
+  formatRules,
+  groupRules,
+  insertRules,
+  parseRules,
+  parseScenario,
+  type RuleGroup,
+} from '../state/rule-fields.ts';
+import { dropDraft, readDraft, readScenario, saveScenario } from '../state/scenarios.ts';
+import { client } from '../state/session.ts';
+
+const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
+
+export function RequestForm() {
+  const from = Number(place.value.query.get('from'));
+  const loaded = useResource(`${from}`, async (signal) => {
+    if (!(from > 0)) return FIRST_REQUEST;
+    const path = { number: from };
+    return copyRequest(await client.call('GET /requests/{number}', { path, signal }));
+  });
+  const title = from > 0 ? `Edit and send exchange ${from}` : 'New request';
+  const leave = () => go('exchanges', from > 0 ? from : undefined);
+  const send = (texts: Texts) => {
+    const { method = '', target = '', key = '', headers = '', body } = Object.fromEntries(texts);
+    const request = { method, target, key: key.trim(), headers: parseHeaderLines(headers) };
+    return sendAndOpen({ ...request, body: body || undefined }, from || undefined);
+  };
+  return (
+    <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
+      {({ method, target, key, headers, body }) => (
+        <Form class="form" draft={`request ${from}`} onSubmit={send}>
+          <Field name="method" label="Method" value={method} options={METHODS} />
+          <Field
+            name="target"
+            label="Path"
+            value={target}
+            pattern="/.*"
+            title="A path begins with a slash."
+            required
+          />
+          <Field name="key" label="API key" value={key} />
+          <Field
+            {...LINES}
+            name="headers"
+            label="Other headers, one a line"
+            rows={Math.min(8, headers.length + 1)}
+            value={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+          />
+          <Field name="body" label="Body" rows={8} value={body} />
+          <button type="submit">Send</button>
+        </Form>
+      )}
+    </Panel>
+  );
+}
+
+/** A rule of an exchange (`from`), of a reply (`of`), of a scenario (`scenario`, `rule`), or any. */
+export function RuleForm() {
+  const { query } = place.value;
+  const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
+  const loaded = useResource('rule', async (signal): Promise<Omit<FieldsProps, 'onDone'>> => {
+    const list = await client.call('GET /scenarios', { signal });
+    const own = list.flatMap((one) => (one.own ? [one.name] : []));
+    if (scenario) {
+      const { rules = [] } = (await parseScenario(await readText(scenario))) ?? {};
+      const group = groupRules(rules).find(({ index }) => index === Number(query.get('rule')));
+      if (group === undefined) throw new Error('There is no such rule.');
+      return { own, texts: group.texts, edited: { scenario, group } };
+    }
+    if (from) {
+      const input = { path: { number: from }, signal };
+      const yaml = await client.text('GET /requests/{number}/rule', input);
+      const [rule] = (await parseScenario(yaml))?.rules ?? [];
+      if (rule !== undefined) return { own, texts: formatRuleFields(rule) };
+    }
+    const [on = 'listPets', status = '503'] = reply ? reply.split('-') : [];
+    const path = isRowName(OPERATIONS, on) ? operationShape(on).path : '';
+    const [, parameter] = (reply && /\{(\w+)\}/.exec(path)) || [];
+    const where = parameter === undefined ? {} : { where: { [parameter]: 1 } };
+    const rule = { on, ...where, calls: 1, reply: { status: Number(status) } };
+    return { own, texts: formatRuleFields(rule) };
+  });
+  const title = scenario
+    ? `Edit rule ${Number(query.get('rule')) + 1} of ${scenario}`
+    : from
+      ? `Make a rule of exchange ${from}`
+      : 'Draft a rule';
+  const leave = () => {
+    if (from) go('exchanges', from);
+    else if (reply) go('coverage', reply);
+    else go('scenarios', scenario || undefined);
+  };
+  return (
+    <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
+      {(props) => <RuleFields {...props} onDone={leave} />}
+    </Panel>
+  );
+}
+
+async function readText(scenario: string): Promise<string> {
+  return (readDraft(scenario) ?? (await readScenario(scenario))).text;
+}
+
+const CALLS: readonly FieldProps[] = [
+  { name: 'on', label: 'Operation', options: [...OPERATION_IDS, '*'] },
+  {
+    ...LINES,
+    name: 'where',
+    label: 'Only for calls with these parameters, body fields, key or “header NAME”, one a line',
+    rows: 3,
+    placeholder: 'petId: 7\nheader x-tenant: acme',
+    'data-line': '^\\s*((header\\s+)?[^:\\s]+\\s*:.*)?$',
+  },
+];
+
+const EFFECT: readonly FieldProps[] = [
+  {
+    name: 'status',
+    label: 'Status, or several in turn',
+    pattern: '[2-5]\\d\\d([ ,]+[2-5]\\d\\d)*',
+    title: 'A status such as 409, or several in turn: 409, 503',
+    size: 10,
+  },
+  { name: 'fault', label: 'Fault instead', options: ['', ...FAULT_NAMES], empty: 'none' },
+  { name: 'delay', label: 'Delay in ms', pattern: '\\d*', title: 'Such as 200', size: 6 },
+  {
+    name: 'calls',
+    label: 'Calls',
+    placeholder: 'all',
+    pattern: '[0-9, \\-]*',
+    title: '1, 1-2, 3- or 2,4',
+    size: 6,
+  },
+  {
+    name: 'chance',
+    label: 'Chance',
+    placeholder: '1',
+    pattern: '1|0?\\.\\d+',
+    title: 'Above 0, up to 1, such as 0.1',
+    size: 4,
+  },
+  {
+    name: 'hold',
+    label: 'Hold under a name',
+    placeholder: 'no',
+    title: 'The reply waits until you release it',
+    size: 8,
+  },
+];
+
+const REPLY: readonly FieldProps[] = [
+  { ...LINES, name: 'headers', label: 'Headers, one a line' },
+  { name: 'body', label: 'Body', rows: 8, placeholder: 'That of the document' },
+];
+
+interface FieldsProps {
+  readonly own: readonly string[];
+  readonly texts: Texts;
+  readonly edited?: { readonly scenario: string; readonly group: RuleGroup };
+  readonly onDone: () => void;
+}
+
+let latest = '';
+
+function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
+  const [texts, setTexts] = useState(before);
+  const offered = texts.get('scenario') ?? (own.includes(latest) ? latest : (own[0] ?? ''));
+  const scenario = edited?.scenario ?? offered;
+  const others = useResource(`rules of ${scenario}`, async () =>
+    scenario === '' ? undefined : parseScenario(await readText(scenario)),
+  );
+  const { index = 0, count = 0 } = edited?.group ?? {};
+  const rules = (others.value?.rules ?? []).toSpliced(index, count, ...parseRules(texts));
+  const hidden = findHiddenRules(rules);
+  const sentence = formatRules(texts);
+  const add = async (entered: Texts) => {
+    const name = scenario || (entered.get('name') ?? '');
+    const saved = edited ? `Saved in ${name}` : `Added to ${name}`;
+    const done = [`${saved}: ${sentence}`, ...hidden].join(' ');
+    const isDone = await attempt(done, async () => {
+      if (!scenario && own.includes(name)) throw new Error(`You already have a scenario ${name}.`);
+      const { text, etag } = scenario
+        ? (readDraft(scenario) ?? (await readScenario(scenario)))
+        : { text: 'description: Rules made in the dashboard.\n', etag: undefined };
+      const changed = await insertRules(text, parseRules(entered), sentence, edited?.group);
+      await saveScenario(name, changed, { turnOn: entered.has('active'), etag });
+      dropDraft(name);
+    });
+    if (!isDone) return false;
+    latest = name;
+    onDone();
+    return true;
+  };
+  const shown = (field: FieldProps) => (
+    <Field key={field.name} value={before.get(field.name)} {...field} />
+  );
+  return (
+    <Form class="form" draft={`rule ${place.value.query}`} onSubmit={add} onTexts={setTexts}>
+      <p class="card" role="status">
+        {sentence} <b class="problem">{hidden.join(' ')}</b>
+      </p>
+      {CALLS.map(shown)}
+      <div class="bar fields">{EFFECT.map(shown)}</div>
+      {REPLY.map(shown)}
+      {edited === undefined && (
+        <Field
+          name="scenario"
+          label="Add it to"
+          value={scenario}
+          options={[...own, '']}
+          empty="a new scenario"
+        />
+      )}
+      {scenario === '' && (
+        <Field
+          label="Name of the new scenario"
+          value={own.includes('my-rules') ? '' : 'my-rules'}
+          {...NAME}
+        />
+      )}
+      <div class="bar">
+        <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>
+        <label>
+          <input type="checkbox" name="active" defaultChecked /> Turn the scenario on
+        </label>
+      </div>
+    </Form>
+  );
+}
