@@ -34,10 +34,10 @@ const REPLY_TIMEOUT_FACTOR = 6;
 /** Sends one request at a time. Follows no redirect, verifies certificates and keeps to the rate. */
 export class DeploymentClient {
   readonly url: URL;
+  readonly time: Time;
   readonly #key: string | undefined;
   readonly #pace: Pace;
   readonly #transport: ReturnType<typeof createTransport>;
-  readonly #time: Time;
   readonly #replyTimeoutMs: number;
   #isLimited = false;
 
@@ -46,7 +46,7 @@ export class DeploymentClient {
     const { timeout = DEFAULTS.deploymentTimeout } = options;
     this.url = url;
     this.#key = key;
-    this.#time = time;
+    this.time = time;
     this.#replyTimeoutMs = timeout * REPLY_TIMEOUT_FACTOR;
     this.#pace = new Pace(rate, time);
     this.#transport = createTransport(url, { ...options, timeout });
@@ -63,7 +63,7 @@ export class DeploymentClient {
       await this.#pace.turn();
       const reply = await this.#sendOnce(request);
       const wait = patient ? this.#secondsBeforeRetry(request, reply, tries) : undefined;
-      if (wait !== undefined) this.#pace.rest(wait * 1000);
+      if (wait !== undefined) this.#pace.pause(wait * 1000);
       else if (reply instanceof DeploymentError) throw reply;
       else return reply;
     }
@@ -87,14 +87,6 @@ export class DeploymentClient {
     // Once waiting did not help, later requests do not wait as well.
     this.#isLimited ||= tries === 3 || wait > 60;
     return this.#isLimited ? undefined : wait;
-  }
-
-  now(): number {
-    return this.#time.now();
-  }
-
-  async rest(milliseconds: number): Promise<void> {
-    await this.#time.wait(milliseconds);
   }
 
   close(): void {
@@ -186,7 +178,7 @@ export class Pace {
     if (at > now) await this.#time.wait(at - now);
   }
 
-  rest(milliseconds: number): void {
+  pause(milliseconds: number): void {
     this.#next = Math.max(this.#next, this.#time.now() + milliseconds);
   }
 }

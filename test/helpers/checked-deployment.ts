@@ -97,8 +97,7 @@ export async function checked(
   const { client } = deployment;
   const { change = (reply) => reply } = more;
   const sender: Sender = {
-    now: () => client.now(),
-    rest: (milliseconds) => client.rest(milliseconds),
+    time: client.time,
     send: async (request, patient) => change(await client.send(request, patient), request),
   };
   try {
@@ -151,7 +150,8 @@ export async function checkedUnder(
   const wait = async (milliseconds: number) => {
     now += milliseconds;
   };
-  const pace = new Pace(5, { now: () => now, wait });
+  const time = { now: () => now, wait };
+  const pace = new Pace(5, time);
   const write = (at: number, request: DeploymentRequest) => {
     late.push({ at: at + lag, request });
     return primary.client.send(request);
@@ -173,8 +173,7 @@ export async function checkedUnder(
     return { ...reply, headers: [...reply.headers, ...age] };
   };
   const sender: Sender = {
-    now: () => now,
-    rest: wait,
+    time,
     send: async (request) => {
       await pace.turn();
       now += LATENCY_MS / 2;

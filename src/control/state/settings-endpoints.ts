@@ -5,7 +5,7 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { hostName, isLoopbackName } from '../../contract/base-url.ts';
-import { ASSUMPTION_VERDICT, verdictOn } from '../../deployment/check/check-report.ts';
+import { ASSUMPTION_VERDICT, findVerdict } from '../../deployment/check/check-report.ts';
 import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
 import type { Upstream } from '../../sandbox/upstream.ts';
@@ -129,7 +129,7 @@ function replyWithAssumptions(
   calls?: ReadonlyMap<string, number>,
 ): ControlReply {
   const states = ASSUMPTION_IDS.map((id): AssumptionState => {
-    const checked = verdictOn(id, all);
+    const checked = findVerdict(id, all);
     const counted = calls && { calls: calls.get(id) ?? 0 };
     return { ...assumptionState(id, choices), ...(checked && { checked }), ...counted };
   });

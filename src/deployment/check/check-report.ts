@@ -54,7 +54,7 @@ export type SavedVerdicts = ValueOf<typeof SAVED_VERDICTS>;
 
 export const ASSUMPTION_VERDICT = object({ ...OF_DEPLOYMENT, ...VERDICT });
 
-export function verdictOn(
+export function findVerdict(
   id: string,
   checked: SavedVerdicts | undefined,
 ): ValueOf<typeof ASSUMPTION_VERDICT> | undefined {

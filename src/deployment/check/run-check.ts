@@ -6,7 +6,7 @@ import type { CheckOptions } from './questions/question.ts';
 import { listNeeds, QUESTIONS } from './questions/questions.ts';
 import { isDisputed } from './verdicts.ts';
 
-export type Sender = Pick<DeploymentClient, 'send' | 'rest' | 'now'>;
+export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
 
 /** Consecutive requests without an answer, after which a check looks whether the deployment is there. */
 const MAX_FAILURES = 3;
@@ -83,7 +83,7 @@ class CheckRun {
       const open = listOpenReads(this.transcript);
       if (open.length === 0) break;
       progress(`waiting ${seconds} s for the effect of writes`);
-      await this.#client.rest(seconds * 1000);
+      await this.#client.time.wait(seconds * 1000);
       waited += seconds;
       for (const name of open) await this.#sendAgain(name, waited);
     }
@@ -101,7 +101,7 @@ class CheckRun {
     const { each, times, spares } = QUESTIONS[name];
     const found: (ProbeReply | string)[] = [];
     if (times !== undefined) {
-      await this.#client.rest(1100); // no earlier request counts in the second of the burst
+      await this.#client.time.wait(1100); // no earlier request counts in the second of the burst
       const burst = Array.from({ length: times }, () => this.#exchange(name));
       found.push(...(await Promise.all(burst)));
     } else {
@@ -136,10 +136,10 @@ class CheckRun {
       key: key && keys[key],
     };
     const beside = compares && this.transcript.get(compares)?.records;
-    const sentAt = this.#client.now();
+    const sentAt = this.#client.time.now();
     try {
       const reply = await this.#client.send(request, times === undefined);
-      const receivedAt = this.#client.now();
+      const receivedAt = this.#client.time.now();
       const sending = { name, question, request, order, waited, beside, sentAt, receivedAt };
       const found = createProbeReply(sending, reply);
       return explainNoAnswer(found) ?? found;

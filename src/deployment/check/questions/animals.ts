@@ -5,13 +5,13 @@ import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { DocumentRule, Need, Question, QuestionTable } from './question.ts';
 import {
   call,
+  compareFields,
   listPets,
   NO_KEY,
   readPet,
   refused,
   status,
   uniqueIds,
-  unlike,
   unusedId,
 } from './question.ts';
 
@@ -117,7 +117,7 @@ export const ANIMAL_QUESTIONS = {
       ({ request, record, beside }) => {
         const id = BigInt(/-?\d+$/.exec(request.path)?.[0] ?? 0);
         const listed = findById(beside, id);
-        return unlike(record, listed, Object.keys({ ...listed, status: undefined }));
+        return compareFields(record, listed, Object.keys({ ...listed, status: undefined }));
       },
     ],
     settles: 'after-sunset',

@@ -7,6 +7,7 @@ import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
   call,
+  compareFields,
   listPets,
   type More,
   NO_KEY,
@@ -15,7 +16,6 @@ import {
   refuses,
   SENT_ID,
   status,
-  unlike,
 } from './question.ts';
 
 const [{ maximum: MAX_PAGE }] = OPERATIONS.listPets.parameters;
@@ -31,7 +31,7 @@ const LARGEST = 2n ** 53n;
 const LONG_NAME = `${ORIGIN}: `.padEnd(256, 'x');
 
 const asSent: DocumentRule = ({ record, sent }) =>
-  unlike(
+  compareFields(
     record,
     sent,
     ['name', 'categoryId', 'status'].filter((field) => Object.hasOwn(sent, field)),
@@ -90,7 +90,7 @@ export const CREATION_QUESTIONS = {
       sunsetDay,
       ({ record }, check) => {
         const { id, sent } = check.get('create') ?? {};
-        return unlike(record, { id, ...sent });
+        return compareFields(record, { id, ...sent });
       },
     ],
   }),

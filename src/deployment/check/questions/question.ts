@@ -119,7 +119,7 @@ export function status(expected: number) {
   return (reply: ProbeReply): boolean => reply.status === expected;
 }
 
-export function unlike(
+export function compareFields(
   found: JsonRecord | undefined,
   expected: JsonRecord | undefined,
   fields = Object.keys(expected ?? {}),

@@ -6,6 +6,7 @@ import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
   call,
+  compareFields,
   listInventory,
   type More,
   NO_KEY,
@@ -14,7 +15,6 @@ import {
   refuses,
   status,
   uniqueIds,
-  unlike,
 } from './question.ts';
 
 const LAST_STOCK = 3;
@@ -28,7 +28,7 @@ const STOCKED_PET: Need = {
 };
 
 const asStocked: DocumentRule = ({ record, sent }, check) =>
-  unlike(record, { petId: check.get('createPending')?.id, ...sent });
+  compareFields(record, { petId: check.get('createPending')?.id, ...sent });
 
 const setStock = (body: string, why: string, more?: More) =>
   call('updateInventory', '', why, {
