@@ -138,7 +138,7 @@ export class AssumptionTracker {
   get assumptions(): AssumptionId[] {
     const isSeen = (sign: Sign): boolean => this.#signs.has(sign);
     return ASSUMPTION_IDS.filter((id) => {
-      const signs = [`by ${id}`, ...assumptionShape(id).seenIn] as const;
+      const signs = [`by ${id}`, ...(assumptionShape(id).seenIn ?? [])] as const;
       return signs.some((sign) => (typeof sign === 'string' ? isSeen(sign) : sign.every(isSeen)));
     });
   }

@@ -1,7 +1,6 @@
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT, WIRE } from './assumptions/protocol-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
-import type { OperationId, Way } from './operations.ts';
 import { rowNames } from './records.ts';
 
 const TOPICS: Readonly<Record<string, object>> = {
@@ -12,7 +11,6 @@ const TOPICS: Readonly<Record<string, object>> = {
   'Keys, errors and wire format': WIRE,
 };
 
-/** Everything that the document leaves open, and the answers of the mock. */
 export const ASSUMPTIONS = { ...INPUT, ...ANIMALS, ...INVENTORY, ...ORDERS, ...WIRE } as const;
 
 export type AssumptionId = keyof typeof ASSUMPTIONS;
@@ -40,18 +38,8 @@ export function optionNames(id: AssumptionId): string[] {
   return assumptionShape(id).options.map(({ name }) => name);
 }
 
-export interface OptionReply {
-  readonly operation: OperationId;
-  readonly status: number;
-  readonly description: string;
-  readonly way: Way;
-  readonly assumption: AssumptionId;
-  readonly option: string;
-  /** `assumption=option`. */
-  readonly ground: string;
-}
-
-export const OPTION_REPLIES: readonly OptionReply[] = ASSUMPTION_IDS.flatMap((assumption) => {
+/** The replies that options add. A ground is `assumption=option`. */
+export const OPTION_REPLIES = ASSUMPTION_IDS.flatMap((assumption) => {
   const { options, touches } = assumptionShape(assumption);
   return options.flatMap(({ name: option, reply }) => {
     if (reply === undefined) return [];
@@ -60,7 +48,6 @@ export const OPTION_REPLIES: readonly OptionReply[] = ASSUMPTION_IDS.flatMap((as
   });
 });
 
-/** A number without a leading zero, per second or minute. */
 const RATE = /^[1-9]\d{0,8}\/[sm]$/;
 
 export function optionPattern(id: AssumptionId): string {

@@ -15,7 +15,6 @@ export function parseBaseUrl(text: string): URL | undefined {
   return url;
 }
 
-/** The user and the password in a URL. A percent sign that encodes nothing stands for itself. */
 export function readCredentials({ username, password }: URL) {
   return { username: decode(username), password: decode(password) };
 }
@@ -24,11 +23,11 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text;
+    return text; // A percent sign that encodes nothing stands for itself.
   }
 }
 
-/** The host of a URL, an IPv6 address without brackets. */
+/** An IPv6 address without brackets. */
 export function hostName({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
@@ -37,10 +36,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/**
- * Whether a name or an address (IPv6 without brackets) always means this machine. `localhost` and
- * its subdomains are never looked up in the DNS (RFC 6761).
- */
+/** `localhost` and its subdomains are never looked up in the DNS (RFC 6761). */
 export function isLoopbackName(name: string): boolean {
   const family = isIP(name);
   if (family !== 0) return LOOPBACK.check(name, family === 6 ? 'ipv6' : 'ipv4');

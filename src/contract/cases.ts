@@ -46,14 +46,6 @@ export interface CaseReply {
 
 type CaseTest = (reply: CaseReply) => boolean;
 
-export interface DocumentedCase {
-  readonly id: string;
-  readonly operation: OperationId;
-  readonly status: number;
-  readonly sentence: string;
-  readonly shows: CaseTest;
-}
-
 const findParameter = ({ query }: CaseReply, name: string): string | undefined =>
   query.find((pair) => pair[0] === name)?.[1];
 
@@ -82,22 +74,18 @@ function byRecord(test: (record: AnyRecord) => boolean): CaseTest {
 }
 
 const byNoRecord: CaseTest = ({ records }) => records?.length === 0;
-
 const byStatus = (status: string): CaseTest => byRecord((record) => record.status === status);
-
-const isAbsent = (value: unknown): boolean => value === undefined || value === null;
-
 const byUnseenStatus = ({ status: { seen } }: { readonly status: Field }): CaseTest =>
   byRecord(({ status }) => typeof status === 'string' && seen?.includes(status) !== true);
 
-const byLargeId = byRecord((record) => Object.values(record).some(isLargeId));
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+const lacksField = (order: AnyRecord) =>
+  Object.keys(RECORDS.Order).some((it) => isAbsent(order[it]));
 
 /** Whether a value is an id that a double rounds. Only ids are bigints. */
-function isLargeId(value: unknown): boolean {
-  return typeof value === 'bigint' && !Number.isSafeInteger(Number(value));
-}
-
-const orderFields = Object.keys(RECORDS.Order);
+const isLargeId = (value: unknown): boolean =>
+  typeof value === 'bigint' && !Number.isSafeInteger(Number(value));
+const byLargeId = byRecord((record) => Object.values(record).some(isLargeId));
 
 const byCreation =
   (hasStatus: boolean): CaseTest =>
@@ -110,16 +98,6 @@ const byQuantity =
     isObject(input) && typeof input.quantity === 'number' && test(input.quantity);
 
 type CaseRows = Readonly<Record<string, readonly [sentence: string, shows: CaseTest]>>;
-
-function createCases(operation: OperationId, status: number, rows: CaseRows): DocumentedCase[] {
-  return Object.entries(rows).map(([id, [sentence, shows]]) => ({
-    id,
-    operation,
-    status,
-    sentence,
-    shows,
-  }));
-}
 
 const UNAUTHORIZED: CaseRows = {
   'key-missing': ['No API key is sent.', ({ isTokenSent }) => !isTokenSent],
@@ -157,88 +135,95 @@ const largeId = (prefix: string, id: string, shows = byLargeId): CaseRows => ({
   [`${prefix}-large-id`]: [`${id} is beyond 2^53, where a double rounds it.`, shows],
 });
 
-/**
- * The cases within replies that the document distinguishes. A case of several operations has the same
- * id in each.
- */
-export const DOCUMENTED_CASES: readonly DocumentedCase[] = [
-  ...createCases('listPets', 200, {
-    'limit-absent': [
-      'No limit is given, so the page has at most 20 animals.',
-      (reply) => findParameter(reply, 'limit') === undefined,
-    ],
-    'limit-1': ['The smallest limit, 1.', byLimit((limit) => limit === 1)],
-    'limit-between': ['A limit from 2 to 99.', byLimit((limit) => limit > 1 && limit < 100)],
-    'limit-100': ['The largest limit, 100.', byLimit((limit) => limit === 100)],
-    'filter-unused': ['The call does not filter by status.', (reply) => !hasFilter(reply)],
-    'filter-used': ['The call asks for animals with one status only.', hasFilter],
-    'page-empty': ['There is no animal on the page.', byNoRecord],
-    ...animalStatuses('page', 'An animal on the page'),
-    ...largeId('page', 'An id on the page'),
-  }),
-  ...createCases('listPets', 401, UNAUTHORIZED),
-  ...createCases('createPet', 201, {
-    'created-with-status': ['The animal is created with a status.', byCreation(true)],
-    'created-without-status': [
-      'The animal is created without a status, which is optional.',
-      byCreation(false),
-    ],
-    ...largeId('created', 'An id of the animal'),
-  }),
-  ...createCases('createPet', 401, UNAUTHORIZED),
-  ...createCases('getPet', 200, {
-    ...animalStatuses('pet', 'The animal'),
-    'pet-sunset': [
-      'The reply says in its Sunset header when the operation ends.',
-      ({ headers }) => findHeader(headers, 'sunset') !== undefined,
-    ],
-    ...largeId('pet', 'An id of the animal'),
-  }),
-  ...createCases('getPet', 401, UNAUTHORIZED),
-  ...createCases('listInventory', 200, {
-    'inventory-empty': ['There is no inventory entry.', byNoRecord],
-    ...ENTRY,
-    ...largeId('inventory', 'A petId'),
-  }),
-  ...createCases('listInventory', 401, UNAUTHORIZED),
-  ...createCases('updateInventory', 200, {
-    'quantity-0': ['The quantity is set to 0.', byQuantity((quantity) => quantity === 0)],
-    'quantity-above': [
-      'The quantity is set to more than 0.',
-      byQuantity((quantity) => quantity > 0),
-    ],
-    ...ENTRY,
-    ...largeId('inventory', 'The petId'),
-  }),
-  ...createCases('updateInventory', 401, UNAUTHORIZED),
-  ...createCases('listOrders', 200, {
-    'orders-empty': ['There is no order.', byNoRecord],
-    'order-all-fields': [
-      'An order has all its fields.',
-      byRecord((order) => !orderFields.some((name) => isAbsent(order[name]))),
-    ],
-    'order-absent-fields': [
-      'An order lacks fields: all of them are optional.',
-      byRecord((order) => orderFields.some((name) => isAbsent(order[name]))),
-    ],
-    'order-complete': ['An order is complete.', byRecord(({ complete }) => complete === true)],
-    'order-incomplete': [
-      'An order is not complete.',
-      byRecord(({ complete }) => complete === false),
-    ],
-    ...largeId('order', 'An id of an order'),
-  }),
-  ...createCases('listOrders', 401, UNAUTHORIZED),
-  ...createCases(
-    'cancelOrder',
-    204,
-    largeId('cancelled', 'The orderId', ({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
+/** By operation and status, besides the 401 that all share. */
+const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> = {
+  listPets: {
+    200: {
+      'limit-absent': [
+        'No limit is given, so the page has at most 20 animals.',
+        (reply) => findParameter(reply, 'limit') === undefined,
+      ],
+      'limit-1': ['The smallest limit, 1.', byLimit((limit) => limit === 1)],
+      'limit-between': ['A limit from 2 to 99.', byLimit((limit) => limit > 1 && limit < 100)],
+      'limit-100': ['The largest limit, 100.', byLimit((limit) => limit === 100)],
+      'filter-unused': ['The call does not filter by status.', (reply) => !hasFilter(reply)],
+      'filter-used': ['The call asks for animals with one status only.', hasFilter],
+      'page-empty': ['There is no animal on the page.', byNoRecord],
+      ...animalStatuses('page', 'An animal on the page'),
+      ...largeId('page', 'An id on the page'),
+    },
+  },
+  createPet: {
+    201: {
+      'created-with-status': ['The animal is created with a status.', byCreation(true)],
+      'created-without-status': [
+        'The animal is created without a status, which is optional.',
+        byCreation(false),
+      ],
+      ...largeId('created', 'An id of the animal'),
+    },
+  },
+  getPet: {
+    200: {
+      ...animalStatuses('pet', 'The animal'),
+      'pet-sunset': [
+        'The reply says in its Sunset header when the operation ends.',
+        ({ headers }) => findHeader(headers, 'sunset') !== undefined,
+      ],
+      ...largeId('pet', 'An id of the animal'),
+    },
+  },
+  listInventory: {
+    200: {
+      'inventory-empty': ['There is no inventory entry.', byNoRecord],
+      ...ENTRY,
+      ...largeId('inventory', 'A petId'),
+    },
+  },
+  updateInventory: {
+    200: {
+      'quantity-0': ['The quantity is set to 0.', byQuantity((quantity) => quantity === 0)],
+      'quantity-above': ['The quantity is set to more than 0.', byQuantity((it) => it > 0)],
+      ...ENTRY,
+      ...largeId('inventory', 'The petId'),
+    },
+  },
+  listOrders: {
+    200: {
+      'orders-empty': ['There is no order.', byNoRecord],
+      'order-all-fields': ['An order has all its fields.', byRecord((it) => !lacksField(it))],
+      'order-absent-fields': [
+        'An order lacks fields: all of them are optional.',
+        byRecord(lacksField),
+      ],
+      'order-complete': ['An order is complete.', byRecord(({ complete }) => complete === true)],
+      'order-incomplete': [
+        'An order is not complete.',
+        byRecord(({ complete }) => complete === false),
+      ],
+      ...largeId('order', 'An id of an order'),
+    },
+  },
+  cancelOrder: {
+    204: largeId('cancelled', 'The orderId', ({ pathId }) => isLargeId(parseInt64(pathId ?? ''))),
+    409: {
+      'order-shipped': [
+        'The order has shipped, rather than been cancelled before.',
+        ({ wasCancelled }) => !wasCancelled,
+      ],
+    },
+  },
+};
+
+/** The cases within replies that the document distinguishes. A case of several operations has one id. */
+export const DOCUMENTED_CASES = OPERATION_IDS.flatMap((operation) =>
+  Object.entries({ ...CASES[operation], 401: UNAUTHORIZED }).flatMap(([status, rows]) =>
+    Object.entries(rows).map(([id, [sentence, shows]]) => ({
+      id,
+      operation,
+      status: Number(status),
+      sentence,
+      shows,
+    })),
   ),
-  ...createCases('cancelOrder', 401, UNAUTHORIZED),
-  ...createCases('cancelOrder', 409, {
-    'order-shipped': [
-      'The order has shipped, rather than been cancelled before.',
-      ({ wasCancelled }) => !wasCancelled,
-    ],
-  }),
-];
+);

@@ -1,9 +1,10 @@
+import type { Choices } from './assumption-table.ts';
 import type { OperationId } from './operations.ts';
 import { rowNames } from './records.ts';
 
 interface ErrorShape {
   readonly statuses: readonly number[];
-  /** The two digits after the status if `error-codes` is numeric. */
+  /** The digits after the status under `error-codes=numeric`. */
   readonly serial: string;
   /** The operations that can reply with it; all by default. */
   readonly on?: readonly OperationId[];
@@ -46,7 +47,7 @@ export const ERROR_CODES = {
   body_dropped: { statuses: [409], serial: '16', on: [] },
   not_replayable: { statuses: [409], serial: '17', on: [] },
   too_many_latches: { statuses: [409], serial: '14', on: [] },
-  /** For statuses that only a scenario asks for. */
+  // For statuses that only a scenario asks for.
   other_error: { statuses: [] as readonly number[], serial: '99', on: [] },
   ids_exhausted: { statuses: [507], serial: '01', on: ['createPet'] },
 } as const satisfies Record<string, ErrorShape>;
@@ -57,9 +58,11 @@ const CODES = rowNames(ERROR_CODES);
 
 export type StatusOf<C extends ErrorCode> = (typeof ERROR_CODES)[C]['statuses'][number];
 
-export type CodeSpelling = 'snake_case' | 'UPPER_CASE' | 'kebab-case' | 'numeric';
-
-export function spellCode(code: ErrorCode, status: number, spelling: CodeSpelling): string {
+export function spellCode(
+  code: ErrorCode,
+  status: number,
+  spelling: Choices['error-codes'],
+): string {
   switch (spelling) {
     case 'snake_case':
       return code;

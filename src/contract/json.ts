@@ -1,37 +1,26 @@
 import { isNumber, LosslessNumber, stringify as stringifyExactly } from 'lossless-json';
 import { LIMITS } from '../limits.ts';
 
-/** An object of JSON, such as a JSON Schema or a part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Text in which a double could lose a digit: 16 digits, a fraction, or an exponent. */
 const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]/;
 
-/** In characters. Evaluating a longer number would take too long. */
+/** In characters: evaluating a longer number would take too long. */
 const MAX_NUMBER_LENGTH = 400;
 
-/** A double holds any number of up to this many characters without an exponent. */
+/** In characters: any shorter number without an exponent is exact as a double. */
 const SAFE_LENGTH = 15;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/**
- * Parses JSON without losing a digit of an integer.
- *
- * Returns numbers as `parseNumber` does. Uses JSON.parse, which is many times faster, if that is exact.
- *
- * @throws SyntaxError if `text` is not JSON, RangeError if the stack overflows
- * @example parseJson('{"id":9007199254740993}') // { id: 9007199254740993n }
- */
+/** Parses JSON without losing a digit of an integer: see `parseNumber`. */
 export function parseJson(text: string): unknown {
+  // JSON.parse is many times faster.
   return MAY_LOSE_DIGITS.test(text) ? parseExactly(text) : JSON.parse(text);
 }
 
-/**
- * `parseJson` for what a caller sends.
- *
- * @throws SyntaxError if `text` is not JSON, RangeError with `TOO_DEEP` if it is nested too deeply
- */
+/** `parseJson` for what a caller sends. Throws a RangeError with `TOO_DEEP` if it nests too deeply. */
 export function parseInput(text: string): unknown {
   // A text as short as most bodies cannot be nested too deeply.
   if (text.length > LIMITS.nesting.max && !isWithinNesting(text)) throw new RangeError(TOO_DEEP);
@@ -63,14 +52,12 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** The prefix of a number that became a string. Random, so that no client can send it. */
+/** Marks a number that became a string. Random, so that no client can send it. */
 const NUMBER_PREFIX = `${Math.random().toString(36).slice(2, 10)} `;
 
 /**
- * Turns the numbers that JSON.parse could change into strings with a prefix.
- *
- * The parser of lossless-json is as fast for lists of records, but concatenates strings by character:
- * a string of 15 MB takes 8 s and 500 MB there, and 0.1 s here.
+ * Turns the numbers that JSON.parse could change into strings with a prefix. lossless-json concatenates
+ * strings by character: one of 15 MB takes 8 s and 500 MB there, and 0.1 s here.
  */
 function parseExactly(text: string): unknown {
   try {
@@ -99,11 +86,9 @@ function mayLoseDigits(literal: string): boolean {
 }
 
 /**
- * Evaluates a number in JSON. Returns a number for an integer that a double can hold, and a bigint for
- * a larger one. JSON Schema counts 1.0 and 1e3 as integers. A value that neither can hold, such as
- * 1e400, stays as it is.
- *
- * @example parseNumber('9007199254740993e0') // 9007199254740993n
+ * Evaluates a number in JSON: a bigint for an integer that a double cannot hold, such as
+ * 9007199254740993 or 1e18 (JSON Schema counts that as one). What neither can hold, such as 1e400,
+ * stays as it is.
  */
 export function parseNumber(literal: string): unknown {
   const double = Number(literal);
@@ -127,17 +112,12 @@ function parseInteger(literal: string): bigint | undefined {
   return /^0*$/.test(digits.slice(power)) ? BigInt(sign + digits.slice(0, power)) : undefined;
 }
 
-/**
- * Writes JSON with bigints as digits. Numbers that `parseNumber` could not evaluate stay as they were. Leaves
- * out undefined members.
- *
- * @param indent spaces per level; 0 writes one line
- */
+/** Writes JSON with bigints as digits, and numbers that `parseNumber` could not evaluate as they were. */
 export function writeJson(value: unknown, indent = 0): string {
   return stringifyExactly(value, undefined, indent) ?? '';
 }
 
-/** A 64-bit integer: a bigint only if a double would lose digits. */
+/** A bigint only where a double would lose digits. */
 export type Int64 = number | bigint;
 
 export const INT64_MIN = -(2n ** 63n);
@@ -155,11 +135,7 @@ export function parseInt64(text: string): bigint | undefined {
   return text.length > 20 || !isIntegerText(text) ? undefined : toInt64(BigInt(text));
 }
 
-/**
- * Converts a JSON value (see `parseJson`) to an int64.
- *
- * @returns undefined if the value is not an integer in range, or a double may have rounded it
- */
+/** The int64 that `parseJson` has read; undefined also for a double that may have been rounded. */
 export function toInt64(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
   if (typeof value !== 'bigint') return undefined;

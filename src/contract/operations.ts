@@ -10,7 +10,7 @@ interface OperationParameter {
   readonly default?: number;
 }
 
-/** What a request differs in from the example of its operation. */
+/** How a request differs from the example of its operation. */
 export interface RequestChange {
   readonly id?: string;
   readonly query?: string;
@@ -28,7 +28,6 @@ export interface Way {
   readonly send?: RequestChange;
   /** Calls of the control API, such as `PATCH /orders/1 {"status":"shipped"}`. */
   readonly arrange?: readonly string[];
-  /** A scenario that ships. */
   readonly preset?: string;
 }
 
@@ -36,7 +35,7 @@ export interface DocumentedReply {
   readonly description: string;
   readonly body?: { readonly record: RecordName; readonly list?: true };
   readonly bodyNotShown?: true;
-  /** Of an error. The example of the operation gets its success. */
+  /** Of an error: the example of the operation gets its success. */
   readonly way?: Way;
 }
 

@@ -5,7 +5,7 @@ import type { Problem } from '../words.ts';
 export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
 const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 
-/** The states of the cancel rule. The document's order has no such field. */
+/** Of the cancel rule. The document's order has no such field. */
 export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
@@ -15,7 +15,6 @@ export interface FieldValues {
   readonly integer: number;
   readonly string: string;
   readonly boolean: boolean;
-  /** An RFC 3339 instant. */
   readonly dateTime: string;
   readonly orderStatus: OrderStatus;
 }
@@ -82,7 +81,7 @@ export const RECORDS = {
 
 export type RecordName = keyof typeof RECORDS;
 
-/** The fields of stored records. Unlike a documented order, a stored one must have an id, and has a status. */
+/** Unlike a documented order, a stored one must have an id, and has a status. */
 export const STORED_RECORDS = {
   animals: RECORDS.Animal,
   inventory: RECORDS.InventoryEntry,

@@ -9,12 +9,12 @@ import { COUNT } from '../sandbox/report-shapes.ts';
 import { adviseMethod } from '../service/operation.ts';
 import { errorBody, type Reply } from '../service/reply.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
-import { ANY, ANY_TEXT, type InputOf, list, type Shape, withInput } from '../shape/shapes.ts';
+import { ANY, ANY_TEXT, type InputOf, list, type Shape, withTypes } from '../shape/shapes.ts';
 import { firstProblems, problemText } from '../words.ts';
 
 /** A document of another standard. */
 export const ANY_OBJECT: Shape<unknown, object> = {
-  ...withInput(ANY),
+  ...withTypes(ANY),
   schema: { type: 'object' },
 };
 

@@ -38,7 +38,7 @@ const VALUE = either(
 
 export function headersShape<T, In>(values: Shape<T, In>) {
   const expected = 'an object of headers by name';
-  return dictionary(values, { expected, name: HEADER_NAME, expectedName: 'a header name' });
+  return dictionary(values, HEADER_NAME, { expected, expectedName: 'a header name' });
 }
 
 const HEADERS = convert(headersShape(oneOrMore(VALUE)), (headers, at, report) => {

@@ -45,9 +45,8 @@ const KEYS = convert(
       'Keys to refuse, even those that `valid` lists; `all` for every key.',
     ),
     expires: optional(
-      dictionary(EXPIRY, {
+      dictionary(EXPIRY, VISIBLE, {
         expected: 'an object of times by key',
-        name: VISIBLE,
         expectedName: KEY.expected,
       }),
       'When keys that work expire, by key: a duration after the start, or an instant. `all` is for every other key.',

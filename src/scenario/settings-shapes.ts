@@ -9,9 +9,9 @@ import {
 } from '../contract/assumption-table.ts';
 import { LATEST } from '../service/clock.ts';
 import type { Expiry } from '../service/keyring.ts';
-import { isTrusted, type Member, object, optional } from '../shape/objects.ts';
+import { type Member, object, optional } from '../shape/objects.ts';
 import { DATE_TIME, isDateTime } from '../shape/record-shapes.ts';
-import { convert, type Shape, scalar, withInput } from '../shape/shapes.ts';
+import { type Shape, scalar, withTypes } from '../shape/shapes.ts';
 import { joinWords } from '../words.ts';
 
 /** In milliseconds: five minutes. */
@@ -113,15 +113,9 @@ function optionMember(id: AssumptionId): Member<string> {
   return optional(shape, `${question} ${meanings}.`);
 }
 
-export const ASSUME: Shape<Partial<Choices>, Partial<Choices>> = withInput(
-  convert(
-    object<Readonly<Record<string, Member<string>>>>(
-      Object.fromEntries(ASSUMPTION_IDS.map((id) => [id, optionMember(id)])),
-      {
-        expected: 'an object of options by assumption',
-        expectedName: 'an assumption that "petstore-mock assumptions" lists',
-      },
-    ),
-    (assume) => (isTrusted<Partial<Choices>>(assume) ? assume : undefined),
-  ),
+export const ASSUME: Shape<Partial<Choices>, Partial<Choices>> = withTypes(
+  object(Object.fromEntries(ASSUMPTION_IDS.map((id) => [id, optionMember(id)])), {
+    expected: 'an object of options by assumption',
+    expectedName: 'an assumption that "petstore-mock assumptions" lists',
+  }),
 );

@@ -33,7 +33,7 @@ export const internal = {
 
 type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
 
-/** An object with a value of each member, as `Values` has it: those of optional members may be left out. */
+/** `Values`, where optional members may be left out. */
 type MembersOf<
   M extends ObjectMembers,
   Values extends Readonly<Record<keyof M, unknown>>,
@@ -47,22 +47,16 @@ type MembersOf<
   }
 >;
 
-type ValuesOf<M extends ObjectMembers> = MembersOf<
-  M,
-  { [Name in keyof M]: ValueOf<M[Name]['shape']> }
->;
-
-type InputsOf<M extends ObjectMembers> = MembersOf<
-  M,
-  { [Name in keyof M]: InputOf<M[Name]['shape']> }
->;
-
 type Simplify<T> = { readonly [Name in keyof T]: T[Name] };
+
+type ValuesOf<M extends ObjectMembers> = MembersOf<M, { [N in keyof M]: ValueOf<M[N]['shape']> }>;
+type InputsOf<M extends ObjectMembers> = MembersOf<M, { [N in keyof M]: InputOf<M[N]['shape']> }>;
 
 interface ObjectOptions {
   readonly expected?: string;
   /** What is expected of a name, if a list of all names would be too long. */
   readonly expectedName?: string;
+  /** An empty object is refused. */
   readonly some?: true;
   /** Other members are left out, rather than reported. */
   readonly open?: true;
@@ -102,23 +96,19 @@ export function object<const M extends ObjectMembers>(
       if (whole && some && Object.keys(values).length === 0) {
         return report({ at, expected: joinWords(names, 'or'), found: 'an empty object' });
       }
-      return whole && isTrusted<ValuesOf<M>>(values) ? values : undefined;
+      // The compiler cannot see that the shapes have read every member.
+      return whole ? (values as ValuesOf<M>) : undefined;
     },
   };
 }
 
-/** The same with a name, under which an OpenAPI document lists its schema. */
+/** `object` with a name, under which an OpenAPI document lists its schema. */
 export function namedObject<const M extends ObjectMembers>(
   name: string,
   members: M,
   options?: ObjectOptions,
 ): Shape<ValuesOf<M>, InputsOf<M>> {
   return named(name, object(members, options));
-}
-
-/** For an object whose members shapes have read one by one: its type says no more than theirs. */
-export function isTrusted<T extends object>(_value: object): _value is T {
-  return true;
 }
 
 function objectSchema(members: ObjectMembers): Json {
@@ -169,16 +159,11 @@ function suggestMember(name: string, members: ObjectMembers, value: object): str
   return missing.length === 1 ? ` (did you mean ${missing[0]?.[0]}?)` : '';
 }
 
-interface MapOptions {
-  readonly expected: string;
-  readonly name: RegExp;
-  readonly expectedName: string;
-}
-
 /** An object with any names of a kind, and values of one shape. */
 export function dictionary<T, In>(
   values: Shape<T, In>,
-  { expected, name: pattern, expectedName }: MapOptions,
+  pattern: RegExp,
+  { expected, expectedName }: Required<Pick<ObjectOptions, 'expected' | 'expectedName'>>,
 ): Shape<ReadonlyMap<string, T>, Readonly<Record<string, In>>> {
   return {
     schema: {

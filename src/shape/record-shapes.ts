@@ -10,7 +10,7 @@ import {
   type StoredRecord,
 } from '../contract/records.ts';
 import { joinWords } from '../words.ts';
-import { isTrusted, type Member, object, optional } from './objects.ts';
+import { type Member, object, optional } from './objects.ts';
 import {
   ANY_TEXT,
   choice,
@@ -22,6 +22,7 @@ import {
   oneOrMore,
   type Shape,
   scalar,
+  withTypes,
 } from './shapes.ts';
 
 /** The JSON of a record: an int64 is a bigint only where a double would lose digits. */
@@ -33,7 +34,7 @@ type JsonOf<T> = bigint extends T ? Int64 | Exclude<T, bigint> : T;
 export type PartialRecord<R, Required extends PropertyKey> = Partial<JsonRecord<R>> &
   JsonRecord<Pick<R, Required & keyof R>>;
 
-/** Fields to change; null removes an optional one. */
+/** Fields to change; null removes an optional one (RFC 7396). */
 export type RecordChanges<R> = {
   readonly [Name in keyof R]?:
     | JsonOf<R[Name]>
@@ -46,12 +47,9 @@ type EachChange<R, Id extends PropertyKey> = RecordChanges<Omit<R, Id>> & {
   readonly where?: { readonly [Name in keyof R]?: OneOrMore<RecordChanges<R>[Name]> } | undefined;
 };
 
+/** By field, the values of which a record must have one, and the changes of those that have them. */
 export interface BulkChange {
-  /**
-   * The values to match, by member. A record must have one of them; null matches an absent member.
-   */
   readonly where: ReadonlyMap<string, ReadonlySet<unknown>>;
-  /** Members with their new values; null removes one. */
   readonly change: Readonly<Record<string, unknown>>;
 }
 
@@ -116,26 +114,18 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
   return { ...shape, schema: { ...shape.schema, ...more } };
 }
 
-/** A whole record. Its type follows from the fields, which the compiler cannot see. */
-function recordShape<const F extends Fields>(
-  fields: F,
-  options?: { readonly open?: true },
-): Shape<RecordOf<F>, JsonRecord<RecordOf<F>>>;
-function recordShape(fields: Fields, options: { readonly open?: true } = {}): Shape<object> {
-  return object(
-    createMembers(fields, fieldShape, ({ required }) => required),
-    options,
-  );
+function recordShape<const F extends Fields>(fields: F, options: { readonly open?: true } = {}) {
+  const members = createMembers(fields, fieldShape, ({ required }) => required);
+  return withTypes<RecordOf<F>, JsonRecord<RecordOf<F>>>(object(members, options));
 }
 
-const OPEN = new WeakMap<Fields, Shape<object>>();
+const OPEN = new WeakMap<Fields, Shape<unknown>>();
 
 /** A record of a client or a deployment. Leaves out members that are not fields: see `unknownMembers`. */
-export function lenientRecord<const F extends Fields>(fields: F): Shape<RecordOf<F>>;
-export function lenientRecord(fields: Fields): Shape<object> {
+export function lenientRecord<const F extends Fields>(fields: F): Shape<RecordOf<F>> {
   const shape = OPEN.get(fields) ?? recordShape(fields, { open: true });
   OPEN.set(fields, shape);
-  return shape;
+  return withTypes(shape);
 }
 
 export const RECORD_SHAPES: {
@@ -146,37 +136,32 @@ export const RECORD_SHAPES: {
   orders: recordShape(STORED_RECORDS.orders),
 };
 
-export function membersShape<const F extends Fields, Required extends keyof F>(
+export function membersShape<const F extends Fields, Required extends keyof F & string>(
   fields: F,
   required: readonly Required[],
-): Shape<Partial<RecordOf<F>>, PartialRecord<RecordOf<F>, Required>>;
-export function membersShape(fields: Fields, required: readonly PropertyKey[]): Shape<object> {
-  return object(createMembers(fields, fieldShape, (_, name) => required.includes(name)));
+) {
+  const members = createMembers(fields, fieldShape, (_, name) =>
+    required.some((it) => it === name),
+  );
+  return withTypes<Partial<RecordOf<F>>, PartialRecord<RecordOf<F>, Required>>(object(members));
 }
 
-/** Members of a record that change; null removes an optional one (RFC 7396). */
-export function changesShape<const F extends Fields>(
-  fields: F,
-): Shape<Readonly<Record<string, unknown>>, RecordChanges<RecordOf<F>>>;
-export function changesShape(fields: Fields): Shape<Readonly<Record<string, unknown>>> {
-  return object(createMembers(fields, nullableShape));
+export function changesShape<const F extends Fields>(fields: F) {
+  return withTypes<Readonly<Record<string, unknown>>, RecordChanges<RecordOf<F>>>(
+    object(createMembers(fields, nullableShape)),
+  );
 }
 
-/**
- * A change of every record that `where` matches. `where` lists values by member, of which a record
- * must have one; null matches an absent member. The members beside `where` are the changes.
- *
- * @param id the member that is the id, which stays
- */
-export function eachShape<const F extends Fields, Id extends keyof F>(
+/** Changes of every record that `where` matches, beside it. `id` stays. */
+export function eachShape<const F extends Fields, Id extends keyof F & string>(
   fields: F,
   id: Id,
-): Shape<BulkChange, EachChange<RecordOf<F>, Id>>;
-export function eachShape(fields: Fields, id: string): Shape<BulkChange> {
-  const { [id]: _, ...changeable } = createMembers(fields, nullableShape);
+): Shape<BulkChange, EachChange<RecordOf<F>, Id>> {
+  const idName: string = id;
+  const { [idName]: _, ...changeable } = createMembers(fields, nullableShape);
   const names = Object.keys(changeable);
   const where = object(createMembers(fields, (field) => oneOrMore(nullableShape(field))));
-  return convert(
+  const shape: Shape<BulkChange> = convert(
     object(
       { ...changeable, where: optional(where, 'Only records with these values change.') },
       { expected: `an object with ${joinWords(names, 'or')}` },
@@ -189,9 +174,10 @@ export function eachShape(fields: Fields, id: string): Shape<BulkChange> {
       return { where: new Map(sets), change };
     },
   );
+  return withTypes(shape);
 }
 
-/** A record after changes that `changesShape` or `eachShape` has read; it lists members as `fields` does. */
+/** The record after changes that a shape has read, with its members in the order of `fields`. */
 export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
   fields: Fields,
   record: R,
@@ -202,7 +188,8 @@ export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
     const value = Object.hasOwn(changes, name) ? changes[name] : record[name];
     if (value !== undefined && value !== null) members[name] = value;
   }
-  return isTrusted<R>(members) ? members : record;
+  // What is not changed is the record's, and shapes have read the changes.
+  return members as R;
 }
 
 function nullableShape(field: Field): Shape<unknown> {

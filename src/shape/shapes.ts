@@ -99,9 +99,9 @@ export function named<T, In>(name: string, shape: Shape<T, In>): Shape<T, In> {
   return { ...shape, schema: { title: name, ...shape.schema } };
 }
 
-/** The same shape with the type of its JSON, where the compiler cannot see it. */
-export function withInput<T, In>({ input: _, ...shape }: Shape<T>): Shape<T, In> {
-  return shape;
+/** The same shape with types that the compiler cannot derive. */
+export function withTypes<T, In>(shape: Shape<unknown>): Shape<T, In> {
+  return shape as Shape<T, In>;
 }
 
 /** The type of a value, as a JSON Schema names it, but `number` for integers. */

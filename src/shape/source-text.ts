@@ -3,19 +3,14 @@ import { parseInput } from '../contract/json.ts';
 import { createFileProblem, type Problem, problemText, type TextProblem } from '../words.ts';
 import type { ShapeProblem } from './shapes.ts';
 
-/** A text of JSON or YAML that was parsed, or why it could not be. */
+/** `locate` finds the places of problems with the value. */
 export type ParsedText =
-  | {
-      readonly ok: true;
-      readonly value: unknown;
-      /** Finds the places of problems with the value. */
-      readonly locate: LocateProblems;
-    }
+  | { readonly ok: true; readonly value: unknown; readonly locate: LocateProblems }
   | { readonly ok: false; readonly problems: readonly TextProblem[] };
 
 export type LocateProblems = (problems: readonly ShapeProblem[]) => readonly TextProblem[];
 
-/** Gives problems their lines and columns, from 1. Without a message, a problem's parts are in words. */
+/** Gives problems their lines and columns, from 1, and a message if they have none. */
 export function locateProblems(
   file: string,
   text: string,
@@ -57,7 +52,6 @@ export function readJson(file: string, content: string): ParsedText {
   }
 }
 
-/** A text that cannot be parsed. */
 export function createSyntaxProblem(
   file: string,
   text: string,
@@ -85,63 +79,41 @@ function explainNotJson(text: string, error: unknown): [offset: number, reason: 
 
 /** Finds all places in one pass. A value that is missing has the place of its parent. */
 function findOffsets(problems: readonly ShapeProblem[], text: string) {
-  const root: WantedValue = { members: new Map() };
-  for (const { at } of problems) {
-    let wanted = root;
-    for (const step of at) {
-      const member = wanted.members.get(step) ?? { members: new Map() };
-      wanted.members.set(step, member);
-      wanted = member;
-    }
-  }
-  findValues(root, text);
-  return problems.map((problem) => [findOffset(problem, root), problem] as const);
+  const wanted = problems.flatMap(({ at }) => at.map((_, end) => pathKey(at.slice(0, end + 1))));
+  const places = findPlaces(text, new Set(['[]', ...wanted]));
+  return problems.map((problem) => {
+    const { at, ofName } = problem;
+    const depth = at.findLastIndex((_, end) => places.has(pathKey(at.slice(0, end + 1)))) + 1;
+    const { start = 0, name } = places.get(pathKey(at.slice(0, depth))) ?? {};
+    return [ofName && depth === at.length ? (name ?? start) : start, problem] as const;
+  });
 }
 
-function findOffset({ at, ofName }: ShapeProblem, root: WantedValue): number {
-  let nearest = root;
-  for (const step of at) {
-    const member = nearest.members.get(step);
-    if (member?.start === undefined) return nearest.start ?? 0;
-    nearest = member;
-  }
-  return (ofName ? nearest.name : undefined) ?? nearest.start ?? 0;
-}
-
-/** A value whose place is wanted, or that of one within it; and where it and its name begin. */
-interface WantedValue {
-  readonly members: Map<string | number, WantedValue>;
-  start?: number;
-  /** Undefined for an element of an array. */
-  name?: number | undefined;
-}
-
-interface OpenValue {
-  /** Undefined if no place within it is wanted. */
-  readonly wanted: WantedValue | undefined;
-  /** The current element or member; null where a name is to come. */
-  step: string | number | null;
-  name?: number;
-}
+const pathKey = (path: readonly (string | number | null)[]): string => JSON.stringify(path);
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** Notes where the wanted values in a text of JSON begin. */
-function findValues(root: WantedValue, text: string): void {
-  const open: OpenValue[] = [];
+/** Where the values at these paths of a text of JSON, and their names, begin. */
+function findPlaces(text: string, wanted: ReadonlySet<string>) {
+  const places = new Map<string, { start: number; name: number | undefined }>();
+  // The last step is null where a name is to come.
+  const path: (string | number | null)[] = [];
+  let name: number | undefined;
   for (const { 0: token, index: start } of text.matchAll(TOKEN)) {
-    const parent = open.at(-1);
-    if (token === '}' || token === ']') open.pop();
-    else if (token === ',' && parent !== undefined) {
-      parent.step = typeof parent.step === 'number' ? parent.step + 1 : null;
-    } else if (parent?.step === null) {
-      parent.step = parent.wanted === undefined ? '' : String(JSON.parse(token));
-      parent.name = start;
+    const last = path.length - 1;
+    const step = path[last];
+    if (token === '}' || token === ']') path.pop();
+    else if (token === ',') path[last] = typeof step === 'number' ? step + 1 : null;
+    else if (step === null) {
+      path[last] = String(JSON.parse(token));
+      name = start;
     } else if (token !== ':') {
-      const wanted = parent === undefined ? root : parent.wanted?.members.get(parent.step ?? '');
-      if (wanted !== undefined) Object.assign(wanted, { start, name: parent?.name });
-      if (token === '{') open.push({ wanted, step: null });
-      else if (token === '[') open.push({ wanted, step: 0 });
+      const key = pathKey(path);
+      const isMember = typeof step === 'string';
+      if (wanted.has(key)) places.set(key, { start, name: isMember ? name : undefined });
+      if (token === '{') path.push(null);
+      else if (token === '[') path.push(0);
     }
   }
+  return places;
 }

@@ -1,6 +1,6 @@
 import type { OperationId, Way } from '../operations.ts';
 
-/** What an option adds to the document, for the operations that its assumption touches. */
+/** What an option adds to the document of the operations that its assumption touches. */
 interface Additions {
   readonly reply?: { readonly status: number; readonly description: string; readonly way: Way };
   readonly headers?: {
@@ -9,7 +9,7 @@ interface Additions {
   };
 }
 
-/** Something that a client was shown, such as a reply whose status an assumption decided (`by`). */
+/** What a client was shown. `by` is a reply whose status an assumption decided. */
 export type Sign =
   | OperationId
   | `${OperationId} ${number}`
@@ -22,11 +22,8 @@ export interface AssumptionShape {
   /** The first option is the default. */
   readonly options: readonly ({ readonly name: string; readonly meaning: string } & Additions)[];
   readonly touches: readonly OperationId[];
-  /**
-   * Where another option would show, besides replies whose status the assumption decided: any of these
-   * signs; a nested list requires all of its signs.
-   */
-  readonly seenIn: readonly (Sign | readonly Sign[])[];
+  /** Any of these shows the choice too, besides a status that it decided; of a nested list, all. */
+  readonly seenIn?: readonly (Sign | readonly Sign[])[];
 }
 
 export const WITH_BODY = ['createPet', 'updateInventory'] as const;
@@ -39,7 +36,7 @@ export function option<const Name extends string>(
   return { name, meaning, ...adds };
 }
 
-/** A reply with an Error that the document does not show. */
+/** A reply with an Error. */
 export function addsReply(status: number, description: string, way: Way) {
   return { reply: { status, description, way } } satisfies Additions;
 }

@@ -12,14 +12,13 @@ const rejectsAbove = (bytes: number) =>
 
 export const INPUT = {
   'invalid-input': {
-    // Its ways are in responses/ways.ts: each operation has another.
+    // responses/ways.ts has the ways: each operation has another.
     question: 'Which status does the Error for a malformed path id, query parameter or body have?',
     options: [
       option('400', '400 Bad Request', addsReply(400, 'Invalid input.', {})),
       option('422', '422 Unprocessable Content', addsReply(422, 'Invalid input.', {})),
     ],
     touches: OPERATION_IDS,
-    seenIn: [],
   },
   'limit-out-of-range': {
     question: 'What happens to an integer `limit` outside 1 to 100?',
@@ -29,7 +28,6 @@ export const INPUT = {
       option('default', 'treated as 20'),
     ],
     touches: ['listPets'],
-    seenIn: [],
   },
   'status-filter': {
     question: 'What does `GET /pets?status=` return for a status that was never seen?',
@@ -39,7 +37,6 @@ export const INPUT = {
       option('ignore', 'as if there were no filter'),
     ],
     touches: ['listPets'],
-    seenIn: [],
   },
   'animal-status-values': {
     question: 'Which statuses can an animal be created with?',
@@ -58,31 +55,26 @@ export const INPUT = {
       option('255', '1 to 255 characters'),
     ],
     touches: ['createPet'],
-    seenIn: [],
   },
   'id-on-create': {
     question: 'What happens to an `id` in the body on creation?',
     options: [option('reject', 'invalid input'), option('ignore', 'it is dropped')],
     touches: ['createPet'],
-    seenIn: [],
   },
   'unknown-body-fields': {
     question: 'What happens to body fields that the document does not name?',
     options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
     touches: WITH_BODY,
-    seenIn: [],
   },
   'unknown-query': {
     question: 'What happens to query parameters that the document does not name?',
     options: [option('ignore', 'they are dropped'), option('reject', 'invalid input')],
     touches: OPERATION_IDS,
-    seenIn: [],
   },
   'negative-quantity': {
     question: 'May a stock quantity be negative?',
     options: [option('reject', 'invalid input'), option('accept', 'it is stored')],
     touches: ['updateInventory'],
-    seenIn: [],
   },
   'media-type': {
     question: 'What happens to a body without `Content-Type: application/json`?',
@@ -95,7 +87,6 @@ export const INPUT = {
       option('lenient', 'it is read as JSON anyway'),
     ],
     touches: WITH_BODY,
-    seenIn: [],
   },
   'body-limit': {
     question: 'How large may a body be?',
@@ -109,14 +100,12 @@ export const INPUT = {
       ),
     ],
     touches: WITH_BODY,
-    seenIn: [],
   },
+  // Its options could replace a documented reply too, but a client may rely on those.
   'check-order': {
     question: 'Which error wins if both the key and the input are bad?',
     options: [option('auth-first', 'the 401'), option('input-first', 'the input error')],
     touches: OPERATION_IDS,
-    // It could replace a documented reply too, but a client may rely on those.
-    seenIn: [],
   },
 } as const satisfies Record<string, AssumptionShape>;
 
@@ -135,7 +124,6 @@ export const WIRE = {
       ),
     ],
     touches: ['createPet', 'updateInventory', 'cancelOrder'],
-    seenIn: [],
   },
   'auth-challenge': {
     question: 'Does a 401 have `WWW-Authenticate`?',
@@ -161,13 +149,14 @@ export const WIRE = {
     touches: OPERATION_IDS,
     seenIn: ['an error'],
   },
+  // Nothing else shows it: how many calls fit into a second depends on the machine.
   'rate-limit': {
     question: 'How many requests may a key make?',
     options: [
       option('none', 'any number'),
       option('10/s', '10 a second, then 429 with `Retry-After`; any other N/s or N/m works too', {
         ...addsReply(429, 'Too many requests for this key.', {
-          // Stopped, so that all requests fall into one second, however slow they are.
+          // So that all requests fall into one second, however slow they are.
           arrange: ['PUT /clock {"frozen":true}'],
           send: { times: 11 },
         }),
@@ -175,15 +164,11 @@ export const WIRE = {
       }),
     ],
     touches: OPERATION_IDS,
-    // It could replace a documented reply too, but a client may rely on those, and the number
-    // of calls in a second depends on the machine.
-    seenIn: [],
   },
   'unknown-method': {
     question: 'What does a known path return for another method?',
     options: [option('405', '405 Method Not Allowed with `Allow`'), option('404', '404 Not Found')],
     touches: [],
-    seenIn: [],
   },
   'absent-optionals': {
     question: 'How is an optional field without a value written?',

@@ -23,7 +23,6 @@ export const ANIMALS = {
       ),
     ],
     touches: ['getPet', 'updateInventory'],
-    seenIn: [],
   },
   'pets-order': {
     question: 'In which order are animals listed?',
@@ -106,7 +105,6 @@ export const ANIMALS = {
       option('404', '404 Not Found', addsReply(404, PAST_SUNSET, { arrange: [AFTER_SUNSET] })),
     ],
     touches: ['getPet'],
-    seenIn: [],
   },
 } as const satisfies Record<string, AssumptionShape>;
 
@@ -134,7 +132,6 @@ export const INVENTORY = {
       option('create', 'it creates the entry'),
     ],
     touches: ['updateInventory'],
-    seenIn: [],
   },
   'inventory-status': {
     question: "Does PATCH change the entry's status?",
@@ -177,7 +174,6 @@ export const ORDERS = {
       option('204', '204 No Content'),
     ],
     touches: ['cancelOrder'],
-    seenIn: [],
   },
   'conflict-body': {
     question: 'Which body does a 409 have?',

@@ -41,7 +41,7 @@ import { roundDuration } from '../../words.ts';
 const MILLISECONDS = number(0, Number.MAX_VALUE, 'milliseconds');
 
 const HEADERS = convert(
-  dictionary(ANY_TEXT, { expected: 'headers by name', name: /^/, expectedName: 'a name' }),
+  dictionary(ANY_TEXT, /^/, { expected: 'headers by name', expectedName: 'a name' }),
   (headers): Readonly<Record<string, string>> => Object.fromEntries(headers),
 );
 

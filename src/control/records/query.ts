@@ -14,7 +14,7 @@ import {
   list,
   readAs,
   type Shape,
-  withInput,
+  withTypes,
 } from '../../shape/shapes.ts';
 import { listText, recordText } from '../../store/store-text.ts';
 import { describe, joinWords } from '../../words.ts';
@@ -153,7 +153,7 @@ export function createListQuery<R>(
       end: start + size,
     };
   });
-  return withInput(shape);
+  return withTypes(shape);
 }
 
 interface FieldFilter {

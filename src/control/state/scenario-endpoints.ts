@@ -29,7 +29,7 @@ import {
   named,
   type Shape,
   type ValueOf,
-  withInput,
+  withTypes,
 } from '../../shape/shapes.ts';
 import { describe, formatProblem, suggest, type TextProblem } from '../../words.ts';
 import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
@@ -73,7 +73,7 @@ const TEXT = object({
 
 /** A text whose value is a scenario. */
 const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>, ScenarioDefinition | string> = {
-  ...withInput(TEXT),
+  ...withTypes(TEXT),
   schema: SCENARIO_FILE.schema,
 };
 

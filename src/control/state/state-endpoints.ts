@@ -14,7 +14,7 @@ import {
   type Shape,
   text,
   type ValueOf,
-  withInput,
+  withTypes,
 } from '../../shape/shapes.ts';
 import { STORE } from '../../store/fixture.ts';
 import { merge } from '../../store/merge.ts';
@@ -57,7 +57,7 @@ export interface StoreState {
   readonly orders: readonly JsonRecord<StoredRecord['orders']>[];
 }
 
-export const WHOLE_STATE: Shape<Store, StoreState> = withInput(STATE);
+export const WHOLE_STATE: Shape<Store, StoreState> = withTypes(STATE);
 
 export const STATE_ENDPOINTS = [
   endpoint('getState', 'GET /state', {
