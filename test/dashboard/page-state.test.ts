@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { writeJson } from '../../src/contract/json.ts';
 import type { RecordedExchange } from '../../src/dashboard/state/session.ts';
@@ -117,6 +118,25 @@ test('an exchange becomes a request, which can be copied, and sent and opened', 
   expect(await latest()).toMatchObject({ status: 409, replays: exchange.number });
   const { status, request: again } = await latest();
   expect([status, again.headers['x-a']]).toEqual([409, "it's"]);
+});
+
+test.each([
+  ['GET', '//other.example/v1/pets', undefined],
+  ['POST', '/v1/pets', undefined],
+  ['GET', 'http://other.example/v1/pets', 'The target of the request is not a path.'],
+  ['GET', `/v1/pets?${'a'.repeat(3_000)}`, 'The journal has only the start of the path.'],
+])('%s %.40s is copied as it was sent, or not at all', async (method, target, whyNot) => {
+  const { port, origin } = new URL(server.url);
+  await new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', method, path: target };
+    const sent = request(options, (reply) => reply.resume().on('end', resolve));
+    sent.on('error', reject).end(method === 'POST' ? '@/etc/hostname' : undefined);
+  });
+  const exchange = await latest();
+  expect(page.whyNotCopied(exchange)).toBe(whyNot);
+  const curl = page.formatCurlCommand(page.copyRequest(exchange));
+  if (whyNot === undefined) expect(curl).toContain(` ${origin}${target}`);
+  if (method === 'POST') expect(curl).toContain(" --data-raw '@/etc/hostname'");
 });
 
 test('a place has an address, whose query can be refined', () => {

@@ -43,28 +43,16 @@ async function openForm(page: Page, title: string, id: string) {
 }
 
 describeInChromium('the API reference', (browser) => {
-  test('tries an operation with the key and the example filled in', async () => {
-    const sandbox = mock.sandbox('reader');
-    const { page, complaints } = await openPage(browser(), `${sandbox.controlUrl}/docs`);
-    const { send } = await openForm(page, 'GET /pets/{petId}: Read one animal', 'getPet');
-    const { status, body } = await send();
-    expect({ status, body: JSON.parse(body) }).toMatchObject({
-      status: '200',
-      body: { id: 1, name: 'Rex' },
-    });
-    expect(await sandbox.requests.list()).toMatchObject([
-      { method: 'GET', target: '/~reader/v1/pets/1', status: 200, key: 'demo…' },
-    ]);
-    expect(complaints).toEqual([]);
-  });
-
-  test('sends and shows an id beyond 2^53 exactly, in a path and in a body', async () => {
+  test('tries an operation with the key filled in, and ids beyond 2^53 in a path and in a body', async () => {
     const sandbox = mock.sandbox('exact');
     await sandbox.animals.put(BIG_ID, { name: 'Rex', categoryId: 1 });
     const { page } = await openPage(browser(), `${sandbox.controlUrl}/docs`);
     const read = await openForm(page, 'GET /pets/{petId}: Read one animal', 'getPet');
     await read.form.getByLabel('petId').fill(String(BIG_ID));
     expect((await read.send()).body).toContain(`"id": ${BIG_ID}`);
+    expect(await sandbox.requests.list()).toMatchObject([
+      { method: 'GET', target: `/~exact/v1/pets/${BIG_ID}`, status: 200, key: 'demo…' },
+    ]);
     const create = await openForm(page, 'POST /pets: Add an animal', 'createPet');
     await create.form.getByLabel('Body').fill(`{ "name": "Rex", "categoryId": ${BIG_ID} }`);
     const { status, body } = await create.send();

@@ -109,16 +109,12 @@ describeDashboard('a tester', (open, browser) => {
     await colleague.getByRole('checkbox', { name: 'checkout' }).click();
     await colleague.getByText('Turned off checkout.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(200);
-    await colleague.getByLabel('Name', { exact: true }).fill('basket');
-    await colleague.getByRole('button', { name: 'Rename' }).click();
-    await colleague.getByText('Renamed checkout to basket.').waitFor();
     await colleague.getByRole('button', { name: 'Duplicate' }).click();
-    await colleague.getByRole('heading', { name: 'my-basket' }).waitFor();
-    await colleague.getByRole('button', { name: 'Delete my-basket' }).click();
+    await colleague.getByRole('heading', { name: 'my-checkout' }).waitFor();
+    await colleague.getByRole('button', { name: 'Delete my-checkout' }).click();
     await colleague.getByRole('button', { name: 'Yes, delete' }).click();
-    await colleague.getByText('Deleted my-basket.').waitFor();
-    await page.getByRole('checkbox', { name: 'basket', exact: true }).waitFor();
-    await page.getByRole('checkbox', { name: 'checkout' }).waitFor({ state: 'detached' });
+    await colleague.getByText('Deleted my-checkout.').waitFor();
+    await page.getByRole('checkbox', { name: 'my-checkout' }).waitFor({ state: 'detached' });
   });
 
   test('keeps what two people typed into one scenario, and lets them choose', async () => {

@@ -11,7 +11,6 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes, 'onClick' | 'label'> {
   readonly onClick?: () => unknown;
 }
 
-/** A button that submits no form. It is off while its action runs, and keeps the focus. */
 export function Button({ label, of = '', confirm, onClick, ...attributes }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
   const name = `${label} ${of}`.trim();
@@ -102,7 +101,6 @@ export function Menu({ label, children }: { label: string; children: ComponentCh
   );
 }
 
-/** Copies a text. If the browser does not allow that, shows it selected instead. */
 export async function copy(text: string): Promise<void> {
   try {
     // Browsers have no clipboard for a page over plain HTTP from another machine.

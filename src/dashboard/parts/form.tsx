@@ -12,11 +12,16 @@ import { Button } from './buttons.tsx';
 
 export type Texts = ReadonlyMap<string, string>;
 
-const Problems = createContext<Texts>(new Map());
+interface FormState {
+  readonly problems: Texts;
+  readonly kept: Texts;
+}
+
+const Context = createContext<FormState>({ problems: new Map(), kept: new Map() });
 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
-  /** Returns false if the server refused it: what is wrong then stands at the fields. */
-  readonly onSubmit: (texts: Texts, form: HTMLFormElement) => unknown;
+  /** Returns whether the server took it. If not, what is wrong stands at the fields. */
+  readonly onSubmit: (texts: Texts) => unknown;
   readonly onTexts?: (texts: Texts) => void;
   /** The name under which this tab keeps what is typed until it is sent. */
   readonly draft?: string;
@@ -27,6 +32,10 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
   const [isBusy, setBusy] = useState(false);
   const [problems, setProblems] = useState<Texts>(new Map());
   const key = `petstore-mock form ${sandbox} ${draft}`;
+  const [kept, keep] = useState<Texts>(() => {
+    const texts = draft === undefined ? null : sessionStorage.getItem(key);
+    return new Map(Object.entries(JSON.parse(texts ?? '{}')));
+  });
   const read = (form: HTMLFormElement): Texts => {
     form.querySelectorAll('textarea').forEach(checkLines);
     const texts = readTexts(form);
@@ -34,40 +43,35 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
     return texts;
   };
   useEffect(() => {
-    const kept = draft === undefined ? null : sessionStorage.getItem(key);
-    if (kept === null || ref.current === null) return;
-    const texts: Readonly<Record<string, string>> = JSON.parse(kept);
-    for (const input of ref.current.querySelectorAll('input, select, textarea')) {
-      const value = texts[input.getAttribute('name') ?? ''];
-      if (input instanceof HTMLInputElement && input.type === 'checkbox') {
-        input.checked = value !== undefined;
-      } else Object.assign(input, { value: value ?? '' });
-    }
-    read(ref.current);
+    if (kept.size > 0 && ref.current !== null) read(ref.current);
   }, []);
+  const submit = async (form: HTMLFormElement) => {
+    setBusy(true);
+    const result = await onSubmit(readTexts(form));
+    const names = [...form.elements].map((element) => element.getAttribute('name') ?? '');
+    setProblems(result === false ? takeProblems(names) : new Map());
+    if (result === true) form.reset();
+    setBusy(false);
+  };
   return (
     <form
       {...attributes}
       ref={ref}
+      aria-busy={isBusy}
       onInput={({ currentTarget }) => {
         const texts = JSON.stringify(Object.fromEntries(read(currentTarget)));
         if (draft !== undefined) sessionStorage.setItem(key, texts);
       }}
-      aria-busy={isBusy}
-      onReset={() => sessionStorage.removeItem(key)}
-      onSubmit={async (event) => {
+      onReset={() => {
+        sessionStorage.removeItem(key);
+        keep(new Map());
+      }}
+      onSubmit={(event) => {
         event.preventDefault();
-        if (isBusy) return;
-        setBusy(true);
-        const form = event.currentTarget;
-        const isRefused = (await onSubmit(readTexts(form), form)) === false;
-        const names = [...form.elements].map((element) => element.getAttribute('name') ?? '');
-        setProblems(isRefused ? takeProblems(names) : new Map());
-        if (!isRefused) sessionStorage.removeItem(key);
-        setBusy(false);
+        if (!isBusy) void submit(event.currentTarget);
       }}
     >
-      <Problems.Provider value={problems}>{children}</Problems.Provider>
+      <Context.Provider value={{ problems, kept }}>{children}</Context.Provider>
     </form>
   );
 }
@@ -86,24 +90,24 @@ export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
   readonly label: string;
   readonly value?: string | undefined;
   readonly rows?: number;
-  /** What `pattern` is to an input, for each line of a text. */
   readonly 'data-line'?: string;
   readonly options?: readonly string[];
   readonly empty?: string;
-  readonly suggested?: readonly string[] | undefined;
   readonly problem?: string | undefined;
 }
 
 export function Field({ label, value, rows, options, empty, ...others }: FieldProps) {
   const id = useId();
-  const { suggested, problem = useContext(Problems).get(others.name), ...input } = others;
+  const { problems, kept } = useContext(Context);
+  const { problem = problems.get(others.name), ...input } = others;
+  const initial = kept.get(input.name) ?? value;
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {options !== undefined ? (
         <select id={id} name={input.name}>
           {options.map((option) => (
-            <option key={option} value={option} selected={option === value}>
+            <option key={option} value={option} selected={option === initial}>
               {option || empty}
             </option>
           ))}
@@ -116,9 +120,8 @@ export function Field({ label, value, rows, options, empty, ...others }: FieldPr
           autocomplete: 'off',
           'aria-invalid': problem !== undefined,
           'aria-describedby': problem && `${id}-problem`,
-          list: suggested && `${id}-list`,
           rows,
-          defaultValue: value,
+          defaultValue: initial,
           ...input,
         })
       )}
@@ -126,13 +129,6 @@ export function Field({ label, value, rows, options, empty, ...others }: FieldPr
         <span id={`${id}-problem`} class="problem" role="alert">
           {problem}
         </span>
-      )}
-      {suggested !== undefined && (
-        <datalist id={`${id}-list`}>
-          {suggested.map((text) => (
-            <option key={text} value={text} />
-          ))}
-        </datalist>
       )}
     </div>
   );
@@ -155,19 +151,13 @@ export const NAME = {
 interface NameFormProps {
   readonly label: string;
   readonly action: string;
-  readonly value?: string;
   readonly onName: (name: string) => Promise<boolean>;
 }
 
-export function NameForm({ label, action, value, onName }: NameFormProps) {
-  const submit = async (texts: Texts, form: HTMLFormElement) => {
-    const isDone = await onName(texts.get('name') ?? '');
-    if (isDone) form.reset();
-    return isDone;
-  };
+export function NameForm({ label, action, onName }: NameFormProps) {
   return (
-    <Form class="bar fields" {...(value === undefined && { draft: label })} onSubmit={submit}>
-      <Field label={label} value={value} {...NAME} />
+    <Form class="bar" draft={label} onSubmit={(texts) => onName(texts.get('name') ?? '')}>
+      <Field label={label} {...NAME} />
       <button type="submit">{action}</button>
     </Form>
   );

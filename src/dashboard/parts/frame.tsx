@@ -92,7 +92,6 @@ function dismiss(): void {
   notice.value = undefined;
 }
 
-/** The result of the last action: announced to screen readers, a failure until it is dismissed. */
 function Notices() {
   const { view } = place.value;
   const { kind, text = '', edits } = notice.value ?? {};

@@ -27,11 +27,9 @@ interface PanelProps<T> extends AwaitProps<T> {
   readonly beside?: ComponentChildren;
   readonly close?: string;
   readonly onClose: () => void;
-  /** Leaves the focus where it is. */
   readonly isQuiet?: boolean;
 }
 
-/** What is opened beside a list, or in its place where there is no room for both. */
 export function Panel<T>({ title, beside, close = 'Close', ...props }: PanelProps<T>) {
   const { of, children, onClose, isQuiet = false } = props;
   const heading = useRef<HTMLHeadingElement>(null);

@@ -7,7 +7,6 @@ import { plural } from './texts.tsx';
 
 export interface Column<T> {
   readonly name: string;
-  /** Names the column in the style sheet; `number` aligns it to the right. */
   readonly class?: string | undefined;
   readonly head?: ComponentChildren;
   readonly sort?: 'ascending' | 'descending' | 'none';

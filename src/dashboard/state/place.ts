@@ -48,7 +48,6 @@ export function formatHref(view: string, item?: string | number, query?: PlaceQu
   return formatPlace(view, item === undefined ? item : String(item), query);
 }
 
-/** Goes to a place, with an entry in the history unless it only steps to a neighbour. */
 export function go(view: string, item?: string | number, query?: PlaceQuery, isStep = false): void {
   const href = formatHref(view, item, query);
   if (isStep) history.replaceState(null, '', href);

@@ -36,7 +36,6 @@ export const FIRST_REQUEST: Request = {
 const LEFT_OUT =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|traceparent|sec-.*)$/;
 
-/** Why the request of an exchange cannot be written anew; undefined if it can. */
 export function whyNotCopied({ target, request }: RecordedExchange): string | undefined {
   if (!target.startsWith('/')) return 'The target of the request is not a path.';
   // The journal cuts longer ones.

@@ -69,7 +69,6 @@ export function usePolled<T>(key: string, load: Load<T>): Resource<T> {
   return useResource(key, load, POLL_INTERVAL_MS);
 }
 
-/** A value once it has stayed the same for a while: what is typed is not sent key by key. */
 export function useSettled<T>(value: T, delay: number): T {
   const [settled, settle] = useState(value);
   useEffect(() => {

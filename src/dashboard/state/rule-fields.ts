@@ -49,12 +49,10 @@ export async function setDescription(scenario: string, description: string): Pro
   return write();
 }
 
-/** Rules that one form shows: a sequence, or a single one. */
 export interface RuleGroup {
   readonly index: number;
   readonly count: number;
   readonly texts: Texts;
-  /** Whether the form can say all that they say. */
   readonly fits: boolean;
 }
 

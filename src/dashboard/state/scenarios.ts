@@ -17,7 +17,6 @@ export function listActive(list: readonly ScenarioSummary[]): readonly string[] 
 
 export interface ScenarioVersion {
   readonly text: string;
-  /** Undefined for one that nobody has saved. */
   readonly etag: string | undefined;
 }
 
@@ -72,22 +71,14 @@ export async function addScenario(name: string, text: string): Promise<void> {
   await putScenario(name, text);
 }
 
-async function activate(change: (active: readonly string[]) => readonly string[], name: string) {
-  const scenarios = change(listActive(await client.call('GET /scenarios')));
-  if (scenarios.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
-}
-
+/** One that is active, or that is to be, then acts as its text says. */
 export async function saveScenario(
   name: string,
   text: string,
-  { turnOn, etag }: { readonly turnOn: boolean; readonly etag: string | undefined },
+  { turnOn, etag }: { turnOn: boolean; etag: string | undefined },
 ): Promise<void> {
   await putScenario(name, text, etag);
-  await activate((active) => (active.includes(name) || !turnOn ? active : [...active, name]), name);
-}
-
-export async function renameScenario(name: string, text: string, next: string): Promise<void> {
-  await addScenario(next, text);
-  await activate((active) => active.map((other) => (other === name ? next : other)), next);
-  await client.call('DELETE /scenarios/{name}', { path: { name } });
+  const active = listActive(await client.call('GET /scenarios'));
+  const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
+  if (scenarios.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
 }

@@ -52,7 +52,6 @@ export function reloadAll(): void {
 export interface Notice {
   readonly kind: 'done' | 'failed';
   readonly text: string;
-  /** What Undo takes back, the oldest first. */
   readonly edits?: readonly EditView[];
 }
 
@@ -81,7 +80,6 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Sends no token, and does not mark the server as lost. */
 const probe = new ControlClient({ url: client.url });
 
 function markLost(): void {

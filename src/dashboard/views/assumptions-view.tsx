@@ -86,7 +86,7 @@ function formatDone(id: string, option: string): string {
     : `${id} is ${option}.`;
 }
 
-export function chooseOption(id: string, option: string): Promise<boolean> {
+function chooseOption(id: string, option: string): Promise<boolean> {
   return perform(formatDone(id, option), 'PATCH /assumptions', { body: { [id]: option } });
 }
 

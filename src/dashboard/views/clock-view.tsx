@@ -49,7 +49,7 @@ export function ClockView() {
         />
       </div>
       <Form
-        class="bar fields"
+        class="bar"
         onSubmit={(texts) =>
           set(`Clock set to ${texts.get('time')}.`, {
             now: new Date(`${texts.get('time')}Z`).toISOString(),

@@ -65,7 +65,6 @@ export function RequestForm() {
   );
 }
 
-/** A rule of an exchange (`from`), of a reply (`of`), of a scenario (`scenario`, `rule`), or any. */
 export function RuleForm() {
   const { query } = place.value;
   const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
@@ -174,7 +173,7 @@ interface FieldsProps {
 let latest = '';
 
 function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
-  const [texts, setTexts] = useState(before);
+  const [texts, setTexts] = useState<Texts>(new Map([...before, ['active', 'on']]));
   const offered = texts.get('scenario') ?? (own.includes(latest) ? latest : (own[0] ?? ''));
   const scenario = edited?.scenario ?? offered;
   const others = useResource(`rules of ${scenario}`, async () =>
@@ -211,7 +210,7 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
         {sentence} <b class="problem">{hidden.join(' ')}</b>
       </p>
       {CALLS.map(shown)}
-      <div class="bar fields">{EFFECT.map(shown)}</div>
+      <div class="bar">{EFFECT.map(shown)}</div>
       {REPLY.map(shown)}
       {edited === undefined && (
         <Field
@@ -232,7 +231,7 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
       <div class="bar">
         <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>
         <label>
-          <input type="checkbox" name="active" defaultChecked /> Turn the scenario on
+          <input type="checkbox" name="active" checked={texts.has('active')} /> Turn the scenario on
         </label>
       </div>
     </Form>

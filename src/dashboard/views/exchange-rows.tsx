@@ -57,7 +57,6 @@ export function isHeld({ hold }: Pick<RecordedExchange, 'hold'>): boolean {
   return hold !== undefined && hold.ended === undefined;
 }
 
-/** The reasons in words, what a person would say first. */
 export function sortReasons({ why }: Pick<RecordedExchange, 'why'>): readonly string[] {
   const isName = (reason: string) => reason.startsWith('assumption ');
   return [...why.filter((reason) => !isName(reason)), ...why.filter(isName)];
@@ -76,7 +75,6 @@ function Reason({ of }: { of: RecordedExchange }) {
   );
 }
 
-/** The time of day in UTC, after the date if that is not today's: clocks can be moved. */
 function shortTime(at: string): string {
   const isToday = at.slice(0, 10) === new Date().toISOString().slice(0, 10);
   return isToday ? at.slice(11, 23) : `${formatTime(at)}${at.slice(19, 23)}`;
@@ -107,12 +105,8 @@ export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>
   );
 }
 
-const MAX_EDITS = 3;
-
 export function editRows(edits: readonly EditView[]) {
-  const more = edits.length - MAX_EDITS;
-  const latest = edits.slice(-MAX_EDITS).toReversed();
-  const rows = latest.map(({ at, what, by }) => {
+  return edits.toReversed().map(({ at, what, by }) => {
     const time = <time dateTime={at}>{shortTime(at).slice(0, -4)}</time>;
     const text = `${visible(what)}, by ${visible(by)}`;
     return {
@@ -124,7 +118,6 @@ export function editRows(edits: readonly EditView[]) {
       ),
     };
   });
-  return more > 0 ? [...rows, { Request: `and ${plural(more, 'change')} before` }] : rows;
 }
 
 export function StatusBadge(

@@ -18,7 +18,6 @@ import { ExchangeDetail } from './exchange-detail.tsx';
 import { RequestForm, RuleForm } from './exchange-forms.tsx';
 import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
 
-/** Milliseconds without a keystroke before the server is asked. */
 const SEARCH_DELAY_MS = 250;
 
 export function ExchangesView() {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, save } from '../parts/buttons.tsx';
-import { Field, NameForm } from '../parts/form.tsx';
+import { Field } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { Marked, visible } from '../parts/texts.tsx';
@@ -20,7 +20,6 @@ import {
   readDraft,
   readOrGone,
   readScenario,
-  renameScenario,
   type ScenarioVersion,
   saveScenario,
 } from '../state/scenarios.ts';
@@ -33,7 +32,6 @@ interface ScenarioPanelProps {
 }
 
 export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProps) {
-  /** What the editor shows, and the version that it comes from. */
   const shown = useSignal(readDraft(name));
   const [isChanged, setChanged] = useState(shown.value !== undefined);
   const isBusy = useRef(false);
@@ -64,9 +62,9 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
       show({ text: typed, etag: saved.etag }, typed === saved.text);
     });
   };
-  const leave = (next?: string) => {
+  const leave = () => {
     dropDraft(name);
-    go('scenarios', next);
+    go('scenarios');
   };
   // An answer from before the last save says nothing.
   const isNewer = theirs?.since === shown.value?.etag && theirs?.etag !== shown.value?.etag;
@@ -77,12 +75,6 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     if (other.etag !== undefined) show(other, true);
     else if (shown.value !== undefined) show(shown.value, false);
   });
-  const rename = async (next: string) => {
-    const { text = '' } = shown.value ?? {};
-    const isDone = await run(`Renamed ${name} to ${next}.`, () => renameScenario(name, text, next));
-    if (isDone) leave(next);
-    return isDone;
-  };
   const remove = async () => {
     const drop = () => client.call('DELETE /scenarios/{name}', { path: { name } });
     if (await run(`Deleted ${name}.`, drop)) leave();
@@ -117,7 +109,6 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
               onClick={remove}
             />
           </div>
-          <NameForm label="Name" action="Rename" value={name} onName={rename} />
           <p class="quiet">
             Ctrl+Enter saves and turns on. The scenario ends with the server: download it, or start
             the server with <code>--scenarios DIR</code>.
@@ -128,7 +119,6 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   );
 }
 
-/** Milliseconds without a keystroke before the text is checked. */
 const CHECK_DELAY_MS = 300;
 
 interface EditorProps {

@@ -87,7 +87,6 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
   const { list, q, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
     client.send(`GET /${name}`, { query: Object(paging), signal }),
   );
-  /** The record in the form, as it was when that was opened; empty for a new one. */
   const [edited, edit] = useState<Row | undefined>(undefined);
   const idOf = (row: Row) => formatValue(row[id]);
   const nameOf = (row: Row) => `${noun} ${idOf(row)}`;
@@ -177,9 +176,8 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
           onCancel={() => edit(undefined)}
         />
       )}
-      {list.value === undefined || list.error !== undefined ? (
-        <Loading of={list} />
-      ) : (
+      {(list.value === undefined || list.error !== undefined) && <Loading of={list} />}
+      {list.value !== undefined && (
         <Table
           caption={capitalize(name)}
           class="records"
@@ -215,7 +213,7 @@ function RecordForm({ what, fields, row, onSave, onCancel }: RecordFormProps) {
   };
   return (
     <Form
-      class="card bar fields"
+      class="card bar"
       aria-label={what}
       draft={what}
       onSubmit={save}
@@ -230,10 +228,9 @@ function RecordForm({ what, fields, row, onSave, onCancel }: RecordFormProps) {
           name={name}
           label={name === 'id' ? 'id (the next one if empty)' : name}
           value={formatValue(row[name])}
-          suggested={suggested}
           inputMode={isInteger ? 'numeric' : 'text'}
           size={isInteger ? 8 : 16}
-          placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : ''}
+          placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : suggested?.join(', ')}
         />
       ))}
       <button type="submit">Save</button>
