@@ -120,6 +120,13 @@ describe('reads that are behind the writes', () => {
   );
 });
 
+test('a list from a cache settles nothing by what it does not show', async () => {
+  const circumstances = { cache: 100_000, cached: /orders/, isCacheTold: true };
+  const report = checkReport(await checkedUnder(EFFECTS[0]!, circumstances));
+  expect(about(report, 'cancelled-orders')?.verdict).toBe('open');
+  expect(about(report, 'cancel-restocks')?.option).toBe('yes');
+});
+
 test.each([0.1, 1, 4])(
   'another client that writes %d times a second leaves no verdict wrong',
   async (writes) => {
@@ -257,6 +264,17 @@ test.each([200, 401, 403, 404, 405])(
   },
 );
 
+/** Another client changes the stock of old animals once an order is cancelled. */
+function createBusyStock(): Change {
+  let isCancelled = false;
+  return (reply, { method, path }) => {
+    isCancelled ||= method === 'DELETE';
+    if (path !== '/inventory' || !isCancelled) return reply;
+    const text = reply.body.toString().replaceAll(/("petId":\d,"quantity":)/g, '$19');
+    return { ...reply, body: Buffer.from(text) };
+  };
+}
+
 const JSON_TYPE = ['Content-Type', 'application/json'];
 const LISTS_AND_PAGES = /^GET .*(?:cursor.*|orders|limit=100):/;
 const FAILING_WRITES = on(/^GET \/store\/orders\/|^POST/, () => failing(503));
@@ -267,6 +285,7 @@ const LONG_WAIT = on(/limit=\d+: 429/, (reply) => ({
 }));
 const WRAPPED_LISTS = on(/orders(?:\?.*)?: 200/, wrapped);
 const WRAPPED_RECORDS = on(/^(?:POST|PATCH).*: 2/, wrapped);
+const EMPTY = on(/^GET \/pets(?:\?.*)?: 200/, (reply) => ({ ...reply, body: Buffer.from('[]') }));
 const PAGES = { 'pets-paging': 'cursor', 'status-filter': 'ignore' } as const;
 
 // biome-ignore format: a row for each
@@ -276,6 +295,8 @@ test.each<[string, ids: readonly string[], why: RegExp, Change, Partial<Choices>
   ['503 to a request that others build on', ['pets-paging'], /: 503/, FAILING_LISTS, PAGES],
   ['503 to a list', ['status-filter'], /^GET \/pets\?limit=100: 503$/, FAILING_LISTS, PAGES],
   ['a quota that a burst uses up', ['rate-limit'], /^the limit counts more than the burst: 429 with Retry-After 40$/, LONG_WAIT, { 'rate-limit': '10/s' }],
+  ['no animals', ['limit-out-of-range'], /^clamp and default would both answer so: /, EMPTY, { 'limit-out-of-range': 'clamp' }],
+  ['stock that others change', ['cancel-restocks'], /^another client changes the stock$/, createBusyStock()],
   ['lists in an envelope', ['order-status-field', 'cancelled-orders', 'cancel-restocks', 'date-format'], /^GET \/store\/orders: 200 with an object$/, WRAPPED_LISTS],
   ['records in an envelope', ['created-status', 'inventory-status', 'animal-follows-stock'], /201 with an object/, WRAPPED_RECORDS],
 ])('what a deployment answers with %s stays open, with that reason: %j', async (...row) => {

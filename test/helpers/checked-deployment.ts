@@ -122,8 +122,9 @@ export function findWrong(report: CheckReport, truth: Partial<Choices>): object[
 export interface Circumstances {
   /** Milliseconds by which reads are behind writes. */
   readonly lag?: number;
-  /** Milliseconds for which a cache keeps a reply whatever a request asks for, and whether it says so. */
+  /** Milliseconds for which a cache keeps a reply whatever a request asks for, which, and whether it says so. */
   readonly cache?: number;
+  readonly cached?: RegExp;
   readonly isCacheTold?: boolean;
   /** Writes of another client in a second, and what draws them. */
   readonly writes?: number;
@@ -142,6 +143,7 @@ export async function checkedUnder(
   circumstances: Circumstances,
 ): Promise<CheckTranscript> {
   const { lag = 0, cache = 0, isCacheTold, writes = 0, draw = () => 0, instead } = circumstances;
+  const { cached: cachedPaths = /./ } = circumstances;
   const [primary, replica] = [await deploy(assume), await deploy(assume)];
   const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];
   const cached = new Map<string, { readonly at: number; readonly reply: DeploymentReply }>();
@@ -168,7 +170,7 @@ export async function checkedUnder(
     const hit = cached.get(name);
     const isFresh = hit !== undefined && now - hit.at < cache;
     const reply = isFresh ? hit.reply : await replica.client.send(request);
-    if (!isFresh) cached.set(name, { at: now, reply });
+    if (!isFresh && cachedPaths.test(request.path)) cached.set(name, { at: now, reply });
     const age = isFresh && isCacheTold ? ['Age', `${Math.floor((now - hit.at) / 1000)}`] : [];
     return { ...reply, headers: [...reply.headers, ...age] };
   };

@@ -49,6 +49,8 @@ async function runTest(
 const withMock = createTest({ failOn: ['unmatched'], scenarios: ['no-orders'] });
 
 withMock('the fixture starts a server with the options', async ({ mock, petstoreMock }) => {
+  expect((await call({ ...mock, key: 'wrong' }, '/pets')).status).toBe(401);
+  expect(await mock.requests.count()).toBe(1);
   expect(await mock.orders.count()).toBe(0);
   expect((await petstoreMock.sandboxes.list()).map(({ name }) => name)).toContain(mock.name);
 });
