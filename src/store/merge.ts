@@ -1,5 +1,6 @@
 import {
   type AnyRecord,
+  COLLECTIONS,
   type CollectionName,
   type Fields,
   type Reading,
@@ -7,13 +8,7 @@ import {
   type StoredRecord,
 } from '../contract/records.ts';
 import { applyRecordChanges, type BulkChange, RECORD_SHAPES } from '../shape/record-shapes.ts';
-import {
-  type ReportMisfit,
-  readWith,
-  type Shape,
-  type ShapeProblem,
-  type ValuePath,
-} from '../shape/shapes.ts';
+import { type ReportMisfit, readWith, type ShapeProblem, type ValuePath } from '../shape/shapes.ts';
 import { ID_NAME, type Records, type Store } from './store.ts';
 
 interface CollectionChanges<R> {
@@ -28,8 +23,8 @@ export type StoreChanges = {
 };
 
 /**
- * Merges changes into a store, unless one leads to an incomplete record or to a petId that no animal
- * has. Removes the inventory entry and the orders of a removed animal.
+ * Refuses changes that lead to an incomplete record or to a petId that no animal has. Removes the
+ * inventory entry and the orders of a removed animal.
  *
  * @param at the place of the changes in problems
  */
@@ -38,52 +33,42 @@ export function merge(
   changes: StoreChanges,
   at: ValuePath = [],
 ): Reading<Store, ShapeProblem> {
-  return readWith((report) => mergeInto(before, changes, at, report));
+  return readWith((report) => {
+    const { remove } = changes.animals;
+    let store = remove === 'all' ? withoutRecords(before) : withoutAnimals(before, remove);
+    // Animals first: the others may have the petId of a new one.
+    for (const name of COLLECTIONS) {
+      store = mergeCollection(store, name, changes[name], [...at, name], report);
+    }
+    return store;
+  });
 }
 
-function mergeInto(
-  before: Store,
-  { animals, inventory, orders }: StoreChanges,
+function mergeCollection<Name extends CollectionName>(
+  store: Store,
+  name: Name,
+  { remove, each, set }: CollectionChanges<StoredRecord[CollectionName]>,
   at: ValuePath,
   report: ReportMisfit,
 ): Store {
-  let store =
-    animals.remove === 'all' ? withoutRecords(before) : withoutAnimals(before, animals.remove);
-
-  const mergeCollection = <R extends AnyRecord>(
-    name: CollectionName,
-    former: Records<R>,
-    shape: Shape<R>,
-    { remove, each, set }: CollectionChanges<R>,
-  ): Records<R> => {
-    for (const { change } of each) {
-      reportMissingAnimal(store.animals, change.petId, [...at, name, 'each'], report);
-    }
-    const records = changeEach(removeRecords(former, remove), STORED_RECORDS[name], each);
-    const changed = new Map<bigint, R>();
-    for (const [index, members] of set.entries()) {
-      const place = [...at, name, 'set', index];
-      const fields: AnyRecord = members;
-      const { [ID_NAME[name]]: id } = fields;
-      const known = typeof id === 'bigint' ? (changed.get(id) ?? records.get(id)) : undefined;
-      const record = shape.read({ ...known, ...fields }, place, report);
-      if (record !== undefined) changed.set(records.idOf(record), record);
-      reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
-    }
-    return changed.size === 0 ? records : records.withAll(changed.values());
-  };
-
-  // The others may have a petId of a new animal.
-  store = {
-    ...store,
-    animals: mergeCollection('animals', store.animals, RECORD_SHAPES.animals, animals),
-  };
-  store = {
-    ...store,
-    inventory: mergeCollection('inventory', store.inventory, RECORD_SHAPES.inventory, inventory),
-    orders: mergeCollection('orders', store.orders, RECORD_SHAPES.orders, orders),
-  };
-  return store;
+  for (const { change } of each) {
+    reportMissingAnimal(store.animals, change.petId, [...at, 'each'], report);
+  }
+  const former: Records<StoredRecord[Name]> = store[name];
+  const left = remove === 'all' ? former.cleared() : former.without(remove);
+  const records = changeEach(left, STORED_RECORDS[name], each);
+  const changed = new Map<bigint, StoredRecord[Name]>();
+  for (const [index, members] of set.entries()) {
+    const place = [...at, 'set', index];
+    const fields: AnyRecord = members;
+    const { [ID_NAME[name]]: id } = fields;
+    const known = typeof id === 'bigint' ? (changed.get(id) ?? records.get(id)) : undefined;
+    const record = RECORD_SHAPES[name].read({ ...known, ...fields }, place, report);
+    if (record !== undefined) changed.set(records.idOf(record), record);
+    reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
+  }
+  const after = changed.size === 0 ? records : records.withAll(changed.values());
+  return { ...store, [name]: after };
 }
 
 function withoutRecords({ animals, inventory, orders }: Store): Store {
@@ -91,25 +76,18 @@ function withoutRecords({ animals, inventory, orders }: Store): Store {
 }
 
 export function withoutAnimals(store: Store, ids: readonly bigint[]): Store {
-  const gone = new Set(ids.filter((id) => store.animals.has(id)));
-  if (gone.size === 0) return store;
+  const known = ids.filter((id) => store.animals.has(id));
+  if (known.length === 0) return store;
+  const gone = new Set(known);
   const orders: bigint[] = [];
   for (const { id, petId } of store.orders.ascending()) {
     if (petId !== undefined && gone.has(petId)) orders.push(id);
   }
   return {
-    animals: store.animals.without(gone),
-    inventory: store.inventory.without(gone),
+    animals: store.animals.without(known),
+    inventory: store.inventory.without(known),
     orders: store.orders.without(orders),
   };
-}
-
-function removeRecords<R extends object>(
-  records: Records<R>,
-  ids: readonly bigint[] | 'all',
-): Records<R> {
-  if (ids === 'all') return records.cleared();
-  return ids.length === 0 ? records : records.without(ids);
 }
 
 function changeEach<R extends AnyRecord>(

@@ -1,12 +1,8 @@
-/**
- * A random integer in [0, 2^32) that depends only on the arguments, never on earlier calls. Mixes them
- * like the 32-bit finalizer of MurmurHash3.
- */
+/** In [0, 2^32); a function of its arguments alone, mixed like the 32-bit finalizer of MurmurHash3. */
 export function randomInteger(seed: number, record: number, field: number): number {
   return mix(mix(mix(seed | 0) ^ record) ^ Math.imul(field + 1, 0x9e3779b9)) >>> 0;
 }
 
-/** `randomInteger` for a record with an int64 id. */
 export function randomForId(seed: number, id: bigint, field: number): number {
   const low = Number(BigInt.asIntN(32, id));
   const high = Number(BigInt.asIntN(32, id >> 32n));

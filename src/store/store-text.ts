@@ -1,7 +1,7 @@
 import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
 import type { RecordList, Store } from './store.ts';
 
-/** Writes a record as JSON, bigints as digits. Its members must be scalars with plain names. */
+/** As JSON, bigints as digits. Members must be scalars with plain names. */
 export function recordText(record: object): string {
   const members = Object.entries(record).map(
     ([name, value]) =>
@@ -12,7 +12,7 @@ export function recordText(record: object): string {
 
 const recordTexts = new WeakMap<object, string>();
 
-/** The text of a record that is written again and again, with each change of its collection. */
+/** For records that are written again with each change of their collection. */
 export function cachedRecordText(record: object): string {
   let text = recordTexts.get(record);
   if (text === undefined) {
@@ -22,11 +22,7 @@ export function cachedRecordText(record: object): string {
   return text;
 }
 
-/**
- * Writes a JSON array in pieces.
- *
- * @param end what comes after the last item
- */
+/** A JSON array in pieces, with `end` after the last item. */
 export function* listText<T>(
   items: Iterable<T>,
   textOf: (item: T) => string,
@@ -40,7 +36,7 @@ export function* listText<T>(
   yield open === '[' ? '[]' : `${end}]`;
 }
 
-/** In characters. A longer text is written to a socket faster as bytes. */
+/** In characters: a longer text is written to a socket faster as bytes. */
 const MAX_STRING = 8192;
 
 export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string): RecordList<R> {
@@ -59,10 +55,7 @@ export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string)
   return { text: written.length > 0 ? Buffer.concat(written) : text, records };
 }
 
-/**
- * The text of a store as a fixture, with a line for each record. Comes in pieces: the text of a large
- * store can be longer than a string.
- */
+/** A fixture with a line for each record, in pieces: it can be longer than a string. */
 export function* storeText(store: Store): Generator<string, undefined> {
   let open = '{';
   for (const name of COLLECTIONS) {
@@ -77,7 +70,7 @@ export function* storeText(store: Store): Generator<string, undefined> {
   yield '\n}\n';
 }
 
-/** Creates what writes a store as `storeText` does, and reuses what did not change since the last time. */
+/** Writes stores as `storeText` does; collections that did not change, only once. */
 export function createStoreWriter(): (store: Store) => string {
   const written = new Map<CollectionName, { of: object; text: string }>();
   return (store) => {
@@ -95,10 +88,9 @@ export function createStoreWriter(): (store: Store) => string {
   };
 }
 
-/** In characters. */
+/** In characters; only the last chunk is shorter. */
 export const CHUNK = 64 * 1024;
 
-/** Joins pieces into chunks. Only the last chunk is short. */
 export function* joinChunks(pieces: Iterable<string>): Generator<string, undefined> {
   let chunk = '';
   for (const piece of pieces) {

@@ -15,9 +15,9 @@ const diffAgainst = difference.default;
 export interface RecordList<R> {
   readonly text: string | Buffer;
   readonly records: readonly R[];
-  /** The id of the last record of a page, if more follow and pages are found by it. */
+  /** Where the next page starts, if pages are asked for by id and there is one. */
   readonly next?: bigint | undefined;
-  /** How many records there are on all pages, if that is shown. */
+  /** Of all pages, if that is shown. */
   readonly total?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface RecordList<R> {
 const NODE_SIZE = 16;
 
 /**
- * Records that wait to be written into the tree. Copying a path of it for each write costs a create
+ * Records that wait to be written into the tree: copying a path of it for each write costs a create
  * half its time, and a remembered state half its memory.
  */
 const MAX_WRITTEN = 16;
@@ -36,16 +36,13 @@ function compareIds(a: bigint, b: bigint): number {
 
 type Tree<R> = InstanceType<typeof BTree<bigint, R>>;
 
-/**
- * Records by ascending id. Immutable: a change gives another value, which shares everything that it
- * does not change.
- */
+/** Records by ascending id. Immutable: a change gives another value, which shares what stays. */
 export class Records<R extends object> {
   readonly idOf: (record: R) => bigint;
-  /** The highest id ever used, removed records included; undefined if there never was a record. */
+  /** Ever used, so of removed records too; undefined if there never was a record. */
   readonly highestId: bigint | undefined;
   readonly #tree: Tree<R>;
-  /** The latest records to be written, by ascending id. They replace those of the tree. */
+  /** By ascending id. They replace those of the tree. */
   readonly #written: readonly R[];
   readonly size: number;
   readonly #lists: ListCache<R>;
@@ -66,7 +63,7 @@ export class Records<R extends object> {
     this.#lists = lists;
   }
 
-  /** The records of a list in any order. Of records with the same id, the last one counts. */
+  /** In any order. Of records with the same id, the last one counts. */
   static of<R extends object>(records: Iterable<R>, idOf: (record: R) => bigint): Records<R> {
     const tree = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
     for (const record of records) tree.set(idOf(record), record);
@@ -95,7 +92,6 @@ export class Records<R extends object> {
     return new Records(this.#tree, idOf, highest, this.#lists, written, size);
   }
 
-  /** Where a record is, or would be, among those that wait. */
   #indexOf(id: bigint): number {
     const index = this.#written.findIndex((record) => this.idOf(record) >= id);
     return index === -1 ? this.#written.length : index;
@@ -118,13 +114,13 @@ export class Records<R extends object> {
     return new Records(tree, this.idOf, highest, this.#lists);
   }
 
-  without(ids: Iterable<bigint>): Records<R> {
+  without(ids: readonly bigint[]): Records<R> {
+    if (ids.length === 0) return this;
     const tree = this.#copy();
     for (const id of ids) tree.delete(id);
     return new Records(tree, this.idOf, this.highestId, this.#lists);
   }
 
-  /** The same records where an id was used that none of them has any more. */
   withHighestId(highestId: bigint | undefined): Records<R> {
     return new Records(this.#copy(), this.idOf, highestId, this.#lists);
   }
@@ -135,7 +131,7 @@ export class Records<R extends object> {
     return new Records(none, this.idOf, this.highestId, this.#lists);
   }
 
-  /** The records after each was changed. `change` keeps ids, and returns what it leaves as it is. */
+  /** `change` keeps ids, and returns a record that it leaves as it is. */
   map(change: (record: R) => R): Records<R> {
     const tree = this.#copy();
     let isChanged = false;
@@ -148,7 +144,7 @@ export class Records<R extends object> {
     return isChanged ? new Records(tree, this.idOf, this.highestId, this.#lists) : this;
   }
 
-  /** The ids whose records differ from those of `other`, added and removed ones included. */
+  /** Added and removed records included. */
   changedIds(other: Records<R>): readonly bigint[] {
     if (other === this) return [];
     const ids: bigint[] = [];
@@ -170,7 +166,6 @@ export class Records<R extends object> {
     yield* this.#merge(this.#tree.entriesReversed(from, []), written, (a, b) => a > b);
   }
 
-  /** Merges the records that wait into those of the tree, both in one order. */
   *#merge(
     entries: Iterable<readonly [bigint, R]>,
     written: readonly R[],
@@ -192,11 +187,7 @@ export class Records<R extends object> {
     yield* written.slice(at);
   }
 
-  /**
-   * A list of records, or the one that was written last if that is the same.
-   *
-   * @param form what else than the records and `key` decides the list, compared by identity
-   */
+  /** Writes a list, unless it was the last one. `form` decides it too, compared by identity. */
   list(form: object, key: string, write: () => RecordList<R>): RecordList<R> {
     return this.#lists.get(this, form, key, write);
   }
@@ -204,13 +195,10 @@ export class Records<R extends object> {
 
 const NOTHING: readonly never[] = [];
 
-/** In characters or bytes. A longer list is written anew for each request. */
+/** In characters or bytes: a longer list is written anew for each request. */
 const MAX_KEPT_TEXT = 8 * 1024 ** 2;
 
-/**
- * The list that was written last. All versions of a collection share one: a version that is only
- * remembered, such as the state before an exchange, holds no text.
- */
+/** All versions of a collection share one: those that are only remembered hold no text. */
 class ListCache<R extends object> {
   #last: { of: Records<R>; form: object; key: string; list: RecordList<R> } | undefined;
 
@@ -223,10 +211,11 @@ class ListCache<R extends object> {
   }
 }
 
-/** The records of the service. Immutable. */
 export type Store = { readonly [Name in CollectionName]: Records<StoredRecord[Name]> };
 
-export type StoreRecords = { readonly [Name in CollectionName]: Iterable<StoredRecord[Name]> };
+export type StoreRecords = {
+  readonly [Name in CollectionName]?: Iterable<StoredRecord[Name]> | undefined;
+};
 
 export const ID_NAME = {
   animals: 'id',
@@ -234,7 +223,7 @@ export const ID_NAME = {
   orders: 'id',
 } as const satisfies Record<CollectionName, string>;
 
-export function createStore({ animals, inventory, orders }: StoreRecords): Store {
+export function createStore({ animals = [], inventory = [], orders = [] }: StoreRecords): Store {
   return {
     animals: Records.of(animals, (animal: Animal) => animal.id),
     inventory: Records.of(inventory, (entry: InventoryEntry) => entry.petId),
@@ -254,4 +243,4 @@ export function countChanges(
   };
 }
 
-export const EMPTY_STORE: Store = createStore({ animals: [], inventory: [], orders: [] });
+export const EMPTY_STORE: Store = createStore({});
