@@ -1,4 +1,4 @@
-/** A moment by both clocks of this process. */
+/** By both clocks of this process. */
 export interface Instant {
   /** In milliseconds since 1970. */
   readonly wall: number;
@@ -16,7 +16,7 @@ export function currentInstant(): Instant {
 export interface Clock {
   /** Milliseconds ahead of the system time. */
   readonly ahead: number;
-  /** The time at which it stands still, in milliseconds since 1970. */
+  /** Where it stands still, in milliseconds since 1970. */
   readonly frozenAt: number | undefined;
 }
 
@@ -35,7 +35,6 @@ export function readClock({ ahead, frozenAt }: Clock, wall: number = Date.now())
   return frozenAt ?? Math.min(wall + ahead, LATEST);
 }
 
-/** Whether a clock shows the system time, so that Node can write the `Date` header. */
 export function isReal({ ahead, frozenAt }: Clock): boolean {
   return ahead === 0 && frozenAt === undefined;
 }
@@ -52,11 +51,7 @@ export function setClock(
   return { ahead, frozenAt: frozen ? (now ?? readClock(clock, wall)) : undefined };
 }
 
-/**
- * A clock that is moved forward, or back if `milliseconds` is negative. A frozen clock stays frozen.
- *
- * @returns undefined if the new time is not in the years 1970 to 9999
- */
+/** Undefined if the new time is not in the years 1970 to 9999. A frozen clock stays frozen. */
 export function advanceClock(clock: Clock, milliseconds: number, wall: number): Clock | undefined {
   const now = readClock(clock, wall) + milliseconds;
   return now >= 0 && now <= LATEST ? setClock(clock, { now }, wall) : undefined;

@@ -6,20 +6,19 @@ import { type Fields, isObject, type RecordOf, unknownMembers } from '../contrac
 import { LIMITS } from '../limits.ts';
 import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
 import { readAs } from '../shape/shapes.ts';
-import { describe, firstProblems } from '../words.ts';
+import { describe, firstProblems, problemText } from '../words.ts';
 import { type AssumptionTrace, errorReply, type Reply } from './reply.ts';
 
 export type RequestBody =
   | { readonly kind: 'none' }
   | BodyBytes
-  /** The body exceeded `body-limit` and was dropped. */
   | { readonly kind: 'too-large'; readonly limit: number };
 
 type BodyJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** A complete body. Parsed once, for everything that reads it. */
+/** Parsed once, for everything that reads it. */
 export class BodyBytes {
   readonly kind = 'bytes';
   readonly bytes: Buffer;
@@ -30,19 +29,16 @@ export class BodyBytes {
   }
 
   get json(): BodyJson {
-    this.#json ??= read(this.bytes);
+    this.#json ??= parseBytes(this.bytes);
     return this.#json;
   }
 }
 
-function read(bytes: Buffer): BodyJson {
+function parseBytes(bytes: Buffer): BodyJson {
   const text = bytes.toString();
   // Invalid bytes become U+FFFD. Looking for that is faster than validating every byte.
   if (text.includes('\uFFFD') && !isUtf8(bytes)) {
-    return {
-      ok: false,
-      problem: 'body: expected JSON in UTF-8, found bytes that are not UTF-8',
-    };
+    return { ok: false, problem: 'body: expected JSON in UTF-8, found bytes that are not UTF-8' };
   }
   try {
     return { ok: true, value: parseInput(text) };
@@ -55,21 +51,19 @@ function read(bytes: Buffer): BodyJson {
 /** A decoded request for an operation, independent of any state. */
 export interface Call {
   readonly operation: OperationId;
-  /** The path as the client sent it, for links to other pages. */
+  /** As the client sent it, for links to other pages. */
   readonly path: string;
-  /** The path parameter, percent-decoded. */
+  /** Percent-decoded. */
   readonly pathId: string | undefined;
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** All headers by lower-case name. */
-  readonly headers: RequestHeaders;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The `Authorization` header without the sandbox name in its token. */
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
   readonly body: RequestBody;
 }
-
-type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export const BODY_LIMITS = {
   '1mb': 1024 * 1024,
@@ -79,32 +73,28 @@ export const BODY_LIMITS = {
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-const NO_QUERY_NAMES: readonly string[] = [];
+const NO_NAMES: readonly string[] = [];
 const NO_VALUES: Query = {};
 
 /** Reads the input of a call and collects every problem, so that one reply reports all of them. */
 export class InputReader {
   readonly #call: Call;
-  readonly #decidedBy: AssumptionTrace;
+  readonly decidedBy: AssumptionTrace;
   // Created when needed: most requests have no problem.
   #problems: string[] | undefined;
-  /** The assumptions that have an option which accepts the whole input. */
+  /** Those of which another option accepts the whole input. */
   #avoidableBy: readonly AssumptionId[] | undefined;
-  /** The assumptions that have an option which refuses what was accepted. */
+  /** Those of which another option refuses what was accepted. */
   #acceptedBy: AssumptionId[] | undefined;
   /** The 413 or 415 if the body was not read. */
   #unreadable: Reply | undefined;
 
   constructor(call: Call, decidedBy: AssumptionTrace) {
     this.#call = call;
-    this.#decidedBy = decidedBy;
+    this.decidedBy = decidedBy;
   }
 
-  get decidedBy(): AssumptionTrace {
-    return this.#decidedBy;
-  }
-
-  /** Reports a problem. Another option of the assumptions in `avoidableBy` would accept the input. */
+  /** Another option of the assumptions in `avoidableBy` would accept the input. */
   problem(text: string, ...avoidableBy: readonly AssumptionId[]): void {
     this.#problems ??= [];
     this.#problems.push(text);
@@ -119,45 +109,46 @@ export class InputReader {
   }
 
   refuseUnless<Id extends AssumptionId>(id: Id, option: Option<Id>, problem: string): void {
-    if (this.#decidedBy.choices[id] === option) this.addAcceptedBy(id);
+    if (this.decidedBy.choices[id] === option) this.addAcceptedBy(id);
     else this.problem(problem, id);
   }
 
-  /** Whether input was accepted that another option would refuse. */
   get hasAcceptedInput(): boolean {
     return this.#acceptedBy !== undefined;
   }
 
   get refusalStatus(): 400 | 422 {
-    return this.#decidedBy.choices['invalid-input'] === '422' ? 422 : 400;
+    return this.decidedBy.choices['invalid-input'] === '422' ? 422 : 400;
   }
 
-  /** The reply does not refuse the input, so the assumptions that accepted it decide, too. */
+  /** The reply does not refuse the input, so what accepted it decides, too. */
   addAccepting(): void {
-    for (const id of this.#acceptedBy ?? []) this.#decidedBy.add(id);
+    for (const id of this.#acceptedBy ?? []) this.decidedBy.add(id);
   }
 
   get refusal(): Reply | undefined {
     if (this.#unreadable !== undefined) return this.#unreadable;
     if (this.#problems === undefined) return undefined;
-    const decidedBy = this.#decidedBy;
-    for (const id of this.#avoidableBy ?? []) decidedBy.add(id);
-    decidedBy.add('invalid-input');
+    for (const id of [...(this.#avoidableBy ?? []), 'invalid-input'] as const) {
+      this.decidedBy.add(id);
+    }
     const message = firstProblems(this.#problems, (text) => text).join('; ');
-    return errorReply(decidedBy, 'invalid_input', this.refusalStatus, message);
+    return errorReply(this.decidedBy, 'invalid_input', this.refusalStatus, message);
   }
 
   pathId(name: string): bigint | undefined {
     const text = this.#call.pathId ?? '';
     const id = parseInt64(text);
-    if (id === undefined) {
-      this.problem(`${name}: expected ${FIELD_SHAPES.int64.expected}, found ${describe(text)}`);
-    }
+    if (id === undefined) this.#misfit(name, FIELD_SHAPES.int64.expected, text);
     return id;
   }
 
-  /** Reads the named query parameters. `unknown-query` decides about others. */
-  query(names: readonly string[] = NO_QUERY_NAMES): Query {
+  #misfit(name: string, expected: string, text: string): undefined {
+    this.problem(`${name}: expected ${expected}, found ${describe(text)}`);
+  }
+
+  /** `unknown-query` decides about parameters with other names. */
+  query(names: readonly string[] = NO_NAMES): Query {
     if (this.#call.query.length === 0) return NO_VALUES;
     const values: Record<string, string | undefined> = {};
     for (const [name, value] of this.#call.query) {
@@ -173,15 +164,10 @@ export class InputReader {
   }
 
   integer(name: string, text: string, expected: string): number | undefined {
-    if (isIntegerText(text)) return Number(text);
-    this.problem(`${name}: expected ${expected}, found ${describe(text)}`);
-    return undefined;
+    return isIntegerText(text) ? Number(text) : this.#misfit(name, expected, text);
   }
 
-  /**
-   * Reads the fields of the body. `unknown-body-fields` decides about others, except for those in
-   * `handled`, which the caller checks.
-   */
+  /** `unknown-body-fields` decides about other fields, but for those in `handled`: the caller checks these. */
   body<const F extends Fields>(
     fields: F,
     handled: readonly string[] = [],
@@ -189,11 +175,7 @@ export class InputReader {
     const value = this.#json();
     if (value === undefined) return undefined;
     const read = readAs(lenientRecord(fields), value, 'body');
-    if (!read.ok) {
-      for (const { path, expected, found } of read.problems) {
-        this.problem(`${path}: expected ${expected}, found ${found}`);
-      }
-    }
+    if (!read.ok) for (const problem of read.problems) this.problem(problemText(problem));
     const unknown = isObject(value) ? unknownMembers(fields, value) : [];
     const unhandled = unknown.filter((name) => !handled.includes(name));
     for (const name of unhandled.slice(0, LIMITS.problems.max + 1)) {
@@ -204,8 +186,8 @@ export class InputReader {
   }
 
   #json(): unknown {
+    const { decidedBy } = this;
     const { body, contentType, contentEncoding } = this.#call;
-    const decidedBy = this.#decidedBy;
     if (body.kind === 'too-large') {
       decidedBy.add('body-limit');
       const message = `the body is larger than ${body.limit} bytes`;
@@ -218,15 +200,15 @@ export class InputReader {
     }
     if (body.bytes.length > BODY_LIMITS['10kb']) decidedBy.add('body-limit');
     if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
-      this.#unsupported(`the Content-Encoding ${describe(contentEncoding)} is not supported`);
-      return undefined;
+      return this.#unsupported(
+        `the Content-Encoding ${describe(contentEncoding)} is not supported`,
+      );
     }
     if (!isJsonMediaType(contentType)) {
       decidedBy.add('media-type');
       if (decidedBy.choices['media-type'] === 'reject') {
-        const found = contentType === undefined ? 'nothing' : describe(contentType);
-        this.#unsupported(`Content-Type: expected application/json, found ${found}`);
-        return undefined;
+        const found = describe(contentType);
+        return this.#unsupported(`Content-Type: expected application/json, found ${found}`);
       }
     }
     const { json } = body;
@@ -236,12 +218,12 @@ export class InputReader {
     return undefined;
   }
 
-  #unsupported(message: string): void {
-    this.#unreadable = errorReply(this.#decidedBy, 'unsupported_media_type', 415, message);
+  #unsupported(message: string): undefined {
+    this.#unreadable = errorReply(this.decidedBy, 'unsupported_media_type', 415, message);
   }
 }
 
-/** Whether it is JSON, in the only charset of JSON (RFC 8259, section 8.1). */
+/** JSON has only one charset (RFC 8259, section 8.1). */
 function isJsonMediaType(contentType = ''): boolean {
   if (contentType === 'application/json') return true;
   const [type, ...parameters] = contentType.toLowerCase().split(';');

@@ -1,7 +1,7 @@
 const DEFAULT_KEYS = ['demo-key'] as const;
 const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 
-/** The only key of the document's second deployment. */
+/** Of the document's second deployment. */
 export const STAGING_KEY = 'staging-key';
 
 export interface Keyring {
@@ -9,7 +9,7 @@ export interface Keyring {
   readonly readOnly: ReadonlySet<string>;
   readonly invalid: ReadonlySet<string> | 'all';
   readonly allReadOnly: boolean;
-  /** Whether every key is accepted that is not listed as invalid. */
+  /** Accepts every key that is not listed as invalid. */
   readonly any: boolean;
   /** When keys expire. `all` applies to keys without their own entry. */
   readonly expires: ReadonlyMap<string, Expiry>;
@@ -18,12 +18,6 @@ export interface Keyring {
 export type Expiry =
   | { readonly kind: 'after'; readonly milliseconds: number }
   | { readonly kind: 'at'; readonly instant: number };
-
-/** What decides whether a key has expired, in milliseconds since 1970. */
-export interface KeyTime {
-  readonly now: number;
-  readonly startedAt: number;
-}
 
 export interface KeyLists {
   readonly valid?: readonly string[] | undefined;
@@ -34,10 +28,7 @@ export interface KeyLists {
   readonly expires?: ReadonlyMap<string, Expiry> | undefined;
 }
 
-/**
- * Makes a keyring. `valid` replaces all default keys, so that no publicly known key works. `readOnly`
- * replaces only the default read-only key.
- */
+/** `valid` replaces all default keys, so that no publicly known key works; `readOnly` only its own. */
 export function keyring(lists: KeyLists): Keyring {
   const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;
   return {
@@ -59,15 +50,14 @@ export type KeyCheck =
 export interface KeyRefusal {
   readonly ok: false;
   readonly reason: string;
-  /** The challenge has an error code only if there was a token (RFC 6750). */
   readonly tokenGiven: boolean;
 }
 
-/** Checks an `Authorization` header (RFC 6750, section 2.1) */
+/** RFC 6750, section 2.1. */
 export function checkKey(
   keys: Keyring,
   authorization: string | undefined,
-  time: KeyTime,
+  { now, startedAt }: { readonly now: number; readonly startedAt: number },
 ): KeyCheck {
   if (authorization === undefined) return refusal('the Authorization header is missing');
   const key = bearerToken(authorization);
@@ -75,33 +65,22 @@ export function checkKey(
   if (key === '') return refusal('the token after Bearer is empty');
   if (keys.invalid === 'all') return refusal('all keys are listed as invalid', true);
   if (keys.invalid.has(key)) return refusal('this key is listed as invalid', true);
-  const expiry = findExpiry(keys, key);
-  if (expiry !== undefined && hasExpired(expiry, time)) return refusal('the key has expired', true);
+  const expiry = keys.expires.get(key) ?? keys.expires.get('all');
+  const expiresAt = expiry?.kind === 'after' ? startedAt + expiry.milliseconds : expiry?.instant;
+  if (expiresAt !== undefined && now >= expiresAt) return refusal('the key has expired', true);
   if (keys.readOnly.has(key)) return { ok: true, key, readOnly: true };
   if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: keys.allReadOnly };
-  return refusal(unknownKey(keys, key), true);
-}
-
-/** Clients confuse the two deployments, so the message names the other one. */
-function unknownKey({ valid }: Pick<Keyring, 'valid'>, key: string): string {
-  if (key === STAGING_KEY) return 'this key is for staging, at /~staging/v1';
-  if (valid.has(STAGING_KEY)) return `the key is unknown; staging accepts ${STAGING_KEY}`;
-  return 'the key is unknown';
-}
-
-function findExpiry({ expires }: Pick<Keyring, 'expires'>, key: string): Expiry | undefined {
-  return expires.get(key) ?? expires.get('all');
-}
-
-function hasExpired(expiry: Expiry, { now, startedAt }: KeyTime): boolean {
-  return now >= (expiry.kind === 'at' ? expiry.instant : startedAt + expiry.milliseconds);
+  // Clients confuse the two deployments.
+  if (key === STAGING_KEY) return refusal('this key is for staging, at /~staging/v1', true);
+  const hint = keys.valid.has(STAGING_KEY) ? `; staging accepts ${STAGING_KEY}` : '';
+  return refusal(`the key is unknown${hint}`, true);
 }
 
 function refusal(reason: string, tokenGiven = false): KeyCheck {
   return { ok: false, reason, tokenGiven };
 }
 
-/** Whether the token of an `Authorization` header is a listed key as a whole, `~` included. */
+/** Whether the whole token is a listed key, `~` included. */
 export function isListedKey(keys: Keyring, authorization: string | undefined): boolean {
   const key = bearerToken(authorization) ?? '';
   const { valid, readOnly, invalid, expires } = keys;
@@ -111,7 +90,7 @@ export function isListedKey(keys: Keyring, authorization: string | undefined): b
 
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
-/** Returns the token of an `Authorization` header: empty if missing, undefined for another scheme. */
+/** Empty if there is none, undefined for another scheme. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   const bearer = BEARER.exec(authorization);
@@ -127,7 +106,7 @@ interface RateWindow {
   readonly count: number;
 }
 
-/** By key, in the order of their latest requests. */
+/** In the order of their latest requests. */
 export type RateWindows = ReadonlyMap<string, RateWindow>;
 
 export const NO_RATES: RateWindows = new Map();
@@ -136,11 +115,11 @@ export type Rate = `${number}/${'s' | 'm'}`;
 
 export interface RateCount {
   readonly rates: RateWindows;
-  /** Undefined within the limit, else the seconds until the next window, rounded up. */
+  /** The seconds until the next window; undefined within the limit. */
   readonly wait: number | undefined;
 }
 
-/** Counts a request of a key. A window starts with its first request. */
+/** A window starts with its first request. */
 export function countRequest(before: RateWindows, key: string, rate: Rate, now: number): RateCount {
   const [max, unit] = rate.split('/');
   const length = unit === 's' ? 1000 : 60_000;

@@ -9,7 +9,6 @@ import {
   type KeyCheck,
   type KeyRefusal,
   type Keyring,
-  type RateCount,
   type RateWindows,
 } from './keyring.ts';
 import {
@@ -20,15 +19,13 @@ import {
   type Representation,
 } from './reply.ts';
 
-/** What operations see of a state at an instant. */
 export interface ServiceState {
   readonly store: Store;
   readonly choices: Choices;
-  /** How `choices` writes records. */
   readonly represent: Representation;
   readonly keys: Keyring;
   readonly rates: RateWindows;
-  /** All random draws depend on the seed, a record and a field, never on the order of calls. */
+  /** Draws depend on it, a record and a field, never on the order of calls. */
   readonly seed: number;
   /** By the clock of the sandbox, in milliseconds since 1970. */
   readonly now: number;
@@ -41,7 +38,6 @@ interface OperationResult {
   readonly rates: RateWindows;
 }
 
-/** Answers a call in a state. Pure; knows nothing of HTTP servers, timers or scenarios. */
 export type Operation = (state: ServiceState, call: Call) => OperationResult;
 
 export interface ReplyWithStore {
@@ -51,12 +47,7 @@ export interface ReplyWithStore {
 
 const NO_HEADERS: readonly string[] = [];
 
-/**
- * Makes an operation: `read` reads the input of a call, `run` answers it. Adds the checks that all
- * operations share, in the order of `check-order`.
- *
- * @param headersOf the headers that every reply has
- */
+/** Adds the checks that all operations share, in the order of `check-order`, and headers of all replies. */
 export function operation<Input>(
   id: OperationId,
   read: (reader: InputReader, state: ServiceState) => Input | undefined,
@@ -75,9 +66,9 @@ export function operation<Input>(
     state: ServiceState,
     call: Call,
     check: KeyCheck,
-    count?: RateCount,
+    wait: number | undefined,
   ): Reply | ReplyWithStore => {
-    const denial = accessRefusal(state, check, writes, count?.wait);
+    const denial = refuseAccess(state, check, writes, wait);
     const inputFirst = state.choices['check-order'] === 'input-first';
     // The document prescribes this for any input.
     if (denial?.status === 401 && !inputFirst) return denial;
@@ -95,7 +86,10 @@ export function operation<Input>(
     if (refusal !== undefined) return refusal;
     if (isReadOnlyWrite && inputFirst) decidedBy.add('read-only-keys');
     if (input === undefined) throw new Error(`${id} read no input and reported no problem.`);
-    return markAssumed(run(state, input, decidedBy, call), reader);
+    const result = run(state, input, decidedBy, call);
+    if (!reader.hasAcceptedInput) return result;
+    if (!('reply' in result)) return markAssumed(result, reader);
+    return { reply: markAssumed(result.reply, reader), store: result.store };
   };
 
   return (state, call) => {
@@ -104,7 +98,7 @@ export function operation<Input>(
     const rate = choices['rate-limit'];
     const isCounted = check.ok && rate !== 'none';
     const count = isCounted ? countRequest(rates, check.key, rate, now) : undefined;
-    const result = answer(state, call, check, count);
+    const result = answer(state, call, check, count?.wait);
     const { reply, store: after } = 'reply' in result ? result : { reply: result, store };
     const shared = headersOf(choices);
     const whole =
@@ -113,12 +107,8 @@ export function operation<Input>(
   };
 }
 
-/**
- * The refusal of a request because of its key, its rate or its permissions.
- *
- * @param wait the seconds until the rate limit allows another request
- */
-function accessRefusal(
+/** @param wait the seconds until the rate limit allows another request */
+function refuseAccess(
   state: ServiceState,
   check: KeyCheck,
   writes: boolean,
@@ -137,7 +127,6 @@ function accessRefusal(
   return errorReply(startTrace(state, 'read-only-keys'), 'forbidden', 403, message);
 }
 
-/** The document prescribes it for every operation. */
 export function refuseKey(
   { choices }: Pick<ServiceState, 'choices'>,
   { reason, tokenGiven }: KeyRefusal,
@@ -154,7 +143,7 @@ function startTrace({ choices }: ServiceState, id: AssumptionId): AssumptionTrac
   return decidedBy;
 }
 
-/** The challenge of a 401 (RFC 6750, section 3). It has an error code only if a token was given. */
+/** RFC 6750, section 3: the challenge has an error code only if a token was given. */
 export function challenge(choices: Choices, tokenGiven: boolean): readonly string[] {
   if (choices['auth-challenge'] === 'absent') return [];
   const error = tokenGiven ? ', error="invalid_token"' : '';
@@ -167,16 +156,14 @@ function dueToOrder({ choices }: ServiceState, winner: Reply): Reply {
   return { ...winner, basis: { kind: 'assumed', by } };
 }
 
-/** A reply to input that another option would have refused with another status. */
-function markAssumed(answer: Reply | ReplyWithStore, reader: InputReader): Reply | ReplyWithStore {
-  const reply = 'reply' in answer ? answer.reply : answer;
-  if (!reader.hasAcceptedInput || reply.status === reader.refusalStatus) return answer;
+/** Another option would have refused the input, with another status. */
+function markAssumed(reply: Reply, reader: InputReader): Reply {
+  if (reply.status === reader.refusalStatus) return reply;
   reader.addAccepting();
-  const marked = { ...reply, basis: reader.decidedBy.assumed };
-  return 'reply' in answer ? { ...answer, reply: marked } : marked;
+  return { ...reply, basis: reader.decidedBy.assumed };
 }
 
-/** The refusal of a key after input that another option would have refused first. */
+/** Another option would have refused the input first. */
 function dueToInput(denial: Reply, reader: InputReader): Reply {
   reader.addAccepting();
   const by = [...listAssumptions(denial.basis), ...listAssumptions(reader.decidedBy.basis)];
@@ -190,18 +177,13 @@ function listAssumptions(basis: Basis): readonly string[] {
 /** A path or a method that the service does not have, or OPTIONS. */
 export interface UnknownRoute {
   readonly method: string;
-  /** As the client wrote it. */
   readonly path: string;
-  /** The methods of the path, as `Allow` lists them; undefined if the service has no such path. */
+  /** As the header lists methods; undefined if the service has no such path. */
   readonly allow: string | undefined;
   /** The path that was probably meant, in words to follow a message. */
   readonly hint: string;
-  /** Set if a page asks whether it may call (the preflight of CORS). */
-  readonly preflight: Preflight | undefined;
-}
-
-interface Preflight {
-  readonly headers: string | undefined;
+  /** Of CORS: the headers that a page asks for. */
+  readonly preflight: { readonly headers: string | undefined } | undefined;
 }
 
 export function answerWithoutOperation(choices: Choices, route: UnknownRoute): Reply {
@@ -209,7 +191,7 @@ export function answerWithoutOperation(choices: Choices, route: UnknownRoute): R
   const decidedBy = new AssumptionTrace(choices);
   if (allow === undefined) return unknownPath(decidedBy, route);
   if (method === 'OPTIONS') {
-    const headers = ['Allow', allow, ...preflightHeaders(choices, route.preflight, allow)];
+    const headers = ['Allow', allow, ...preflightHeaders(choices, route, allow)];
     return { status: 204, headers, body: { kind: 'none' }, basis: decidedBy.assumed };
   }
   decidedBy.add('unknown-method');
@@ -227,19 +209,14 @@ function unknownPath(decidedBy: AssumptionTrace, { path, hint }: UnknownRoute): 
   return errorReply(decidedBy, 'route_not_found', 404, message);
 }
 
-/** How long a browser may cache the answer to a preflight, in seconds. */
-const PREFLIGHT_SECONDS = '600';
+const PREFLIGHT_CACHE_SECONDS = '600';
 
-function preflightHeaders(
-  { cors }: Choices,
-  preflight: Preflight | undefined,
-  allow: string,
-): string[] {
+function preflightHeaders({ cors }: Choices, { preflight }: UnknownRoute, allow: string): string[] {
   if (preflight === undefined || cors !== 'allowed') return [];
   const { headers } = preflight;
   return [
     ...['Access-Control-Allow-Methods', allow],
-    ...['Access-Control-Max-Age', PREFLIGHT_SECONDS],
+    ...['Access-Control-Max-Age', PREFLIGHT_CACHE_SECONDS],
     ...(headers === undefined ? [] : ['Access-Control-Allow-Headers', headers]),
   ];
 }

@@ -38,7 +38,6 @@ function writeOrders(
   return writeList(orders, (order) => represent.order(show(order)));
 }
 
-/** The status of an order. With `order-shipping: at-ship-date`, it depends on the clock. */
 function orderStatus(state: ServiceState, order: Order): OrderStatus {
   const status = order.status ?? 'pending';
   return state.choices['order-shipping'] === 'at-ship-date' && isDue(state, order)

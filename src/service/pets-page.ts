@@ -13,9 +13,8 @@ export type AnimalFilter = (animal: Animal) => boolean;
 export interface PetsQuery {
   readonly limit: number;
   readonly filters: readonly AnimalFilter[];
-  /** With `pets-paging: cursor`, the id of the last animal on the previous page. */
+  /** By a cursor: the id of the last animal on the previous page. */
   readonly after: bigint | undefined;
-  /** With `pets-paging: offset`, the number of animals to skip. */
   readonly offset: number;
 }
 
@@ -26,7 +25,7 @@ export function petsPageReply(
   call: Call,
 ): Reply {
   const { choices, seed, store } = state;
-  // All that a client can ask for, so that no parameter can be forgotten.
+  // All of the query, so that no parameter can be forgotten.
   const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
   const { text, records, next, total } = store.animals.list(choices, key, () =>
     writePage(state, page),
@@ -38,15 +37,12 @@ export function petsPageReply(
 function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly string[] {
   if (next === undefined) return NO_HEADERS;
   const query = new URLSearchParams({ limit: String(page.limit) });
-  for (const [name, value] of call.query) if (isFilterName(name)) query.set(name, value);
+  for (const { name } of OPERATIONS.listPets.parameters) {
+    const [, value] = call.query.find(([given]) => given === name) ?? [];
+    if (name !== 'limit' && value !== undefined) query.set(name, value);
+  }
   query.set('cursor', Buffer.from(next.toString()).toString('base64url'));
   return ['Link', `<${call.path}?${query}>; rel="next"`];
-}
-
-function isFilterName(name: string): boolean {
-  return (
-    name !== 'limit' && OPERATIONS.listPets.parameters.some((parameter) => parameter.name === name)
-  );
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -63,7 +59,7 @@ function writePage(state: ServiceState, page: PetsQuery): RecordList<Animal> {
   };
 }
 
-/** The id to continue after. Its animal may be gone by then. */
+/** The id to continue after, of an animal that may be gone. */
 export function readCursor(reader: InputReader, cursor: string): bigint | undefined {
   const id = parseInt64(Buffer.from(cursor, 'base64url').toString());
   if (id === undefined) {
@@ -115,10 +111,7 @@ function countMatches({ store: { animals } }: ServiceState, { filters }: PetsQue
 
 const SHUFFLE_FIELD = 0x5f;
 
-/**
- * The animals by a random number for each id, so that a new animal does not move others; from the
- * place of the id `after`.
- */
+/** By a random number for each id, so that a new animal does not move others; from the place of `after`. */
 function shuffle(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
   const rankOf = (id: bigint): Rank => ({ id, rank: randomForId(seed, id, SHUFFLE_FIELD) });
   const start = after === undefined ? undefined : rankOf(after);

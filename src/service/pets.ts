@@ -31,7 +31,7 @@ function readListPets(reader: InputReader, state: ServiceState): PetsQuery {
   };
 }
 
-/** The query parameters that filter: all that the document names, but for the size of the page. */
+/** All that the document names, but for the size of the page. */
 type FilterName = Exclude<(typeof OPERATIONS.listPets.parameters)[number]['name'], 'limit'>;
 
 type ReadFilter = (reader: InputReader, text: string) => AnimalFilter | undefined;
@@ -100,12 +100,8 @@ function readStatusFilter(reader: InputReader, status: string): AnimalFilter | u
 export const createPet = operation('createPet', readNewAnimal, (state, fields, decidedBy) => {
   const id = nextId(state, decidedBy);
   if (id === undefined) {
-    return errorReply(
-      decidedBy,
-      'ids_exhausted',
-      507,
-      'the highest int64 is already in use as an id',
-    );
+    const message = 'the highest int64 is already in use as an id';
+    return errorReply(decidedBy, 'ids_exhausted', 507, message);
   }
   const { choices, store, represent } = state;
   const isAvailable = fields.status === undefined && choices['created-status'] === 'available';
@@ -150,10 +146,7 @@ function readNameLength(reader: InputReader, name: string): void {
 
 const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
-/**
- * In seconds since 1970 (RFC 9745): 2025-12-05, five years before the sunset. Invented, as the address
- * of the successor is: the document has neither.
- */
+/** In seconds since 1970: 2025-12-05. Invented, as the successor's address is: the document has neither. */
 const DEPRECATED_AT = 1_764_892_800;
 
 const DEPRECATION_HEADERS: readonly string[] = [
@@ -206,7 +199,7 @@ const BEYOND_DOUBLES = 2n ** 53n;
 
 const ID_FIELD = 0x1d;
 
-/** The id of the next animal. Undefined if `assigned-ids` is `next` and no int64 is left. */
+/** Undefined if `assigned-ids` is `next` and no int64 is left. */
 function nextId(state: ServiceState, decidedBy: AssumptionTrace): bigint | undefined {
   const { animals } = state.store;
   const next = (animals.highestId ?? 0n) + 1n;

@@ -35,9 +35,8 @@ export function basisReasons(basis: Basis): readonly string[] {
 
 export type Body =
   | { readonly kind: 'none' }
-  /** Complete JSON. */
   | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
-  /** What a deployment sent, with its own headers. */
+  // Of a deployment, with its own headers.
   | { readonly kind: 'raw'; readonly text: string | Buffer };
 
 /** A reply of the service, before HTTP adds its own headers. */
@@ -49,10 +48,7 @@ export interface Reply {
   readonly headers: readonly string[];
   readonly body: Body;
   readonly basis: Basis;
-  /**
-   * The records in the body; undefined if there are none. The same array as long as a list shows the
-   * same records.
-   */
+  /** In the body; the same array as long as a list shows the same records. */
   readonly records?: readonly AnyRecord[] | undefined;
   /** Why the call failed. The body need not say it. */
   readonly reason?: string | undefined;
@@ -73,10 +69,7 @@ const DOCUMENTED: Basis = { kind: 'documented' };
 const NO_HEADERS: readonly string[] = [];
 const NO_BODY: Body = { kind: 'none' };
 
-/**
- * Collects the assumptions that decide the status of one reply: those of which another option would
- * have led to another status.
- */
+/** Collects the assumptions of which another option would have led to another status. */
 export class AssumptionTrace {
   readonly choices: Choices;
   #by: string[] | undefined;
@@ -129,11 +122,7 @@ export function listReply(
   return reply(decidedBy, 200, { kind: 'json', text }, headers, records);
 }
 
-/**
- * A reply with an Error.
- *
- * @param basis assumed by default, since the document shows few errors
- */
+/** Assumed unless it is told otherwise: the document shows few errors. */
 export function errorReply<C extends ErrorCode>(
   decidedBy: AssumptionTrace,
   code: C,
@@ -144,16 +133,9 @@ export function errorReply<C extends ErrorCode>(
     basis = decidedBy.assumed,
   }: { headers?: readonly string[]; basis?: Basis } = {},
 ): Reply {
-  const body = errorBody(decidedBy.choices, code, status, message);
-  const text = JSON.stringify(body);
-  return {
-    status,
-    headers,
-    body: { kind: 'json', text },
-    basis,
-    records: undefined,
-    reason: message,
-  };
+  const text = JSON.stringify(errorBody(decidedBy.choices, code, status, message));
+  const body: Body = { kind: 'json', text };
+  return { status, headers, body, basis, records: undefined, reason: message };
 }
 
 export function errorBody<C extends ErrorCode>(
@@ -165,12 +147,12 @@ export function errorBody<C extends ErrorCode>(
   return { code: spellCode(code, status, choices['error-codes']), message, status };
 }
 
-/** Whether replies with a status have content (RFC 9110, section 6.4.1). */
+/** RFC 9110, section 6.4.1. */
 export function mayHaveContent(status: number): boolean {
   return status !== 204 && status !== 304;
 }
 
-/** Writes records as JSON for clients. There is one for each combination of options. */
+/** Writes records as JSON for clients. */
 export interface Representation {
   readonly animal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;
@@ -179,23 +161,24 @@ export interface Representation {
 
 type FormChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
 
+/** Sandboxes share them, by their options. */
 const representations = new Map<string, Representation>();
 
 export function representationFor(choices: Pick<Choices, FormChoice>): Representation {
   const form = `${choices['absent-optionals']} ${choices['date-format']} ${choices['order-status-field']}`;
-  let representation = representations.get(form);
-  if (representation === undefined) {
-    const isStatusShown = choices['order-status-field'] === 'shown';
-    const write = writer(isStatusShown ? STORED_RECORDS.orders : RECORDS.Order, choices);
-    const order = isStatusShown ? (it: Order) => write({ status: 'pending', ...it }) : write;
-    representation = {
-      animal: writer(RECORDS.Animal, choices),
-      inventoryEntry: writer(RECORDS.InventoryEntry, choices),
-      order,
-    };
-    representations.set(form, representation);
-  }
-  return representation;
+  const known = representations.get(form) ?? createRepresentation(choices);
+  representations.set(form, known);
+  return known;
+}
+
+function createRepresentation(choices: Pick<Choices, FormChoice>): Representation {
+  const isStatusShown = choices['order-status-field'] === 'shown';
+  const write = writer(isStatusShown ? STORED_RECORDS.orders : RECORDS.Order, choices);
+  return {
+    animal: writer(RECORDS.Animal, choices),
+    inventoryEntry: writer(RECORDS.InventoryEntry, choices),
+    order: isStatusShown ? (order) => write({ status: 'pending', ...order }) : write,
+  };
 }
 
 function writer(fields: Fields, choices: Pick<Choices, FormChoice>): (record: AnyRecord) => string {
@@ -225,7 +208,7 @@ function quote(text: string): string {
   return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** A date as `utc-seconds` writes it, and as fixtures and generated stores have it. */
+/** As `utc-seconds` writes a date, and fixtures and generated stores have it. */
 const UTC_SECONDS = /^(\d{4}-\d\d-\d\dT)(\d\d)(:\d\d:\d\d)Z$/;
 
 const WRITTEN_OFFSET = '+02:00';
