@@ -18,13 +18,6 @@ import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import { readScenario, type SavedScenario, type Scenario } from './scenario-shape.ts';
 
-const SHIPPED = join(packageRoot, 'scenarios');
-
-/** The extension of shipped scenarios. Their folder also has the schema. */
-const SHIPPED_EXTENSION = '.yaml';
-
-const NAME = /^[\w-]+$/;
-
 let shipped: readonly { readonly name: string; readonly description: string }[] | undefined;
 
 export function shippedScenarios() {
@@ -36,7 +29,7 @@ export function shippedScenarios() {
   return shipped;
 }
 
-/** The text of a shipped scenario, for a project that has this package installed. */
+/** For a project that has this package installed. */
 export function scenarioText(name: string): string {
   const text = readFileSync(shippedFile(name), 'utf8');
   return text.replace('$schema=', '$schema=./node_modules/petstore-mock/scenarios/');
@@ -44,7 +37,7 @@ export function scenarioText(name: string): string {
 
 type Refuse = (expected: string, found: string) => undefined;
 
-/** Finds scenarios by `wanted`: a name or a path, as messages show it. */
+/** `wanted` is a name or a path, as messages show it. */
 interface ScenarioFinder {
   readonly find: (wanted: string, refuse: Refuse) => Promise<Scenario | undefined>;
   /** Equal for all names of one scenario. */
@@ -123,7 +116,8 @@ export async function loadScenarios(
       const file = scenarioFile(wanted);
       const read = texts.get(wanted) ?? (await readText(file, SETTINGS_LIMIT));
       if (read.ok) return readFile(file, wanted, read.text);
-      return refuse(EXPECTED_FILE, `${read.found}${suggest(basename(wanted), SCENARIO_NAMES)}`);
+      const expected = 'a scenario file (.yaml, .yml or .json), or the name of a shipped one';
+      return refuse(expected, `${read.found}${suggest(basename(wanted), SCENARIO_NAMES)}`);
     },
     keyOf: scenarioFile,
     extendedAs: (wanted, _, extended) =>
@@ -135,16 +129,15 @@ function scenarioFile(nameOrPath: string): string {
   return isShipped(nameOrPath) ? shippedFile(nameOrPath) : resolve(nameOrPath);
 }
 
-/** The scenarios that a sandbox knows besides those that ship, by name. Each is read on demand. */
+/** What a sandbox knows besides those that ship, by name. Each is read on demand. */
 export type KnownScenarios = ReadonlyMap<string, () => Scenario | Promise<Scenario>>;
 
 /**
- * Loads the scenarios that a request names, those that they extend first. Reads only files that
- * ship: a request cannot read others.
+ * Loads the scenarios that a request names, those that they extend first. Reads no files but those
+ * that ship.
  *
  * @param written a scenario from the request, which wins over the others
  * @param known win over shipped ones of the same name
- * @throws ScenarioError if a scenario or a fixture is unknown
  */
 export async function loadForRequest(
   names: readonly string[],
@@ -189,10 +182,12 @@ async function readFile(file: string, label: string, text: string): Promise<Scen
   const name = headerName(basename(file, extension));
   const scenario = await readScenarioText(label, { name, format, text });
   const { fixture } = scenario;
-  return { ...scenario, file, fixture: fixture && resolveFixture(fixture, file) };
+  // A name means a shipped fixture.
+  const isPath = fixture !== undefined && !/^[\w-]+$/.test(fixture);
+  return { ...scenario, file, fixture: isPath ? resolve(dirname(file), fixture) : fixture };
 }
 
-/** The name of a file as `Mock-Basis` can show it (RFC 9651): other characters are percent-encoded. */
+/** A name as `Mock-Basis` can show it (RFC 9651). */
 function headerName(name: string): string {
   // A lone surrogate cannot be encoded.
   return Buffer.from(name)
@@ -200,16 +195,9 @@ function headerName(name: string): string {
     .replace(/[^ !#-[\]-~]+/g, encodeURIComponent);
 }
 
-/** A name means a shipped fixture. A path is relative to the scenario file. */
-function resolveFixture(fixture: string, file: string): string {
-  return NAME.test(fixture) ? fixture : resolve(dirname(file), fixture);
-}
-
 function shippedFile(name: string): string {
-  return join(SHIPPED, name + SHIPPED_EXTENSION);
+  return join(packageRoot, 'scenarios', `${name}.yaml`);
 }
-
-const EXPECTED_FILE = 'a scenario file (.yaml, .yml or .json), or the name of a shipped one';
 
 /** A scenario as the servers of a fleet exchange it. */
 export const SCENARIO_SOURCE = object({
@@ -263,13 +251,13 @@ export async function scenarioFromText(
   const others = format === 'json' ? '' : 'send the scenario as JSON, or ';
   const expected = `at most ${max} characters`;
   const message = `expected ${expected}, found more: ${others}start the server with its file`;
-  const place = { file: name, line: 1, column: 1 };
-  throw new ScenarioError([{ ...place, path: '$', expected, found: 'more', message }]);
+  const problem = { path: '$', expected, found: 'more', message };
+  throw new ScenarioError([{ file: name, line: 1, column: 1, ...problem }]);
 }
 
 const READ = new WeakMap<SavedScenario, Promise<Scenario>>();
 
-/** Reads a saved scenario, once. It was valid when it was saved. */
+/** It was valid when it was saved. */
 export function readSaved(saved: SavedScenario): Promise<Scenario> {
   const reading = READ.get(saved) ?? readScenarioText(saved.name, saved);
   READ.set(saved, reading);

@@ -21,7 +21,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Visible characters of Latin-1, with spaces between them (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/;
 
-/** Headers that frame the message. With a wrong value, it has no end, or Node does not write it. */
+/** With a wrong value, the message has no end, or Node does not write it. */
 const FRAMING = ['content-length', 'transfer-encoding', 'trailer'];
 
 const NUMBER_TEXT = scalar<string, Int64>('a number', { type: 'number' }, (value) =>
@@ -56,7 +56,6 @@ function isFraming(name: string, values: readonly string[]): boolean {
   return FRAMING.includes(name) || (name === 'connection' && !/^close$/i.test(values.join()));
 }
 
-/** A JSON value with its text: the value can be `null`, the text cannot be undefined. */
 const ANY_JSON = convert(ANY, (value) => ({ value, text: writeJson(value) }));
 
 const NO_HEADERS: ValueOf<typeof HEADERS> = new Map();
@@ -74,10 +73,7 @@ const REPLY_MEMBERS = object({
   empty: optional(TRUE, 'Send no body, even if the status has a documented or assumed one.'),
 });
 
-/**
- * The reply of a rule. Its headers are alternating names and values, without the media type. Without
- * a body, it gets the one that the document or an assumption has for the status.
- */
+/** Without a body, it gets the documented or assumed one. Its headers lack the media type. */
 export const REPLY = convert(
   REPLY_MEMBERS,
   ({ status, headers = NO_HEADERS, body, empty }, at, report) => {
@@ -108,7 +104,7 @@ function isContentType(name: string): boolean {
   return name.toLowerCase() === 'content-type';
 }
 
-/** The body as JSON, exactly as written; a string as it is, if its media type is not JSON. */
+/** JSON exactly as written, or a string as it is if its media type is not JSON. */
 function createBody(
   { value, text }: ValueOf<typeof ANY_JSON>,
   mediaType: string | undefined,

@@ -32,13 +32,12 @@ const ON = either(
   `${joinWords([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
 );
 
-/** A scalar in a scenario. Integers that a double cannot represent are bigints. */
 type WhereValue = string | number | bigint | boolean | null;
 
 export interface Condition {
-  /** An input is a path or query parameter, or a field of the body. */
+  /** `input` is a path or query parameter, or a field of the body. */
   readonly of: 'input' | 'header' | 'key';
-  /** The name of the input or the header, a header in lower case. */
+  /** A header's is in lower case. */
   readonly name: string;
   /** Any of these matches; null matches an absent value. */
   readonly values: readonly WhereValue[];
@@ -171,7 +170,7 @@ const DELAY = either(
   `milliseconds from 0 to ${MAX_DELAY_MS}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
 );
 
-/** The delay of a reply, in milliseconds. A log-normal one is typical of the latency of services. */
+/** In milliseconds. A log-normal one is typical of the latency of services. */
 export type Delay = ValueOf<typeof DELAY>;
 
 const SLOW = { kind: 'slow-body', chunks: 10, over: 2000 } as const;
@@ -198,7 +197,6 @@ const EXPECTED_NAME = '1 to 64 of A-Z a-z 0-9 . _ -';
 
 export const HOLD_NAME = text(EXPECTED_NAME, NAME, { pattern: NAME.source });
 
-/** What a rule holds its reply back under: `true` stands for `default`. */
 const HOLD = either(
   convert(TRUE, () => 'default'),
   HOLD_NAME,
@@ -232,7 +230,6 @@ const RULE = object({
   apply: optional(FLAG, 'Runs the operation anyway and discards its reply.'),
 });
 
-/** One rule, without its scenario's name and its number. */
 export const RULE_SHAPE = convert(
   RULE,
   ({ where = [], chance = 1, apply = false, ...rule }, at, report) => {
@@ -245,7 +242,7 @@ export const RULE_SHAPE = convert(
     const inputs = joinWords([...new Set(on.flatMap(listInputs))], 'or');
     for (const { of, name } of where) {
       if (of !== 'input' || on.some((id) => listInputs(id).includes(name))) continue;
-      // Such a rule could never match.
+      // The rule could never match.
       const expected = `an input of ${joinWords(on, 'or')}, which has ${inputs || 'none'}`;
       refuse(expected, `"${name}"`, 'where', name);
     }
@@ -260,12 +257,11 @@ export const RULE_SHAPE = convert(
   },
 );
 
-/** One rule as it is written. */
+/** As it is written. */
 export type RuleDefinition = InputOf<typeof RULE_SHAPE>;
 
-/** One line of a scenario: when an operation is called so, reply or fail so. */
 export interface Rule extends ValueOf<typeof RULE_SHAPE> {
-  /** The name of its scenario, and its number there, counted from 1. */
   readonly scenario: string;
+  /** In its scenario, counted from 1. */
   readonly number: number;
 }

@@ -10,16 +10,15 @@ import { MAX_DELAY_MS } from './settings-shapes.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */
 export interface RuleMatch {
-  /** Named by `Mock-Basis`: a scenario and its rule, or `prefer`. */
+  /** For `Mock-Basis`: a scenario and its rule, or `prefer`. */
   readonly by: string;
   /** The same for people. */
   readonly reason: string;
   readonly delay: number;
-  /** The name under which the reply is held back. */
   readonly hold: string | undefined;
   readonly reply: RuleReply | undefined;
   readonly fault: Fault | undefined;
-  /** Whether the operation runs although its reply is discarded. */
+  /** The operation runs although its reply is discarded. */
   readonly apply: boolean;
 }
 
@@ -35,19 +34,17 @@ interface OperationRule {
 
 type CallTest = (call: Call) => boolean;
 
-/** Rules by operation, in the order in which they are tried. Sandboxes share it. */
+/** In the order in which rules are tried. Sandboxes share it. */
 export type RuleBook = ReadonlyMap<OperationId, readonly OperationRule[]>;
 
 /** A rule with `hold` that was set through the control API, apart from scenarios. */
 export interface LatchRule {
-  /** The rule, as it was sent. */
+  /** As it was sent. */
   readonly json: string;
   readonly book: RuleBook;
 }
 
 /**
- * Groups rules by operation.
- *
  * @param rules in the order in which they are tried: those of the newest scenario first
  * @param owner whose counters the rules use, if not those of their own scenarios
  */
@@ -90,7 +87,7 @@ export function dropCounters(counts: RuleCounts, source: RuleSource, owner: stri
   return left.length === counts.size ? counts : new Map(left);
 }
 
-/** How many calls an active rule has matched; undefined if it does not count them. */
+/** Undefined if the rule does not count calls. */
 export function countCalls(counts: RuleCounts, rule: Rule): number | undefined {
   if (!countsCalls(rule)) return undefined;
   return counts.get(counterKey('active', rule.scenario, rule)) ?? 0;
@@ -103,10 +100,7 @@ interface MatchResult {
   readonly counts: RuleCounts;
 }
 
-/**
- * Finds the first rule that matches a call. Every rule that counts calls counts this one if its `on`
- * and `where` match, even after the rule that decides.
- */
+/** A rule counts a call that its `on` and `where` match even if another one decides before it. */
 export function matchRules(
   book: RuleBook,
   before: RuleCounts,
@@ -147,7 +141,7 @@ function describeRule({ scenario, number, calls }: Rule, call: number): string {
   return Number.isFinite(last) ? `${name}, call ${call} of ${last}` : `${name}, call ${call}`;
 }
 
-/** A random number in [0, 1). */
+/** In [0, 1). */
 function share(seed: number, field: number): number {
   return randomInteger(seed, 0, field) / 2 ** 32;
 }
@@ -169,7 +163,7 @@ function randomDelay(delay: Delay, seed: number): number {
 
 /** Prepared once, since every call is compared with every rule of its operation. */
 function createTest(id: OperationId, { of, name, values }: Condition): CallTest {
-  // Values as a path, query or header writes them. Null stands for an absent one.
+  // As a path, query or header writes them; undefined is an absent one.
   const texts = values.map((value) => (value === null ? undefined : String(value)));
   if (of === 'key') return ({ authorization }) => texts.includes(bearerToken(authorization));
   if (of === 'header') {

@@ -15,25 +15,24 @@ export class ScenarioError extends ContentError {
   override readonly name = 'ScenarioError';
 }
 
-/** The lowest layer of a sandbox: what it starts from and a reset returns to. Shared, never changed. */
+/** What a sandbox starts from and a reset returns to. Shared, never changed. */
 export interface Start {
-  /** With the records of its scenarios. */
+  /** With what its scenarios change, as `clock` is. */
   readonly store: Store;
-  /** With that of its scenarios. */
   readonly clock: ClockSetting;
   readonly assume: Partial<Choices>;
   readonly keys: KeyLists;
   /** Keys that no scenario changes: those of staging. */
   readonly ownKeys: KeyLists | undefined;
-  /** The delay of replies that no rule decides, in milliseconds. */
+  /** Of replies that no rule decides, in milliseconds. */
   readonly delay: number;
-  /** The seed of all random draws, a 32-bit integer. */
+  /** A 32-bit integer. */
   readonly seed: number;
-  /** Whether replies leave out what tells the mock from the service. */
+  /** Replies leave out what tells the mock from the service. */
   readonly plain: boolean;
-  /** Those that are active at first. */
+  /** Active at first. */
   readonly scenarios: readonly Scenario[];
-  /** Own scenarios of the sandbox, by name. */
+  /** Of its own, by name. */
   readonly saved: ReadonlyMap<string, SavedScenario>;
 }
 
@@ -41,21 +40,14 @@ export interface StartSettings {
   readonly seed?: number | undefined;
   readonly assume?: Partial<Choices> | undefined;
   readonly keys?: KeyLists | undefined;
-  /** The time at the start, in milliseconds since 1970; the system time by default. */
+  /** In milliseconds since 1970; the system time by default. */
   readonly clock?: number | undefined;
   readonly frozen?: boolean | undefined;
-  /** The delay of replies that no rule decides, in milliseconds. */
   readonly delay?: number | undefined;
   readonly plain?: boolean | undefined;
 }
 
-/**
- * Applies scenarios to settings and a store. Later scenarios win over earlier ones, record by record
- * and key by key.
- *
- * @param store the store to start from if no scenario names another
- * @throws ScenarioError if a scenario's records do not fit the store
- */
+/** @param store to start from if no scenario names another; later ones win, record by record */
 export function createStart(
   settings: StartSettings,
   store: Store,
@@ -81,12 +73,7 @@ export function createStart(
   };
 }
 
-/**
- * A store after scenarios were applied: the fixture of the last one that names one, then the records
- * of each.
- *
- * @throws ScenarioError if their records do not fit
- */
+/** Starts from the fixture of the last scenario that names one. */
 export function applyRecords(store: Store, scenarios: readonly Scenario[]): Store {
   const base = scenarios.findLast((scenario) => scenario.base !== undefined)?.base ?? store;
   return scenarios.reduce((before, { state, locate }) => {
@@ -96,13 +83,13 @@ export function applyRecords(store: Store, scenarios: readonly Scenario[]): Stor
   }, base);
 }
 
-/** The rule of `--delay`. `Mock-Basis` names it like a scenario's rule. */
+/** Of `--delay`; `Mock-Basis` names it like a scenario's rule. */
 export function delayRule(milliseconds: number): Rule {
   const always = { on: OPERATION_IDS, where: [], chance: 1, apply: false };
   return { scenario: 'delay', number: 1, ...always, delay: { kind: 'fixed', milliseconds } };
 }
 
-/** What the document's second deployment starts from: it has a key of its own. */
+/** The document's second deployment has a key of its own. */
 export function stagingStart(start: Start): Start {
   return { ...start, ownKeys: { valid: [STAGING_KEY], readOnly: [] } };
 }

@@ -1,4 +1,4 @@
-/** The shipped scenarios, by name. Each is a file in `scenarios/`. */
+/** Each is a file in `scenarios/`. */
 export const SCENARIO_NAMES = [
   'after-sunset',
   'cancelled-orders',
@@ -32,5 +32,5 @@ export function isShipped(name: string): name is ScenarioName {
   return SCENARIO_NAMES.some((it) => it === name);
 }
 
-/** The name of a scenario that is written in a request. */
+/** Of a scenario that is written in a request. */
 export const WRITTEN_SCENARIO = 'request';

@@ -65,7 +65,7 @@ const REMOVED = either(choice(['all']), list(ID), 'all, or an array of ids');
 
 const NO_CHANGES = { set: [], each: [], remove: [] } as const;
 
-/** Changes to a collection; an array of records is short for `set`. */
+/** An array of records is short for `set`. */
 function changesShape<const F extends Fields, Id extends keyof F & string>(fields: F, id: Id) {
   const records = list(membersShape(fields, [id]));
   return either(
@@ -165,25 +165,23 @@ export const SCENARIO = convert(
   },
 );
 
-/** A scenario that a sandbox keeps under a name, as it was written. */
+/** Kept by a sandbox as it was written. */
 export interface SavedScenario {
   readonly name: string;
   readonly description: string;
   readonly format: 'json' | 'yaml';
   readonly text: string;
 }
-/** The content of a scenario file. */
 export type ScenarioDefinition = InputOf<typeof SCENARIO>;
 
-/** A valid scenario. The scenarios that it extends are not loaded yet. */
 export interface Scenario extends ReturnType<typeof createScenario> {
-  /** Its file; undefined if it came in a request. */
+  /** Undefined if it came in a request. */
   readonly file?: string | undefined;
-  /** The store that its fixture or `generate` names, once that is loaded. */
+  /** What its fixture or `generate` names, once that is loaded. */
   readonly base?: Store | undefined;
-  /** The parsed JSON or YAML that it was read from. */
+  /** The JSON that it was read from. */
   readonly definition?: unknown;
-  /** Later problems with its values, each as `FILE:LINE:COLUMN: PATH: …` if it has a text. */
+  /** For problems that are found later. */
   readonly locate: LocateProblems;
 }
 
@@ -208,7 +206,6 @@ export function readScenario(value: unknown, name: string): Reading<Scenario, Sh
   return readAs(scenarioShape(name), value);
 }
 
-/** A scenario with a name, a number for each rule, and defaults for what is left out. */
 function createScenario(
   {
     description = '',

@@ -19,16 +19,11 @@ export const MAX_DELAY_MS = 300_000;
 
 const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000] as const;
 
-/** Weeks, days, hours, minutes and seconds. Years and months have no fixed length. */
+/** Weeks to seconds: years and months have no fixed length. */
 const DURATION =
   /^P(?=\d|T\d)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/;
 
-/**
- * Reads an ISO 8601 duration.
- *
- * @returns milliseconds, or undefined if the text is not a duration
- * @example parseDuration('PT10M') // 600000
- */
+/** An ISO 8601 duration in milliseconds. */
 export function parseDuration(text: string): number | undefined {
   const counts = DURATION.exec(text)?.slice(1);
   if (counts === undefined) return undefined;
@@ -44,14 +39,14 @@ function readInstant(value: unknown): number | undefined {
 
 export const INSTANT_TEXT = DATE_TIME;
 
-/** An instant that a clock can show, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 export const INSTANT = scalar<number, string>(
   'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
   INSTANT_TEXT.schema,
   readInstant,
 );
 
-/** How far to move a clock, in milliseconds. Negative moves it back. */
+/** How far to move a clock, in milliseconds; negative moves it back. */
 export const SHIFT = scalar<number, string>(
   'an ISO 8601 duration of weeks, days, hours, minutes and seconds such as "P30D" or "-PT10M"',
   {

@@ -21,7 +21,7 @@ import {
   type ParsedText,
 } from '../shape/source-text.ts';
 
-/** A number in JSON syntax is exact, as in JSON. YAML's own tags read all others. */
+/** Numbers in JSON syntax. YAML's own tags read all others. */
 const EXACT_NUMBER: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -29,11 +29,7 @@ const EXACT_NUMBER: ScalarTag = {
   resolve: parseNumber,
 };
 
-/**
- * Parses the text of a YAML file. The parser limits how much aliases can expand to.
- *
- * @param file its name in problems
- */
+/** @param file its name in problems */
 export function readYaml(file: string, content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   const refused = (offset: number, message: string): ParsedText => {
@@ -58,7 +54,7 @@ export function readYaml(file: string, content: string): ParsedText {
     const value: unknown = document.toJS();
     return isWithin(LIMITS.nesting.max, value) ? { ok: true, value, locate } : refused(0, TOO_DEEP);
   } catch (error) {
-    // It is nested too deeply, or an alias has no anchor, or there are too many of them.
+    // Nested too deeply; an alias without an anchor; too many of them.
     if (error instanceof ReferenceError || error instanceof RangeError) {
       return refused(0, error.message);
     }
