@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAddress } from '../http/target.ts';
@@ -47,17 +47,11 @@ function writeCertificate(certificate: string, others: string | undefined): stri
   const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'ca.pem');
-  writeFileSync(file, `${certificate}${readOthers(others)}`);
+  // About a file that is missing, Node itself only warns.
+  const trusted = others && existsSync(others) ? readFileSync(others, 'utf8') : '';
+  writeFileSync(file, certificate + trusted);
   files.set(certificate, file);
   return file;
-}
-
-function readOthers(file: string | undefined): string {
-  try {
-    return file ? readFileSync(file, 'utf8') : '';
-  } catch {
-    return ''; // Node itself only warns about it
-  }
 }
 
 export function findWorkingKey(lists: KeyLists): string | undefined {

@@ -57,6 +57,8 @@ test('a check finds the options of a deployment and leaves open what it cannot s
   );
   expect(isBroken(report)).toBe(false);
   expect(findShortfall(report)).toBeUndefined();
+  expect(listChanges(readEarlierCheck({ ...report })!, report, false)).toEqual([]);
+  expect(readEarlierCheck([])).toBeUndefined();
 });
 
 test('without --writes a check sends only what the plan says, and only GET and OPTIONS', async () => {

@@ -1,9 +1,13 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
-import { expect, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
 import { connectPetstoreMock, globalSetup, startPetstoreMock } from '../../src/index.ts';
 import { mockForTests } from '../../src/library/for-tests.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+
+const folder = temporaryFolder();
 
 /** The status of GET, for a client that trusts a certificate. */
 async function statusOf(url: string, ca: string | undefined): Promise<number> {
@@ -31,10 +35,14 @@ test('a mock under tls is controlled over HTTPS with its certificate, and gives 
 });
 
 test('a test run shares a server under tls, whose certificate its workers find', async () => {
+  const others = join(folder, 'others.pem');
+  writeFileSync(others, 'the certificates of others\n');
+  vi.stubEnv('NODE_EXTRA_CA_CERTS', others);
   const stop = await globalSetup({ tls: true })();
   try {
     const { PETSTORE_MOCK_URL: url = '', PETSTORE_MOCK_CA: file = '' } = process.env;
     expect(process.env.NODE_EXTRA_CA_CERTS).toBe(file);
+    expect(readFileSync(file, 'utf8')).toContain('\nthe certificates of others\n');
     const mock = await mockForTests({});
     expect(await mock.requests.count()).toBe(0);
     expect(await statusOf(`${url}/pets/1`, readFileSync(file, 'utf8'))).toBe(200);

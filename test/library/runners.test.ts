@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { globalSetup, globalTeardown, setupMock } from '../../src/library/jest.ts';
+import { createTest } from '../../src/library/playwright.ts';
 
 type Hook = () => Promise<void>;
 
@@ -36,8 +37,10 @@ test.each([
   expect(printed).toHaveBeenCalledTimes(reports);
 });
 
-test('a file that is not of Jest is refused', () => {
+test('wrong options and a file that is not of Jest are refused', () => {
   expect(() => setupMock({}, {})).toThrow(/^setupMock: expected to be called in a test file/);
+  expect(() => setupMock({ seed: 0.5 })).toThrow(/^seed: expected an integer/);
+  expect(() => createTest({ seed: 0.5 })).toThrow(/^seed: expected an integer/);
 });
 
 test('the server of a run is in the environment until its teardown', async () => {
