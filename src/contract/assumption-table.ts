@@ -40,8 +40,9 @@ export function optionNames(id: AssumptionId): string[] {
 
 /** The replies that options add. A ground is `assumption=option`. */
 export const OPTION_REPLIES = ASSUMPTION_IDS.flatMap((assumption) => {
-  const { options, touches } = assumptionShape(assumption);
-  return options.flatMap(({ name: option, reply }) => {
+  const { replies = {}, touches } = assumptionShape(assumption);
+  return optionNames(assumption).flatMap((option) => {
+    const { [option]: reply } = replies;
     if (reply === undefined) return [];
     const ground = `${assumption}=${option}`;
     return touches.map((operation) => ({ ...reply, operation, assumption, option, ground }));

@@ -163,10 +163,10 @@ function replyObject(id: OperationId, status: number): Json {
 function assumedHeaders(id: OperationId, status: number): Json {
   const headers: Record<string, Json> = {};
   for (const assumption of ASSUMPTION_IDS) {
-    const { options, touches } = assumptionShape(assumption);
+    const { headers: byOption = {}, touches } = assumptionShape(assumption);
     if (!touches.includes(id)) continue;
-    for (const { name: option, headers: added } of options) {
-      if (!added?.statuses.includes(status)) continue;
+    for (const [option, added] of Object.entries(byOption)) {
+      if (!added.statuses.includes(status)) continue;
       const marks = assumedBy(`${assumption}=${option}`);
       for (const [name, description] of Object.entries(added.describe)) {
         headers[name] = { description, ...marks, schema: { type: 'string' } };

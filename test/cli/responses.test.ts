@@ -31,8 +31,8 @@ test('the list has exactly the documented and assumed replies of the contract', 
     Object.keys(operationShape(id).replies).map((status) => `${id} ${status} documented`),
   );
   const assumed = ASSUMPTION_IDS.flatMap((id) =>
-    assumptionShape(id).options.flatMap(({ name, reply }) =>
-      reply ? assumptionShape(id).touches.map((on) => `${on} ${reply.status} ${id}=${name}`) : [],
+    Object.entries(assumptionShape(id).replies ?? {}).flatMap(([name, { status }]) =>
+      assumptionShape(id).touches.map((on) => `${on} ${status} ${id}=${name}`),
     ),
   );
   const listed: { operation: string; status: number; ground: string }[] = Object(

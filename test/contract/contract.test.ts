@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { ASSUMPTION_IDS, isOption, optionNames } from '../../src/contract/assumption-table.ts';
+import {
+  ASSUMPTION_IDS,
+  assumptionShape,
+  isOption,
+  optionNames,
+} from '../../src/contract/assumption-table.ts';
 import { ERROR_CODES } from '../../src/contract/error-codes.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 
@@ -51,6 +56,12 @@ test('the assumptions are the 38 published ones, with their options in the publi
   const described = ASSUMPTION_IDS.map((id) => `${id}: ${optionNames(id).join(', ')}`);
   expect(described).toEqual(PROMISED);
   expect(described).toHaveLength(38);
+  for (const id of ASSUMPTION_IDS) {
+    const { replies = {}, headers = {} } = assumptionShape(id);
+    expect(optionNames(id)).toEqual(
+      expect.arrayContaining(Object.keys({ ...replies, ...headers })),
+    );
+  }
 });
 
 test('any rate is an option of rate-limit', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../src/contract/assumption-table.ts';
+import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, OPERATIONS, operationShape } from '../../src/contract/operations.ts';
 import { type Fields, isObject, RECORDS } from '../../src/contract/records.ts';
 import { createServiceOpenApi } from '../../src/openapi/service-openapi.ts';
@@ -47,11 +47,9 @@ function everywhere(member: string, value: unknown = openapi): unknown[] {
 
 /** The replies that assumptions add, and the options that lead to them. */
 const ASSUMED = ASSUMPTION_IDS.flatMap((assumption) =>
-  ASSUMPTIONS[assumption].options.flatMap((option) => {
-    if (!('reply' in option)) return [];
-    const { status } = option.reply;
-    const ground = `${assumption}=${option.name}`;
-    return ASSUMPTIONS[assumption].touches.map((id) => ({ id, status, ground }));
+  Object.entries(assumptionShape(assumption).replies ?? {}).flatMap(([option, { status }]) => {
+    const ground = `${assumption}=${option}`;
+    return assumptionShape(assumption).touches.map((id) => ({ id, status, ground }));
   }),
 );
 

@@ -1,14 +1,5 @@
 import type { OperationId, Way } from '../operations.ts';
 
-/** What an option adds to the document of the operations that its assumption touches. */
-interface Additions {
-  readonly reply?: { readonly status: number; readonly description: string; readonly way: Way };
-  readonly headers?: {
-    readonly statuses: readonly number[];
-    readonly describe: Readonly<Record<string, string>>;
-  };
-}
-
 /** What a client was shown. `by` is a reply whose status an assumption decided. */
 export type Sign =
   | OperationId
@@ -20,30 +11,27 @@ export type Sign =
 export interface AssumptionShape {
   readonly question: string;
   /** The first option is the default. */
-  readonly options: readonly ({ readonly name: string; readonly meaning: string } & Additions)[];
+  readonly options: readonly { readonly name: string; readonly meaning: string }[];
+  /** By option, the Error that it adds to the operations that the assumption touches. */
+  readonly replies?: Readonly<Record<string, ReturnType<typeof error>>>;
+  /** By option, the headers that it adds to replies with some statuses. */
+  readonly headers?: Readonly<Record<string, AddedHeaders>>;
   readonly touches: readonly OperationId[];
   /** Any of these shows the choice too, besides a status that it decided; of a nested list, all. */
   readonly seenIn?: readonly (Sign | readonly Sign[])[];
 }
 
+interface AddedHeaders {
+  readonly statuses: readonly number[];
+  readonly describe: Readonly<Record<string, string>>;
+}
+
 export const WITH_BODY = ['createPet', 'updateInventory'] as const;
 
-export function option<const Name extends string>(
-  name: Name,
-  meaning: string,
-  adds: Additions = {},
-) {
-  return { name, meaning, ...adds };
+export function option<const Name extends string>(name: Name, meaning: string) {
+  return { name, meaning };
 }
 
-/** A reply with an Error. */
-export function addsReply(status: number, description: string, way: Way) {
-  return { reply: { status, description, way } } satisfies Additions;
-}
-
-export function addsHeaders(
-  statuses: readonly number[],
-  describe: Readonly<Record<string, string>>,
-) {
-  return { headers: { statuses, describe } } satisfies Additions;
+export function error(status: number, description: string, way: Way) {
+  return { status, description, way };
 }

@@ -1,23 +1,15 @@
 import { OPERATION_IDS } from '../operations.ts';
-import {
-  type AssumptionShape,
-  addsHeaders,
-  addsReply,
-  option,
-  WITH_BODY,
-} from './assumption-shape.ts';
+import { type AssumptionShape, error, option, WITH_BODY } from './assumption-shape.ts';
 
 const rejectsAbove = (bytes: number) =>
-  addsReply(413, 'The body is too large.', { send: { body: bytes + 1 } });
+  error(413, 'The body is too large.', { send: { body: bytes + 1 } });
 
 export const INPUT = {
   'invalid-input': {
-    // responses/ways.ts has the ways: each operation has another.
     question: 'Which status does the Error for a malformed path id, query parameter or body have?',
-    options: [
-      option('400', '400 Bad Request', addsReply(400, 'Invalid input.', {})),
-      option('422', '422 Unprocessable Content', addsReply(422, 'Invalid input.', {})),
-    ],
+    options: [option('400', '400 Bad Request'), option('422', '422 Unprocessable Content')],
+    // responses/ways.ts has the ways: each operation has another.
+    replies: { 400: error(400, 'Invalid input.', {}), 422: error(422, 'Invalid input.', {}) },
     touches: OPERATION_IDS,
   },
   'limit-out-of-range': {
@@ -79,26 +71,28 @@ export const INPUT = {
   'media-type': {
     question: 'What happens to a body without `Content-Type: application/json`?',
     options: [
-      option(
-        'reject',
-        '415 Unsupported Media Type',
-        addsReply(415, 'The body is not declared as JSON.', { send: { mediaType: 'text/plain' } }),
-      ),
+      option('reject', '415 Unsupported Media Type'),
       option('lenient', 'it is read as JSON anyway'),
     ],
+    replies: {
+      reject: error(415, 'The body is not declared as JSON.', {
+        send: { mediaType: 'text/plain' },
+      }),
+    },
     touches: WITH_BODY,
   },
   'body-limit': {
     question: 'How large may a body be?',
     options: [
-      option('1mb', '1 MiB; a larger one gets 413', rejectsAbove(2 ** 20)),
-      option('10kb', '10 KiB; a larger one gets 413', rejectsAbove(10 * 2 ** 10)),
-      option(
-        'none',
-        'no limit; the mock itself has one of 8 MiB, with 413',
-        rejectsAbove(64 * 2 ** 20),
-      ),
+      option('1mb', '1 MiB; a larger one gets 413'),
+      option('10kb', '10 KiB; a larger one gets 413'),
+      option('none', 'no limit; the mock itself has one of 8 MiB, with 413'),
     ],
+    replies: {
+      '1mb': rejectsAbove(2 ** 20),
+      '10kb': rejectsAbove(10 * 2 ** 10),
+      none: rejectsAbove(64 * 2 ** 20),
+    },
     touches: WITH_BODY,
   },
   // Its options could replace a documented reply too, but a client may rely on those.
@@ -112,29 +106,21 @@ export const INPUT = {
 export const WIRE = {
   'read-only-keys': {
     question: 'May a read-only key be used on POST, PATCH and DELETE?',
-    options: [
-      option('ignored', 'yes, like any other key'),
-      option(
-        '403',
-        '403 Forbidden',
-        addsReply(403, 'The key is read-only.', {
-          send: { key: 'demo-read-only-key' },
-          preset: 'read-only-key',
-        }),
-      ),
-    ],
+    options: [option('ignored', 'yes, like any other key'), option('403', '403 Forbidden')],
+    replies: {
+      403: error(403, 'The key is read-only.', {
+        send: { key: 'demo-read-only-key' },
+        preset: 'read-only-key',
+      }),
+    },
     touches: ['createPet', 'updateInventory', 'cancelOrder'],
   },
   'auth-challenge': {
     question: 'Does a 401 have `WWW-Authenticate`?',
-    options: [
-      option(
-        'sent',
-        '`Bearer`, as RFC 6750 writes it',
-        addsHeaders([401], { 'WWW-Authenticate': 'The challenge of RFC 6750.' }),
-      ),
-      option('absent', 'no'),
-    ],
+    options: [option('sent', '`Bearer`, as RFC 6750 writes it'), option('absent', 'no')],
+    headers: {
+      sent: { statuses: [401], describe: { 'WWW-Authenticate': 'The challenge of RFC 6750.' } },
+    },
     touches: OPERATION_IDS,
     seenIn: ['a 401'],
   },
@@ -154,15 +140,21 @@ export const WIRE = {
     question: 'How many requests may a key make?',
     options: [
       option('none', 'any number'),
-      option('10/s', '10 a second, then 429 with `Retry-After`; any other N/s or N/m works too', {
-        ...addsReply(429, 'Too many requests for this key.', {
-          // So that all requests fall into one second, however slow they are.
-          arrange: ['PUT /clock {"frozen":true}'],
-          send: { times: 11 },
-        }),
-        ...addsHeaders([429], { 'Retry-After': 'The seconds until the next request is allowed.' }),
-      }),
+      option('10/s', '10 a second, then 429 with `Retry-After`; any other N/s or N/m works too'),
     ],
+    replies: {
+      '10/s': error(429, 'Too many requests for this key.', {
+        // So that all requests fall into one second, however slow they are.
+        arrange: ['PUT /clock {"frozen":true}'],
+        send: { times: 11 },
+      }),
+    },
+    headers: {
+      '10/s': {
+        statuses: [429],
+        describe: { 'Retry-After': 'The seconds until the next request is allowed.' },
+      },
+    },
     touches: OPERATION_IDS,
   },
   'unknown-method': {

@@ -1,5 +1,5 @@
 import { UNKNOWN_ID } from '../operations.ts';
-import { type AssumptionShape, addsHeaders, addsReply, option } from './assumption-shape.ts';
+import { type AssumptionShape, error, option } from './assumption-shape.ts';
 
 const PAST_SUNSET = 'The operation is past its sunset.';
 const AFTER_SUNSET = 'PUT /clock {"now":"2030-12-06T00:00:00Z"}';
@@ -7,21 +7,14 @@ const AFTER_SUNSET = 'PUT /clock {"now":"2030-12-06T00:00:00Z"}';
 export const ANIMALS = {
   'unknown-pet': {
     question: 'Which status does the Error for an unknown `petId` have?',
-    options: [
-      option(
-        '404',
-        '404 Not Found',
-        addsReply(404, 'No animal has this id.', {
-          send: { id: UNKNOWN_ID },
-          preset: 'empty-store',
-        }),
-      ),
-      option(
-        '400',
-        '400 Bad Request',
-        addsReply(400, 'No animal has this id.', { send: { id: UNKNOWN_ID } }),
-      ),
-    ],
+    options: [option('404', '404 Not Found'), option('400', '400 Bad Request')],
+    replies: {
+      404: error(404, 'No animal has this id.', {
+        send: { id: UNKNOWN_ID },
+        preset: 'empty-store',
+      }),
+      400: error(400, 'No animal has this id.', { send: { id: UNKNOWN_ID } }),
+    },
     touches: ['getPet', 'updateInventory'],
   },
   'pets-order': {
@@ -38,19 +31,19 @@ export const ANIMALS = {
     question: 'How does a client ask for the next page of animals?',
     options: [
       option('none', 'not at all'),
-      option(
-        'cursor',
-        '`Link` with rel="next" and an opaque `cursor`, absent on the last page',
-        addsHeaders([200], {
-          Link: 'The next page, with rel="next"; absent on the last page.',
-        }),
-      ),
-      option(
-        'offset',
-        'the parameter `offset`; the reply carries `X-Total-Count`',
-        addsHeaders([200], { 'X-Total-Count': 'The number of animals on all pages.' }),
-      ),
+      option('cursor', '`Link` with rel="next" and an opaque `cursor`, absent on the last page'),
+      option('offset', 'the parameter `offset`; the reply carries `X-Total-Count`'),
     ],
+    headers: {
+      cursor: {
+        statuses: [200],
+        describe: { Link: 'The next page, with rel="next"; absent on the last page.' },
+      },
+      offset: {
+        statuses: [200],
+        describe: { 'X-Total-Count': 'The number of animals on all pages.' },
+      },
+    },
     touches: ['listPets'],
     seenIn: ['listPets 200'],
   },
@@ -63,15 +56,14 @@ export const ANIMALS = {
   'assigned-ids': {
     question: 'Which id does a created animal get?',
     options: [
-      option(
-        'next',
-        'the highest id ever used plus one',
-        addsReply(507, 'No id is left.', {
-          arrange: ['POST /animals {"id":9223372036854775807,"name":"Last","categoryId":1}'],
-        }),
-      ),
+      option('next', 'the highest id ever used plus one'),
       option('int64', 'an id above 2^53, drawn from the seed and the count'),
     ],
+    replies: {
+      next: error(507, 'No id is left.', {
+        arrange: ['POST /animals {"id":9223372036854775807,"name":"Last","categoryId":1}'],
+      }),
+    },
     touches: ['createPet'],
     seenIn: ['createPet 201'],
   },
@@ -81,15 +73,20 @@ export const ANIMALS = {
       option(
         'sent',
         '`Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to its successor on every reply; the date of `Deprecation` and the address are invented',
-        // Every status that getPet has under any options.
-        addsHeaders([200, 400, 401, 404, 410, 422, 429], {
-          Deprecation: 'When the operation was deprecated (RFC 9745).',
-          Sunset: 'When the operation may be removed (RFC 8594).',
-          Link: 'The documentation of its successor.',
-        }),
       ),
       option('absent', 'no'),
     ],
+    headers: {
+      sent: {
+        // Every status that getPet has under any options.
+        statuses: [200, 400, 401, 404, 410, 422, 429],
+        describe: {
+          Deprecation: 'When the operation was deprecated (RFC 9745).',
+          Sunset: 'When the operation may be removed (RFC 8594).',
+          Link: 'The documentation of its successor.',
+        },
+      },
+    },
     touches: ['getPet'],
     seenIn: ['getPet'],
   },
@@ -97,13 +94,13 @@ export const ANIMALS = {
     question: 'What does `GET /pets/{petId}` answer after its sunset on 2030-12-05?',
     options: [
       option('unchanged', 'as before'),
-      option(
-        '410',
-        '410 Gone',
-        addsReply(410, PAST_SUNSET, { arrange: [AFTER_SUNSET], preset: 'after-sunset' }),
-      ),
-      option('404', '404 Not Found', addsReply(404, PAST_SUNSET, { arrange: [AFTER_SUNSET] })),
+      option('410', '410 Gone'),
+      option('404', '404 Not Found'),
     ],
+    replies: {
+      410: error(410, PAST_SUNSET, { arrange: [AFTER_SUNSET], preset: 'after-sunset' }),
+      404: error(404, PAST_SUNSET, { arrange: [AFTER_SUNSET] }),
+    },
     touches: ['getPet'],
   },
 } as const satisfies Record<string, AssumptionShape>;
@@ -120,17 +117,13 @@ export const INVENTORY = {
   },
   'inventory-missing-entry': {
     question: 'What does PATCH return for an animal without an inventory entry?',
-    options: [
-      option(
-        '404',
-        '404 Not Found',
-        addsReply(404, 'The animal has no inventory entry.', {
-          arrange: ['DELETE /inventory/1'],
-          preset: 'empty-inventory',
-        }),
-      ),
-      option('create', 'it creates the entry'),
-    ],
+    options: [option('404', '404 Not Found'), option('create', 'it creates the entry')],
+    replies: {
+      404: error(404, 'The animal has no inventory entry.', {
+        arrange: ['DELETE /inventory/1'],
+        preset: 'empty-inventory',
+      }),
+    },
     touches: ['updateInventory'],
   },
   'inventory-status': {
