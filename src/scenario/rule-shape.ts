@@ -43,6 +43,9 @@ export interface Condition {
   readonly values: readonly WhereValue[];
 }
 
+const isScalar = (value: unknown): value is WhereValue =>
+  value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
+
 const VALUES = oneOrMore(
   scalar<WhereValue>(
     'a string, a number, true, false or null',
@@ -50,10 +53,6 @@ const VALUES = oneOrMore(
     (value) => (isScalar(value) ? value : undefined),
   ),
 );
-
-function isScalar(value: unknown): value is WhereValue {
-  return value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
-}
 
 /** Undocumented inputs that an option of an assumption reads. */
 const ASSUMED_INPUTS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {

@@ -56,21 +56,13 @@ export function createStart(
 ): Start {
   const { assume = {}, keys = {}, clock: now, frozen } = settings;
   const { delay = 0, seed = DEFAULTS.seed, plain = false } = settings;
-  return {
-    store: applyRecords(store, scenarios),
-    clock: scenarios.reduce<ClockSetting>((clock, scenario) => override(clock, scenario.clock), {
-      now,
-      frozen,
-    }),
-    assume,
-    keys,
-    ownKeys: undefined,
-    delay,
-    seed,
-    plain,
-    scenarios,
-    saved,
-  };
+  const clock = scenarios.reduce<ClockSetting>((earlier, it) => override(earlier, it.clock), {
+    now,
+    frozen,
+  });
+  const records = applyRecords(store, scenarios);
+  const ownKeys = undefined;
+  return { store: records, clock, assume, keys, ownKeys, delay, seed, plain, scenarios, saved };
 }
 
 /** Starts from the fixture of the last scenario that names one. */
