@@ -80,7 +80,7 @@ const byUnseenStatus = ({ status: { seen } }: { readonly status: Field }): CaseT
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 const lacksField = (order: AnyRecord) =>
-  Object.keys(RECORDS.Order).some((it) => isAbsent(order[it]));
+  Object.keys(RECORDS.Order).some((name) => isAbsent(order[name]));
 
 /** Whether a value is an id that a double rounds. Only ids are bigints. */
 const isLargeId = (value: unknown): boolean =>
@@ -183,7 +183,7 @@ const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> =
   updateInventory: {
     200: {
       'quantity-0': ['The quantity is set to 0.', byQuantity((quantity) => quantity === 0)],
-      'quantity-above': ['The quantity is set to more than 0.', byQuantity((it) => it > 0)],
+      'quantity-above': ['The quantity is set to more than 0.', byQuantity((count) => count > 0)],
       ...ENTRY,
       ...largeId('inventory', 'The petId'),
     },
@@ -191,7 +191,7 @@ const CASES: Readonly<Record<OperationId, Readonly<Record<number, CaseRows>>>> =
   listOrders: {
     200: {
       'orders-empty': ['There is no order.', byNoRecord],
-      'order-all-fields': ['An order has all its fields.', byRecord((it) => !lacksField(it))],
+      'order-all-fields': ['An order has all its fields.', byRecord((order) => !lacksField(order))],
       'order-absent-fields': [
         'An order lacks fields: all of them are optional.',
         byRecord(lacksField),

@@ -96,7 +96,7 @@ export const OPERATIONS = {
         name: 'limit',
         in: 'query',
         type: 'integer',
-        description: 'The most animals that are returned.',
+        description: 'The maximum number of animals returned.',
         minimum: 1,
         maximum: 100,
         default: 20,

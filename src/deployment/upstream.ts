@@ -11,7 +11,7 @@ import {
   UpstreamError,
 } from '../sandbox/upstream.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../service/input.ts';
-import { keyring, NO_RATES } from '../service/keyring.ts';
+import { createKeyring, NO_RATES } from '../service/keyring.ts';
 import { challenge, type ServiceState } from '../service/operation.ts';
 import { deprecationHeaders } from '../service/pets.ts';
 import { basisReasons, type Comparison, type Reply } from '../service/reply.ts';
@@ -64,7 +64,7 @@ export function compareReply(state: ServiceState, call: Call, reply: CompleteRep
   return { expected, drift };
 }
 
-const ANY_KEY = keyring({ any: true });
+const ANY_KEY = createKeyring({ any: true });
 
 /** What the mock would have answered, whatever the records; undefined if it depends on them. */
 function expectedReply(state: ServiceState, call: Call): Reply | undefined {

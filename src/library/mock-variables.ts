@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAddress } from '../http/target.ts';
 import type { RunningServer } from '../server.ts';
-import { type KeyLists, keyring } from '../service/keyring.ts';
+import { createKeyring, type KeyLists } from '../service/keyring.ts';
 
 export const MOCK_VARIABLES = {
   url: 'PETSTORE_MOCK_URL',
@@ -55,7 +55,7 @@ function writeCertificate(certificate: string, others: string | undefined): stri
 }
 
 export function findWorkingKey(lists: KeyLists): string | undefined {
-  const { valid, readOnly, invalid, any } = keyring(lists);
+  const { valid, readOnly, invalid, any } = createKeyring(lists);
   const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];
   return invalid === 'all' ? undefined : candidates.find((key) => !invalid.has(key));
 }

@@ -13,9 +13,9 @@ import { WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
 import type { SavedScenario, Scenario } from '../scenario/scenario-shape.ts';
 import { type Clock, type Instant, REAL_CLOCK, readClock, setClock } from '../service/clock.ts';
 import {
+  createKeyring,
   type KeyLists,
   type Keyring,
-  keyring,
   NO_RATES,
   type RateWindows,
 } from '../service/keyring.ts';
@@ -77,7 +77,7 @@ export function createSettings(layers: Layers): Settings {
     ...layers,
     choices,
     represent: representationFor(choices),
-    keys: keyring({ ...lists, ...start.ownKeys }),
+    keys: createKeyring({ ...lists, ...start.ownKeys }),
     rules: createRuleBook([
       ...active.toReversed().flatMap(({ rules }) => rules),
       ...(start.delay > 0 ? [delayRule(start.delay)] : []),

@@ -209,11 +209,11 @@ export const SCENARIO_SOURCE = object({
 
 type ScenarioSource = ValueOf<typeof SCENARIO_SOURCE>;
 
-export function scenarioSource({ name, file, fixture, definition }: Scenario): ScenarioSource {
+export function writeScenarioSource({ name, file, fixture, definition }: Scenario): ScenarioSource {
   return { name, file, fixture, definition };
 }
 
-export function scenarioFrom({ name, definition, ...origin }: ScenarioSource): Scenario {
+export function readScenarioSource({ name, definition, ...origin }: ScenarioSource): Scenario {
   const reading = readScenario(definition, name);
   if (!reading.ok)
     throw new ScenarioError(
@@ -241,7 +241,7 @@ const MAX_LENGTH: Readonly<Record<SavedScenario['format'], number>> = {
   json: LIMITS.jsonText.max,
 };
 
-export async function scenarioFromText(
+export async function readSentScenario(
   name: string,
   text: string,
   format: SavedScenario['format'] = 'yaml',

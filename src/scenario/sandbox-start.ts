@@ -56,10 +56,8 @@ export function createStart(
 ): Start {
   const { assume = {}, keys = {}, clock: now, frozen } = settings;
   const { delay = 0, seed = DEFAULTS.seed, plain = false } = settings;
-  const clock = scenarios.reduce<ClockSetting>((earlier, it) => override(earlier, it.clock), {
-    now,
-    frozen,
-  });
+  const atStart: ClockSetting = { now, frozen };
+  const clock = scenarios.reduce((earlier, later) => override(earlier, later.clock), atStart);
   const records = applyRecords(store, scenarios);
   const ownKeys = undefined;
   return { store: records, clock, assume, keys, ownKeys, delay, seed, plain, scenarios, saved };

@@ -29,7 +29,7 @@ export const SCENARIO_NAMES = [
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 
 export function isShipped(name: string): name is ScenarioName {
-  return SCENARIO_NAMES.some((it) => it === name);
+  return SCENARIO_NAMES.some((shipped) => shipped === name);
 }
 
 /** Of a scenario that is written in a request. */

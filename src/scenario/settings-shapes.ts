@@ -91,7 +91,9 @@ export const EXPIRY = scalar<Expiry, string>(
 function optionMember(id: AssumptionId): Member<string> {
   const { question, options } = assumptionShape(id);
   const names = optionNames(id);
-  const unquoted = names.filter((name) => /^(?:\d+|null)$/.test(name)).map((it) => JSON.parse(it));
+  const unquoted = names
+    .filter((name) => /^(?:\d+|null)$/.test(name))
+    .map((name) => JSON.parse(name));
   const meanings = options.map(({ name, meaning }) => `${name}: ${meaning}`).join('; ');
   const shape = scalar(
     id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : joinWords(names, 'or'),

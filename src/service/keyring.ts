@@ -29,7 +29,7 @@ export interface KeyLists {
 }
 
 /** `valid` replaces all default keys, so that no publicly known key works; `readOnly` only its own. */
-export function keyring(lists: KeyLists): Keyring {
+export function createKeyring(lists: KeyLists): Keyring {
   const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;
   return {
     valid: new Set(valid ?? DEFAULT_KEYS),

@@ -113,7 +113,7 @@ export function namedObject<const M extends ObjectMembers>(
 
 function objectSchema(members: ObjectMembers): Json {
   const entries = Object.entries(members);
-  const required = entries.filter(([, it]) => it.required).map(([name]) => name);
+  const required = entries.filter(([, member]) => member.required).map(([name]) => name);
   const properties = entries.map(([name, { shape, description }]) => [
     name,
     { description, ...shape.schema },

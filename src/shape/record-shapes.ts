@@ -141,7 +141,7 @@ export function membersShape<const F extends Fields, Required extends keyof F & 
   required: readonly Required[],
 ) {
   const members = createMembers(fields, fieldShape, (_, name) =>
-    required.some((it) => it === name),
+    required.some((known) => known === name),
   );
   return withTypes<Partial<RecordOf<F>>, PartialRecord<RecordOf<F>, Required>>(object(members));
 }

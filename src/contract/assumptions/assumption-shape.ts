@@ -13,7 +13,7 @@ export interface AssumptionShape {
   /** The first option is the default. */
   readonly options: readonly { readonly name: string; readonly meaning: string }[];
   /** By option, the Error that it adds to the operations that the assumption touches. */
-  readonly replies?: Readonly<Record<string, ReturnType<typeof error>>>;
+  readonly replies?: Readonly<Record<string, ReturnType<typeof addedError>>>;
   /** By option, the headers that it adds to replies with some statuses. */
   readonly headers?: Readonly<Record<string, AddedHeaders>>;
   readonly touches: readonly OperationId[];
@@ -32,6 +32,6 @@ export function option<const Name extends string>(name: Name, meaning: string) {
   return { name, meaning };
 }
 
-export function error(status: number, description: string, way: Way) {
+export function addedError(status: number, description: string, way: Way) {
   return { status, description, way };
 }

@@ -1,15 +1,18 @@
 import { OPERATION_IDS } from '../operations.ts';
-import { type AssumptionShape, error, option, WITH_BODY } from './assumption-shape.ts';
+import { type AssumptionShape, addedError, option, WITH_BODY } from './assumption-shape.ts';
 
 const rejectsAbove = (bytes: number) =>
-  error(413, 'The body is too large.', { send: { body: bytes + 1 } });
+  addedError(413, 'The body is too large.', { send: { body: bytes + 1 } });
 
 export const INPUT = {
   'invalid-input': {
     question: 'Which status does the Error for a malformed path id, query parameter or body have?',
     options: [option('400', '400 Bad Request'), option('422', '422 Unprocessable Content')],
     // responses/ways.ts has the ways: each operation has another.
-    replies: { 400: error(400, 'Invalid input.', {}), 422: error(422, 'Invalid input.', {}) },
+    replies: {
+      400: addedError(400, 'Invalid input.', {}),
+      422: addedError(422, 'Invalid input.', {}),
+    },
     touches: OPERATION_IDS,
   },
   'limit-out-of-range': {
@@ -75,7 +78,7 @@ export const INPUT = {
       option('lenient', 'it is read as JSON anyway'),
     ],
     replies: {
-      reject: error(415, 'The body is not declared as JSON.', {
+      reject: addedError(415, 'The body is not declared as JSON.', {
         send: { mediaType: 'text/plain' },
       }),
     },
@@ -108,7 +111,7 @@ export const WIRE = {
     question: 'May a read-only key be used on POST, PATCH and DELETE?',
     options: [option('ignored', 'yes, like any other key'), option('403', '403 Forbidden')],
     replies: {
-      403: error(403, 'The key is read-only.', {
+      403: addedError(403, 'The key is read-only.', {
         send: { key: 'demo-read-only-key' },
         preset: 'read-only-key',
       }),
@@ -143,7 +146,7 @@ export const WIRE = {
       option('10/s', '10 a second, then 429 with `Retry-After`; any other N/s or N/m works too'),
     ],
     replies: {
-      '10/s': error(429, 'Too many requests for this key.', {
+      '10/s': addedError(429, 'Too many requests for this key.', {
         // So that all requests fall into one second, however slow they are.
         arrange: ['PUT /clock {"frozen":true}'],
         send: { times: 11 },

@@ -1,5 +1,5 @@
 import { UNKNOWN_ID } from '../operations.ts';
-import { type AssumptionShape, error, option } from './assumption-shape.ts';
+import { type AssumptionShape, addedError, option } from './assumption-shape.ts';
 
 const PAST_SUNSET = 'The operation is past its sunset.';
 const AFTER_SUNSET = 'PUT /clock {"now":"2030-12-06T00:00:00Z"}';
@@ -9,11 +9,11 @@ export const ANIMALS = {
     question: 'Which status does the Error for an unknown `petId` have?',
     options: [option('404', '404 Not Found'), option('400', '400 Bad Request')],
     replies: {
-      404: error(404, 'No animal has this id.', {
+      404: addedError(404, 'No animal has this id.', {
         send: { id: UNKNOWN_ID },
         preset: 'empty-store',
       }),
-      400: error(400, 'No animal has this id.', { send: { id: UNKNOWN_ID } }),
+      400: addedError(400, 'No animal has this id.', { send: { id: UNKNOWN_ID } }),
     },
     touches: ['getPet', 'updateInventory'],
   },
@@ -60,7 +60,7 @@ export const ANIMALS = {
       option('int64', 'an id above 2^53, drawn from the seed and the count'),
     ],
     replies: {
-      next: error(507, 'No id is left.', {
+      next: addedError(507, 'No id is left.', {
         arrange: ['POST /animals {"id":9223372036854775807,"name":"Last","categoryId":1}'],
       }),
     },
@@ -98,8 +98,8 @@ export const ANIMALS = {
       option('404', '404 Not Found'),
     ],
     replies: {
-      410: error(410, PAST_SUNSET, { arrange: [AFTER_SUNSET], preset: 'after-sunset' }),
-      404: error(404, PAST_SUNSET, { arrange: [AFTER_SUNSET] }),
+      410: addedError(410, PAST_SUNSET, { arrange: [AFTER_SUNSET], preset: 'after-sunset' }),
+      404: addedError(404, PAST_SUNSET, { arrange: [AFTER_SUNSET] }),
     },
     touches: ['getPet'],
   },
@@ -119,7 +119,7 @@ export const INVENTORY = {
     question: 'What does PATCH return for an animal without an inventory entry?',
     options: [option('404', '404 Not Found'), option('create', 'it creates the entry')],
     replies: {
-      404: error(404, 'The animal has no inventory entry.', {
+      404: addedError(404, 'The animal has no inventory entry.', {
         arrange: ['DELETE /inventory/1'],
         preset: 'empty-inventory',
       }),

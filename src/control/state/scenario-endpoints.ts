@@ -7,7 +7,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { activate, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
 import {
   loadForRequest,
-  scenarioFromText,
+  readSentScenario,
   scenarioText,
   shippedScenarios,
 } from '../../scenario/load-scenario.ts';
@@ -173,7 +173,7 @@ export const SCENARIO_ENDPOINTS = [
     replies: { 200: SCENARIO_PROBLEMS },
     handle: async ({ sandbox, body: { text } }) => {
       try {
-        const scenario = await scenarioFromText(WRITTEN_SCENARIO, text);
+        const scenario = await readSentScenario(WRITTEN_SCENARIO, text);
         await loadForRequest([], scenario, knownScenarios(sandbox.state));
         return json({ problems: [] });
       } catch (error) {
@@ -191,7 +191,7 @@ export const SCENARIO_ENDPOINTS = [
 
 async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<ControlReply> {
   const { scenarios = [], scenario, text } = call.body;
-  const written = text === undefined ? scenario : await scenarioFromText(WRITTEN_SCENARIO, text);
+  const written = text === undefined ? scenario : await readSentScenario(WRITTEN_SCENARIO, text);
   const { state } = call.sandbox;
   const loaded = await loadBases(
     await loadForRequest(scenarios, written, knownScenarios(state)),
@@ -217,7 +217,7 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
     name === WRITTEN_SCENARIO ||
     sandbox.start.scenarios.some((scenario) => scenario.name === name);
   if (isTaken) return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
-  const scenario = await scenarioFromText(name, text, format);
+  const scenario = await readSentScenario(name, text, format);
   await loadForRequest([], scenario, knownScenarios(sandbox.state));
   const { description } = scenario;
   const wanted = call.request.headers['if-match'];

@@ -3,7 +3,11 @@ import { COLLECTIONS, type CollectionName, type StoredRecord } from '../../contr
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { createSettings, type Settings, type State } from '../../sandbox/state.ts';
 import type { OpenUpstream } from '../../sandbox/upstream.ts';
-import { SCENARIO_SOURCE, scenarioFrom, scenarioSource } from '../../scenario/load-scenario.ts';
+import {
+  readScenarioSource,
+  SCENARIO_SOURCE,
+  writeScenarioSource,
+} from '../../scenario/load-scenario.ts';
 import { loadBases, type Start } from '../../scenario/sandbox-start.ts';
 import { RECORD_SHAPES } from '../../shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../shape/shapes.ts';
@@ -192,7 +196,7 @@ function settingsText({ start, active, byHand, startedAt, upstream }: Settings):
     byHand,
     startedAt,
     upstream: upstream && { url: upstream.url, key: upstream.key },
-    active: active === start.scenarios ? undefined : writeJson(active.map(scenarioSource)),
+    active: active === start.scenarios ? undefined : writeJson(active.map(writeScenarioSource)),
   });
 }
 
@@ -210,7 +214,9 @@ async function readSettings(
   return createSettings({
     ...rest,
     start,
-    active: sources ? await loadBases(sources.map(scenarioFrom), start.seed) : start.scenarios,
+    active: sources
+      ? await loadBases(sources.map(readScenarioSource), start.seed)
+      : start.scenarios,
     upstream: upstream && (await openUpstream(new URL(upstream.url), upstream.key)),
   });
 }
