@@ -26,7 +26,7 @@ export const VIEWS = {
 function Dashboard() {
   const { view } = place.value;
   const current = isRowName(VIEWS, view) ? view : 'exchanges';
-  useEvents(current === 'exchanges');
+  useEvents();
   const View: ComponentType = VIEWS[current];
   return (
     <Frame views={rowNames(VIEWS)} current={current}>

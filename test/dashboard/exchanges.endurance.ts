@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeDashboard } from '../helpers/dashboard.ts';
 
 const exchange = (page: Page, number: number) =>
@@ -10,7 +10,7 @@ const opened = (page: Page, number: number) =>
   page.getByRole('heading', { name: `Exchange ${number}`, exact: true });
 
 /** What a tester does with the calls of a client; each test has its own sandbox. */
-describeDashboard('a tester', (open, browser) => {
+describeDashboard('a tester', (open) => {
   test('sees a call fail as it happens, and why', async () => {
     const { page, service } = await open();
     await page.getByText('No exchanges yet').waitFor();
@@ -88,7 +88,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('article').first().getByText('reset').first().waitFor();
   });
 
-  test('finds by words and fields, and is told what a mistyped field should be', async () => {
+  test('finds by words and fields, is told what a mistyped one should be, and exports the rest', async () => {
     const { page, service, press } = await open();
     await service('GET', '/pets/1', { headers: { 'X-Trace': 'abc' } });
     await service('DELETE', '/store/orders/2');
@@ -104,6 +104,11 @@ describeDashboard('a tester', (open, browser) => {
     await search.fill('order');
     await press('4xx');
     expect(await search.inputValue()).toBe('order status:4xx');
+    await page.getByText('1 exchange match').waitFor();
+    const saved = page.waitForEvent('download');
+    await press('Export HAR');
+    const { log } = JSON.parse(await readFile((await (await saved).path()) ?? '', 'utf8'));
+    expect(log).toMatchObject({ version: '1.2', entries: [{ response: { status: 409 } }] });
     await press('2xx');
     expect(await search.inputValue()).toBe('order status:2xx');
     await page.getByText('No exchanges match').waitFor();
@@ -197,27 +202,6 @@ describeDashboard('a tester', (open, browser) => {
       .toBe(50);
   });
 
-  test('reads the journal again when the server disconnects it for reading too slowly', async () => {
-    const { page, service, control } = await open();
-    await page.getByText('No exchanges yet').waitFor();
-    const rules = [{ on: 'listInventory', reply: { status: 200, body: 'x'.repeat(4_000) } }];
-    await control('PUT', '/scenario', { body: { scenario: { rules } } });
-    const opening = page.waitForEvent('dialog');
-    void page.evaluate('setTimeout(alert)');
-    const dialog = await opening; // the page reads nothing while it is open
-    for (let sent = 0; sent < 3_000; sent += 100) {
-      const target = `/inventory?${'y'.repeat(2_000)}`;
-      await Promise.all(Array.from({ length: 100 }, () => service('GET', target)));
-    }
-    const again = page.waitForRequest((request) => request.url().includes('/requests/stream'));
-    await dialog.accept();
-    await again;
-    await service('GET', '/pets/1');
-    await exchange(page, 3_001).waitFor();
-    const shown = await page.getByRole('link', { name: /^Exchange \d/ }).allTextContents();
-    expect(shown).toEqual(Array.from({ length: 50 }, (_, index) => String(3_001 - index)));
-  });
-
   test('walks through the whole journal, also by arrow key', async () => {
     const { page, service, press } = await open();
     for (let id = 1; id <= 60; id += 1) {
@@ -254,6 +238,8 @@ describeDashboard('a tester', (open, browser) => {
     await exchange(page, 41).waitFor();
     await exchange(page, 42).waitFor();
     expect(await page.locator('tr.opened').textContent()).toContain('41');
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/777`);
+    await page.getByText(/^There is no exchange "?777"?; exchanges 1 to 120 are left/).waitFor();
   });
 
   test('sees that a reply waits, and releases it', async () => {
@@ -284,20 +270,6 @@ describeDashboard('a tester', (open, browser) => {
     await release.waitFor({ state: 'detached' });
   });
 
-  test('exports what the filter shows as HAR', async () => {
-    const { page, service, press } = await open('exchanges?search=status:4xx');
-    await service('GET', '/pets/1');
-    await service('GET', '/pets/999');
-    await exchange(page, 2).waitFor();
-    const saved = page.waitForEvent('download');
-    await press('Export HAR');
-    const { log } = JSON.parse(await readFile((await (await saved).path()) ?? '', 'utf8'));
-    expect(log.version).toBe('1.2');
-    expect(log.entries.map((it: { response: { status: number } }) => it.response.status)).toEqual([
-      404,
-    ]);
-  });
-
   test('sees in the title how many calls came while the page was hidden', async () => {
     const { page, service } = await open();
     await page.getByText('No exchanges yet').waitFor();
@@ -312,22 +284,5 @@ describeDashboard('a tester', (open, browser) => {
     await expect.poll(() => page.title()).toMatch(/^\(2\) Exchanges · /);
     await hide(false);
     await expect.poll(() => page.title()).toMatch(/^Exchanges · /);
-  });
-
-  test('follows a link to an exchange of a sandbox', async () => {
-    const { page, service } = await open();
-    await service('GET', '/pets/1');
-    await service('GET', '/pets/2');
-    const { href } = new URL(page.url());
-    const link = `${href.split('#', 1)[0]}#/exchanges/1`;
-    const other = await browser().newPage();
-    onTestFinished(() => other.close());
-    await other.goto(link);
-    await other.getByRole('heading', { name: 'Exchange 1' }).waitFor();
-    await other.getByRole('article').getByText('/v1/pets/1').first().waitFor();
-    await other.getByRole('button', { name: 'Close' }).click();
-    await other.getByRole('link', { name: 'Exchange 2' }).waitFor();
-    await other.goto(`${href.split('#', 1)[0]}#/exchanges/77`);
-    await other.getByText(/^There is no exchange "?77"?; exchanges 1 to 2 are left/).waitFor();
   });
 });

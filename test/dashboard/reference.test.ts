@@ -1,9 +1,7 @@
-import { createServer } from 'node:http';
 import type { Browser, Page } from '@playwright/test';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createApp, type PetstoreMock, startPetstoreMock } from '../../src/index.ts';
+import { type PetstoreMock, startPetstoreMock } from '../../src/index.ts';
 import { axeViolations, describeInChromium } from '../helpers/browser.ts';
-import { listen } from '../helpers/host.ts';
 
 const BIG_ID = 9007199254740993n;
 
@@ -72,19 +70,5 @@ describeInChromium('the API reference', (browser) => {
     expect(await sandbox.orders.get(4)).toMatchObject({ status: 'shipped' });
     expect(complaints).toEqual([]);
     expect(await axeViolations(page)).toEqual([]);
-  });
-
-  test('asks for the control token if the control API requires it, and uses it for its calls', async () => {
-    const server = createServer(createApp({ controlToken: 'secret' }));
-    const origin = `http://127.0.0.1:${await listen(server)}`;
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const { page } = await openPage(browser(), `${origin}/__mock/#/reference/control`);
-    await page.getByLabel('Token').fill('secret');
-    await page.getByRole('button', { name: 'Use this token' }).click();
-    const { send } = await openForm(page, 'GET /clock: Read the clock', 'getClock');
-    expect((await send()).status).toBe('200');
   });
 });

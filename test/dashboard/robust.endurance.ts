@@ -49,11 +49,15 @@ describeDashboard('the page', (open, browser) => {
     expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
   });
 
-  test('shows in one page what was changed in another, in every view', async () => {
-    const { page, control } = await open('clock');
+  test('shows in one page what was changed in another, in every view, and reads no exchange for it', async () => {
+    const { page, control, service } = await open('clock');
     await page.getByText('real time', { exact: true }).waitFor();
     await page.goto(`${page.url().split('#')[0]}#/assumptions`);
     await page.locator('#assumption-cancel-again').waitFor();
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(request.url()));
+    for (let call = 0; call < 50; call += 1) await service('GET', '/pets/1');
+    expect(sent.length).toBeLessThan(25);
     await control('PATCH', '/assumptions', { body: { 'cancel-again': '204' } });
     await page.locator('#assumption-cancel-again').getByText('changed', { exact: true }).waitFor();
   });

@@ -122,6 +122,7 @@ export function Field({ label, value, rows, options, empty, ...others }: FieldPr
           'aria-describedby': problem && `${id}-problem`,
           rows,
           defaultValue: initial,
+          title: input.placeholder,
           ...input,
         })
       )}

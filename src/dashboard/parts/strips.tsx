@@ -5,46 +5,28 @@ import { TABLES } from '../state/records.ts';
 import { perform, usePolled } from '../state/resource.ts';
 import { client, reloadAll, sandbox, serviceUrl } from '../state/session.ts';
 import { Button, copy } from './buttons.tsx';
-import { formatTime, plural, visible } from './texts.tsx';
+import { formatTime, plural, shorten, visible } from './texts.tsx';
 
-type Change = readonly [kind: string, text: string | false, href: string, title?: string];
+type Change = readonly [kind: string, text: string | false | undefined, href: string];
 
 function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
   const { scenarios, changed, assumptions, clock, latches, held, upstream } = status;
-  const count = (list: readonly string[], one: string, many?: string) =>
-    list.length > 0 && plural(list.length, one, many);
-  const heldHref = formatHref('exchanges', undefined, { search: 'is:held' });
-  const now = formatTime(clock.now).slice(0, 16);
-  const names = visible(scenarios.join(', '));
+  const named = (names: readonly string[], one: string, many?: string) =>
+    names.length > 0 &&
+    `${plural(names.length, one, many)}: ${shorten(visible(names.join(', ')), 60)}`;
+  const find = (search: string) => formatHref('exchanges', undefined, { search });
+  const now = `${clock.frozen ? 'frozen at' : 'moved to'} ${formatTime(clock.now).slice(0, 16)}`;
   return [
-    [
-      'forced',
-      scenarios.length > 0 && `${count(scenarios, 'scenario')}: ${names}`,
-      formatHref('scenarios'),
-    ],
+    ['forced', named(scenarios, 'scenario'), formatHref('scenarios')],
     ...COLLECTIONS.map((name): Change => {
-      const { noun, nouns } = TABLES[name];
-      const text = changed[name] > 0 && `${plural(changed[name], noun, nouns)} changed`;
-      return ['assumed', text, formatHref('store', name), 'since the start'];
+      const text = plural(changed[name], TABLES[name].noun, TABLES[name].nouns);
+      return ['assumed', changed[name] > 0 && `${text} changed`, formatHref('store', name)];
     }),
-    [
-      'assumed',
-      count(assumptions, 'changed assumption'),
-      formatHref('assumptions', undefined, { changed: 'true' }),
-      assumptions.join(', '),
-    ],
-    [
-      'assumed',
-      !clock.real && `Clock ${clock.frozen ? 'frozen at' : 'moved to'} ${now}`,
-      formatHref('clock'),
-    ],
-    ['forced', count(latches, 'latch', 'latches'), heldHref, latches.join(', ')],
-    ['failed', held > 0 && plural(held, 'reply waits', 'replies wait'), heldHref],
-    [
-      'upstream',
-      upstream !== undefined && `Upstream ${visible(upstream)}`,
-      formatHref('exchanges', undefined, { search: 'basis:upstream' }),
-    ],
+    ['assumed', named(assumptions, 'changed assumption'), formatHref('assumptions')],
+    ['assumed', !clock.real && `Clock ${now}`, formatHref('clock')],
+    ['forced', named(latches, 'latch', 'latches'), find('is:held')],
+    ['failed', held > 0 && plural(held, 'reply waits', 'replies wait'), find('is:held')],
+    ['upstream', upstream && `Upstream ${visible(upstream)}`, find('basis:upstream')],
   ];
 }
 
@@ -65,8 +47,8 @@ export function StateStrip(status: ReplyOf<'GET /status'>) {
         <Button label="Copy" of="the base URL" onClick={() => copy(serviceUrl)} />
       </span>
       {changes.length === 0 && <span class="quiet">Nothing changed</span>}
-      {changes.map(([kind, text, href, title]) => (
-        <a key={text} class={`badge ${kind}`} href={href} title={title}>
+      {changes.map(([kind, text, href]) => (
+        <a key={text} class={`badge ${kind}`} href={href}>
           {text}
         </a>
       ))}

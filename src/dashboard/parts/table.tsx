@@ -13,6 +13,10 @@ export interface Column<T> {
   readonly cell: (row: T) => ComponentChildren;
 }
 
+export function column<T>(name: string, cell: Column<T>['cell'], style?: string): Column<T> {
+  return { name, class: style, cell };
+}
+
 interface TableProps<T> {
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
 import type { QueryOf } from '../../client/control-client.ts';
 import { useResource } from './resource.ts';
@@ -9,6 +10,9 @@ export const PAGE_SIZE = 50;
 const MAX_ROWS = 500;
 
 const READ_INTERVAL_MS = 250;
+
+/** Whether new exchanges wait to be shown, also after a look at another view. */
+export const isPaused = signal(false);
 
 export type Journal = ReturnType<typeof useJournal>;
 
@@ -30,21 +34,20 @@ interface Found extends JournalPage {
  */
 export function useJournal(search: string, before: number | undefined, opened: number) {
   const [size, setSize] = useState(PAGE_SIZE);
-  const [isPaused, pause] = useState(false);
   const [, redraw] = useState({});
   const shown = useRef<Found | undefined>(undefined);
   const read = useRef(0);
   const { exchanges = [], total = 0 } = shown.current ?? {};
-  const isHeld = isPaused || exchanges.length >= size + MAX_ROWS;
+  const isHeld = isPaused.value || exchanges.length >= size + MAX_ROWS;
   const by = `${search} ${before}`;
-  const load = async (signal: AbortSignal): Promise<Found> => {
+  const load = async (abort: AbortSignal): Promise<Found> => {
     read.current = arrivals.value;
     const isOpen = exchanges.some(({ number }) => number === opened);
     const isWhole = exchanges.length >= size || exchanges.length === total;
     const isGrowing = isOpen && isWhole && !isHeld && shown.current?.by === by;
     const after = (exchanges.at(-1)?.number ?? 1) - 1;
     const range = isGrowing ? { after } : { limit: size };
-    return { by, ...(await readJournal(search, { ...range, before, edits: true }, signal)) };
+    return { by, ...(await readJournal(search, { ...range, before, edits: true }, abort)) };
   };
   const isDue = () => read.current !== arrivals.value;
   const { value, error } = useResource(`${by} ${size}`, load, READ_INTERVAL_MS, isDue);
@@ -56,8 +59,6 @@ export function useJournal(search: string, before: number | undefined, opened: n
     problem: connection.value === 'lost' ? undefined : error,
     isSearching: value?.by !== by,
     waiting: (value?.total ?? 0) - (shown.current?.total ?? 0),
-    isPaused,
-    pause,
     show: () => {
       shown.current = value;
       redraw({});

@@ -2,7 +2,7 @@ import { parseJson, writeJson } from '../../contract/json.ts';
 import { parseTarget } from '../../http/target.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../limits.ts';
 import { curlCommand } from '../../raw-http.ts';
-import { go, place } from './place.ts';
+import { go, place, withQuery } from './place.ts';
 import { attempt } from './resource.ts';
 import { client, type RecordedExchange, sandbox, servicePath } from './session.ts';
 
@@ -84,35 +84,29 @@ export function formatFetch(request: Request): string {
   return `await fetch(${JSON.stringify(formatUrl(request))}, ${JSON.stringify(options, null, 2)})`;
 }
 
-function randomHex(bytes: number): string {
-  return [...crypto.getRandomValues(new Uint8Array(bytes))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
-}
-
 /** Sends a request from this page in a trace of its own, by which the journal finds its exchange. */
 async function sendNow(request: Request): Promise<number> {
-  const trace = randomHex(16);
-  const headers = [...requestHeaders(request), ['traceparent', `00-${trace}-${randomHex(8)}-01`]];
+  const bytes = [...crypto.getRandomValues(new Uint8Array(24))];
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  const trace = hex.slice(0, 32);
+  const headers = new Headers(requestHeaders(request).map(([name, value]) => [name, value]));
+  headers.set('traceparent', `00-${trace}-${hex.slice(32)}-01`);
   // A fault may end the connection, or never answer: the journal has the exchange all the same.
-  fetch(formatUrl(request), {
-    method: request.method,
-    headers: headers.map(([name = '', value = '']): [string, string] => [name, value]),
-    body: request.body ?? null,
-  }).catch(() => undefined);
-  const body = { trace, atLeast: 1, within: 'PT10S' };
-  await client.call('POST /requests/count', { body });
+  const { method, body = null } = request;
+  fetch(formatUrl(request), { method, headers, body }).catch(() => undefined);
+  await client.call('POST /requests/count', { body: { trace, atLeast: 1, within: 'PT10S' } });
   const { exchanges } = await client.call('GET /requests', { query: { trace } });
   const number = exchanges[0]?.number;
   if (number === undefined) throw new Error('The journal of this sandbox does not have the call.');
   return number;
 }
 
-function openSent(number: number, from?: number): void {
-  const query = new URLSearchParams(place.value.query);
-  query.delete('from');
-  if (from !== undefined) query.set('with', String(from));
-  go('exchanges', String(number), query);
+function openSent(number: number, from: number | string = ''): void {
+  go(
+    'exchanges',
+    number,
+    withQuery({ from: '', with: from || place.value.query.get('with') || '' }),
+  );
 }
 
 export function sendAndOpen(request: Request, from?: number): Promise<boolean> {

@@ -78,13 +78,13 @@ export function useSettled<T>(value: T, delay: number): T {
   return settled;
 }
 
-/** @param isWhole whether exchanges count too, not only changes */
-export function useEvents(isWhole: boolean): void {
+/** Counts what happens in the sandbox, while somebody looks. */
+export function useEvents(): void {
   useEffect(() => {
     let controller = new AbortController();
     const follow = async ({ signal }: AbortController) => {
       while (!signal.aborted) {
-        await readStream(isWhole, signal).catch(() => undefined);
+        await readStream(signal).catch(() => undefined);
         // The server is lost, or this page did not keep up with the stream.
         await new Promise((resolve) => setTimeout(resolve, RECONNECT_DELAY_MS));
       }
@@ -101,13 +101,11 @@ export function useEvents(isWhole: boolean): void {
       controller.abort();
       document.removeEventListener('visibilitychange', onVisibility);
     };
-  }, [needsToken.value, isWhole]);
+  }, [needsToken.value]);
 }
 
-async function readStream(isWhole: boolean, signal: AbortSignal): Promise<void> {
-  // No exchange has such a number.
-  const query = isWhole ? {} : { after: Number.MAX_SAFE_INTEGER };
-  const { body } = await client.send('GET /requests/stream', { query, signal });
+async function readStream(signal: AbortSignal): Promise<void> {
+  const { body } = await client.send('GET /requests/stream', { signal });
   // What came before the stream was open is read now.
   arrivals.value += 1;
   if (body === null) return;

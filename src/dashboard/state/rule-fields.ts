@@ -116,7 +116,6 @@ function formatSequence(rules: readonly Rule[]): Texts {
   return new Map([...others, ['status', texts.map((one) => one.get('status')).join(', ')]]);
 }
 
-/** What to tell about rules that never apply, because an earlier one takes all of their calls. */
 export function findHiddenRules(rules: readonly Rule[]): readonly string[] {
   return rules.flatMap((rule, index) => {
     const hiding = rules.slice(0, index).findIndex((earlier) => hides(earlier, rule));
@@ -188,7 +187,6 @@ function readStatuses(texts: Texts): readonly string[] {
   return texts.get('fault') ? [] : (texts.get('status') ?? '').split(/[ ,]+/).filter(Boolean);
 }
 
-/** The rules that the fields describe, as values for YAML: one for each status in turn. */
 export function parseRules(texts: Texts): readonly Rule[] {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const given = (name: string, value: unknown) => text(name) !== '' && { [name]: value };

@@ -28,7 +28,6 @@ export const needsToken = computed(() => connection.value.endsWith('token'));
 /** Counts the times that every view has to reload: the server is back, or forgot everything. */
 export const epoch = signal(0);
 
-/** Counts the changes of the sandbox, by anybody. */
 export const changes = signal(0);
 
 export const arrivals = signal(0);

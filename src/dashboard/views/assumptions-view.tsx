@@ -80,25 +80,12 @@ function passes({ of, drifts }: Entry): boolean {
   return words.toLowerCase().includes(query.get('text')?.toLowerCase() ?? '');
 }
 
-function formatDone(id: string, option: string): string {
-  return id === 'after-sunset' && /^\d+$/.test(option)
+function chooseOption(id: string, option: string): Promise<boolean> {
+  const isSunset = id === 'after-sunset' && /^\d+$/.test(option);
+  const done = isSunset
     ? `GET /pets/{petId} now gets ${option} after its sunset.`
     : `${id} is ${option}.`;
-}
-
-function chooseOption(id: string, option: string): Promise<boolean> {
-  return perform(formatDone(id, option), 'PATCH /assumptions', { body: { [id]: option } });
-}
-
-function Verdict({ checked }: { readonly checked: NonNullable<AssumptionState['checked']> }) {
-  const { deployment, at, verdict, option, why } = checked;
-  const answer = option ?? verdict.replaceAll('-', ' ');
-  return (
-    <p>
-      {visible(deployment)}: <code>{visible(answer)}</code>, checked on {at.slice(0, 10)}
-      {why !== undefined && <span class="quiet"> ({shorten(visible(why), 500)})</span>}
-    </p>
-  );
+  return perform(done, 'PATCH /assumptions', { body: { [id]: option } });
 }
 
 function Assumption({ of, drift, drifts }: Entry) {
@@ -126,7 +113,14 @@ function Assumption({ of, drift, drifts }: Entry) {
         {chosen !== of.default && <span class="badge assumed">changed</span>}
       </p>
       {drifts && <span class="badge failed">drift</span>}
-      {checked !== undefined && <Verdict checked={checked} />}
+      {checked !== undefined && (
+        <p>
+          {visible(checked.deployment)}:{' '}
+          <code>{visible(checked.option ?? checked.verdict.replaceAll('-', ' '))}</code>, checked on{' '}
+          {checked.at.slice(0, 10)}{' '}
+          {checked.why && <span class="quiet">({shorten(visible(checked.why), 500)})</span>}
+        </p>
+      )}
       <FindingItems of={drift} />
       {options.map(({ name, meaning }) => (
         <label key={name} class="option">

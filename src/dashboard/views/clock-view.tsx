@@ -6,7 +6,6 @@ import { formatHref } from '../state/place.ts';
 import { perform, useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 
-/** The first instant at which the document no longer promises getPet. */
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 
 const MOVES = {

@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../../contract/operations.ts';
 import { Button, copy } from '../parts/buttons.tsx';
 import { Loading, Panel } from '../parts/panel.tsx';
-import { type Column, Rows, Table } from '../parts/table.tsx';
+import { column, Rows, Table } from '../parts/table.tsx';
 import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { formatHref, go, place } from '../state/place.ts';
 import { FIRST_REQUEST, formatCurlCommand, type Request, sendAndOpen } from '../state/requests.ts';
@@ -27,20 +27,13 @@ export function CoverageView() {
   ];
   const { item = '' } = place.value;
   const opened = replies.filter((reply) => cellId(reply) === item);
-  const counts = {
-    'documented replies': totals.documented,
-    'cases within them': totals.cases,
-    'assumed replies': totals.assumed,
-  };
+  const format = ({ shown, total }: { shown: number; total: number }) => `${shown} of ${total}`;
   return (
     <div class={opened.length === 0 ? '' : 'split'}>
       <div>
-        <p class="bar">
-          {Object.entries(counts).map(([label, { shown, total }]) => (
-            <span key={label} class="card">
-              <b>{shown}</b> of {total} {label}
-            </span>
-          ))}
+        <p>
+          Shown: {format(totals.documented)} documented replies, {format(totals.cases)} cases within
+          them, {format(totals.assumed)} assumed replies.
         </p>
         <Matrix replies={replies} />
         {opened.length === 0 && (
@@ -115,31 +108,16 @@ const LEGEND = {
 
 function Matrix({ replies }: Pick<CellProps, 'replies'>) {
   const statuses = [...new Set(replies.map(({ status }) => status))].sort((a, b) => a - b);
-  const columns: readonly Column<OperationId>[] = [
-    {
-      name: 'Operation',
-      cell: (operation) => (
-        <>
-          {operation}
-          <div class="quiet mono">
-            {operationShape(operation).method} {operationShape(operation).path}
-          </div>
-        </>
-      ),
-    },
-    ...statuses.map((status) => ({
-      name: String(status),
-      class: 'times',
-      cell: (operation: OperationId) => (
-        <Cell id={cellId({ operation, status })} replies={replies} />
-      ),
-    })),
-  ];
+  const columns = statuses.map((status) =>
+    column<OperationId>(String(status), (operation) => (
+      <Cell id={cellId({ operation, status })} replies={replies} />
+    )),
+  );
   return (
     <>
       <Table
         caption="How often each reply was shown"
-        columns={columns}
+        columns={[column('Operation', String, 'operation'), ...columns]}
         rows={OPERATION_IDS}
         keyOf={(operation) => operation}
       />

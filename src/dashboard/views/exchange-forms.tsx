@@ -22,6 +22,14 @@ import { client } from '../state/session.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
 
+const PATH = {
+  name: 'target',
+  label: 'Path',
+  pattern: '/.*',
+  title: 'A path begins with a slash.',
+  required: true,
+};
+
 export function RequestForm() {
   const from = Number(place.value.query.get('from'));
   const loaded = useResource(`${from}`, async (signal) => {
@@ -41,21 +49,13 @@ export function RequestForm() {
       {({ method, target, key, headers, body }) => (
         <Form class="form" draft={`request ${from}`} onSubmit={send}>
           <Field name="method" label="Method" value={method} options={METHODS} />
-          <Field
-            name="target"
-            label="Path"
-            value={target}
-            pattern="/.*"
-            title="A path begins with a slash."
-            required
-          />
+          <Field {...PATH} value={target} />
           <Field name="key" label="API key" value={key} />
           <Field
             {...LINES}
             name="headers"
             label="Other headers, one a line"
-            rows={Math.min(8, headers.length + 1)}
-            value={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+            value={headers.map((header) => header.join(': ')).join('\n')}
           />
           <Field name="body" label="Body" rows={8} value={body} />
           <button type="submit">Send</button>
@@ -123,45 +123,28 @@ const CALLS: readonly FieldProps[] = [
   },
 ];
 
+const STATUSES = '[2-5]\\d\\d([ ,]+[2-5]\\d\\d)*';
+
 const EFFECT: readonly FieldProps[] = [
   {
     name: 'status',
     label: 'Status, or several in turn',
-    pattern: '[2-5]\\d\\d([ ,]+[2-5]\\d\\d)*',
-    title: 'A status such as 409, or several in turn: 409, 503',
-    size: 10,
+    placeholder: '409, 503',
+    pattern: STATUSES,
   },
   { name: 'fault', label: 'Fault instead', options: ['', ...FAULT_NAMES], empty: 'none' },
-  { name: 'delay', label: 'Delay in ms', pattern: '\\d*', title: 'Such as 200', size: 6 },
-  {
-    name: 'calls',
-    label: 'Calls',
-    placeholder: 'all',
-    pattern: '[0-9, \\-]*',
-    title: '1, 1-2, 3- or 2,4',
-    size: 6,
-  },
-  {
-    name: 'chance',
-    label: 'Chance',
-    placeholder: '1',
-    pattern: '1|0?\\.\\d+',
-    title: 'Above 0, up to 1, such as 0.1',
-    size: 4,
-  },
-  {
-    name: 'hold',
-    label: 'Hold under a name',
-    placeholder: 'no',
-    title: 'The reply waits until you release it',
-    size: 8,
-  },
+  { name: 'delay', label: 'Delay in ms', placeholder: 'such as 200', pattern: '\\d*' },
+  { name: 'calls', label: 'Calls', placeholder: 'all, 1, 1-2 or 3-', pattern: '[0-9, \\-]*' },
+  { name: 'chance', label: 'Chance', placeholder: 'such as 0.1', pattern: '1|0?\\.\\d+' },
+  { name: 'hold', label: 'Hold under a name', placeholder: 'until you release it' },
 ];
 
 const REPLY: readonly FieldProps[] = [
   { ...LINES, name: 'headers', label: 'Headers, one a line' },
   { name: 'body', label: 'Body', rows: 8, placeholder: 'That of the document' },
 ];
+
+const TARGET = { name: 'scenario', label: 'Add it to', empty: 'a new scenario' };
 
 interface FieldsProps {
   readonly own: readonly string[];
@@ -212,21 +195,9 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
       {CALLS.map(shown)}
       <div class="bar">{EFFECT.map(shown)}</div>
       {REPLY.map(shown)}
-      {edited === undefined && (
-        <Field
-          name="scenario"
-          label="Add it to"
-          value={scenario}
-          options={[...own, '']}
-          empty="a new scenario"
-        />
-      )}
+      {edited === undefined && <Field {...TARGET} value={scenario} options={[...own, '']} />}
       {scenario === '' && (
-        <Field
-          label="Name of the new scenario"
-          value={own.includes('my-rules') ? '' : 'my-rules'}
-          {...NAME}
-        />
+        <Field {...NAME} label="Name of the new scenario" value={own[0] ? '' : 'my-rules'} />
       )}
       <div class="bar">
         <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>

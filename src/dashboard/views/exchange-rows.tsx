@@ -1,14 +1,13 @@
 import { ReleaseButton } from '../parts/strips.tsx';
-import type { Column } from '../parts/table.tsx';
-import { formatDuration, formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
+import { type Column, column } from '../parts/table.tsx';
+import { formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
 import { formatHref, place } from '../state/place.ts';
 import type { EditView, RecordedExchange } from '../state/session.ts';
 
 export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
-  {
-    name: 'No.',
-    class: 'place',
-    cell: ({ number }) => (
+  column(
+    'No.',
+    ({ number }) => (
       <a
         href={formatHref('exchanges', number, place.value.query)}
         aria-label={`Exchange ${number}`}
@@ -17,23 +16,22 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
         {number}
       </a>
     ),
-  },
-  { name: 'Time', class: 'time', cell: ({ at }) => <time dateTime={at}>{shortTime(at)}</time> },
-  {
-    name: 'Request',
-    class: 'request',
-    cell: (exchange) => (
+    'place',
+  ),
+  column('Time', ({ at }) => <time dateTime={at}>{shortTime(at)}</time>, 'time'),
+  column(
+    'Request',
+    (exchange) => (
       <>
         <b>{visible(exchange.method)}</b>{' '}
         <bdi title={visible(exchange.target)}>{shorten(visible(exchange.target))}</bdi>
         {isHeld(exchange) && <ReleaseButton exchange={exchange.number} />}
-        <span class="brief quiet">
-          <Reason of={exchange} />
-        </span>
+        <Reason of={exchange} />
       </>
     ),
-  },
-  { name: 'Status', class: 'code', cell: (exchange) => <StatusBadge {...exchange} /> },
+    'request',
+  ),
+  column('Status', (exchange) => <StatusBadge {...exchange} />, 'code'),
   {
     name: 'Basis',
     class: 'basis',
@@ -49,8 +47,6 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
     ),
     cell: (exchange) => <BasisBadge {...exchange} />,
   },
-  { name: 'Duration', class: 'number', cell: ({ duration }) => formatDuration(duration) },
-  { name: 'Why', class: 'why', cell: (exchange) => <Reason of={exchange} /> },
 ];
 
 export function isHeld({ hold }: Pick<RecordedExchange, 'hold'>): boolean {
@@ -65,13 +61,13 @@ export function sortReasons({ why }: Pick<RecordedExchange, 'why'>): readonly st
 function Reason({ of }: { of: RecordedExchange }) {
   const { findings, replays } = of;
   return (
-    <>
+    <div class="quiet">
       {shorten(visible(sortReasons(of)[0] ?? ''))}{' '}
       {replays !== undefined && <span class="badge">replay of {replays}</span>}{' '}
       {findings.length > 0 && (
         <span class="badge failed">{plural(findings.length, 'finding')}</span>
       )}
-    </>
+    </div>
   );
 }
 
@@ -106,18 +102,9 @@ export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>
 }
 
 export function editRows(edits: readonly EditView[]) {
-  return edits.toReversed().map(({ at, what, by }) => {
-    const time = <time dateTime={at}>{shortTime(at).slice(0, -4)}</time>;
-    const text = `${visible(what)}, by ${visible(by)}`;
-    return {
-      Time: time,
-      Request: (
-        <>
-          {text} <span class="brief">{time}</span>
-        </>
-      ),
-    };
-  });
+  return edits.toReversed().map(({ at, what, by }) => ({
+    Request: `${shortTime(at).slice(0, -4)} ${visible(what)}, by ${visible(by)}`,
+  }));
 }
 
 export function StatusBadge(

@@ -6,6 +6,7 @@ import { plural, Term } from '../parts/texts.tsx';
 import {
   type Direction,
   findNeighbour,
+  isPaused,
   type Journal,
   PAGE_SIZE,
   useJournal,
@@ -36,7 +37,6 @@ export function ExchangesView() {
   }, [item, oldest > 0]);
   useArrowKeys(journal, filter);
   useRowInPlace(item);
-  const { isPaused, pause } = journal;
   const isMore = exchanges.length < total;
   const editsAbove = (index: number) => {
     const from = exchanges[index]?.number ?? (isMore ? Number.POSITIVE_INFINITY : 0);
@@ -45,15 +45,16 @@ export function ExchangesView() {
   };
   const waiting = journal.waiting.toLocaleString('en');
   const pinned = Number(query.get('with'));
+  const isOpen = number > 0 || item === 'new' || item === 'rule';
   const isEmpty = !journal.isSearching && total === 0;
   return (
-    <div class={item === undefined ? '' : pinned > 0 ? 'split paired' : 'split'}>
+    <div class={!isOpen ? '' : pinned > 0 ? 'split paired' : 'split'}>
       <section aria-label="Exchanges">
         <ExchangeSearch problem={journal.problem} />
         <div class="bar">
           <span>
             {journal.isSearching
-              ? 'Searching…'
+              ? !journal.problem && 'Searching…'
               : `${plural(total, 'exchange')}${filter && ' match'}${before ? ` before ${before}` : ''}`}
           </span>
           {journal.waiting > 0 && (
@@ -61,7 +62,12 @@ export function ExchangesView() {
           )}
           <span class="bar far">
             <a href={formatHref('exchanges', 'new')}>New request</a>
-            <Button label={isPaused ? 'Resume' : 'Pause'} onClick={() => pause(!isPaused)} />
+            <Button
+              label={isPaused.value ? 'Resume' : 'Pause'}
+              onClick={() => {
+                isPaused.value = !isPaused.value;
+              }}
+            />
             <Button label="Export HAR" onClick={() => exportHar(filter)} />
             <Button
               label="Clear"
@@ -91,7 +97,7 @@ export function ExchangesView() {
       </section>
       {item === 'new' && <RequestForm key={query.get('from')} />}
       {item === 'rule' && <RuleForm key={query.toString()} />}
-      {item !== undefined && !['new', 'rule'].includes(item) && (
+      {number > 0 && (
         <ExchangeDetail
           number={number}
           known={exchanges.find((exchange) => exchange.number === number)}
@@ -103,17 +109,18 @@ export function ExchangesView() {
   );
 }
 
-/** Scrolls so that the open row stays where it was when others come above it. */
 function useRowInPlace(item: string | undefined): void {
-  const top = () => document.querySelector('tr.opened')?.getBoundingClientRect().top;
+  const find = () => document.querySelector('tr.opened');
   const last = useRef<string | undefined>(undefined);
-  const before = top();
+  const before = find()?.getBoundingClientRect().top ?? 0;
   useLayoutEffect(() => {
-    const after = top();
-    if (item === last.current && before !== undefined && after !== undefined && after !== before) {
-      scrollBy({ top: after - before, behavior: 'instant' });
+    const row = find();
+    if (row !== null && item !== last.current) {
+      row.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+    } else if (row !== null) {
+      scrollBy({ top: row.getBoundingClientRect().top - before, behavior: 'instant' });
     }
-    last.current = item;
+    last.current = row === null ? undefined : item;
   });
 }
 
@@ -130,7 +137,6 @@ function exportHar(filter: string): Promise<boolean> {
   });
 }
 
-/** The last step. The next one waits for it, so that no press of a key is lost. */
 let stepping = Promise.resolve();
 
 function step(journal: Journal, search: string, towards: Direction): void {

@@ -48,29 +48,29 @@ export function ReferenceView() {
           <div key={info.title}>
             <h2>{info.title}</h2>
             <Prose text={info.description} />
-            {tags.map(({ name, description }) => (
-              <section key={name} aria-label={name}>
-                <h2>{name}</h2>
-                <p class="quiet">{description}</p>
-                {Object.entries(paths).flatMap(([path, methods]) =>
-                  Object.entries(methods)
-                    .filter(([, operation]) => operation.tags.includes(name))
-                    .map(([verb, operation]) => {
-                      const method = verb.toUpperCase();
-                      const url = `${server?.url}${path}`;
-                      return (
-                        <Fold key={url + verb} title={`${method} ${path}: ${operation.summary}`}>
-                          {() => <Trial {...{ url, method, operation, rest }} />}
-                        </Fold>
-                      );
-                    }),
-                )}
+            {tags.map((tag) => (
+              <section key={tag.name} aria-label={tag.name}>
+                <h2>{tag.name}</h2>
+                <p class="quiet">{tag.description}</p>
+                {listOperations(paths, tag.name).map(({ path, method, operation }) => (
+                  <Fold key={path + method} title={`${method} ${path}: ${operation.summary}`}>
+                    {() => <Trial {...{ url: `${server?.url}${path}`, method, operation, rest }} />}
+                  </Fold>
+                ))}
               </section>
             ))}
           </div>
         )}
       </Await>
     </>
+  );
+}
+
+function listOperations(paths: ApiDocument['paths'], tag: string) {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) =>
+      operation.tags.includes(tag) ? [{ path, method: method.toUpperCase(), operation }] : [],
+    ),
   );
 }
 

@@ -5,7 +5,7 @@ import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { Button } from '../parts/buttons.tsx';
 import { NameForm, QuerySearch } from '../parts/form.tsx';
 import { Loading, Panel } from '../parts/panel.tsx';
-import { type Column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
+import { column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
 import { formatTime, plural, shorten } from '../parts/texts.tsx';
 import { place, refine } from '../state/place.ts';
 import { attempt, usePolled } from '../state/resource.ts';
@@ -64,36 +64,28 @@ export function SandboxesView() {
   };
   const count = (of: keyof SandboxSummary, name: string) =>
     createSortedColumn<SandboxSummary>(of, (row) => row[of]?.toLocaleString('en'), name, 'number');
-  const columns: readonly Column<SandboxSummary>[] = [
-    {
-      name: 'Selected',
-      class: 'tick',
-      head: <span class="unseen">Selected</span>,
-      cell: ({ name }) => (
-        <input
-          type="checkbox"
-          aria-label={`Select ${name}`}
-          checked={selected.includes(name)}
-          onChange={({ currentTarget: { checked } }) =>
-            select(checked ? [...selected, name] : selected.filter((other) => other !== name))
-          }
-        />
-      ),
-    },
-    createSortedColumn(
-      'name',
-      ({ name }) => (
-        <a href={`${controlPath(name)}/`} aria-current={name === sandbox}>
-          {name}
-        </a>
-      ),
-      'Name',
-    ),
-    createSortedColumn(
-      'lastUsed',
-      ({ lastUsed }) => <time dateTime={lastUsed}>{formatTime(lastUsed)}</time>,
-      'Last use',
-    ),
+  const tick = ({ name }: SandboxSummary) => (
+    <input
+      type="checkbox"
+      aria-label={`Select ${name}`}
+      checked={selected.includes(name)}
+      onChange={({ currentTarget: { checked } }) =>
+        select(checked ? [...selected, name] : selected.filter((other) => other !== name))
+      }
+    />
+  );
+  const link = ({ name }: SandboxSummary) => (
+    <a href={`${controlPath(name)}/`} aria-current={name === sandbox}>
+      {name}
+    </a>
+  );
+  const time = ({ lastUsed }: SandboxSummary) => (
+    <time dateTime={lastUsed}>{formatTime(lastUsed)}</time>
+  );
+  const columns = [
+    column('Selected', tick, 'tick'),
+    createSortedColumn('name', link, 'Name'),
+    createSortedColumn('lastUsed', time, 'Last use'),
     count('requests', 'Exchanges'),
     count('findings', 'Findings'),
     count('animals', 'Animals'),

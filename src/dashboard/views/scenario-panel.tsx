@@ -132,10 +132,8 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const settled = useSettled(text, CHECK_DELAY_MS);
   const checked = useResource(settled, async (signal) => {
-    const { problems } = await client.call('POST /scenario/check', {
-      body: { text: settled },
-      signal,
-    });
+    const body = { text: settled };
+    const { problems } = await client.call('POST /scenario/check', { body, signal });
     return { problems, parts: await parseScenario(settled) };
   });
   const { problems = [], parts } = checked.value ?? {};
@@ -143,7 +141,6 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
   last.current = parts ?? last.current;
   const { description = '', rules = [] } = last.current ?? {};
   const isBroken = checked.value !== undefined && parts === undefined;
-  const hidden = findHiddenRules(rules);
   const show = (line: number, column: number) => {
     const before = text.split('\n').slice(0, line - 1);
     const at = before.reduce((length, { length: own }) => length + own + 1, 0) + column - 1;
@@ -178,11 +175,7 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
           </button>
         )}
       </Rows>
-      {hidden.map((sentence) => (
-        <p key={sentence} class="problem">
-          {sentence}
-        </p>
-      ))}
+      <p class="problem">{findHiddenRules(rules).join(' ')}</p>
       <Rows of={groupRules(rules)} keyOf={({ index }) => index} label="Rules">
         {({ index, texts, fits }) => (
           <>

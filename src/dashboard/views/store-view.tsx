@@ -3,24 +3,10 @@ import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Field, Form, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
 import { Loading, Tabs } from '../parts/panel.tsx';
-import {
-  type Column,
-  createSortedColumn,
-  More,
-  Rows,
-  Table,
-  usePagedList,
-} from '../parts/table.tsx';
+import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
 import { plural, shorten, visible } from '../parts/texts.tsx';
 import { capitalize, place } from '../state/place.ts';
-import {
-  type FieldInfo,
-  formatValue,
-  listFields,
-  parseValue,
-  type Row,
-  TABLES,
-} from '../state/records.ts';
+import { formatValue, listFields, parseValue, type Row, TABLES } from '../state/records.ts';
 import { attempt, perform, useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 
@@ -81,16 +67,14 @@ function Snapshots() {
 
 const PAGE_SIZE = 25;
 
-function RecordTable({ name }: { readonly name: CollectionName }) {
+function RecordTable({ name }: { name: CollectionName }) {
   const { noun, id, shortcuts } = TABLES[name];
-  const fields = listFields(name);
   const { list, q, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
     client.send(`GET /${name}`, { query: Object(paging), signal }),
   );
   const [edited, edit] = useState<Row | undefined>(undefined);
   const idOf = (row: Row) => formatValue(row[id]);
   const nameOf = (row: Row) => `${noun} ${idOf(row)}`;
-  const pathOf = (row: Row) => ({ id: idOf(row) });
   // Before the form is seen: what is typed at once goes where it should.
   useLayoutEffect(() => {
     if (edited === undefined) return undefined;
@@ -98,61 +82,33 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
     return () => document.getElementById(`edit-${idOf(edited)}`)?.focus();
   }, [edited]);
   const remove = async (row: Row) => {
-    const drop = () => client.call(`DELETE /${name}/{id}`, { path: pathOf(row) });
+    const drop = () => client.call(`DELETE /${name}/{id}`, { path: { id: idOf(row) } });
     // The row disappears, and the focus with it.
     if (await attempt(`Deleted ${nameOf(row)}.`, drop)) document.getElementById('main')?.focus();
   };
-  const change = (row: Row, done: string, changes: Row) => {
-    const body = Object(changes);
-    return attempt(done, () => client.call(`PATCH /${name}/{id}`, { path: pathOf(row), body }));
-  };
-  const isNew = edited !== undefined && idOf(edited) === '';
-  const save = async (row: Row, body: Row) => {
-    const isDone = await (isNew
-      ? attempt(`Added the ${noun}.`, () => client.send(`POST /${name}`, { body: Object(body) }))
-      : change(row, `Saved ${nameOf(row)}.`, body));
-    if (isDone) edit(undefined);
-    return isDone;
-  };
-  const columns: readonly Column<Row>[] = [
-    ...fields.map((field) =>
-      createSortedColumn<Row>(
-        field.name,
-        (row) => <bdi>{shorten(visible(formatValue(row[field.name])))}</bdi>,
-        field.name,
-        field.isInteger ? 'number' : undefined,
-      ),
-    ),
-    {
-      name: 'Actions',
-      class: 'acts',
-      head: <span class="unseen">Actions</span>,
-      cell: (row) => (
-        <div class="actions">
-          {shortcuts(row).map(({ label, changes, done }, index) => (
-            <Button
-              key={index} // the button that was pressed keeps the focus when it becomes another
-              label={label}
-              of={nameOf(row)}
-              onClick={() => change(row, done, changes)}
-            />
-          ))}
-          <Button
-            id={`edit-${idOf(row)}`}
-            label="Edit"
-            of={nameOf(row)}
-            onClick={() => edit(row)}
-          />
-          <Button
-            label="Delete"
-            of={nameOf(row)}
-            confirm="Clients no longer find it. Undo brings it back."
-            onClick={() => remove(row)}
-          />
-        </div>
-      ),
-    },
-  ];
+  const actions = (row: Row) => (
+    <div class="actions">
+      {shortcuts(row).map(({ label, changes, done }, index) => (
+        <Button
+          key={index} // the button that was pressed keeps the focus when it becomes another
+          label={label}
+          of={nameOf(row)}
+          onClick={() => change(name, row, done, changes)}
+        />
+      ))}
+      <Button id={`edit-${idOf(row)}`} label="Edit" of={nameOf(row)} onClick={() => edit(row)} />
+      <Button
+        label="Delete"
+        of={nameOf(row)}
+        confirm="Clients no longer find it. Undo brings it back."
+        onClick={() => remove(row)}
+      />
+    </div>
+  );
+  const columns = listFields(name).map(({ name: field, isInteger }) => {
+    const cell = (row: Row) => <bdi>{shorten(visible(formatValue(row[field])))}</bdi>;
+    return createSortedColumn(field, cell, field, isInteger ? 'number' : undefined);
+  });
   const { records, total } = list.value ?? { records: [], total: 0 };
   const none = `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`;
   return (
@@ -162,26 +118,19 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
         <Button
           id="edit-"
           label={`Add an ${noun}`}
-          aria-expanded={isNew}
-          onClick={() => edit(isNew ? undefined : {})}
+          aria-expanded={edited !== undefined && idOf(edited) === ''}
+          onClick={() => edit({})}
         />
       </search>
       {edited !== undefined && (
-        <RecordForm
-          key={idOf(edited)}
-          what={isNew ? `New ${noun}` : `Edit ${nameOf(edited)}`}
-          fields={fields.filter((field) => isNew || field.name !== id)}
-          row={edited}
-          onSave={(changes) => save(edited, changes)}
-          onCancel={() => edit(undefined)}
-        />
+        <RecordForm key={idOf(edited)} name={name} row={edited} onDone={() => edit(undefined)} />
       )}
       {(list.value === undefined || list.error !== undefined) && <Loading of={list} />}
       {list.value !== undefined && (
         <Table
           caption={capitalize(name)}
           class="records"
-          columns={columns}
+          columns={[...columns, column('Actions', actions, 'acts')]}
           rows={records}
           keyOf={idOf}
           opened={edited && idOf(edited)}
@@ -193,23 +142,35 @@ function RecordTable({ name }: { readonly name: CollectionName }) {
   );
 }
 
-interface RecordFormProps {
-  readonly what: string;
-  readonly fields: readonly FieldInfo[];
-  readonly row: Row;
-  /** Saves what changed; null removes a field. Returns whether the server took it. */
-  readonly onSave: (changes: Row) => Promise<boolean>;
-  readonly onCancel: () => void;
+function change(name: CollectionName, row: Row, done: string, changes: Row): Promise<boolean> {
+  const input = { path: { id: formatValue(row[TABLES[name].id]) }, body: Object(changes) };
+  return attempt(done, () => client.call(`PATCH /${name}/{id}`, input));
 }
 
-function RecordForm({ what, fields, row, onSave, onCancel }: RecordFormProps) {
-  const save = (texts: Texts) => {
+interface RecordFormProps {
+  readonly name: CollectionName;
+  /** The record as it was when the form was opened; empty for a new one. */
+  readonly row: Row;
+  readonly onDone: () => void;
+}
+
+function RecordForm({ name, row, onDone }: RecordFormProps) {
+  const { noun, id } = TABLES[name];
+  const own = formatValue(row[id]);
+  const what = own === '' ? `New ${noun}` : `Edit ${noun} ${own}`;
+  const fields = listFields(name).filter((field) => own === '' || field.name !== id);
+  const save = async (texts: Texts) => {
     const changes = fields.flatMap((field) => {
       const before = formatValue(row[field.name]);
       const text = texts.get(field.name) ?? before;
       return text === before ? [] : [[field.name, text === '' ? null : parseValue(field, text)]];
     });
-    return onSave(Object.fromEntries(changes));
+    const body = Object.fromEntries(changes);
+    const isDone = await (own === ''
+      ? attempt(`Added the ${noun}.`, () => client.send(`POST /${name}`, { body }))
+      : change(name, row, `Saved ${noun} ${own}.`, body));
+    if (isDone) onDone();
+    return isDone;
   };
   return (
     <Form
@@ -218,7 +179,7 @@ function RecordForm({ what, fields, row, onSave, onCancel }: RecordFormProps) {
       draft={what}
       onSubmit={save}
       onKeyDown={({ key }) => {
-        if (key === 'Escape') onCancel();
+        if (key === 'Escape') onDone();
       }}
     >
       <b>{what}</b>
@@ -234,7 +195,7 @@ function RecordForm({ what, fields, row, onSave, onCancel }: RecordFormProps) {
         />
       ))}
       <button type="submit">Save</button>
-      <button type="reset" onClick={onCancel}>
+      <button type="reset" onClick={onDone}>
         Cancel
       </button>
     </Form>

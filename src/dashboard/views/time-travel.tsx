@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Await, Fold } from '../parts/panel.tsx';
-import { type Column, Rows, Table } from '../parts/table.tsx';
+import { column, Rows, Table } from '../parts/table.tsx';
 import { Marked, Prose, visible } from '../parts/texts.tsx';
 import { formatValue, type Row, TABLES } from '../state/records.ts';
 import { formatBody } from '../state/requests.ts';
@@ -34,34 +34,23 @@ function AlternativeTable({ of: { number, reply } }: AlternativesProps) {
       body: { [assumption]: option },
     });
   const nameOf = ({ assumption, option }: Alternative) => `${assumption}=${option}`;
-  const columns: readonly Column<Alternative>[] = [
-    {
-      name: 'Status',
-      class: 'code',
-      cell: ({ status }) => <StatusBadge status={status} />,
-    },
-    {
-      name: 'Reply',
-      cell: (row) => {
-        const body = row.body === undefined ? 'No body.' : visible(formatBody(row.body, 2));
-        return (
-          <>
-            <code>{nameOf(row)}</code>: <Prose text={row.meaning} />
-            {body === given ? (
-              <p class="quiet">The same body; another header.</p>
-            ) : (
-              <pre>
-                <Marked text={body} other={given} />
-              </pre>
-            )}
-          </>
-        );
-      },
-    },
-    {
-      name: 'Action',
-      cell: (row) => <Button label="Choose this" of={nameOf(row)} onClick={() => choose(row)} />,
-    },
+  const describe = (row: Alternative) => {
+    const body = row.body === undefined ? 'No body.' : visible(formatBody(row.body, 2));
+    return (
+      <>
+        <code>{nameOf(row)}</code>: <Prose text={row.meaning} />
+        <pre>
+          {body === given ? 'The same body; another header.' : <Marked text={body} other={given} />}
+        </pre>
+      </>
+    );
+  };
+  const columns = [
+    column<Alternative>('Status', ({ status }) => <StatusBadge status={status} />, 'code'),
+    column('Reply', describe),
+    column<Alternative>('Action', (row) => (
+      <Button label="Choose this" of={nameOf(row)} onClick={() => choose(row)} />
+    )),
   ];
   return (
     <Await of={list}>
