@@ -8,50 +8,33 @@ import {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-interface Shortcut {
-  readonly label: string;
-  readonly changes: Row;
-  readonly done: string;
-}
+/** What a record is called, and the field that it is found by. */
+export const TABLES = {
+  animals: { noun: 'animal', nouns: 'animals', id: 'id' },
+  inventory: { noun: 'inventory entry', nouns: 'inventory entries', id: 'petId' },
+  orders: { noun: 'order', nouns: 'orders', id: 'id' },
+} as const satisfies Record<CollectionName, object>;
 
-interface TableInfo {
-  readonly noun: string;
-  readonly nouns: string;
-  readonly id: string;
-  readonly shortcuts: (row: Row) => readonly Shortcut[];
-}
+const STEPS = {
+  Ship: ['shipped', 'has shipped. Cancelling it now gets 409.'],
+  Cancel: ['cancelled', 'is cancelled.'],
+  'Back to pending': ['pending', 'is pending. Cancelling it now gets 204.'],
+} as const;
 
-export const TABLES: Readonly<Record<CollectionName, TableInfo>> = {
-  animals: { noun: 'animal', nouns: 'animals', id: 'id', shortcuts: () => [] },
-  inventory: {
-    noun: 'inventory entry',
-    nouns: 'inventory entries',
-    id: 'petId',
-    shortcuts: ({ quantity, petId }) => {
-      const changes = { quantity: 0, status: 'sold' };
-      const done = `Animal ${petId} is sold out.`;
-      return quantity === 0 ? [] : [{ label: 'Sell out', changes, done }];
-    },
-  },
-  orders: {
-    noun: 'order',
-    nouns: 'orders',
-    id: 'id',
-    shortcuts: ({ status, id }) => {
-      const to = (label: string, next: string, done: string): Shortcut => ({
-        label,
-        changes: { status: next },
-        done: `Order ${id} ${done}`,
-      });
-      return status === 'shipped' || status === 'cancelled'
-        ? [to('Back to pending', 'pending', 'is pending. Cancelling it now gets 204.')]
-        : [
-            to('Ship', 'shipped', 'has shipped. Cancelling it now gets 409.'),
-            to('Cancel', 'cancelled', 'is cancelled.'),
-          ];
-    },
-  },
-};
+/** What one press does to a record. */
+export function listShortcuts(name: CollectionName, { id, petId, quantity, status }: Row) {
+  if (name === 'inventory' && quantity !== 0) {
+    const done = `Animal ${petId} is sold out.`;
+    return [{ label: 'Sell out', changes: { quantity: 0, status: 'sold' }, done }];
+  }
+  if (name !== 'orders') return [];
+  const isOver = status === 'shipped' || status === 'cancelled';
+  const labels = isOver ? (['Back to pending'] as const) : (['Ship', 'Cancel'] as const);
+  return labels.map((label) => {
+    const [next, done] = STEPS[label];
+    return { label, changes: { status: next }, done: `Order ${id} ${done}` };
+  });
+}
 
 export interface FieldInfo {
   readonly name: string;

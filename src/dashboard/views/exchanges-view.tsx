@@ -24,7 +24,8 @@ const SEARCH_DELAY_MS = 250;
 export function ExchangesView() {
   const { item, query } = place.value;
   const number = Number(item);
-  const filter = useSettled(query.get('search') ?? '', SEARCH_DELAY_MS).trim();
+  const search = (query.get('search') ?? '').trim();
+  const filter = useSettled(search, SEARCH_DELAY_MS);
   const before = Number(query.get('before')) || undefined;
   const journal = useJournal(filter, before, number);
   const { exchanges = [], total = 0 } = journal.shown.current ?? {};
@@ -46,14 +47,15 @@ export function ExchangesView() {
   const waiting = journal.waiting.toLocaleString('en');
   const pinned = Number(query.get('with'));
   const isOpen = number > 0 || item === 'new' || item === 'rule';
-  const isEmpty = !journal.isSearching && total === 0;
+  const isSearching = journal.isSearching || search !== filter;
+  const isEmpty = !isSearching && total === 0;
   return (
     <div class={!isOpen ? '' : pinned > 0 ? 'split paired' : 'split'}>
       <section aria-label="Exchanges">
         <ExchangeSearch problem={journal.problem} />
         <div class="bar">
           <span>
-            {journal.isSearching
+            {isSearching
               ? !journal.problem && 'Searching…'
               : `${plural(total, 'exchange')}${filter && ' match'}${before ? ` before ${before}` : ''}`}
           </span>

@@ -6,7 +6,14 @@ import { Loading, Tabs } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
 import { plural, shorten, visible } from '../parts/texts.tsx';
 import { capitalize, place } from '../state/place.ts';
-import { formatValue, listFields, parseValue, type Row, TABLES } from '../state/records.ts';
+import {
+  formatValue,
+  listFields,
+  listShortcuts,
+  parseValue,
+  type Row,
+  TABLES,
+} from '../state/records.ts';
 import { attempt, perform, useResource } from '../state/resource.ts';
 import { client } from '../state/session.ts';
 
@@ -68,7 +75,7 @@ function Snapshots() {
 const PAGE_SIZE = 25;
 
 function RecordTable({ name }: { name: CollectionName }) {
-  const { noun, id, shortcuts } = TABLES[name];
+  const { noun, id } = TABLES[name];
   const { list, q, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
     client.send(`GET /${name}`, { query: Object(paging), signal }),
   );
@@ -88,7 +95,7 @@ function RecordTable({ name }: { name: CollectionName }) {
   };
   const actions = (row: Row) => (
     <div class="actions">
-      {shortcuts(row).map(({ label, changes, done }, index) => (
+      {listShortcuts(name, row).map(({ label, changes, done }, index) => (
         <Button
           key={index} // the button that was pressed keeps the focus when it becomes another
           label={label}
