@@ -7,7 +7,6 @@ import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import { createTransport, explainFailure, SAFE, type TransportOptions } from './transport.ts';
 
 export interface DeploymentOptions extends TransportOptions {
-  /** The base URL, as `parseBaseUrl` reads it. */
   readonly url: URL;
   readonly key?: string | undefined;
   /** Requests that start in a second, at most. */

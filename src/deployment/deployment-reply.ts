@@ -93,7 +93,6 @@ export interface ComparableReply extends DeploymentReply {
 /** Part 7 of the document: errors that carry a body use the Error object. */
 const UNDOCUMENTED_ERROR: DocumentedReply = { description: '', body: { record: 'Error' } };
 
-/** Compares a reply with what the document says of its status, or of errors. */
 export function replyDifferences(reply: ComparableReply, operation: OperationId): Deviation[] {
   const { status } = reply;
   const replies: Readonly<Record<number, DocumentedReply>> = operationShape(operation).replies;

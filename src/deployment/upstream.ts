@@ -112,7 +112,6 @@ function statusDrift(
   return [`status: expected ${joinWords([...possible].sort().map(String), 'or')}, found ${status}`];
 }
 
-/** The statuses of an operation whose input is accepted. */
 function possibleStatuses(id: OperationId, choices: Choices): Set<number> {
   const statuses = new Set(Object.keys(operationShape(id).replies).map(Number));
   for (const { operation, assumption, option, status } of OPTION_REPLIES) {

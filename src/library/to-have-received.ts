@@ -114,7 +114,6 @@ interface ComparedCall {
   readonly differences: readonly string[];
 }
 
-/** The calls with the fewest differences, the latest first. */
 function formatNearest(calls: readonly ComparedCall[]): string[] {
   return calls
     .toReversed()

@@ -87,7 +87,6 @@ export interface Difference extends Deviation {
   readonly exchange: string;
 }
 
-/** Clocks that differ by less than this count as equal. */
 const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1000;
 
 /** The config file with which a mock answers as the deployment does, as far as that was settled. */
@@ -141,7 +140,6 @@ export function listChanges(
   });
 }
 
-/** The verdicts of a check by subject, except open ones. */
 export type EarlierCheck = ReadonlyMap<string, string>;
 
 /** @returns undefined for a value that is neither a saved config nor a report */

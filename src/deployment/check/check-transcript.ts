@@ -28,9 +28,7 @@ export interface CheckRequest {
   readonly body?: string;
   /** Sent once for each order that this flag names. */
   readonly each?: 'cancel' | 'shipped' | 'cancelled';
-  /** How many are sent at once. */
   readonly times?: number;
-  /** The status that the document prescribes. */
   readonly status?: number;
 }
 
@@ -40,7 +38,7 @@ interface Sending {
   readonly request: DeploymentRequest;
   readonly order: bigint | undefined;
   /** Seconds after which it was sent again, since it did not show what was expected. */
-  readonly waited: number;
+  readonly waitedSeconds: number;
   /** The list that the reply is compared with, as it was read last. */
   readonly beside: readonly JsonRecord[] | undefined;
   /** In milliseconds; only differences count. */
@@ -87,13 +85,13 @@ const KEYS = {
   'read-only': 'with the read-only key',
 } as const;
 
-function describeExchange({ request, question, waited }: Sending, status: number): string {
+function describeExchange({ request, question, waitedSeconds }: Sending, status: number): string {
   const { key, headers, body, why } = question;
   const words = [`${request.method} ${request.path}`];
   if (body !== undefined) words.push(`with ${why}`);
   else if (key !== undefined) words.push(KEYS[key]);
   if (headers?.Origin !== undefined) words.push('from another origin');
-  const again = waited === 0 ? '' : `, again after ${waited} s`;
+  const again = waitedSeconds === 0 ? '' : `, again after ${waitedSeconds} s`;
   return `${words.join(' ')}: ${status}${again}`;
 }
 
@@ -104,16 +102,14 @@ export class CheckTranscript {
   /** What would have to be given or known to ask a question, such as `--writes`. */
   readonly needs = new Map<QuestionName, readonly string[]>();
   readonly failures = new Map<QuestionName, string>();
-  /** Why a read may not show what there is. */
   readonly doubts = new Map<QuestionName, string>();
   /** The minimum of seconds between a write and a read that proves that it had no effect. */
-  waited = Number.POSITIVE_INFINITY;
+  minWaitSeconds = Number.POSITIVE_INFINITY;
 
   set(name: QuestionName, replies: readonly ProbeReply[]): void {
     this.#attempts.set(name, [...(this.#attempts.get(name) ?? []), replies]);
   }
 
-  /** The first reply of each time that a question was asked. */
   attempts(name: QuestionName): readonly ProbeReply[] {
     return (this.#attempts.get(name) ?? []).flatMap(([first]) => first ?? []);
   }
@@ -130,11 +126,15 @@ export class CheckTranscript {
     return this.all(name)[0];
   }
 
+  /** The records of a list; none if it cannot be read. */
+  records(name: QuestionName): readonly JsonRecord[] {
+    return this.get(name)?.records ?? [];
+  }
+
   listFailures(names: readonly QuestionName[]): string[] {
     return [...new Set(names.flatMap((name) => this.failures.get(name) ?? []))];
   }
 
-  /** What is missing to answer a question, or what was seen instead. */
   whyUnknown(name: QuestionName): string {
     const replies = this.all(name);
     const [first] = replies;
@@ -163,7 +163,7 @@ export class CheckTranscript {
 
   /** An order as it was listed before anything was cancelled. */
   order(id: bigint | undefined): JsonRecord | undefined {
-    return findById(this.get('orders')?.records, id);
+    return findById(this.records('orders'), id);
   }
 
   isShipped(id: bigint): boolean {

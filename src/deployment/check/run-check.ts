@@ -78,25 +78,25 @@ class CheckRun {
 
   /** Sends reads again until they show the effects of writes, or certainly never will. */
   async repeat(progress: (text: string) => void): Promise<void> {
-    let waited = 0;
+    let waitedSeconds = 0;
     for (const seconds of WAITS_S) {
       const open = listOpenReads(this.transcript);
       if (open.length === 0) break;
       progress(`waiting ${seconds} s for the effect of writes`);
       await this.#client.time.wait(seconds * 1000);
-      waited += seconds;
-      for (const name of open) await this.#sendAgain(name, waited);
+      waitedSeconds += seconds;
+      for (const name of open) await this.#sendAgain(name, waitedSeconds);
     }
     concludeReads(this.transcript);
   }
 
-  async #sendAgain(name: QuestionName, waited = 0): Promise<void> {
+  async #sendAgain(name: QuestionName, waitedSeconds = 0): Promise<void> {
     const { compares } = QUESTIONS[name];
-    if (compares !== undefined) await this.#send(compares, waited);
-    await this.#send(name, waited);
+    if (compares !== undefined) await this.#send(compares, waitedSeconds);
+    await this.#send(name, waitedSeconds);
   }
 
-  async #send(name: QuestionName, waited = 0): Promise<void> {
+  async #send(name: QuestionName, waitedSeconds = 0): Promise<void> {
     const { transcript } = this;
     const { each, times, spares } = QUESTIONS[name];
     const found: (ProbeReply | string)[] = [];
@@ -107,7 +107,7 @@ class CheckRun {
     } else {
       for (const order of each === undefined ? [undefined] : (this.#options[each] ?? [])) {
         const spared = order === undefined ? undefined : spares?.(transcript, order);
-        found.push(spared ?? (await this.#exchange(name, order, waited)));
+        found.push(spared ?? (await this.#exchange(name, order, waitedSeconds)));
       }
     }
     const replies = found.filter((reply) => typeof reply !== 'string');
@@ -118,7 +118,11 @@ class CheckRun {
   }
 
   /** @returns the reply, or why there was none that says how the service answers the request */
-  async #exchange(name: QuestionName, order?: bigint, waited = 0): Promise<ProbeReply | string> {
+  async #exchange(
+    name: QuestionName,
+    order?: bigint,
+    waitedSeconds = 0,
+  ): Promise<ProbeReply | string> {
     const question = QUESTIONS[name];
     const { method, path, body, headers, key, times, compares } = question;
     const { invalidKey = [], readOnlyKey = [] } = this.#options;
@@ -140,7 +144,7 @@ class CheckRun {
     try {
       const reply = await this.#client.send(request, times === undefined);
       const receivedAt = this.#client.time.now();
-      const sending = { name, question, request, order, waited, beside, sentAt, receivedAt };
+      const sending = { name, question, request, order, waitedSeconds, beside, sentAt, receivedAt };
       const found = createProbeReply(sending, reply);
       return explainNoAnswer(found) ?? found;
     } catch (error) {
@@ -207,17 +211,15 @@ function concludeReads(check: CheckTranscript): void {
     check.doubts.set(name, `a read may not show what was written: ${read}`);
   }
   for (const name of QUESTION_NAMES.filter((name) => lacksEffect(name, check))) {
-    check.waited = Math.min(check.waited, countSeconds(name, check));
+    check.minWaitSeconds = Math.min(check.minWaitSeconds, countSeconds(name, check));
   }
 }
 
-/** Whether no attempt at a read showed an effect that the document prescribes. */
 function isBehind(name: QuestionName, check: CheckTranscript): boolean {
   const isWatched = QUESTIONS[name].isShown !== undefined && isReadable(name, check);
   return isWatched && findShownTime(name, check) === undefined;
 }
 
-/** Whether a reply does not show what writes before it may have done. */
 function lacksEffect(name: QuestionName, check: CheckTranscript): boolean {
   return isReadable(name, check) && QUESTIONS[name].isAffected?.(check) === false;
 }

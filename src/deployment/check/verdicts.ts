@@ -22,11 +22,11 @@ import {
 } from './questions/questions.ts';
 
 export function checkReport(check: CheckTranscript): CheckReport {
-  const { waited } = check;
+  const { minWaitSeconds } = check;
   return {
     assumptions: ASSUMPTION_IDS.map((id) => ({ id, ...judgeAssumption(id, check) })),
     replies: judgeReplies(check),
-    holdsForLag: Number.isFinite(waited) ? Math.floor(waited) : undefined,
+    holdsForLag: Number.isFinite(minWaitSeconds) ? Math.floor(minWaitSeconds) : undefined,
   };
 }
 
@@ -78,7 +78,6 @@ export function isDisputed(name: QuestionName, check: CheckTranscript): boolean 
   return isUnexplained || findRuleDifferences(reply, check).length > 0;
 }
 
-/** Whether two attempts at a comparison met other records. */
 function isMoving(name: QuestionName, check: CheckTranscript): boolean {
   if (QUESTIONS[name].compares === undefined) return false;
   const [before, last] = check.attempts(name).slice(-2);

@@ -27,7 +27,6 @@ const pageLength: DocumentRule = (reply) => {
   return unless(holds, '$', `${wanted} animals with limit ${limit}`, `${length}`);
 };
 
-/** Whether a reply says that there are more animals than it lists. */
 export function isPart(reply: ProbeReply | undefined): boolean {
   if (reply?.records === undefined) return false;
   const total = Number(reply.header('x-total-count') ?? 0);
@@ -69,7 +68,7 @@ const LISTED_PET: Need = {
   description: 'an animal in the list',
   after: 'pets100',
   find: (check) => {
-    const ids = readIds(check.get('pets100')?.records);
+    const ids = readIds(check.records('pets100'));
     // Rather one that a double cannot hold.
     return ids.find((id) => id > LARGEST_DOUBLE || id < -LARGEST_DOUBLE) ?? ids[0];
   },
@@ -79,8 +78,8 @@ const UNKNOWN_PET: Need = {
   description: 'an id that no animal has',
   find: (check) =>
     unusedId([
-      ...readIds(check.get('pets100')?.records),
-      ...readIds(check.get('inventory')?.records, 'petId'),
+      ...readIds(check.records('pets100')),
+      ...readIds(check.records('inventory'), 'petId'),
     ]),
 };
 
@@ -90,12 +89,11 @@ export const ANIMAL_QUESTIONS = {
   pets1: listPets('?limit=1', 'the shortest page', {
     ...COMPARED_PAGE,
     settles: 'pets-paging',
-    also: ['nextPage', 'pets100'],
-    obstacle: (check) => {
-      const list = check.get('pets100')?.records;
-      if (list === undefined) return check.whyUnknown('pets100');
-      return list.length < 2 && !hasTotal(check) && 'it needs at least 2 animals';
-    },
+    from: ['pets100'],
+    by: ['pets1'],
+    also: ['nextPage'],
+    obstacle: (check) =>
+      check.records('pets100').length < 2 && !hasTotal(check) && 'it needs at least 2 animals',
     values: (check) => [describePaging(check)],
   }),
   pets2: listPets('?limit=2', 'a page of two animals', COMPARED_PAGE),
@@ -176,9 +174,9 @@ function describePaging(check: CheckTranscript): string {
   const query = findLink(check);
   if (query === undefined && !hasTotal(check)) return 'none';
   const [first, next] = (['pets1', 'nextPage'] as const).map(
-    (name) => readIds(check.get(name)?.records)[0],
+    (name) => readIds(check.records(name))[0],
   );
-  const isOnly = (check.get('pets100')?.records?.length ?? 0) < 2;
+  const isOnly = check.records('pets100').length < 2;
   const isFurther = next === undefined ? isOnly : next !== first;
   if (!isFurther)
     return `a way that does not lead further: ${check.all('pets1', 'nextPage').join('; ')}`;

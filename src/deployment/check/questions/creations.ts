@@ -39,7 +39,6 @@ const asSent: DocumentRule = ({ record, sent }) =>
 
 const createPet = (body: string, why: string, more?: More) =>
   call('createPet', '', why, { body, rules: [asSent], ...more });
-/** A body that is refused whatever its size, so that it creates nothing. */
 const createOver = (kib: number, more?: More) =>
   createPet('{}'.padEnd((kib + 1) * 1024), `a body of ${kib + 1} KiB, wrong at any size`, more);
 
@@ -175,7 +174,7 @@ function isOnPage(reply: ProbeReply, id: bigint): boolean {
 }
 
 function listIds(check: CheckTranscript, name: 'pets100' | 'petsAgain'): bigint[] {
-  return [...new Set(readIds(check.get(name)?.records))];
+  return [...new Set(readIds(check.records(name)))];
 }
 
 function describeOrder(check: CheckTranscript): 'id' | 'newest' | 'shuffled' {

@@ -1,12 +1,5 @@
 import { isObject } from '../../../contract/records.ts';
-import {
-  findById,
-  type JsonRecord,
-  readId,
-  readIds,
-  UNKNOWN_WORD,
-  unless,
-} from '../../deployment-reply.ts';
+import { findById, readId, readIds, UNKNOWN_WORD, unless } from '../../deployment-reply.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { Need, QuestionTable } from './question.ts';
 import {
@@ -26,7 +19,7 @@ const cancel = (why: string, more?: More) => call('cancelOrder', '', why, more);
 const UNKNOWN_ORDER: Need = {
   description: 'an id that no order has',
   find: (check, { cancel = [], shipped = [], cancelled = [] }) =>
-    unusedId([...readIds(check.get('orders')?.records), ...cancel, ...shipped, ...cancelled]),
+    unusedId([...readIds(check.records('orders')), ...cancel, ...shipped, ...cancelled]),
 };
 
 const CANCELLED_ORDER: Need = {
@@ -44,9 +37,10 @@ export const ORDER_QUESTIONS = {
     settles: 'order-status-field',
     from: ['orders'],
     obstacle: (check) =>
-      readIds(listedOrders(check)).length === 0 && 'GET /store/orders lists no order with an id',
+      readIds(check.records('orders')).length === 0 &&
+      'GET /store/orders lists no order with an id',
     values: (check) => [
-      typeof listedOrders(check).find(({ status }) => status !== undefined)?.status,
+      typeof check.records('orders').find(({ status }) => status !== undefined)?.status,
     ],
     options: { hidden: /^undefined$/, shown: /^string$/ },
   }),
@@ -94,7 +88,7 @@ export const ORDER_QUESTIONS = {
     status: 200,
     isAffected: (check) =>
       check.cancelled.every((id) => {
-        const after = findById(check.get('ordersAfter')?.records, id);
+        const after = findById(check.records('ordersAfter'), id);
         return after === undefined || after.status !== check.order(id)?.status;
       }),
     settles: 'cancelled-orders',
@@ -139,22 +133,18 @@ export const ORDER_QUESTIONS = {
   }),
 } as const satisfies QuestionTable;
 
-function listedOrders(check: CheckTranscript): readonly JsonRecord[] {
-  return check.get('orders')?.records ?? [];
-}
-
 function hasDuePending(check: CheckTranscript): boolean {
-  return listedOrders(check).some(
-    (order) => order.status === 'pending' && check.isDue(readId(order)),
-  );
+  return check
+    .records('orders')
+    .some((order) => order.status === 'pending' && check.isDue(readId(order)));
 }
 
 function listsCancelled(check: CheckTranscript): boolean {
-  return listedOrders(check).some((order) => order.status === 'cancelled');
+  return check.records('orders').some((order) => order.status === 'cancelled');
 }
 
 function isListed(check: CheckTranscript, name: 'orders' | 'ordersAfter'): boolean {
-  return check.cancelled.some((id) => findById(check.get(name)?.records, id) !== undefined);
+  return check.cancelled.some((id) => findById(check.records(name), id) !== undefined);
 }
 
 /** Without orders that are not listed: they may never have existed. */

@@ -105,7 +105,8 @@ export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
     settles: 'date-format',
     from: ['orders'],
     values: (check) =>
-      (check.get('orders')?.records ?? [])
+      check
+        .records('orders')
         .map(({ shipDate }) => shipDate)
         .filter((value) => typeof value === 'string'),
     nothing: 'no order in GET /store/orders has a shipDate',
@@ -123,7 +124,7 @@ export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
       ...check
         .all('pets100', 'petsAgain', 'create')
         .flatMap(({ records, record }) => valueless(records ?? [record ?? {}], ['status'])),
-      ...valueless(check.get('orders')?.records ?? [], ORDER_FIELDS),
+      ...valueless(check.records('orders'), ORDER_FIELDS),
     ],
     nothing: 'every listed record has all of its fields',
     options: { omitted: /^undefined$/, null: /^null$/ },

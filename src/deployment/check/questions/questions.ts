@@ -45,7 +45,6 @@ export function replyName(reply: Pick<Question, 'operation' | 'status'>): string
   return `${reply.operation} ${reply.status}`;
 }
 
-/** The documented reply that the rules of a question are about. */
 export function ruledReply({ operation, rules }: Question): string | undefined {
   if (operation === undefined || rules === undefined) return undefined;
   return `${operation} ${Object.keys(operationShape(operation).replies)[0]}`;

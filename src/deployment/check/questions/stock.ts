@@ -138,7 +138,7 @@ export const STOCK_QUESTIONS = {
 
 /** The entry of a created animal whose stock the check does not change. */
 function findNewEntry(check: CheckTranscript): JsonRecord | undefined {
-  return findById(check.get('inventoryAfter')?.records, check.get('create')?.id, 'petId');
+  return findById(check.records('inventoryAfter'), check.get('create')?.id, 'petId');
 }
 
 function findStocked({ records }: ProbeReply, check: CheckTranscript): JsonRecord | undefined {
