@@ -12,7 +12,7 @@ import {
 } from './check-report.ts';
 import type { CheckTranscript, ProbeReply } from './check-transcript.ts';
 import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
-import type { Form, Settlement } from './questions/question.ts';
+import type { OptionForm, Settlement } from './questions/question.ts';
 import {
   findSettlement,
   listQuestions,
@@ -122,7 +122,7 @@ function matchingOptions(
   if (options === undefined) {
     return values.filter((value) => values.length === 1 && isOption(settles, value));
   }
-  return Object.entries<Form>(options).flatMap(([name, form]) => {
+  return Object.entries<OptionForm>(options).flatMap(([name, form]) => {
     const isLike =
       form instanceof RegExp
         ? values.every((value) => form.test(value))

@@ -9,8 +9,8 @@ import {
   call,
   compareFields,
   listPets,
-  type More,
   NO_KEY,
+  type QuestionMembers,
   readPet,
   refused,
   refuses,
@@ -37,9 +37,9 @@ const asSent: DocumentRule = ({ record, sent }) =>
     ['name', 'categoryId', 'status'].filter((field) => Object.hasOwn(sent, field)),
   );
 
-const createPet = (body: string, why: string, more?: More) =>
+const createPet = (body: string, why: string, more?: QuestionMembers) =>
   call('createPet', '', why, { body, rules: [asSent], ...more });
-const createOver = (kib: number, more?: More) =>
+const createOver = (kib: number, more?: QuestionMembers) =>
   createPet('{}'.padEnd((kib + 1) * 1024), `a body of ${kib + 1} KiB, wrong at any size`, more);
 
 const CREATED_PET: Need = {

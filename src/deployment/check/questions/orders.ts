@@ -6,15 +6,15 @@ import {
   accepted,
   call,
   listOrders,
-  type More,
   NO_KEY,
+  type QuestionMembers,
   refused,
   status,
   uniqueIds,
   unusedId,
 } from './question.ts';
 
-const cancel = (why: string, more?: More) => call('cancelOrder', '', why, more);
+const cancel = (why: string, more?: QuestionMembers) => call('cancelOrder', '', why, more);
 
 const UNKNOWN_ORDER: Need = {
   description: 'an id that no order has',

@@ -17,7 +17,7 @@ export interface CheckOptions {
   readonly rate?: number | undefined;
 }
 
-type Look<T> = (check: CheckTranscript) => T;
+type FromCheck<T> = (check: CheckTranscript) => T;
 
 export type Question = CheckRequest & QuestionDetails;
 
@@ -38,7 +38,7 @@ interface Expectation {
   /** Whether its reply shows the effects of earlier writes that the document prescribes. */
   readonly isShown?: (reply: ProbeReply, check: CheckTranscript) => boolean;
   /** Whether it shows the effects that only an option has. */
-  readonly isAffected?: Look<boolean>;
+  readonly isAffected?: FromCheck<boolean>;
 }
 
 export interface Need {
@@ -62,45 +62,46 @@ interface SettlementOf<Id extends AssumptionId> {
   readonly from?: readonly QuestionName[];
   /** Questions that make the verdict more certain, if they can be asked. */
   readonly also?: readonly QuestionName[];
-  readonly obstacle?: Look<string | false | undefined>;
+  readonly obstacle?: FromCheck<string | false | undefined>;
   /** What the replies show: options, or something else in words. By default their statuses. */
-  readonly values?: Look<readonly string[]>;
+  readonly values?: FromCheck<readonly string[]>;
   /** Why there is no value although the questions were answered. */
   readonly nothing?: string;
   /** What every value or every reply is like under an option; by default a value names its option. */
-  readonly options?: Readonly<Record<OptionOf<Id>, Form>>;
+  readonly options?: Readonly<Record<OptionOf<Id>, OptionForm>>;
 }
 
-export type Form = RegExp | ((reply: ProbeReply, check: CheckTranscript) => boolean);
+export type OptionForm = RegExp | ((reply: ProbeReply, check: CheckTranscript) => boolean);
 
 /** How a reply breaks a rule of the document that is not about the shape of its records. */
 export type DocumentRule = (reply: ProbeReply, check: CheckTranscript) => readonly Deviation[];
 
 export const SENT_ID = 7_777_777_777_777_777n;
 
-export type More = Partial<CheckRequest> & QuestionDetails;
+export type QuestionMembers = Partial<CheckRequest> & QuestionDetails;
 
 /** @param query appended to the operation's path, in which braces stand for an id */
 export function call(
   operation: OperationId,
   query: string,
   why: string,
-  more: More = {},
+  more: QuestionMembers = {},
 ): Question {
   const { method, path } = operationShape(operation);
   return { operation, method, path: path.replace(/\{\w+\}/, '{}') + query, why, ...more };
 }
 
-export const listPets = (query: string, why: string, more?: More) =>
+export const listPets = (query: string, why: string, more?: QuestionMembers) =>
   call('listPets', query, why, more);
-export const readPet = (needs: Need, why: string, more?: More) =>
+export const readPet = (needs: Need, why: string, more?: QuestionMembers) =>
   call('getPet', '', why, {
     needs,
     excuse: ({ status }, check) => (status === 410 || status === 404) && check.hasPassedSunset,
     ...more,
   });
-export const listInventory = (why: string, more?: More) => call('listInventory', '', why, more);
-export const listOrders = (query: string, why: string, more?: More) =>
+export const listInventory = (why: string, more?: QuestionMembers) =>
+  call('listInventory', '', why, more);
+export const listOrders = (query: string, why: string, more?: QuestionMembers) =>
   call('listOrders', query, why, more);
 
 export const NO_KEY = { key: 'none', status: 401 } as const;

@@ -8,8 +8,8 @@ import {
   call,
   compareFields,
   listInventory,
-  type More,
   NO_KEY,
+  type QuestionMembers,
   readPet,
   refused,
   refuses,
@@ -30,7 +30,7 @@ const STOCKED_PET: Need = {
 const asStocked: DocumentRule = ({ record, sent }, check) =>
   compareFields(record, { petId: check.get('createPending')?.id, ...sent });
 
-const setStock = (body: string, why: string, more?: More) =>
+const setStock = (body: string, why: string, more?: QuestionMembers) =>
   call('updateInventory', '', why, {
     body,
     needs: STOCKED_PET,
