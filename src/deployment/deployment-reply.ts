@@ -122,7 +122,7 @@ function bodyDifferences(
     return [...found, { where: 'body', expected: 'JSON', found: describeBody(bytes) }];
   }
   if (list !== Array.isArray(json)) {
-    return [...found, ...unless(false, '$', expected, describe(json), 'type')];
+    return [...found, { where: 'type', at: '$', expected, found: describe(json) }];
   }
   const values: readonly unknown[] = [json].flat();
   const at = list ? '$[]' : '$';
@@ -163,13 +163,13 @@ function recordDifferences(
   const isOther =
     name === 'Error' && typeof members.status === 'number' && members.status !== status;
   return [
-    ...misfits.flatMap(({ path, expected, found }) =>
-      unless(false, path, expected, found, found === 'nothing' ? 'field' : 'type'),
-    ),
+    ...misfits.map(({ path, expected, found }) => {
+      return { where: found === 'nothing' ? 'field' : 'type', at: path, expected, found } as const;
+    }),
     ...newValues,
-    ...unknownMembers(fields, value).flatMap((field) =>
-      unless(false, root, known, describe(field), 'field'),
-    ),
+    ...unknownMembers(fields, value).map((field) => {
+      return { where: 'field', at: root, expected: known, found: describe(field) } as const;
+    }),
     ...unless(!isOther, `${root}.status`, `${status}`, `${members.status}`),
   ];
 }
