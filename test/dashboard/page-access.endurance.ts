@@ -149,6 +149,8 @@ describeDashboard('the page', (open) => {
     await page.getByRole('button', { name: 'Back to pending order 1', exact: true }).waitFor();
     await tabTo('Back to pending order 1');
     await keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Ship order 1', exact: true }).waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
     await tabTo('Edit order 1', 'Tab');
     await keyboard.press('Enter');
     await page.getByLabel('quantity').waitFor();

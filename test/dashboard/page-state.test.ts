@@ -82,15 +82,30 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
       ['body', ''],
     ] as const),
   ]);
-  expect(page.formatRules(texts)).toBe(
+  const sentence = page.formatRules(texts);
+  expect(sentence).toBe(
     "POST /pets with name Rex and categoryId 9007199254740993 and header x-a it's gets 409, then 503, then what it would get.",
   );
   const scenario = await page.insertRules(
-    '# Mine.\nrules:\n  - { on: createPet, delay: 1 }\n',
+    '# Mine.\nrules:\n  # Late.\n  - { on: createPet, delay: 1 }\n',
     page.parseRules(texts),
-    'From 1.',
+    sentence,
   );
-  expect(scenario).toMatch(/^# Mine\.\nrules:\n {2}# From 1\.\n {2}- on: createPet\n/);
+  const [sequence, other] = page.groupRules((await page.parseScenario(scenario))?.rules ?? []);
+  expect([sequence?.count, sequence?.fits, other?.count]).toEqual([2, true, 1]);
+  const always = page.parseRules(
+    new Map([
+      ['on', 'createPet'],
+      ['delay', '2'],
+    ]),
+  );
+  const edited = await page.insertRules(scenario, always, 'All.', sequence);
+  expect(edited).toBe(
+    '# Mine.\nrules:\n  # Late.\n  # All.\n  - on: createPet\n    delay: 2\n  - { on: createPet, delay: 1 }\n',
+  );
+  expect(page.findHiddenRules((await page.parseScenario(edited))?.rules ?? [])).toEqual([
+    'Rule 2 never applies: rule 1 takes its calls.',
+  ]);
   await page.saveScenario('mine', scenario, { turnOn: true, etag: undefined });
   const near = { ...body, categoryId: 9_007_199_254_740_992n };
   for (const [sent, status] of [

@@ -50,6 +50,9 @@ describeDashboard('a tester', (open, browser) => {
     await makeRule(2);
     await page.getByLabel('Calls', { exact: true }).fill('1');
     expect(await page.getByLabel('Only for calls').inputValue()).toBe('petId: 1');
+    await page.getByLabel('Headers, one a line').fill('X-Late=yes');
+    await press('Add the rule');
+    await page.locator('textarea:invalid').waitFor();
     await page.getByLabel('Delay in ms').fill('5');
     await page.getByLabel('Headers, one a line').fill('X-Late: yes');
     await press('Add the rule');

@@ -19,9 +19,12 @@ export function ClockView() {
   const clock = useResource('clock', (signal) => client.call('GET /clock', { signal }), 1_000);
   if (clock.value === undefined) return <Loading of={clock} />;
   const { now, frozen, real } = clock.value;
-  const advance = (done: string, by: string) =>
-    perform(done, 'POST /clock/advance', { body: { by } });
-  const set = (done: string, body: object) => perform(done, 'PUT /clock', { body });
+  const set = (done: string, body: object) => perform(`Clock: ${done}.`, 'PUT /clock', { body });
+  const settings = {
+    'Jump past the sunset of getPet': { now: AFTER_SUNSET },
+    [frozen ? 'Let it run' : 'Freeze']: { frozen: !frozen },
+    'Back to real time': { real: true },
+  };
   return (
     <>
       <p>
@@ -30,30 +33,22 @@ export function ClockView() {
       </p>
       <div class="bar">
         {Object.entries(MOVES).map(([label, by]) => (
-          <Button key={by} label={label} onClick={() => advance(`Clock: ${label}.`, by)} />
+          <Button
+            key={by}
+            label={label}
+            onClick={() => perform(`Clock: ${label}.`, 'POST /clock/advance', { body: { by } })}
+          />
         ))}
-        <Button
-          label="Jump past the sunset of getPet"
-          onClick={() => set('Clock set past the sunset.', { now: AFTER_SUNSET })}
-        />
-        <Button
-          label="Freeze"
-          aria-pressed={frozen}
-          onClick={() => set(frozen ? 'The clock runs.' : 'Clock frozen.', { frozen: !frozen })}
-        />
-        <Button
-          label="Back to real time"
-          disabled={real}
-          onClick={() => set('Real time.', { real: true })}
-        />
+        {Object.entries(settings).map(([label, body]) => (
+          <Button key={label} label={label} onClick={() => set(label, body)} />
+        ))}
       </div>
       <Form
         class="bar"
-        onSubmit={(texts) =>
-          set(`Clock set to ${texts.get('time')}.`, {
-            now: new Date(`${texts.get('time')}Z`).toISOString(),
-          })
-        }
+        onSubmit={(texts) => {
+          const now = new Date(`${texts.get('time')}Z`).toISOString();
+          return set(now, { now });
+        }}
       >
         <Field
           name="time"

@@ -159,7 +159,7 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
       />
       <textarea
         ref={area}
-        class="editor"
+        rows={16}
         aria-label="Scenario in YAML"
         spellcheck={false}
         value={text}
