@@ -159,8 +159,12 @@ const TABLE: Table = {
     },
   },
   'unknown-pet': {
-    ask: ['GET /pets/999', 'PATCH /inventory/999 {"quantity":1}'],
-    shows: { 404: times(2, '404 pet_not_found by $'), 400: times(2, '400 pet_not_found by $') },
+    // Refusing the parameter would have led to the same 400.
+    ask: ['GET /pets/999', 'PATCH /inventory/999 {"quantity":1}', 'GET /pets/999?page=2'],
+    shows: {
+      404: [...times(2, '404 pet_not_found by $'), '404 pet_not_found by $, unknown-query=ignore'],
+      400: times(3, '400 pet_not_found by $'),
+    },
   },
   'pets-order': {
     async ask({ send }) {

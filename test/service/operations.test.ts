@@ -46,6 +46,7 @@ describeBothWays('the service', (open) => {
     ['cursor', 'cursor=x'],
     ['offset', 'offset=-1'],
     ['offset', 'offset=x'],
+    ['none', 'limit=1&limit=2'],
   ] as const)('with pets-paging=%s refuses %s', async (paging, query) => {
     const client = await open({ assume: { 'pets-paging': paging } });
     expect((await client.send('GET', `/v1/pets?${query}`)).status).toBe(400);
@@ -105,6 +106,28 @@ describeBothWays('the service', (open) => {
       async (key) => (await client.send('GET', '/v1/pets', { key })).status,
     );
     expect(await Promise.all(statuses)).toEqual([200, 401, 401]);
+  });
+
+  test('counts the requests of a key by window, and expires each key in its own time', async () => {
+    const after = (milliseconds: number) => ({ kind: 'after', milliseconds }) as const;
+    const expires = new Map([
+      ['demo-key', after(2000)],
+      ['all', after(3000)],
+    ]);
+    const keys = { valid: ['demo-key', 'other'], expires };
+    const client = await open({ frozen: true, keys, assume: { 'rate-limit': '1/s' } });
+    for (const [key, by, status] of [
+      ['demo-key', 'PT0S', 200],
+      ['demo-key', 'PT0.999S', 429],
+      ['demo-key', 'PT0.001S', 200],
+      ['demo-key', 'PT1S', 401],
+      ['other', 'PT0S', 200],
+      ['other', 'PT1S', 401],
+    ] as const) {
+      await client.control('POST clock/advance', { by });
+      const reply = await client.send('GET', '/v1/pets', { key });
+      expect([key, by, reply.status]).toEqual([key, by, status]);
+    }
   });
 
   test.each([
