@@ -180,7 +180,7 @@ const TABLE: Table = {
   'pets-paging': {
     async ask(client) {
       const pages: string[] = [];
-      for (let path: string | undefined = '/pets?limit=30'; path !== undefined; ) {
+      for (let path: string | undefined = '/pets?limit=32'; path !== undefined; ) {
         const reply: Answer = await client.send('GET', `/v1${path}`);
         pages.push(`${line(reply)} | ${read(reply, 'ids.0')} | ${read(reply, 'count')}`);
         path = /^<\/v1([^>]*)>; rel="next"$/.exec(`${reply.headers.link}`)?.[1];
@@ -189,9 +189,9 @@ const TABLE: Table = {
       return [...pages, await replyTo(client, offset)];
     },
     shows: {
-      none: ['200 | 1 | 30', '200 by unknown-query=ignore | 1 | none'],
-      cursor: [...['200 | 1 | 30', '200 | 31 | 30', '200 | 61 | 4'], '200 by unknown-query=ignore | 1 | none'],
-      offset: ['200 | 1 | 30', '200 | 61 | 64'],
+      none: ['200 | 1 | 32', '200 by unknown-query=ignore | 1 | none'],
+      cursor: ['200 | 1 | 32', '200 | 33 | 32', '200 by unknown-query=ignore | 1 | none'],
+      offset: ['200 | 1 | 32', '200 | 61 | 64'],
     },
   },
   'created-status': {
