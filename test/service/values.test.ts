@@ -107,6 +107,16 @@ test('whatever a call does with a quantity, a reader accepts the entry', () => {
   fc.assert(property);
 });
 
+test.each([
+  ['utc-seconds', '2032-12-31T22:30:00Z', '2032-12-31T22:30:00Z'],
+  ['offset', '2032-12-31T22:30:00Z', '2033-01-01T00:30:00+02:00'],
+  ['utc-seconds', '2032-12-31T23:30:00.5+01:00', '2032-12-31T22:30:00Z'],
+  ['utc-millis', '2032-12-31T23:30:00.5+01:00', '2032-12-31T22:30:00.500Z'],
+] as const)('as %s, %s is written as %s', (format, shipDate, written) => {
+  const { order: write } = representationFor({ ...chooseOptions(), 'date-format': format });
+  expect(write({ id: 1n, shipDate })).toBe(`{"id":1,"shipDate":"${written}"}`);
+});
+
 test('the text of an animal is its JSON, whatever its name', () => {
   const { animal: write } = representationFor(chooseOptions());
   const unit = fc.oneof(fc.string(), fc.constantFrom('"', '\\', '\n', '\ud800'));
