@@ -17,8 +17,8 @@ import {
 import { isBuiltin } from 'node:module';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { faker } from '@faker-js/faker/locale/en';
 import { rolldown } from 'rolldown';
-import { tsImport } from 'tsx/esm/api';
 import { buildDashboard } from './build-dashboard.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -148,10 +148,12 @@ const chunks = [
     { minify: false, chunkFileNames: 'chunks/[name]-[hash].js' },
   ),
 ].flat();
-// The names of generated animals, in place of the package that they come from.
-const { loadNames } = await tsImport('../src/store/generate-store.ts', import.meta.url);
-const { petNames, firstNames } = await loadNames();
-const definitions = { animal: { pet_name: petNames }, person: { first_name: { firstNames } } };
+// What src/store/generate-store.ts reads of the package.
+const { animal, person } = faker.definitions;
+const definitions = {
+  animal: { pet_name: animal.pet_name },
+  person: { first_name: { all: [...new Set(Object.values(person.first_name).flat())] } },
+};
 writeFileSync(join(dist, 'names.js'), `export const faker = ${JSON.stringify({ definitions })};\n`);
 
 const dashboard = await buildDashboard();
