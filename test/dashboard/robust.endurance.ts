@@ -12,6 +12,10 @@ describeDashboard('the page', (open, browser) => {
     await page.getByLabel('Body').fill('{"name":"Rex"}');
     await page.goto(`${base}#/exchanges/rule`);
     await page.getByLabel('Status').fill('409, 503');
+    await page.goto(`${base}#/store/animals`);
+    await press('Edit animal 3');
+    await page.getByRole('form').getByLabel('name').fill('Rex III');
+    await press('Edit animal 4');
     await page.goto(`${base}#/scenarios`);
     await press('Edit a copy of slow');
     const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
@@ -23,6 +27,10 @@ describeDashboard('the page', (open, browser) => {
     await page.getByText('Saved my-slow').waitFor({ state: 'detached' });
     await serverFor({ port: Number(new URL(first.url).port) });
     await page.getByText('The server no longer has this scenario').waitFor();
+    await page.goto(`${base}#/scenarios`);
+    await page.getByText('my-slow: not saved; the server does not have it').waitFor();
+    await page.getByRole('link', { name: 'my-slow', exact: true }).click();
+    await editor.waitFor();
     await page.reload();
     await expect.poll(() => editor.inputValue()).toContain('# mine');
     await press('Save mine again');
@@ -32,6 +40,30 @@ describeDashboard('the page', (open, browser) => {
     await page.goto(`${base}#/exchanges/new`);
     expect(await page.getByLabel('Path').inputValue()).toBe('/v1/pets/41');
     expect(await page.getByLabel('Body').inputValue()).toBe('{"name":"Rex"}');
+    await page.goto(`${base}#/store/animals`);
+    await press('Edit animal 3');
+    expect(await page.getByRole('form').getByLabel('name').inputValue()).toBe('Rex III');
+  });
+
+  test('takes no call of another client for its own, and no press for two', async () => {
+    const { page, button, service, control } = await open('exchanges/1');
+    await service('GET', '/pets/1');
+    await button('Send again').waitFor();
+    await page.route('**/replay', async (route) => {
+      const reply = await route.fetch();
+      for (let call = 0; call < 5; call += 1) await service('GET', '/pets/2');
+      await route.fulfill({ response: reply });
+    });
+    await button('Send again').dblclick();
+    await page.getByText('Same request and same reply as exchange 1.').waitFor();
+    await page.getByRole('heading', { name: 'Exchange 2', exact: true }).waitFor();
+    expect((await control('GET', '/requests/2')).json).toMatchObject({ replays: 1 });
+    expect((await control('GET', '/requests?limit=0')).json).toMatchObject({ total: 7 });
+    const reset = page.getByRole('button', { name: 'Reset sandbox' });
+    await reset.press('Enter');
+    await page.keyboard.press('Enter'); // a second press confirms nothing
+    await page.keyboard.press('Escape');
+    expect((await control('GET', '/requests?limit=0')).json).toMatchObject({ total: 7 });
   });
 
   test('works at 3 seconds of latency: each press counts once', async () => {

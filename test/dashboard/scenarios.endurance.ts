@@ -120,6 +120,35 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('checkbox', { name: 'my-checkout' }).waitFor({ state: 'detached' });
   });
 
+  test('keeps a line of a rule that it cannot read, and a sequence in one form', async () => {
+    const { page, press, control } = await open('exchanges/rule');
+    const conditions = page.getByLabel('Only for calls');
+    for (const field of [conditions, page.getByLabel('Headers, one a line')]) {
+      await field.fill('petId=7');
+      await press('Add the rule');
+      await page.locator('textarea:invalid:focus').waitFor();
+      expect(await field.inputValue()).toBe('petId=7');
+      await field.fill('');
+    }
+    expect((await control('GET', '/scenario')).json).toEqual({ scenarios: [] });
+    await page.getByLabel('Status').fill('503, 503');
+    await press('Add the rule');
+    await page.getByText('Added to my-rules').waitFor();
+    await page.getByRole('link', { name: 'Edit my-rules' }).click();
+    await page.getByRole('link', { name: 'Edit rule 1' }).click();
+    await expect.poll(() => page.getByLabel('Status').inputValue()).toBe('503, 503');
+    await page.getByLabel('Status').fill('409, 503, 500');
+    await press('Save the rule');
+    await page.getByText('Saved in my-rules: GET /pets gets 409, then 503, then 500').waitFor();
+    const { text } = await control('GET', '/scenarios/my-rules');
+    expect(text.match(/status: \d+|#.*/g)).toEqual([
+      '# GET /pets gets 409, then 503, then 500, then what it would get.',
+      'status: 409',
+      'status: 503',
+      'status: 500',
+    ]);
+  });
+
   test('keeps what two people typed into one scenario, and lets them choose', async () => {
     const { page, press, control } = await open('scenarios');
     await press('Edit a copy of slow');
