@@ -10,7 +10,6 @@ import { DEFAULT_SANDBOX, NAME_PATTERN } from '../limits.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { StorageError } from '../sandbox/storage.ts';
 import { formatProblem } from '../words.ts';
-import { readBody } from './body.ts';
 import {
   type ControlCall,
   type ControlParts,
@@ -20,6 +19,7 @@ import {
 } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createGuard } from './guard.ts';
+import { readBody, readQuery } from './input.ts';
 import { createPageHandler, createRootReply } from './pages.ts';
 import {
   type ControlReply,
@@ -125,10 +125,13 @@ async function answer(
   if (!(sandbox instanceof Sandbox)) return sandbox;
   const body = await readBody(request, endpoint.body);
   if (body.refusal !== undefined) return body.refusal;
+  const query =
+    endpoint.query && readQuery(endpoint.query, new URLSearchParams(mockRequest.search));
+  if (query?.ok === false) return refuseInput(query.problems);
   const texts = Object.entries(request.params).map(([name, text]) => [name, String(text)]);
   const params: ControlCall['params'] = Object.fromEntries(texts);
-  const query = new URLSearchParams(mockRequest.search);
-  const call = { ...mockRequest, parts, sandbox, params, query, body: body.value };
+  const input = { params, query: query?.value, body: body.value };
+  const call = { ...mockRequest, ...input, parts, sandbox };
   try {
     // What other servers have done counts, too.
     if (!endpoint.open) await sandbox.read();

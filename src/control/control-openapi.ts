@@ -2,6 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Json } from '../contract/json.ts';
 import { jsonContent, ref, withRefs } from '../openapi/service-openapi.ts';
 import { type Endpoint, YAML_TYPE } from './endpoint.ts';
+import type { TaggedEndpoint } from './endpoints.ts';
+import { readProperties } from './input.ts';
 import { ERROR } from './reply.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
@@ -22,7 +24,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
  * @param options.serverUrl where the control API is mounted, `/__mock` included
  */
 export function createControlOpenApi(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly TaggedEndpoint[],
   { serverUrl, version }: { serverUrl: string; version: string },
 ): object {
   const schemas: Record<string, unknown> = {};
@@ -73,8 +75,8 @@ const SHARED = {
   Unavailable: { status: 503, description: 'Too many sandboxes, or the change was not saved.' },
 } as const;
 
-function createOperation(endpoint: Endpoint): Json {
-  const { id, tag, summary, description, path, parameters = [], body, example = {} } = endpoint;
+function createOperation(endpoint: TaggedEndpoint): Json {
+  const { id, tag, summary, description, path, query, body, example = {} } = endpoint;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -82,10 +84,15 @@ function createOperation(endpoint: Endpoint): Json {
     ...PATH_PARAMETERS[name],
     example: example.path,
   }));
-  const inQuery = parameters.map((it) => {
-    const given = example.query?.[it.name];
-    return { in: 'query', required: false, ...it, ...(given !== undefined && { example: given }) };
-  });
+  const properties = Object.entries(query ? readProperties(query.schema) : {});
+  const inQuery = properties
+    // Those without one, such as `name_like`, are described with another.
+    .filter(([, property]) => property.description !== '')
+    .map(([name, { description: meaning, ...schema }]) => {
+      const given = example.query?.[name];
+      const sample = given !== undefined && { example: given };
+      return { name, in: 'query', required: false, description: meaning, schema, ...sample };
+    });
   return {
     operationId: id,
     tags: [tag.name],

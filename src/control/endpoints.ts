@@ -3,7 +3,7 @@ import { createServiceOpenApi } from '../openapi/service-openapi.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { createControlOpenApi } from './control-openapi.ts';
-import { type Endpoint, type EndpointDefinition, endpoint, findServiceUrl } from './endpoint.ts';
+import { type Endpoint, type EndpointTypes, endpoint, findServiceUrl } from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { ANY_OBJECT, json, refuse } from './reply.ts';
@@ -70,45 +70,34 @@ const MOCK_ENDPOINTS = [
   STATUS_ENDPOINT,
 ];
 
-export const ENDPOINTS: readonly Endpoint[] = [
-  ...withTag('Mock', 'The mock itself.', MOCK_ENDPOINTS),
-  ...withTag('State', 'All records of a sandbox at once.', STATE_ENDPOINTS),
-  ...withTag('Records', 'Single records of a sandbox, and lists of them.', RECORD_ENDPOINTS),
-  ...withTag('Snapshots', 'Saved copies of the store.', SNAPSHOT_ENDPOINTS),
-  ...withTag('Scenarios', 'Files that force states and replies.', SCENARIO_ENDPOINTS),
-  ...withTag('Assumptions', 'The open questions, and the chosen options.', ASSUMPTION_ENDPOINTS),
-  ...withTag('Clock', 'The clock of a sandbox.', CLOCK_ENDPOINTS),
-  ...withTag('Journal', 'The exchanges, and what they show about the client.', JOURNAL_ENDPOINTS),
-  ...withTag('Sandboxes', 'Isolated copies of the service on one server.', SANDBOX_ENDPOINTS),
-  ...withTag('Upstream', 'A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS),
-];
+type Topic = readonly [description: string, rows: readonly Endpoint[]];
 
-function withTag(
-  name: string,
-  description: string,
-  endpoints: readonly EndpointDefinition[],
-): readonly Endpoint[] {
-  const tag = { name, description };
-  return endpoints.map((endpoint) => ({ ...endpoint, tag }));
+const TOPICS = {
+  Mock: ['The mock itself.', MOCK_ENDPOINTS],
+  State: ['All records of a sandbox at once.', STATE_ENDPOINTS],
+  Records: ['Single records of a sandbox, and lists of them.', RECORD_ENDPOINTS],
+  Snapshots: ['Saved copies of the store.', SNAPSHOT_ENDPOINTS],
+  Scenarios: ['Files that force states and replies.', SCENARIO_ENDPOINTS],
+  Assumptions: ['The open questions, and the chosen options.', ASSUMPTION_ENDPOINTS],
+  Clock: ['The clock of a sandbox.', CLOCK_ENDPOINTS],
+  Journal: ['The exchanges, and what they show about the client.', JOURNAL_ENDPOINTS],
+  Sandboxes: ['Isolated copies of the service on one server.', SANDBOX_ENDPOINTS],
+  Upstream: ['A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS],
+} as const;
+
+export interface TaggedEndpoint extends Endpoint {
+  readonly tag: { readonly name: string; readonly description: string };
 }
 
-type Rows =
-  | typeof MOCK_ENDPOINTS
-  | typeof STATE_ENDPOINTS
-  | typeof RECORD_ENDPOINTS
-  | typeof SNAPSHOT_ENDPOINTS
-  | typeof SCENARIO_ENDPOINTS
-  | typeof ASSUMPTION_ENDPOINTS
-  | typeof CLOCK_ENDPOINTS
-  | typeof JOURNAL_ENDPOINTS
-  | typeof SANDBOX_ENDPOINTS
-  | typeof UPSTREAM_ENDPOINTS;
+export const ENDPOINTS: readonly TaggedEndpoint[] = Object.entries<Topic>(TOPICS).flatMap(
+  ([name, [description, rows]]) => rows.map((row) => ({ ...row, tag: { name, description } })),
+);
 
-type TypesOf<E> = E extends { readonly types?: infer Types extends { readonly route: string } }
-  ? Types
-  : never;
+type TypesOf<Row> = Row extends Endpoint<infer Types extends EndpointTypes> ? Types : never;
 
 /** What clients may call, by route: the JSON of body, query and reply. */
 export type ControlApi = {
-  readonly [Types in TypesOf<Rows[number]> as Types['route']]: Types;
+  readonly [Types in TypesOf<
+    (typeof TOPICS)[keyof typeof TOPICS][1][number]
+  > as Types['route']]: Types;
 };

@@ -13,7 +13,7 @@ import {
   ORDER_STATUSES,
   STORED_RECORDS,
 } from '../../src/contract/records.ts';
-import { readQuery } from '../../src/control/endpoint.ts';
+import { readQuery } from '../../src/control/input.ts';
 import { createListQuery, type RecordList, selectPage } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/files.ts';
 import { loadFixtureSync } from '../../src/store/fixture.ts';

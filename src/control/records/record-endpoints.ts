@@ -22,7 +22,8 @@ import { recordText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import {
   type ControlCall,
-  type EndpointDefinition,
+  type Endpoint,
+  type EndpointTypes,
   edit,
   endpoint,
   type StateEdit,
@@ -46,7 +47,7 @@ interface Kind<Name extends CollectionName = CollectionName> {
   readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
 }
 
-export const RECORD_ENDPOINTS: readonly RecordEndpoint[] = [
+export const RECORD_ENDPOINTS = [
   ...createRecordEndpoints({
     name: 'animals',
     record: 'Animal',
@@ -86,27 +87,22 @@ type WithoutId<R, Id extends PropertyKey> = Omit<R, Id> & {
 };
 
 /** What the compiler cannot see of the endpoints of a collection. */
-type RecordEndpoints<
+type RecordTypes<
   Name extends CollectionName,
   R = JsonRecord<StoredRecord[Name]>,
   New = WithoutId<R, IdOf<Name>>,
 > =
-  | EndpointDefinition<`GET /${Name}`, undefined, RecordQuery<R>, readonly R[]>
-  | EndpointDefinition<`POST /${Name}`, Name extends 'inventory' ? R : New, undefined, R>
-  | EndpointDefinition<`GET /${Name}/{id}`, undefined, undefined, R>
-  | EndpointDefinition<`PUT /${Name}/{id}`, New, undefined, R>
-  | EndpointDefinition<`PATCH /${Name}/{id}`, RecordChanges<StoredRecord[Name]>, undefined, R>
-  | EndpointDefinition<`DELETE /${Name}/{id}`, undefined, undefined, undefined>;
-
-export type RecordEndpoint =
-  | RecordEndpoints<'animals'>
-  | RecordEndpoints<'inventory'>
-  | RecordEndpoints<'orders'>;
+  | EndpointTypes<`GET /${Name}`, undefined, RecordQuery<R>, readonly R[]>
+  | EndpointTypes<`POST /${Name}`, Name extends 'inventory' ? R : New, undefined, R>
+  | EndpointTypes<`GET /${Name}/{id}`, undefined, undefined, R>
+  | EndpointTypes<`PUT /${Name}/{id}`, New, undefined, R>
+  | EndpointTypes<`PATCH /${Name}/{id}`, RecordChanges<StoredRecord[Name]>, undefined, R>
+  | EndpointTypes<`DELETE /${Name}/{id}`, undefined, undefined, undefined>;
 
 function createRecordEndpoints<Name extends CollectionName>(
   kind: Kind<Name>,
-): readonly RecordEndpoints<Name>[];
-function createRecordEndpoints(kind: Kind): readonly EndpointDefinition[] {
+): readonly Endpoint<RecordTypes<Name>>[];
+function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
   const { name, record, noun, example } = kind;
   const idName = ID_NAME[name];
   const fields: Fields = STORED_RECORDS[name];
