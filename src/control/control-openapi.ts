@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Json } from '../contract/json.ts';
 import { jsonContent, ref, withRefs } from '../openapi/service-openapi.ts';
-import { type Endpoint, YAML_TYPE } from './endpoint.ts';
-import type { TaggedEndpoint } from './endpoints.ts';
+import { type Endpoint, type TaggedEndpoint, YAML_TYPE } from './endpoint.ts';
 import { readProperties } from './input.ts';
 import { ERROR } from './reply.ts';
 

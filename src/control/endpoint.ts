@@ -71,6 +71,10 @@ export interface Endpoint<Types = unknown> {
   readonly types?: Types;
 }
 
+export interface TaggedEndpoint extends Endpoint {
+  readonly tag: { readonly name: string; readonly description: string };
+}
+
 /** The JSON of the body, the query and the reply of a route. */
 export interface EndpointTypes<R = Route, Body = unknown, Query = unknown, Value = unknown> {
   readonly route: R;

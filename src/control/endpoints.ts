@@ -3,7 +3,13 @@ import { createServiceOpenApi } from '../openapi/service-openapi.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { createControlOpenApi } from './control-openapi.ts';
-import { type Endpoint, type EndpointTypes, endpoint, findServiceUrl } from './endpoint.ts';
+import {
+  type Endpoint,
+  type EndpointTypes,
+  endpoint,
+  findServiceUrl,
+  type TaggedEndpoint,
+} from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { ANY_OBJECT, json, refuse } from './reply.ts';
@@ -84,10 +90,6 @@ const TOPICS = {
   Sandboxes: ['Isolated copies of the service on one server.', SANDBOX_ENDPOINTS],
   Upstream: ['A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS],
 } as const;
-
-export interface TaggedEndpoint extends Endpoint {
-  readonly tag: { readonly name: string; readonly description: string };
-}
 
 export const ENDPOINTS: readonly TaggedEndpoint[] = Object.entries<Topic>(TOPICS).flatMap(
   ([name, [description, rows]]) => rows.map((row) => ({ ...row, tag: { name, description } })),
