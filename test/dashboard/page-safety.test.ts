@@ -14,7 +14,7 @@ describeDashboard('the page', (open) => {
     await page.getByRole('link', { name: 'Exchange 2' }).click();
     const detail = page.getByRole('article');
     await detail.getByText('Headers', { exact: true }).first().click();
-    await detail.getByText(MARKUP, { exact: true }).waitFor();
+    await detail.getByText(`x-a: ${MARKUP}`).waitFor();
     await page.getByRole('link', { name: 'Exchange 1' }).click();
     await detail.getByText('⟨U+202E⟩gnp.exe').first().waitFor();
     await control('PATCH', '/animals/1', { body: { name: BIDI + MARKUP } });

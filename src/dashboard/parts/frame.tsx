@@ -148,14 +148,7 @@ function Shortcuts() {
   return (
     <dialog ref={dialog} class="card" aria-label="Shortcuts">
       <h2>Shortcuts</h2>
-      <dl>
-        {Object.entries(SHORTCUTS).map(([keys, what]) => (
-          <div key={keys}>
-            <dt>{keys}</dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      <dl>{Object.entries(SHORTCUTS).map(([keys, what]) => [<dt>{keys}</dt>, <dd>{what}</dd>])}</dl>
       <form method="dialog">
         <button type="submit">Close</button>
       </form>

@@ -25,15 +25,13 @@ interface TableProps<T> {
   /** `records` becomes a list of cards where the table has too little room. */
   readonly class?: string;
   readonly opened?: string | number | undefined;
-  readonly above?: (index: number) => readonly Readonly<Record<string, ComponentChildren>>[];
+  /** Rows above one, or below the last. */
+  readonly above?: (index: number) => ComponentChildren;
   readonly empty?: string;
 }
 
 export function Table<T>({ columns, rows, keyOf, opened, above, ...table }: TableProps<T>) {
-  const notes = [...rows, undefined].map((_, index) => above?.(index) ?? []);
-  if (rows.length === 0 && notes[0]?.length === 0) {
-    return table.empty === undefined ? null : <p class="empty">{table.empty}</p>;
-  }
+  if (rows.length === 0 && above === undefined) return <p class="empty">{table.empty}</p>;
   return (
     <div class="wide">
       <table class={table.class}>
@@ -48,28 +46,19 @@ export function Table<T>({ columns, rows, keyOf, opened, above, ...table }: Tabl
           </tr>
         </thead>
         <tbody>
-          {[...rows, undefined].map((row, index) => (
-            <Fragment key={row === undefined ? 'end' : keyOf(row)}>
-              {notes[index]?.map((cells, at) => (
-                <tr key={`note ${at}`} class="note">
-                  {columns.map(({ name, class: style }) => (
-                    <td key={name} class={style}>
-                      {cells[name]}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-              {row !== undefined && (
-                <tr class={keyOf(row) === opened ? 'opened' : ''}>
-                  {columns.map(({ name, class: style, cell }) => (
-                    <td key={name} class={style} data-name={name}>
-                      {cell(row)}
-                    </td>
-                  ))}
-                </tr>
-              )}
+          {rows.map((row, index) => (
+            <Fragment key={keyOf(row)}>
+              {above?.(index)}
+              <tr class={keyOf(row) === opened ? 'opened' : ''}>
+                {columns.map(({ name, class: style, cell }) => (
+                  <td key={name} class={style} data-name={name}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
             </Fragment>
           ))}
+          {above?.(rows.length)}
         </tbody>
       </table>
     </div>

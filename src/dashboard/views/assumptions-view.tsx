@@ -49,9 +49,7 @@ export function AssumptionsView() {
         <QuerySearch name="text" label="questions and options" />
         <QueryChip name="changed" label="Only changed" />
         <QueryChip name="used" label="Only with calls" />
-        {entries.some(({ of, drifts }) => drifts || of.checked !== undefined) && (
-          <QueryChip name="drift" label="Only drift" />
-        )}
+        <QueryChip name="drift" label="Only drift" />
       </search>
       {shown.length === 0 && <p class="empty">No assumption passes this filter.</p>}
       {[...OPERATION_IDS, SEVERAL]

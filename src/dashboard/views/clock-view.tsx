@@ -45,6 +45,7 @@ export function ClockView() {
       </div>
       <Form
         class="bar"
+        draft="clock"
         onSubmit={(texts) => {
           const now = new Date(`${texts.get('time')}Z`).toISOString();
           return set(now, { now });

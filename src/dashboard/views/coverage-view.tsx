@@ -83,16 +83,14 @@ function Cell({ id, replies }: CellProps) {
     return [{ basis, text: count.toLocaleString('en'), style: count === 0 ? missing : basis }];
   });
   if (marks.length === 0) return null;
-  const shown = marks.map(({ basis, text }) => `${basis} shown ${text} times`);
   return (
-    <a
-      href={formatHref('coverage', id)}
-      aria-current={place.value.item === id}
-      aria-label={`${id.replace('-', ' ')}: ${shown.join(', ')}`}
-    >
+    <a href={formatHref('coverage', id)} aria-current={place.value.item === id}>
+      <span class="unseen">{id.replace('-', ' ')}:</span>
       {marks.map(({ basis, text, style }) => (
         <span key={basis} class={`cell ${style}`}>
+          <span class="unseen"> {basis} shown </span>
           {text}
+          <span class="unseen"> times </span>
         </span>
       ))}
     </a>

@@ -130,6 +130,7 @@ interface MessageProps {
 
 function Message({ of: { headers, body, size = 0, cut }, name, other }: MessageProps) {
   const text = body === undefined ? '' : formatBody(body, 2);
+  const lines = Object.entries(headers).map((header) => header.join(': '));
   const isLong = text.length > MAX_BODY_CHARACTERS;
   const shown = visible(text.slice(0, MAX_BODY_CHARACTERS));
   const bytes = `${size.toLocaleString('en')} bytes`;
@@ -140,16 +141,7 @@ function Message({ of: { headers, body, size = 0, cut }, name, other }: MessageP
     <>
       <details>
         <summary>Headers</summary>
-        <dl>
-          {Object.entries(headers).map(([header, value]) => (
-            <div key={header}>
-              <dt>{visible(header)}</dt>
-              <dd class="mono">
-                <bdi>{visible(value)}</bdi>
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <pre>{visible(lines.join('\n'))}</pre>
       </details>
       <p class="quiet">{body === undefined ? nothing : `Body, ${bytes}`}</p>
       {body !== undefined && (

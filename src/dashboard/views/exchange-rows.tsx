@@ -101,10 +101,16 @@ export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>
   );
 }
 
+/** Changes by the control API, the newest first, over columns that are always there. */
 export function editRows(edits: readonly EditView[]) {
-  return edits.toReversed().map(({ at, what, by }) => ({
-    Request: `${shortTime(at).slice(0, -4)} ${visible(what)}, by ${visible(by)}`,
-  }));
+  return edits.toReversed().map(({ at, what, by }) => (
+    <tr key={at + what} class="note">
+      <td />
+      <td colSpan={2}>
+        {shortTime(at).slice(0, -4)} {visible(what)}, by {visible(by)}
+      </td>
+    </tr>
+  ));
 }
 
 export function StatusBadge(

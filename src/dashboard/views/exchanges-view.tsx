@@ -79,15 +79,17 @@ export function ExchangesView() {
             />
           </span>
         </div>
-        <Table
-          class="exchanges"
-          caption="Exchanges, the newest first"
-          columns={EXCHANGE_COLUMNS}
-          rows={exchanges}
-          keyOf={(exchange) => exchange.number}
-          opened={number}
-          above={editsAbove}
-        />
+        {(exchanges.length > 0 || journal.edits.length > 0) && (
+          <Table
+            class="exchanges"
+            caption="Exchanges, the newest first"
+            columns={EXCHANGE_COLUMNS}
+            rows={exchanges}
+            keyOf={(exchange) => exchange.number}
+            opened={number}
+            above={editsAbove}
+          />
+        )}
         {isEmpty && filter === '' && <FirstRequest />}
         {isEmpty && filter !== '' && (
           <p class="empty">

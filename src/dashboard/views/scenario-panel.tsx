@@ -35,6 +35,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   const shown = useSignal(readDraft(name));
   const [isChanged, setChanged] = useState(shown.value !== undefined);
   const isBusy = useRef(false);
+  const typing = useRef<unknown>(undefined);
   const loaded = usePolled(`scenario ${name}`, async (signal) => {
     const since = shown.value?.etag;
     return { since, ...(await readOrGone(name, signal)) };
@@ -53,15 +54,14 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     isBusy.current = false;
     return isDone;
   };
-  const store = (turnOn: boolean, base = shown.value) => {
-    const { text = '' } = shown.value ?? {};
-    return run(turnOn ? `Saved ${name}. It is on.` : `Saved ${name}.`, async () => {
-      await saveScenario(name, text, { turnOn, etag: base?.etag });
+  const store = (turnOn: boolean, base = shown.value) =>
+    run(turnOn ? `Saved ${name}. It is on.` : `Saved ${name}.`, async () => {
+      await typing.current;
+      await saveScenario(name, shown.value?.text ?? '', { turnOn, etag: base?.etag });
       const saved = await readScenario(name);
       const typed = shown.value?.text ?? '';
       show({ text: typed, etag: saved.etag }, typed === saved.text);
     });
-  };
   const leave = () => {
     dropDraft(name);
     go('scenarios');
@@ -96,7 +96,15 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
               onTheirs={() => (other.etag === undefined ? leave() : show(other, true))}
             />
           )}
-          <Editor name={name} text={text} onText={type} onApply={() => void store(true)} />
+          <Editor
+            name={name}
+            text={text}
+            onText={type}
+            onDescription={(description) => {
+              typing.current = setDescription(text, description).then(type);
+            }}
+            onApply={() => void store(true)}
+          />
           <div class="bar">
             <Button class="main" label="Save" onClick={() => store(false)} />
             {!isActive && <Button label="Save and turn on" onClick={() => store(true)} />}
@@ -125,10 +133,11 @@ interface EditorProps {
   readonly name: string;
   readonly text: string;
   readonly onText: (text: string) => void;
+  readonly onDescription: (description: string) => void;
   readonly onApply: () => void;
 }
 
-function Editor({ name, text, onText, onApply }: EditorProps) {
+function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const settled = useSettled(text, CHECK_DELAY_MS);
   const checked = useResource(settled, async (signal) => {
@@ -141,6 +150,12 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
   last.current = parts ?? last.current;
   const { description = '', rules = [] } = last.current ?? {};
   const isBroken = checked.value !== undefined && parts === undefined;
+  const apply = ({ key, ctrlKey, metaKey, currentTarget }: KeyboardEvent) => {
+    if (key !== 'Enter' || !(ctrlKey || metaKey)) return;
+    // What is typed into the description changes the text when the focus leaves it.
+    if (currentTarget instanceof HTMLInputElement) currentTarget.blur();
+    onApply();
+  };
   const show = (line: number, column: number) => {
     const before = text.split('\n').slice(0, line - 1);
     const at = before.reduce((length, { length: own }) => length + own + 1, 0) + column - 1;
@@ -155,7 +170,8 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
         label={isBroken ? 'Description (the YAML below has mistakes)' : 'Description'}
         disabled={isBroken}
         value={description}
-        onChange={async ({ currentTarget: { value } }) => onText(await setDescription(text, value))}
+        onChange={({ currentTarget: { value } }) => onDescription(value)}
+        onKeyDown={apply}
       />
       <textarea
         ref={area}
@@ -164,9 +180,7 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
         spellcheck={false}
         value={text}
         onInput={({ currentTarget: { value } }) => onText(value)}
-        onKeyDown={({ key, ctrlKey, metaKey }) => {
-          if (key === 'Enter' && (ctrlKey || metaKey)) onApply();
-        }}
+        onKeyDown={apply}
       />
       <Rows of={problems} keyOf={(problem) => JSON.stringify(problem)} label="Problems">
         {({ line, column, message }) => (

@@ -144,7 +144,7 @@ function RecordTable({ name }: { name: CollectionName }) {
           empty={q === '' ? none : `No ${noun} has “${q}” in it.`}
         />
       )}
-      <More noun={['record', 'records']} {...{ limit, total }} />
+      {list.value && <More noun={['record', 'records']} {...{ limit, total }} />}
     </section>
   );
 }
