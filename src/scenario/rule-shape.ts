@@ -256,7 +256,6 @@ export const RULE_SHAPE = convert(
   },
 );
 
-/** As it is written. */
 export type RuleDefinition = InputOf<typeof RULE_SHAPE>;
 
 export interface Rule extends ValueOf<typeof RULE_SHAPE> {

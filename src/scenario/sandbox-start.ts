@@ -30,7 +30,6 @@ export interface Start {
   readonly seed: number;
   /** Replies leave out what tells the mock from the service. */
   readonly plain: boolean;
-  /** Active at first. */
   readonly scenarios: readonly Scenario[];
   /** Of its own, by name. */
   readonly saved: ReadonlyMap<string, SavedScenario>;

@@ -23,7 +23,6 @@ const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000] as const;
 const DURATION =
   /^P(?=\d|T\d)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/;
 
-/** An ISO 8601 duration in milliseconds. */
 export function parseDuration(text: string): number | undefined {
   const counts = DURATION.exec(text)?.slice(1);
   if (counts === undefined) return undefined;

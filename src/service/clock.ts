@@ -1,4 +1,3 @@
-/** By both clocks of this process. */
 export interface Instant {
   /** In milliseconds since 1970. */
   readonly wall: number;

@@ -48,7 +48,6 @@ function parseBytes(bytes: Buffer): BodyJson {
   }
 }
 
-/** A decoded request for an operation, independent of any state. */
 export interface Call {
   readonly operation: OperationId;
   /** As the client sent it, for links to other pages. */

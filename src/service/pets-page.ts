@@ -48,13 +48,22 @@ function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly
 const NO_HEADERS: readonly string[] = [];
 
 function writePage(state: ServiceState, page: PetsQuery): RecordList<Animal> {
+  const { filters, after, offset, limit } = page;
+  const animals: Animal[] = [];
+  let position = 0;
+  let isLast = true;
+  for (const animal of inOrder(state, after)) {
+    if (!passes(filters, animal)) continue;
+    position += 1;
+    if (position <= offset) continue;
+    isLast = animals.length < limit;
+    if (!isLast) break;
+    animals.push(animal);
+  }
   const paging = state.choices['pets-paging'];
-  const matches = take(matching(state, page), page.offset, page.limit + 1);
-  const list = writeList(matches.slice(0, page.limit), state.represent.animal);
-  const isLast = matches.length <= page.limit;
   return {
-    ...list,
-    next: paging === 'cursor' && !isLast ? list.records.at(-1)?.id : undefined,
+    ...writeList(animals, state.represent.animal),
+    next: paging === 'cursor' && !isLast ? animals.at(-1)?.id : undefined,
     total: paging === 'offset' ? countMatches(state, page) : undefined,
   };
 }
@@ -66,22 +75,6 @@ export function readCursor(reader: InputReader, cursor: string): bigint | undefi
     reader.problem('cursor is malformed: use the one in the Link header of the previous page');
   }
   return id;
-}
-
-function take(animals: Iterable<Animal>, skip: number, count: number): Animal[] {
-  const page: Animal[] = [];
-  let position = 0;
-  for (const animal of animals) {
-    position += 1;
-    if (position <= skip) continue;
-    page.push(animal);
-    if (page.length === count) break;
-  }
-  return page;
-}
-
-function* matching(state: ServiceState, { filters, after }: PetsQuery): Generator<Animal> {
-  for (const animal of inOrder(state, after)) if (passes(filters, animal)) yield animal;
 }
 
 function passes(filters: PetsQuery['filters'], animal: Animal): boolean {

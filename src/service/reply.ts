@@ -152,7 +152,6 @@ export function mayHaveContent(status: number): boolean {
   return status !== 204 && status !== 304;
 }
 
-/** Writes records as JSON for clients. */
 export interface Representation {
   readonly animal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;

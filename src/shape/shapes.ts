@@ -234,7 +234,6 @@ export function list<T, In>(
 
 export type OneOrMore<T> = T | readonly T[];
 
-/** A value alone, or at least one in an array. */
 export function oneOrMore<T, In>(
   of: Shape<T, In>,
   max?: number,

@@ -14,7 +14,6 @@ export interface AssumptionShape {
   readonly options: readonly { readonly name: string; readonly meaning: string }[];
   /** By option, the Error that it adds to the operations that the assumption touches. */
   readonly replies?: Readonly<Record<string, ReturnType<typeof addedError>>>;
-  /** By option, the headers that it adds to replies with some statuses. */
   readonly headers?: Readonly<Record<string, AddedHeaders>>;
   readonly touches: readonly OperationId[];
   /** Any of these shows the choice too, besides a status that it decided; of a nested list, all. */
