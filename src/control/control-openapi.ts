@@ -43,7 +43,7 @@ export function createControlOpenApi(
     },
     servers: [{ url: serverUrl, description: 'The mock.' }],
     security: [{}, { controlToken: [] }],
-    tags: [...new Set(endpoints.map(({ tag }) => tag))],
+    tags: [...new Map(endpoints.map(({ tag }) => [tag.name, tag])).values()],
     paths,
     components: {
       securitySchemes: {
