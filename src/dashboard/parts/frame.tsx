@@ -2,7 +2,15 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { capitalize, formatHref, opened, place } from '../state/place.ts';
 import { undo, usePolled } from '../state/resource.ts';
-import { client, connection, enterToken, needsToken, notice, sandbox } from '../state/session.ts';
+import {
+  client,
+  connection,
+  type EditView,
+  enterToken,
+  needsToken,
+  notice,
+  sandbox,
+} from '../state/session.ts';
 import { Button, Question } from './buttons.tsx';
 import { Field, Form } from './form.tsx';
 import { HoldStrip, StateStrip } from './strips.tsx';
@@ -92,6 +100,12 @@ function dismiss(): void {
   notice.value = undefined;
 }
 
+/** Takes the action back. The button goes, and the focus with it. */
+async function takeBack(edits: readonly EditView[]): Promise<void> {
+  await undo(edits);
+  document.getElementById('main')?.focus();
+}
+
 function Notices() {
   const { view } = place.value;
   const { kind, text = '', edits } = notice.value ?? {};
@@ -100,12 +114,14 @@ function Notices() {
   }, [view]);
   useEffect(() => {
     if (kind !== 'done') return undefined;
-    const timer = setTimeout(dismiss, 20_000);
-    return () => clearTimeout(timer);
+    const timer = setInterval(() => {
+      if (document.querySelector('.notices:is(:hover, :focus-within)') === null) dismiss();
+    }, 20_000);
+    return () => clearInterval(timer);
   }, [notice.value]);
   const shown = (
     <p class={`notice ${kind}`}>
-      {visible(text)} {edits && <Button label="Undo" onClick={() => undo(edits)} />}{' '}
+      {visible(text)} {edits && <Button label="Undo" onClick={() => takeBack(edits)} />}{' '}
       <Button class="link" label="Dismiss" onClick={dismiss} />
     </p>
   );

@@ -3,11 +3,7 @@ import { useId, useRef } from 'preact/hooks';
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
-/**
- * Shows the control and formatting characters of a text that clients may have sent to mislead.
- *
- * @example visible('a\u202eb') // 'a⟨U+202E⟩b'
- */
+/** Shows characters that mislead: 'a\u202eb' becomes 'a⟨U+202E⟩b'. */
 export function visible(text: string): string {
   return text.replaceAll(UNSEEN, (character) => {
     const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');

@@ -24,12 +24,7 @@ const POLL_INTERVAL_MS = 2_000;
 
 const RECONNECT_DELAY_MS = 1_000;
 
-/**
- * Loads a value while the component is shown, and again when the key or the sandbox changes, and when
- * the server is back.
- *
- * @param every milliseconds until it is loaded again, if that is due; 0 for never
- */
+/** Loads a value, and again when the key or the sandbox changes, and every so many milliseconds if due. */
 export function useResource<T>(
   key: string,
   load: Load<T>,
@@ -147,12 +142,7 @@ export async function undo(edits: readonly EditView[]): Promise<void> {
   });
 }
 
-/**
- * Performs an action of the user and shows its result.
- *
- * @param done the notice after a success
- * @returns whether it succeeded
- */
+/** Performs an action of the user, tells its result, and returns whether it succeeded. */
 export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
   try {
     const before = new Set((await listEdits().catch(() => [])).map(formatEdit));

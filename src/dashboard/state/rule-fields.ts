@@ -56,11 +56,7 @@ export interface RuleGroup {
   readonly fits: boolean;
 }
 
-/**
- * A scenario with more rules, which come before its own; its comments are kept.
- *
- * @param replaced those whose place they take
- */
+/** Puts rules in the place of others, or before all; comments are kept. */
 export async function insertRules(
   scenario: string,
   added: readonly object[],

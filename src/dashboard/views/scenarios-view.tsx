@@ -62,10 +62,13 @@ export function ScenariosView() {
           multiple
           accept=".yaml,.yml,.json"
           onChange={async ({ currentTarget }) => {
+            const problems: string[] = [];
             for (const file of currentTarget.files ?? []) {
               const name = file.name.replace(/\.\w+$/, '').replaceAll(/[^\w.-]+/g, '-');
-              await create(name, () => file.text());
+              const isDone = await create(name, () => file.text());
+              if (!isDone) problems.push(notice.value?.text ?? name);
             }
+            if (problems.length > 0) notice.value = { kind: 'failed', text: problems.join(' ') };
             currentTarget.value = '';
           }}
         />
