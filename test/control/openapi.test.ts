@@ -15,6 +15,8 @@ describeServer('the OpenAPI document of the control API', (open) => {
     const whole = await documentAt(client, '/__mock/openapi.json');
     expect(whole.servers[0].url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__mock$/);
     expect(Object.keys(whole.paths)).toEqual([...new Set(ENDPOINTS.map(({ path }) => path))]);
+    const tags = whole.tags.map(({ name }: { name: string }) => name);
+    expect(tags).toEqual([...new Set(tags)]);
     const other = await documentAt(client, '/~a/__mock/openapi.json');
     expect(other.servers[0].url).toMatch(/\/~a\/__mock$/);
     expect(Object.keys(other.paths)).not.toContain('/sandboxes');
