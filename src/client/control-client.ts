@@ -5,21 +5,17 @@ import type { StreamEvent } from '../control/journal/exchange-stream.ts';
 import type { ControlProblem } from '../control/reply.ts';
 import { formatAddress } from '../http/target.ts';
 import { errorCode, NO_TLS, UNTRUSTED } from '../node-errors.ts';
-import { readEvents } from './event-stream.ts';
 
-/** A method and a path of the control API, such as `PUT /clock`. */
+/** Such as `PUT /clock`. */
 export type Route = keyof ControlApi;
 
 /** The JSON of a reply; a string for one that is text, undefined for one without a body. */
 export type ReplyOf<R extends Route> = ControlApi[R]['reply'];
 
-/** The JSON of a request's body. */
 export type BodyOf<R extends Route> = ControlApi[R]['body'];
 
-/** The members of a query. */
 export type QueryOf<R extends Route> = ControlApi[R]['query'];
 
-/** Routes whose reply is text, and those whose reply is JSON. */
 type TextRoute = { [R in Route]: ReplyOf<R> extends string ? R : never }[Route];
 export type JsonRoute = Exclude<Route, TextRoute>;
 
@@ -40,7 +36,7 @@ export type CallInput<R extends Route> = {
       ? { readonly body?: BodyOf<R> }
       : { readonly body: BodyOf<R> });
 
-/** The input of a call, which can be left out if nothing in it is required. */
+/** Can be left out if nothing in it is required. */
 export type CallArguments<R extends Route> =
   Record<never, never> extends CallInput<R> ? [input?: CallInput<R>] : [input: CallInput<R>];
 
@@ -194,7 +190,6 @@ export class ControlClient {
   }
 }
 
-/** The input of a call whose route the compiler has forgotten. */
 interface AnyInput {
   readonly path?: Readonly<Record<string, string | number | bigint>>;
   readonly query?: object | undefined;
@@ -231,4 +226,51 @@ function readError(status: number, text: string, call: string): ControlError {
 function createStrangeError(status: number, ...call: readonly string[]): ControlError {
   const message = `${call.join(' of ')} got ${status} from something other than petstore-mock: is the URL right?`;
   return new ControlError(status, 'unknown', message, call.join(' of '));
+}
+
+interface ServerSentEvent {
+  readonly type: string;
+  readonly id: string;
+  readonly data: string;
+}
+
+/**
+ * Reads server-sent events. A browser's EventSource cannot send the control token, and hides why it
+ * failed.
+ *
+ * @param body of a reply with the media type `text/event-stream`
+ */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<ServerSentEvent> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const event = parseEvent(block);
+        if (event !== undefined) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** @returns undefined for a comment */
+function parseEvent(block: string): ServerSentEvent | undefined {
+  let type = 'message';
+  let id = '';
+  const data: string[] = [];
+  for (const line of block.split('\n')) {
+    if (line.startsWith('event: ')) type = line.slice('event: '.length);
+    if (line.startsWith('id: ')) id = line.slice('id: '.length);
+    if (line.startsWith('data: ')) data.push(line.slice('data: '.length));
+  }
+  return data.length === 0 ? undefined : { type, id, data: data.join('\n') };
 }

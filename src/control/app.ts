@@ -31,8 +31,7 @@ import {
 } from './reply.ts';
 
 /**
- * The whole mock as one Express app: the control API, then the service, which also answers all
- * other paths. Tests drive it with supertest; other apps mount it.
+ * The whole mock as one Express app.
  *
  * @param load Express, which the caller imports only when needed, since that slows the start
  */
@@ -65,7 +64,6 @@ export function createExpressApp(
   return app;
 }
 
-/** Answers below the mount of a control API. Without one, passes most requests on to the service. */
 function createControlRouter(load: typeof express, parts: ControlParts): express.Router {
   const router = load.Router({ caseSensitive: true });
   addRoutes(router, parts, true);
@@ -143,7 +141,6 @@ async function answer(
   }
 }
 
-/** The sandbox that a request is for, or the refusal of the request. */
 function findSandbox(
   { open, defaultOnly }: Endpoint,
   mockRequest: MockRequest,

@@ -17,11 +17,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
   name: { description: 'The name.', schema: { type: 'string' } },
 };
 
-/**
- * The OpenAPI 3.1 document of the control API, made from its table.
- *
- * @param options.serverUrl where the control API is mounted, `/__mock` included
- */
+/** @param options.serverUrl `/__mock` included */
 export function createControlOpenApi(
   endpoints: readonly TaggedEndpoint[],
   { serverUrl, version }: { serverUrl: string; version: string },

@@ -129,9 +129,8 @@ export interface FinishedCall {
   readonly method: string;
   readonly target: string;
   readonly status: number;
-  /** Milliseconds since 1970. */
   readonly at: number;
-  /** In milliseconds, up to the end of the reply. */
+  /** Milliseconds up to the end of the reply. */
   readonly duration: number;
 }
 
@@ -150,9 +149,8 @@ export interface ControlParts extends ControlOptions {
   readonly plain: boolean;
   readonly sandboxes: Sandboxes;
   readonly guard: GuardOptions;
-  /** The certificate that clients may trust, in PEM; undefined without TLS. */
+  /** In PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
-  /** Opens the deployment that is to answer in a sandbox. */
   readonly openUpstream: OpenUpstream;
   /** Why the server cannot answer now; undefined while it can. */
   readonly problem?: (() => string | undefined) | undefined;
@@ -160,7 +158,6 @@ export interface ControlParts extends ControlOptions {
 
 export interface MockRequest {
   readonly request: IncomingMessage;
-  /** The scheme and the host that the client called. */
   readonly origin: string;
   /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
   readonly mount: string;
@@ -171,7 +168,6 @@ export interface MockRequest {
   readonly search: string;
 }
 
-/** What Express adds to a request. */
 export type ExpressRequest = IncomingMessage &
   Readonly<Record<'url' | 'baseUrl' | 'originalUrl', string>>;
 
@@ -192,7 +188,6 @@ export interface ControlCall<Body = unknown, Query = unknown> extends MockReques
   readonly sandbox: Sandbox;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
-  /** Undefined without one. */
   readonly body: Body;
 }
 
@@ -225,7 +220,6 @@ export function edit(
   return sandbox.edit(change, { what, by: readCaller(request.headers) });
 }
 
-/** Who calls: what `Mock-Client` says, such as `ctl`. */
 function readCaller({ 'mock-client': name = '' }: IncomingHttpHeaders): string {
   return CALLER.test(String(name)) ? String(name) : 'the control API';
 }

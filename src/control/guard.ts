@@ -6,18 +6,17 @@ import { describe } from '../words.ts';
 import { type ControlReply, refuse } from './reply.ts';
 
 export interface GuardOptions {
-  /** What callers must send. Undefined on loopback: then only calls by a loopback name are allowed. */
+  /** Undefined on loopback: then only calls by a loopback name are allowed. */
   readonly token: string | undefined;
-  /** The name that the server was told to listen on. Calls by that name are allowed, too. */
+  /** The name that the server was told to listen on is allowed, too. */
   readonly host?: string | undefined;
 }
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 
 /**
- * Creates what refuses calls from other machines without a token, and calls from pages of other
- * websites. Never allows another origin by CORS, so such a page can neither read a reply nor send a
- * request that needs a preflight.
+ * Refuses calls from other machines without a token, and calls from pages of other websites, which can
+ * neither read a reply nor send a preflight: no CORS headers.
  */
 export function createGuard({
   token,
@@ -43,13 +42,11 @@ function checkHost(header: string | undefined, own: string | undefined): string 
   return `Host: expected a loopback name such as localhost or 127.0.0.1, found ${describe(header)}`;
 }
 
-/** The name or address in a `Host` header; undefined if it is malformed. */
 function parseHostHeader(header: string): string | undefined {
   const url = parseBaseUrl(`http://${header}`);
   return url && hostName(url);
 }
 
-/** Says whether a browser marked a request as coming from another website. */
 function checkSite({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {

@@ -6,7 +6,7 @@ import { packageRoot, packageVersion } from '../files.ts';
 import { type ControlParts, findServiceUrl, type MockRequest, readRequest } from './endpoint.ts';
 import { type ControlReply, json, refuse, refuseMethod, sendReply } from './reply.ts';
 
-/** Written by scripts/build-dashboard.mjs: the page, and compressed files, which every browser accepts. */
+/** Written by scripts/build-dashboard.mjs: the page, and compressed files. */
 const FOLDER = join(packageRoot, 'dist/dashboard');
 
 /** Each page has one address only, since it loads its files relative to it. */
@@ -36,10 +36,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/**
- * Serves the dashboard. Its files hold no data and need no token; the page calls the control API like
- * any other client.
- */
+/** Serves the dashboard, whose files hold no data and need no token. */
 export function createPageHandler(load: typeof express): RequestHandler {
   const serveFile = load.static(FOLDER, { cacheControl: false, index: false, setHeaders });
   return (request, response, next) => {
@@ -77,7 +74,7 @@ function setHeaders(response: ServerResponse, file: string): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-/** Redirects browsers from a root to the dashboard, and gives other clients a list of listAddresses. */
+/** Redirects browsers from a root to the dashboard; other clients get a list of addresses. */
 export function createRootReply(
   { request, origin, mount }: MockRequest,
   { noControl = false }: ControlParts,

@@ -25,7 +25,6 @@ const PROBLEM = object({
   line: optional(COUNT, 'The line of a text, from 1.'),
   column: optional(COUNT, 'The column in that line, from 1.'),
 });
-/** What is wrong at one place of a request. */
 export type ControlProblem = InputOf<typeof PROBLEM>;
 
 const { code, message, status } = RECORDS.Error;
@@ -39,10 +38,8 @@ export const ERROR = namedObject('Error', {
 
 export interface ControlReply {
   readonly status: number;
-  /** JSON by default. */
   readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Undefined for no body. */
   readonly content?: Content;
 }
 

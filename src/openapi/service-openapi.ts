@@ -28,14 +28,11 @@ const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
 };
 
 /**
- * Makes the OpenAPI 3.1 document of the service, as plain JSON.
+ * The OpenAPI 3.1 document of the service. Shared replies are components, so that generators make one
+ * type of each. Assumed replies list every option that leads to them, so that it is the same for every run.
  *
- * Replies that operations share are under `components`, so that code generators make one type of
- * each. Assumed replies list all options that can lead to them, chosen or not, so that the document
- * is the same for every run.
- *
- * @param options.serverUrl the URL of the service, including `/v1`
- * @param options.version the mock's own version
+ * @param options.serverUrl including `/v1`
+ * @param options.version the mock's own
  */
 export function createServiceOpenApi(options: { serverUrl: string; version: string }): Json {
   const paths: Record<string, Json> = {};
@@ -80,7 +77,6 @@ export function createServiceOpenApi(options: { serverUrl: string; version: stri
   };
 }
 
-/** The given server and the staging deployment. */
 function servers(serverUrl: string): Json[] {
   const url = serverUrl.replace(/\/+$/, '');
   const { root } = parseAddress(url);
@@ -130,10 +126,7 @@ function operationObject(id: OperationId, shared: Record<string, Json>): Json {
   };
 }
 
-/**
- * The name of a reply that all operations with its status share, such as `Forbidden403`. Replies that
- * announce a sunset have headers of their own.
- */
+/** Such as `Forbidden403`; undefined for replies of its own, and for those that announce a sunset. */
 function sharedName(id: OperationId, status: number): string | undefined {
   if (operationShape(id).sunset !== undefined) return undefined;
   const [code, ...others] = findErrorCodes(id, status);
@@ -200,7 +193,6 @@ function documentedContent(
   return jsonContent(body.list ? { type: 'array', items: schema } : schema);
 }
 
-/** An Error with an example for each code of the reply. */
 function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
   const examples = findErrorCodes(id, status).map((code) => [
     code,
@@ -217,7 +209,7 @@ const EXAMPLES: Readonly<Partial<Record<RecordName, Json>>> = {
   Order: { id: 1, petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complete: false },
 };
 
-/** The id of an animal and of an order in the default fixture; the order can be cancelled. */
+/** Of an animal, and of an order that can be cancelled, in the default fixture. */
 const EXAMPLE_ID = 1;
 
 /** RFC 9457, with the code that the Error would have. */
@@ -236,12 +228,10 @@ const PROBLEM: Json = {
   },
 };
 
-/** The schema of a record or of a request body, with its name. */
 function recordSchema(name: string, fields: Fields, example: Json | undefined): Json {
   return { title: name, ...lenientRecord(fields).schema, ...(example && { examples: [example] }) };
 }
 
-/** An example of an operation's body: what the reply to it shows. */
 function bodyExample(id: OperationId): Json | undefined {
   const { body, replies } = operationShape(id);
   const { record = 'Error' } = Object.values(replies).flatMap((it) => it.body ?? [])[0] ?? {};
@@ -268,4 +258,39 @@ export function withRefs(part: unknown, schemas: Record<string, unknown>): unkno
   if (typeof title !== 'string') return Object.fromEntries(entries);
   schemas[title] ??= schema;
   return { ...(description !== undefined && { description }), ...ref('schemas', title) };
+}
+
+const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
+
+/** The same without what is assumed or of the mock, for generating a client of the real service. */
+export function documentedOnly(document: Json): Json {
+  const isAssumed = (part: unknown): boolean => {
+    if (!isObject(part)) return false;
+    return part['x-mock-basis'] === 'assumed' || isAssumed(resolveRef(part, document));
+  };
+  const strip = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(strip);
+    if (!isObject(part)) return part;
+    const entries = Object.entries(part)
+      .filter(([name, member]) => !OF_THE_MOCK.test(name) && !isAssumed(member))
+      .map(([name, member]) => [name, strip(member)] as const);
+    return Object.fromEntries(
+      entries.filter(
+        ([name, member]) => !CONTAINERS.has(name) || Object.keys(Object(member)).length > 0,
+      ),
+    );
+  };
+  const { info, ...rest } = Object(strip(document));
+  return { ...rest, info: { ...info, description: 'The pet store service.' } };
+}
+
+/** Left out once they are empty. */
+const CONTAINERS = new Set(['content', 'headers']);
+
+function resolveRef({ $ref }: Json, document: Json): unknown {
+  if (typeof $ref !== 'string') return undefined;
+  return $ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((part, name) => (isObject(part) ? part[name] : undefined), document);
 }

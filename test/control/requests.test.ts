@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readEvents } from '../../src/client/event-stream.ts';
+import { readEvents } from '../../src/client/control-client.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { type Client, clientAt, describeServer } from '../helpers/wire.ts';
 

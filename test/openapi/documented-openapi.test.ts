@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
-import { documentedOnly } from '../../src/openapi/documented-openapi.ts';
-import { createServiceOpenApi } from '../../src/openapi/service-openapi.ts';
+import { createServiceOpenApi, documentedOnly } from '../../src/openapi/service-openapi.ts';
 
 const whole = createServiceOpenApi({ serverUrl: 'https://pets.example/v1', version: '0.0.0' });
 const document = documentedOnly(whole);

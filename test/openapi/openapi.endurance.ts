@@ -6,8 +6,7 @@ import { isObject } from '../../src/contract/records.ts';
 import { createControlOpenApi } from '../../src/control/control-openapi.ts';
 import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { packageRoot } from '../../src/files.ts';
-import { documentedOnly } from '../../src/openapi/documented-openapi.ts';
-import { createServiceOpenApi } from '../../src/openapi/service-openapi.ts';
+import { createServiceOpenApi, documentedOnly } from '../../src/openapi/service-openapi.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { toolFile } from '../helpers/tools.ts';
 

@@ -6,25 +6,22 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { StorageError } from '../../sandbox/storage.ts';
 import { type RecordedExchange, writeExchange } from './exchange-text.ts';
 
-/** What a stream sends. */
 export type StreamEvent =
   | { readonly name: 'exchange' | 'hold'; readonly data: RecordedExchange }
   | { readonly name: 'dropped'; readonly data: { readonly count: number } }
   | { readonly name: 'edit'; readonly data: object };
 
-/** Milliseconds in which events gather. A page draws as often. */
+/** In which events gather: a page draws as often. */
 const INTERVAL_MS = 250;
 
-/** Exchanges that may wait for that. A journal keeps 1,000 by default. */
 const MAX_WAITING = 500;
 
-/** Milliseconds between two comments, which keep the connection of an idle stream open. */
+/** Comments keep the connection of an idle stream open. */
 const COMMENT_INTERVAL_MS = 15_000;
 
 /** Characters in one write. A client that does not read holds up to two of them in memory. */
 const MAX_WRITE = 64 * 1024;
 
-/** Notes that wait for a client that does not read. */
 const MAX_NOTES = 1000;
 
 const COMMENT = ':\n\n';
@@ -74,9 +71,7 @@ export async function openStream(
     sent = dropped > sent ? dropped : latest;
     return `event: dropped\ndata: {"count":${sent - before}}\n\n`;
   };
-  /** What is read, but not yet written. */
   let text = '';
-  /** Reads the next events, not much more than one write. */
   const readNext = async (): Promise<void> => {
     while (sent < latest && text.length < MAX_WRITE) {
       const found = journal.find(sent + 1);
@@ -147,7 +142,7 @@ export async function openStream(
   await sendAll();
 }
 
-/** Reads a journal. False if Redis is away. */
+/** False if Redis is away. */
 async function attempt(read: () => Promise<void>): Promise<boolean> {
   try {
     await read();
@@ -158,7 +153,6 @@ async function attempt(read: () => Promise<void>): Promise<boolean> {
   }
 }
 
-/** Resolves when the client has read what was written, or is gone. */
 function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { tryParseJson } from '../../contract/json.ts';
+import { tryParseJson, writeJson } from '../../contract/json.ts';
+import { operationShape } from '../../contract/operations.ts';
 import { packageVersion } from '../../files.ts';
 import { parseQuery, parseTarget } from '../../http/target.ts';
 import { findHeader } from '../../raw-http.ts';
@@ -87,13 +88,9 @@ export const EXCHANGE = namedObject('Exchange', {
   request: required(MESSAGE, 'The request. Credentials in its headers are masked.'),
   reply: required(MESSAGE, 'The reply, without the headers of the connection.'),
 });
-/** One exchange as the journal of a sandbox shows it. */
 export type RecordedExchange = InputOf<typeof EXCHANGE>;
 
-/**
- * An exchange as the control API shows it, in one line of JSON. Bodies that are JSON are copied as
- * text: streams write thousands of exchanges per second.
- */
+/** In one line of JSON. Bodies that are JSON are copied: streams write thousands per second. */
 export function writeExchange(exchange: Exchange): string {
   const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
   const { basis, expected, hold, reasons, replays, request, reply } = exchange;
@@ -150,7 +147,6 @@ function mergeHeaders(headers: readonly string[]): Readonly<Record<string, strin
   return Object.fromEntries(view);
 }
 
-/** What is not known of an exchange, as HAR says it. */
 const UNKNOWN = -1;
 
 export function writeHarHead(): string {
@@ -227,8 +223,64 @@ function createHarMessage(headers: readonly string[]): object {
 }
 
 /** @param headers alternating names and values */
-export function pairHeaders(headers: readonly string[]) {
+function pairHeaders(headers: readonly string[]) {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
   );
+}
+
+const MAX_RULE_BODY = 8192;
+
+/** @returns undefined if the exchange reached no operation */
+export function writeRule(exchange: Exchange): string | undefined {
+  const { number, operation, target, fault, delay, status } = exchange;
+  if (operation === undefined) return undefined;
+  const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
+  const { pathId } = parsed;
+  const { parameters } = operationShape(operation);
+  const parameter = parameters.find((known) => known.in === 'path');
+  const names = parameters.map(({ name }) => name);
+  const where = {
+    ...(parameter && pathId !== undefined && { [parameter.name]: tryParseJson(pathId) ?? pathId }),
+    ...Object.fromEntries(parseQuery(parsed).filter(([name]) => names.includes(name))),
+  };
+  const rule = {
+    on: operation,
+    where: Object.keys(where).length > 0 ? where : undefined,
+    delay: delay > 0 ? delay : undefined,
+    fault: fault?.kind === 'slow-body' ? fault : fault?.kind,
+    reply: ruleReply(exchange),
+  };
+  const lines = Object.entries(rule).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return [`${name}: ${typeof value === 'string' ? value : writeJson(value)}`];
+  });
+  const description = `${operation} gets ${status ?? fault?.kind}, as in call ${number}.`;
+  return `description: ${description}\nrules:\n  - ${lines.join('\n    ')}\n`;
+}
+
+/** Headers that a reply with a body of its own does not have by itself. */
+const OWN_HEADERS =
+  /^(?:content-type|deprecation|link|retry-after|sunset|www-authenticate|x-total-count)$/i;
+
+function ruleReply({ method, status, reply, fault, basis }: Exchange) {
+  if (status === undefined || reply === undefined) return undefined;
+  const text = bodyText(reply);
+  const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';
+  const isShort = text !== undefined && text.length <= MAX_RULE_BODY;
+  const hasBody = isShort && (isMade || method !== 'GET' || status >= 400);
+  if (fault !== undefined && (status < 400 || !hasBody)) return undefined;
+  const names = hasBody ? OWN_HEADERS : /^retry-after$/i;
+  const headers = pairHeaders(reply.headers).filter(({ name, value }) => {
+    return names.test(name) && value !== 'application/json';
+  });
+  const isEmpty = isMade && text === undefined && !isDropped(reply) && method !== 'HEAD';
+  return {
+    status,
+    ...(headers.length > 0 && {
+      headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    }),
+    ...(hasBody && { body: tryParseJson(text) ?? text }),
+    ...(isEmpty && status >= 400 && { empty: true }),
+  };
 }

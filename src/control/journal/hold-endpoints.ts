@@ -20,7 +20,6 @@ const HELD_REPLY = namedObject('HeldReply', {
   target: required(ANY_TEXT, 'The path and the query of the request.'),
   since: required(INSTANT_TEXT, "When the hold began, by the sandbox's clock."),
 });
-/** A reply that a rule holds back. */
 export type HeldReply = ValueOf<typeof HELD_REPLY>;
 
 const RELEASED = namedObject('ReleaseResult', {

@@ -33,9 +33,8 @@ import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
 import { EXCHANGE, writeExchange, writeHarEntry, writeHarHead } from './exchange-text.ts';
-import { handleExchange } from './handle-exchange.ts';
 import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
-import { TIME_TRAVEL_ENDPOINTS } from './time-travel-endpoints.ts';
+import { handleExchange, TIME_TRAVEL_ENDPOINTS } from './time-travel-endpoints.ts';
 
 const EDIT = namedObject('Edit', {
   after: required(COUNT, 'The number of the exchange before it.'),
@@ -51,7 +50,6 @@ const EDIT = namedObject('Edit', {
     'How many records it changed.',
   ),
 });
-/** A change by the control API. */
 export type EditView = InputOf<typeof EDIT>;
 
 const JOURNAL = namedObject('Journal', {

@@ -7,7 +7,7 @@ import {
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { tryParseJson } from '../../contract/json.ts';
+import { isIntegerText, tryParseJson } from '../../contract/json.ts';
 import { recreateRequest } from '../../http/service-request.ts';
 import { findHeader } from '../../raw-http.ts';
 import { answer } from '../../sandbox/answer.ts';
@@ -16,15 +16,16 @@ import type { ReadyReply } from '../../sandbox/holds.ts';
 import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
+import type { RememberedStates } from '../../sandbox/storage.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
 import { storeText } from '../../store/store-text.ts';
-import { edit, endpoint, YAML_TYPE } from '../endpoint.ts';
+import { describe } from '../../words.ts';
+import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { WHOLE_STATE } from '../state/state-endpoints.ts';
-import { handleExchange, handleStates, refuseInFleet } from './handle-exchange.ts';
-import { writeRule } from './rule-text.ts';
+import { writeRule } from './exchange-text.ts';
 
 const SIDES = ['before', 'after'] as const;
 
@@ -44,7 +45,6 @@ const UNDONE = object({
   ),
 });
 
-/** A change that was taken back. */
 export type Undone = ValueOf<typeof UNDONE>;
 
 const ALTERNATIVE = object({
@@ -57,12 +57,10 @@ const ALTERNATIVE = object({
   body: optional(ANY, 'The JSON value of its body, or else its text; left out beyond 256 KiB.'),
 });
 
-/** What a call would have got under another option of an assumption. */
 export type Alternative = ValueOf<typeof ALTERNATIVE>;
 
 const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
 
-/** Whoever waits for the reply to a replay. */
 const NOBODY: ReadyReply = {
   send() {},
   onDisconnect(act) {
@@ -172,7 +170,6 @@ async function readPreference({ headers }: ServiceRequest, state: State) {
   return isRead ? readPrefer(prefer, { read: () => state }) : undefined;
 }
 
-/** What the same call would have got in the same state, under each option that changes its reply. */
 async function listAlternatives(
   exchange: Exchange,
   request: ServiceRequest,
@@ -240,4 +237,47 @@ function describeAlternative(id: AssumptionId, option: string, other: Exchange):
     by: basisReasons(other.basis),
     body: text === undefined ? undefined : (tryParseJson(text) ?? text),
   };
+}
+
+type Handler<Body, Query, Found extends readonly unknown[]> = (
+  call: ControlCall<Body, Query>,
+  ...found: Found
+) => ControlReply | Promise<ControlReply>;
+
+/** Handles a call that names an exchange in its path. */
+export function handleExchange<Body, Query>(
+  handle: Handler<Body, Query, [exchange: Exchange]>,
+): Handler<Body, Query, []> {
+  return async (call) => {
+    const { journal } = call.sandbox;
+    const { number = '' } = call.params;
+    const exchange = isIntegerText(number) ? await journal.find(Number(number)) : undefined;
+    if (exchange !== undefined) return handle(call, exchange);
+    const { number: latest, size } = await journal.size();
+    const oldest = latest - size + 1;
+    const one = oldest === latest ? `only exchange ${latest} is` : 'none is';
+    const left = oldest < latest ? `exchanges ${oldest} to ${latest} are` : one;
+    const isCleared = /^[1-9]\d*$/.test(number) && Number(number) < oldest;
+    const what = isCleared
+      ? `exchange ${number} was cleared`
+      : `there is no exchange ${describe(number)}`;
+    return refuse('not_found', 404, `${what}; ${left} left`);
+  };
+}
+
+export function handleStates<Body, Query>(
+  handle: Handler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
+): Handler<Body, Query, []> {
+  return handleExchange((call, exchange) => {
+    if (call.sandbox.isShared) return refuseInFleet();
+    const states = call.sandbox.journal.remembered(exchange.number);
+    if (states !== undefined) return handle(call, exchange, states);
+    const message = `the states around exchange ${exchange.number} are no longer kept: later changes wrote too many records`;
+    return refuse('not_found', 404, message);
+  });
+}
+
+export function refuseInFleet(): ControlReply {
+  const message = 'servers that share sandboxes (--shared) keep no earlier states';
+  return refuse('not_found', 404, message);
 }

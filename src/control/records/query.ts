@@ -31,7 +31,6 @@ export interface ListQuery {
   /** What it filters and sorts by, without what `q` searches. */
   readonly fields: readonly string[];
   readonly filters: readonly Filter[];
-  /** Undefined for the order in which the list is. */
   readonly order: ((a: AnyRecord, b: AnyRecord) => number) | undefined;
   readonly start: number;
   readonly end: number;
@@ -66,39 +65,19 @@ const DEFAULT_PAGE_SIZE = 10;
 
 type Test = (value: unknown) => boolean;
 
-/**
- * How values compare with texts, by what follows the name of the field. Prepared once, since each
- * record is compared.
- */
-const COMPARISONS: Readonly<Record<string, (texts: readonly string[], field: Field) => Test>> = {
-  '': includesValue,
-  _ne: (texts) => {
-    const isEqual = includesValue(texts);
-    return (value) => !isEqual(value);
-  },
-  _gte: (texts, field) => isBeside(texts, field, (order) => order >= 0),
-  _lte: (texts, field) => isBeside(texts, field, (order) => order <= 0),
-  _like: (texts) => {
-    const tests = texts.map(contains);
-    return (value) => tests.some((test) => test(value));
-  },
+/** What follows the name of a field, and the test that it makes of a text. */
+const COMPARISONS: Readonly<Record<string, (wanted: string, isNumber: boolean) => Test>> = {
+  '': (wanted) => (value) => String(value) === wanted,
+  _ne: (wanted) => (value) => String(value) !== wanted,
+  _gte: (wanted, isNumber) => compareWith(wanted, isNumber, (order) => order >= 0),
+  _lte: (wanted, isNumber) => compareWith(wanted, isNumber, (order) => order <= 0),
+  _like: contains,
 };
 
-function includesValue(texts: readonly string[]): Test {
-  const wanted = new Set(texts);
-  return (value) => wanted.has(String(value));
-}
-
 /** Like json-server, compares dates as text, so that 2031 is before 2031-01-01. */
-function isBeside(
-  texts: readonly string[],
-  { type }: Field,
-  isRight: (order: number) => boolean,
-): Test {
-  const isNumber = type === 'int64' || type === 'integer';
-  const bounds = texts.map((text) => (isNumber ? BigInt(text) : text));
-  return (value) =>
-    bounds.some((bound) => isRight(compare(isNumber ? value : String(value), bound)));
+function compareWith(wanted: string, isNumber: boolean, isRight: (order: number) => boolean): Test {
+  const bound = isNumber ? BigInt(wanted) : wanted;
+  return (value) => isRight(compare(isNumber ? value : String(value), bound));
 }
 
 const OPERATORS = Object.keys(COMPARISONS).slice(1);
@@ -114,10 +93,10 @@ export function createListQuery<R>(
 ): Shape<ListQuery, RecordQuery<R>> {
   const names = Object.keys(fields);
   const byField = Object.entries(fields).flatMap(([name, field]) =>
-    Object.entries(COMPARISONS).map(([operator, prepare]): [string, Member<FieldFilter, false>] => {
+    Object.keys(COMPARISONS).map((operator): [string, Member<FieldFilter, false>] => {
       const others = OPERATORS.map((other) => `\`${name}${other}\``);
       const description = `Records with this value. ${joinWords(others, 'and')} compare in other ways.`;
-      const shape = createFilterShape(name, field, operator, prepare);
+      const shape = createFilterShape(name, field.type, operator);
       return [name + operator, optional(shape, operator === '' ? description : '')];
     }),
   );
@@ -173,11 +152,9 @@ function createSearch(text: string, names: readonly string[]): Filter {
 /** Reads a text, or several, as a filter. An absent field never matches. */
 function createFilterShape(
   name: string,
-  field: Field,
+  type: Field['type'],
   operator: string,
-  prepare: (typeof COMPARISONS)[string],
 ): Shape<FieldFilter> {
-  const { type } = field;
   return convert({ ...ANY, schema: { type: 'string' } }, (given, at, report) => {
     const texts = [given].flat().map(String);
     const wrong = texts.find((text) => !canCompare(type, operator, text));
@@ -188,8 +165,14 @@ function createFilterShape(
     if (long !== undefined) {
       return report({ at, expected: FILTER_TEXT.expected, found: `${long.length}` });
     }
-    const test = prepare(texts, field);
-    const passes: Filter = ({ [name]: value }) => value !== undefined && test(value);
+    const isNumber = type === 'int64' || type === 'integer';
+    const tests = texts.flatMap((text) => COMPARISONS[operator]?.(text, isNumber) ?? []);
+    const passes: Filter = ({ [name]: value }) => {
+      if (value === undefined) return false;
+      return operator === '_ne'
+        ? tests.every((test) => test(value))
+        : tests.some((test) => test(value));
+    };
     return { passes, count: texts.length };
   });
 }

@@ -39,11 +39,10 @@ import {
 
 interface Kind<Name extends CollectionName = CollectionName> {
   readonly name: Name;
-  /** The name of the record's schema, also used in operation ids. */
+  /** Names its schema and its operations. */
   readonly record: string;
   readonly noun: string;
   readonly notFound: 'pet_not_found' | 'inventory_entry_not_found' | 'order_not_found';
-  /** A record of the default fixture, another record, and a change. */
   readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
 }
 
@@ -81,7 +80,7 @@ export const RECORD_ENDPOINTS = [
 
 type IdOf<Name extends CollectionName> = (typeof ID_NAME)[Name];
 
-/** A record whose id is optional: it is assigned, or in the path. */
+/** The id is assigned, or in the path. */
 type WithoutId<R, Id extends PropertyKey> = Omit<R, Id> & {
   readonly [Name in Extract<Id, keyof R>]?: R[Name] | undefined;
 };

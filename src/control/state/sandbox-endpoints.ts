@@ -42,7 +42,6 @@ const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones
 const NAME_FIELD: Field = { type: 'string', required: true, description: '' };
 const COUNT_FIELD: Field = { ...NAME_FIELD, type: 'integer' };
 
-/** What sandboxes are filtered and sorted by. */
 const FIELDS: Fields = {
   name: NAME_FIELD,
   lastUsed: { ...NAME_FIELD, type: 'dateTime' },
@@ -132,10 +131,9 @@ export const SANDBOX_ENDPOINTS = [
   }),
 ];
 
-/** What is known of a sandbox without its state. */
+/** Known of a sandbox without its state. */
 type Use = Readonly<Record<'name' | 'lastUsed', string>>;
 
-/** The sandboxes that a query selects, by what is known of each, and by more if the query needs it. */
 async function selectSandboxes({
   parts: { sandboxes },
   query,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ContentError } from '../../files.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
-import { COUNT } from '../../sandbox/report-shapes.ts';
+import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { activate, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
 import {
@@ -11,7 +11,7 @@ import {
   scenarioText,
   shippedScenarios,
 } from '../../scenario/load-scenario.ts';
-import { dropCounters } from '../../scenario/rules.ts';
+import { countCalls, dropCounters } from '../../scenario/rules.ts';
 import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
 import {
@@ -42,7 +42,28 @@ import {
   refuseInput,
   refuseOneMore,
 } from '../reply.ts';
-import { ACTIVE_SCENARIOS, SCENARIO_MEMBERS, showActive } from './active-scenarios.ts';
+
+const SCENARIO_MEMBERS = {
+  name: required(ANY_TEXT, 'Its name.'),
+  description: required(ANY_TEXT, 'What a client sees under it.'),
+};
+
+const ACTIVE_RULE = namedObject('ActiveRule', {
+  number: required(COUNT, 'Its place in its scenario, counted from 1.'),
+  on: required(list(OPERATION), 'The operations that it is for.'),
+  status: optional(COUNT, 'The status of its reply, if it has one.'),
+  fault: optional(ANY_TEXT, 'The name of its fault, if it has one.'),
+  hold: optional(ANY_TEXT, 'The name of its hold, if it holds replies back.'),
+  calls: optional(COUNT, 'How many calls it has matched, if it counts them.'),
+});
+
+const ACTIVE_SCENARIO = namedObject('ActiveScenario', {
+  ...SCENARIO_MEMBERS,
+  rules: required(list(ACTIVE_RULE), 'Its rules.'),
+});
+const ACTIVE_SCENARIOS = namedObject('ActiveScenarios', {
+  scenarios: required(list(ACTIVE_SCENARIO), 'A later one wins over an earlier one.'),
+});
 
 const SCENARIO_SUMMARY = namedObject('Scenario', {
   ...SCENARIO_MEMBERS,
@@ -50,20 +71,13 @@ const SCENARIO_SUMMARY = namedObject('Scenario', {
   own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
   active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
 });
-type ScenarioSummary = InputOf<typeof SCENARIO_SUMMARY>;
-
 const SCENARIO_PROBLEM = object({
   line: required(COUNT, 'The line, from 1.'),
   column: required(COUNT, 'The column, from 1.'),
   message: required(ANY_TEXT, 'What was expected there, and what was found.'),
 });
 
-const SCENARIO_PROBLEMS = object({
-  problems: required(list(SCENARIO_PROBLEM), 'Every problem; empty if the scenario is valid.'),
-});
-
 const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
-
 const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN_SCENARIO));
 
 const TEXT = object({
@@ -71,7 +85,6 @@ const TEXT = object({
   text: internal.required(ANY_TEXT),
 });
 
-/** A text whose value is a scenario. */
 const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>, ScenarioDefinition | string> = {
   ...withTypes(TEXT),
   schema: SCENARIO_FILE.schema,
@@ -124,8 +137,8 @@ export const SCENARIO_ENDPOINTS = [
       const own = sandbox.state.scenarios.get(name);
       if (own === undefined && !isShipped(name)) return refuseScenario(sandbox.state, name);
       const { format, text } = own ?? { format: 'yaml', text: scenarioText(name) };
-      const headers = { ETag: createEtag(text) };
-      return { status: 200, mediaType: MEDIA_TYPES[format], headers, content: text };
+      const mediaType = MEDIA_TYPES[format];
+      return { status: 200, mediaType, headers: { ETag: createEtag(text) }, content: text };
     },
   }),
   endpoint('saveScenario', 'PUT /scenarios/{name}', {
@@ -170,7 +183,9 @@ export const SCENARIO_ENDPOINTS = [
     description: 'Changes nothing. What it extends must be known, as for `PUT scenario`.',
     body: { shape: object({ text: required(ANY_TEXT, 'The scenario.') }) },
     example: { body: { text: 'rules:\n  - { on: getPet, delay: 200 }\n' } },
-    replies: { 200: SCENARIO_PROBLEMS },
+    replies: {
+      200: object({ problems: required(list(SCENARIO_PROBLEM), 'Empty if it is valid.') }),
+    },
     handle: async ({ sandbox, body: { text } }) => {
       try {
         const scenario = await readSentScenario(WRITTEN_SCENARIO, text);
@@ -212,11 +227,10 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   if (!NAME_PATTERN.test(name)) {
     return refuseInput([{ path: 'scenario name', expected: NAME_FORM, found: describe(name) }]);
   }
-  const isTaken =
-    isShipped(name) ||
-    name === WRITTEN_SCENARIO ||
-    sandbox.start.scenarios.some((scenario) => scenario.name === name);
-  if (isTaken) return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
+  const started = sandbox.start.scenarios.map((scenario) => scenario.name);
+  if ([WRITTEN_SCENARIO, ...SCENARIO_NAMES, ...started].includes(name)) {
+    return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
+  }
   const scenario = await readSentScenario(name, text, format);
   await loadForRequest([], scenario, knownScenarios(sandbox.state));
   const { description } = scenario;
@@ -243,21 +257,19 @@ function createEtag(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }
 
-function listScenarios({ start, state }: Sandbox): readonly ScenarioSummary[] {
-  const {
-    scenarios: own,
-    settings: { active },
-  } = state;
+function listScenarios({ start, state }: Sandbox): readonly InputOf<typeof SCENARIO_SUMMARY>[] {
+  const { scenarios: own } = state;
+  const { active } = state.settings;
   const all = [...shippedScenarios(), ...start.scenarios, ...active, ...own.values()];
   const named = new Map(all.map((scenario) => [scenario.name, scenario]));
   return [...named.values()].map(({ name, description }) => {
     const place = active.findIndex((scenario) => scenario.name === name) + 1;
-    const summary = { name, description, shipped: isShipped(name), own: own.has(name) };
-    return place === 0 ? summary : { ...summary, active: place };
+    const origin = { shipped: isShipped(name), own: own.has(name) };
+    return { name, description, ...origin, active: place || undefined };
   });
 }
 
-/** A problem of the scenario in a request; at line 1, that of another scenario. */
+/** A problem of another scenario is at line 1. */
 function showProblem(problem: TextProblem): InputOf<typeof SCENARIO_PROBLEM> {
   const { file, line = 1, column = 1, message } = problem;
   if (file === WRITTEN_SCENARIO) return { line, column, message };
@@ -268,4 +280,20 @@ function refuseScenario({ scenarios }: State, name: string): ControlReply {
   const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
   const message = `${describe(name)} is neither a saved nor a shipped scenario${hint}`;
   return refuse('not_found', 404, message);
+}
+
+function showActive({ settings, counters }: State): InputOf<typeof ACTIVE_SCENARIOS> {
+  const scenarios = settings.active.map(({ name, description, rules }) => ({
+    name,
+    description,
+    rules: rules.map((rule) => ({
+      number: rule.number,
+      on: rule.on,
+      status: rule.reply?.status,
+      fault: rule.fault?.kind,
+      hold: rule.hold,
+      calls: countCalls(counters.rules, rule),
+    })),
+  }));
+  return { scenarios };
 }

@@ -195,7 +195,6 @@ function describeSetting({ now, frozen, real }: ValueOf<typeof CLOCK_SETTING>): 
   return parts.join(' and ');
 }
 
-/** A duration in its largest whole unit. */
 function formatDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '+';
   const size = Math.abs(milliseconds);

@@ -38,7 +38,6 @@ const SNAPSHOT = namedObject('Snapshot', {
 });
 type Snapshot = InputOf<typeof SNAPSHOT>;
 
-/** What a reset keeps by default: what was written by hand. */
 const DEFAULT_KEPT: readonly ResetPart[] = ['own-scenarios'];
 
 const RESET = object({
@@ -50,7 +49,7 @@ const RESET = object({
 
 const STATE = named('State', STORE);
 
-/** A whole store, in the form of a fixture. A reply has every collection. */
+/** A whole store, in the form of a fixture. */
 export interface StoreState {
   readonly animals: readonly JsonRecord<StoredRecord['animals']>[];
   readonly inventory: readonly JsonRecord<StoredRecord['inventory']>[];

@@ -1,6 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type CallArguments, ControlError, type JsonRoute } from '../../client/control-client.ts';
-import { readEvents } from '../../client/event-stream.ts';
+import {
+  type CallArguments,
+  ControlError,
+  type JsonRoute,
+  readEvents,
+} from '../../client/control-client.ts';
 import { capitalize } from './place.ts';
 import {
   arrivals,
