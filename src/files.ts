@@ -54,11 +54,7 @@ export class ContentError extends Error {
   }
 }
 
-/**
- * Reads every file that a flag names: a regular one, or a pipe such as bash's `<(…)`.
- *
- * @param limit in bytes; longer text is refused
- */
+/** Reads a regular file, or a pipe such as bash's `<(…)`, of at most `limit` bytes. */
 export async function readText(path: string, limit: number): Promise<TextReading> {
   try {
     return refuse(await stat(path), limit) ?? decode(await readFile(path), limit);
@@ -112,23 +108,14 @@ export function fingerprint(path: string): string {
 }
 
 export interface FileWatch {
-  /** Watches these files instead; new ones count as unchanged. */
   follow(paths: readonly string[]): void;
   close(): void;
 }
 
-/**
- * Milliseconds between two checks of the files. A change is reported once a further check finds
- * nothing new: editors write in several steps.
- */
+/** A change is reported once a further look finds nothing new: editors write in several steps. */
 const POLL_INTERVAL_MS = 50;
 
-/**
- * Watches files, which need not exist yet, by polling: events of the system differ between platforms,
- * and miss mounted folders and replaced files.
- *
- * @param onChange called after a change, one call at a time; must not reject
- */
+/** Polls, since events of the system miss mounted folders and replaced files. `onChange` must not reject. */
 export function watchFiles(
   paths: readonly string[],
   onChange: () => void | Promise<void>,

@@ -3,7 +3,6 @@ export const DEFAULTS = {
   port: 4010,
   fixture: 'default',
   seed: 1,
-  /** Exchanges kept in each sandbox. */
   journal: 1000,
   maxSandboxes: 10_000,
   /** Milliseconds. */
@@ -14,7 +13,6 @@ export const DEFAULTS = {
   healthTimeout: 3000,
   /** Milliseconds until a deployment's reply to `check` or `record` must be complete. */
   deploymentTimeout: 10_000,
-  /** Requests to a deployment in a second. */
   deploymentRate: 5,
   unknownStatus: 'pending',
 } as const;
@@ -25,19 +23,14 @@ export const DEFAULT_SANDBOX = 'default';
 /** The document's second deployment, at `/~staging/v1`. */
 export const STAGING_SANDBOX = 'staging';
 
-/** They always exist, in this order. */
 export const PERMANENT_SANDBOXES: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
 const KIB = 1024;
 const MIB = 1024 ** 2;
 
-/** @param of what is counted */
 const limit = (max: number, of: string) => ({ max, of });
 
-/**
- * The bounds where input enters, so that no cost behind them grows as a product of counts that a
- * caller chooses. docs/errors.md has the reasons.
- */
+/** No cost grows as a product of counts that a caller chooses. docs/errors.md has the reasons. */
 export const LIMITS = {
   nesting: limit(100, 'Levels of nesting in JSON and YAML'),
   problems: limit(20, 'Problems that a message lists'),

@@ -13,7 +13,6 @@ import type { Start } from './scenario/sandbox-start.ts';
 import type { FileStorage } from './storage/file.ts';
 import { MemoryStorage } from './storage/memory.ts';
 
-/** How a mock answers, whatever it starts from. */
 export interface MockOptions extends SandboxOptions, ControlOptions {
   /** Called after each exchange in any sandbox. */
   readonly observe?: Observer | undefined;
@@ -28,7 +27,6 @@ export interface MockParts
     Pick<ControlParts, 'guard' | 'certificate'> {
   readonly start: Start;
   readonly upstreams?: Upstreams | undefined;
-  /** Keeps the default sandbox. */
   readonly openFile?:
     | ((...sandbox: Parameters<SandboxParts['openStorage']>) => FileStorage)
     | undefined;
@@ -86,7 +84,6 @@ function guarded(observe: (event: ServerEvent) => void): (event: ServerEvent) =>
   };
 }
 
-/** What every call of an operation causes is reported once for each sandbox. */
 function reportFindings(onFinding: OnFinding): (event: ServerEvent) => void {
   const reported = new Set<string>();
   return ({ kind, sandbox, exchange }) => {

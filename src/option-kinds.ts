@@ -28,11 +28,8 @@ export interface OptionKind<Value = unknown, Own = Value> {
   readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
   /** Reads the JSON value of a flag, a variable or a member of a config file. */
   readonly shape: Shape<Value>;
-  /** Reads the value that code gives. */
   readonly own: Shape<Own>;
-  /** The placeholder in help and docs; none for a switch. */
   readonly placeholder?: string;
-  /** Whether it names a file that the command writes. */
   readonly writes?: true;
 }
 
@@ -87,7 +84,6 @@ export function milliseconds(min: number, max: number): OptionKind<number> {
   return count(min, max, 'MS');
 }
 
-/** Text in a flag, milliseconds in code. */
 export function inMilliseconds(
   placeholder: string,
   shape: Shape<number>,
@@ -127,7 +123,6 @@ export const REDIS = one(
   textThat(REDIS_ADDRESS_FORM, (value) => parseRedisAddress(value) !== undefined, 'something else'),
 );
 
-/** A base URL. Code can give a `URL`, too. */
 export const UPSTREAM: OptionKind<URL> = {
   ...one('URL', BASE_URL),
   own: {
@@ -190,7 +185,6 @@ export function dropUndefined(options: object): object {
   );
 }
 
-/** @param nameOf spells the name of an option as it was given */
 export function refusalText(
   [problem]: readonly ShapeProblem[],
   nameOf: (name: string) => string,

@@ -3,12 +3,10 @@ import { escapeCharacter } from './words.ts';
 /** Headers as they are written: names and values alternate. */
 export type RawHeaders = readonly string[];
 
-/** The first value of a header; `name` in lower case. */
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 
-/** Leaves out headers by their names in lower case. */
 export function withoutHeaders(headers: RawHeaders, names: ReadonlySet<string>): string[] {
   return headers.filter((_, at) => !names.has(headers[at - (at % 2)]?.toLowerCase() ?? ''));
 }
@@ -25,11 +23,7 @@ export const HOP_BY_HOP: readonly string[] = [
   'upgrade',
 ];
 
-/**
- * The headers that are passed on, as they were written.
- *
- * @param dropped those of one connection, to which `Connection` can add, and others; in lower case
- */
+/** @param dropped in lower case; a `Connection` header adds to them */
 export function endToEndHeaders(headers: RawHeaders, dropped: ReadonlySet<string>): string[] {
   const passed: string[] = [];
   const named: string[] = [];
@@ -42,12 +36,7 @@ export function endToEndHeaders(headers: RawHeaders, dropped: ReadonlySet<string
   return named.length === 0 ? passed : withoutHeaders(passed, new Set(named));
 }
 
-/**
- * Takes a body out of its content coding (RFC 9110, section 8.4).
- *
- * @param maxBytes of the result
- * @returns undefined for an unknown or broken coding, and for more bytes
- */
+/** Undefined for an unknown or broken coding (RFC 9110, section 8.4), and for more bytes. */
 export function decodeContent(
   bytes: Buffer,
   headers: RawHeaders,
@@ -76,12 +65,7 @@ export interface CurlRequest {
   readonly body?: string | undefined;
 }
 
-/**
- * A curl command for a POSIX shell. It sends exactly this request: curl reads no file for a body that
- * starts with `@`, expands no brackets in the URL, and adds no media type.
- *
- * @param options what follows `curl`, as words that need no quotes
- */
+/** For a POSIX shell: curl reads no file for a body with `@`, expands no brackets, adds no media type. */
 export function curlCommand(
   { method, url, headers, body }: CurlRequest,
   options: readonly string[] = ['-i'],

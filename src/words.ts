@@ -70,9 +70,7 @@ export function problemText({ path, expected, found }: Problem): string {
   return `${path}: expected ${expected}, found ${found}`;
 }
 
-/** A problem with a text or a file. */
 export interface TextProblem extends Problem {
-  /** What is wrong there, in words. */
   readonly message: string;
   /** The name of the text, and the place in it, from 1; left out if the whole file is wrong. */
   readonly file?: string;
@@ -80,7 +78,6 @@ export interface TextProblem extends Problem {
   readonly column?: number;
 }
 
-/** A problem as `FILE:LINE:COLUMN: MESSAGE`. */
 export function formatProblem({ file, line, column, message }: TextProblem): string {
   return file === undefined ? message : `${file}:${line}:${column}: ${message}`;
 }

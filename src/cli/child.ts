@@ -25,7 +25,6 @@ export type CommandEnding =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'timed-out'; readonly seconds: number }
-  /** `code` is that of Node's error, such as `ENOENT`. */
   | { readonly kind: 'not-started'; readonly code: string | undefined };
 
 export function describeEnding(ending: CommandEnding): { exitCode: number; text: string } {
@@ -55,10 +54,7 @@ export interface CommandOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Receives what the command prints. Without it, the command shares our input and output. */
   readonly onOutput?: ((text: string) => void) | undefined;
-  /**
-   * Whether the command gets a process group of its own, so that everything it starts can be ended
-   * with it. Not on a terminal: Ctrl-C and the keyboard reach only the foreground group.
-   */
+  /** Lets everything be ended together. Not on a terminal: Ctrl-C reaches only the foreground group. */
   readonly ownGroup: boolean;
   readonly timeout?: number | undefined;
   readonly grace?: number | undefined;
@@ -78,7 +74,6 @@ const POLL_INTERVAL_MS = 20;
 /** How long to wait for output after a command ended: a daemon may keep the pipe open. */
 const LAST_OUTPUT_TIMEOUT_MS = 500;
 
-/** Starts a program with its arguments; no shell is involved. */
 export function runCommand(
   [program = '', ...args]: readonly string[],
   { environment: env, onOutput, ownGroup, timeout = 0, grace = KILL_AFTER_MS }: CommandOptions,
@@ -90,7 +85,6 @@ export function runCommand(
     child.stdout?.setEncoding('utf8').on('data', onOutput);
     child.stderr?.setEncoding('utf8').on('data', onOutput);
   }
-  /** Passes a signal on. @returns whether any process received it */
   const send = (signal: NodeJS.Signals | 0): boolean => {
     if (!detached) return child.kill(signal);
     try {
@@ -154,7 +148,6 @@ export interface FinishedRun {
   readonly scenarios: readonly Scenario[];
 }
 
-/** Runs a command beside a new server each time, until a signal comes. */
 export class Runner {
   readonly settings: ServeSettings;
   readonly signals: Signals;
@@ -162,7 +155,6 @@ export class Runner {
   readonly #running = new Set<RunningCommand>();
   #files: Promise<LoadedFiles | undefined> | undefined;
 
-  /** @param pass passes a signal on to a running command */
   constructor(
     words: readonly string[],
     flags: Flags,
@@ -180,7 +172,7 @@ export class Runner {
     settings: RunSettings,
     options: Omit<CommandOptions, 'environment'>,
   ): Promise<FinishedRun | undefined> {
-    // Loaded once: a pipe can be read only once. A signal must end the wait for its writer.
+    // Loaded once: a pipe can be read only once.
     this.#files ??= Promise.race([load(this.settings), this.signals.first]);
     const files = await this.#files;
     if (files === undefined) return undefined;

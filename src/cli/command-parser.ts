@@ -43,7 +43,6 @@ const GUIDE = `For scripts and agents: ${join(packageRoot, 'docs/agents.md')}`;
 
 const OPTIONS = ASSUMPTION_IDS.flatMap((id) => optionNames(id).map((name) => `${id}=${name}`));
 
-/** What completes flags and the words of commands. Most can have other values, too. */
 const COMPLETIONS: Readonly<Record<string, readonly string[]>> = {
   assume: OPTIONS,
   allow: OPTIONS,
@@ -70,12 +69,6 @@ const PARSER_CONFIGURATION = {
   'strip-aliased': true,
 };
 
-/**
- * @param width of the help, in columns
- * @returns what to run, or the text to print: the help, the version or completions
- * @throws UsageError for an unknown command or flag, a flag without its value, and too few or too many
- *   words
- */
 export async function parseCommandLine(
   words: readonly string[],
   width: number,
@@ -162,10 +155,7 @@ function readTexts(name: FlagName, given: unknown): string[] {
   });
 }
 
-/**
- * What yargs would take differently: a switch gets its value in its own word, so that it does not take
- * the next one, and whoever asks for the help or the version gets it, whatever else is wrong.
- */
+/** A switch would take the next word as its value. Whoever asks for the help gets it, whatever is wrong. */
 function prepare(words: readonly string[]): string[] {
   const end = words.includes('--') ? words.indexOf('--') : words.length;
   const own = words.slice(0, end).map((word) => {
@@ -187,7 +177,6 @@ const SWITCHES: ReadonlySet<string> = new Set(
   FLAG_NAMES.filter((name) => flagShape(name).type === 'switch').map(spell),
 );
 
-/** @throws UsageError for unknown flags, and for too few or too many words */
 function readInvocation(command: CommandName, argv: Readonly<Record<string, unknown>>): Invocation {
   const { takes, runs } = commandShape(command);
   const listWords = (name: string) => [argv[name] ?? []].flat().map(String);
@@ -237,7 +226,6 @@ function unknownFlag(command: CommandName, name: string): UsageError {
   return new UsageError(`${problem}; ${help} lists its flags`);
 }
 
-/** The words to complete, as yargs understands them. */
 function joinAssignment([asks = '', program = '', ...typed]: readonly string[]): string[] {
   // yargs completes flags only after the name of a command.
   const isOfServe = !COMMAND_NAMES.some((name) => typed.includes(name));

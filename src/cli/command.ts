@@ -14,11 +14,9 @@ interface CommandShape {
   readonly aliases?: readonly string[];
   /** The words that it takes besides flags; for a command that runs another, those after `--`. */
   readonly takes: Words;
-  /** Whether it runs the command that follows `--`. */
   readonly runs?: true;
   readonly summary: string;
   readonly about?: string;
-  /** Each line leaves out the program's name. */
   readonly examples: readonly (readonly [line: string, effect: string])[];
 }
 
@@ -183,7 +181,6 @@ export function requireWords(
   throw new UsageError(words.length > 0 ? `${needs}; found ${describe(words.join(' '))}` : needs);
 }
 
-/** @param origin the flag or the action that names the file, for the UsageError if it cannot be read */
 export async function readTextFile(
   file: string,
   origin: string,

@@ -6,7 +6,6 @@ import { Failure, readCertificate, refusal, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 import { createProgress, formatNotice, type Terminal } from './terminal.ts';
 
-/** Shows the progress of work with a deployment, and closes the client at the end. */
 export async function workWith<T>(
   client: DeploymentClient,
   command: 'check' | 'record',
@@ -43,13 +42,7 @@ export async function connect(url: string, flags: Flags): Promise<DeploymentClie
   return new DeploymentClient({ url: base, key, timeout, rate, ca, variables: process.env });
 }
 
-/**
- * Names the host and the number of requests before the first one. For a host other than this machine,
- * asks on a terminal unless `yes` is given.
- *
- * @param requests such as `up to 90 requests, 40 of which change something`
- * @throws UsageError if nobody agrees
- */
+/** Names the host and `requests`, such as `up to 90 requests`; asks unless the host is this machine. */
 export async function askConsent(
   url: URL,
   requests: string,

@@ -28,7 +28,6 @@ const LOAD = {
   completion: async () => (await import('./commands/print.ts')).completion,
 } as const satisfies Record<CommandName, () => Promise<Command>>;
 
-/** How long a stopped server waits for the reader of its log. */
 const LAST_LOG_TIMEOUT_MS = 1000;
 
 /** Runs a command line and returns its exit code; throws what `whatWentWrong` puts into words. */
@@ -68,10 +67,7 @@ export function whatWentWrong(error: unknown): { readonly text: string; readonly
   return { text: `petstore-mock: ${escapeLines(message)}\n`, code: isUsage ? 2 : 1 };
 }
 
-/**
- * Checks every file that a command will write, and makes its folder: after a long run, it would be too
- * late.
- */
+/** Also makes the folders of the files: after a long run, it would be too late. */
 function requireWritable(command: CommandName, flags: Flags): void {
   for (const name of listFlags(command).filter((flag) => flagShape(flag).writes)) {
     for (const file of [flags[name]].flat()) {

@@ -29,7 +29,6 @@ interface FlagInput {
   readonly origin: string;
 }
 
-/** The flags that one place gives: the command line, the environment or a config file. */
 export type Layer = ReadonlyMap<FlagName, FlagInput>;
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -99,7 +98,6 @@ const SERVICE_LINK = /^(?:tcp|udp):\/\//;
 /** The variables that a surrounding `exec` or `sweep` sets for its command. */
 const OF_RUN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
 
-/** The flags that a command reads from variables, by variable. */
 function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
   if (command === 'ctl') {
     const own = (['url', 'sandbox', 'token', 'ca'] as const).map(
@@ -111,10 +109,7 @@ function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
   return new Map(flags.map((flag) => [variableFor(flag), flag]));
 }
 
-/**
- * The flags in the environment. Ignores empty variables. Only `ctl` reads what a surrounding `exec` or
- * `sweep` sets, which is all that sets the address of the control API.
- */
+/** Only `ctl` reads what a surrounding `exec` or `sweep` sets for its command. */
 function readEnvironment(command: CommandName, variables: Variables): Layer {
   const known = listVariables(command);
   const isBeside = command !== 'ctl' && variables[MOCK_VARIABLES.controlUrl] !== undefined;
@@ -172,7 +167,6 @@ function fileError(problems: readonly TextProblem[]): UsageError {
 /** Flags for which a plain word is the name of something that ships, not a path. */
 const SHIPPED: readonly FlagName[] = ['fixture', 'scenarios'];
 
-/** Resolves the paths in a flag's value against the folder of the config file. */
 function resolveBeside(file: string, flag: FlagName, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => resolveBeside(file, flag, item));
   const isPath = ['FILE', 'DIR'].includes(flagShape(flag).placeholder ?? '');

@@ -77,7 +77,6 @@ const RATE = convert(text(), (option, at, report) =>
   ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => report({ ...misfit, at })),
 );
 
-/** All flags under the headings of the help, by the name of the option that each sets. */
 export const FLAG_GROUPS = {
   Address: {
     ...OPTION_GROUPS.Address,
@@ -229,9 +228,7 @@ export type FlagName = keyof typeof FLAGS;
 
 export const FLAG_VALUES = object(FLAGS);
 
-/** The flags that were given in any place, each as its shape reads it. */
 export interface Flags extends ValueOf<typeof FLAG_VALUES> {
-  /** What a check of a deployment found out, if it saved the config file. */
   readonly checked?: SavedVerdicts | undefined;
 }
 
@@ -269,7 +266,6 @@ export function listFlags(command: CommandName): FlagName[] {
   return FLAG_NAMES.filter((name) => flagShape(name).commands.includes(command));
 }
 
-/** The flag that is spelled so, one of the command if it has it. */
 export function findFlag(spelling: string, command: CommandName): FlagName | undefined {
   return [...listFlags(command), ...FLAG_NAMES].find((name) => spell(name) === spelling);
 }

@@ -132,9 +132,7 @@ function jsonLine(members: object): string {
   return `${JSON.stringify(members).replace(BEYOND_ASCII, escapeCharacter)}\n`;
 }
 
-/** The log: one line for each exchange, finding and control call. */
 export interface Log {
-  /** What a server calls for each line. */
   readonly hooks: Pick<ServerOptions, 'observe' | 'onFinding' | 'onControlCall'>;
   readonly flush: () => void;
 }

@@ -20,8 +20,7 @@ function explain(error: unknown): number {
   return code;
 }
 
-// A server keeps running if nobody reads its output. Commands that print more check for it
-// themselves.
+// A server keeps running if nobody reads its output.
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 

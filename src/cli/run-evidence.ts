@@ -24,7 +24,6 @@ const LABEL_COLUMN = 15;
 
 const MAX_EXAMPLES = 3;
 
-/** A kind of finding, how often it was made, and the first call that caused it. */
 export interface FindingSummary {
   readonly code: string;
   readonly count: number;
@@ -113,7 +112,6 @@ function assumedReplies({ assumed }: CoverageEvidence['coverage']) {
   return { code: 'assumed', count: total, reason: [...by].join(', ') };
 }
 
-/** Which assumptions could have changed what a run was shown. */
 export class AssumptionTracker {
   readonly #signs = new Set<Sign>();
   #calls = 0;

@@ -13,21 +13,18 @@ import { describe } from '../words.ts';
 import { Failure, refusal, UsageError } from './command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
 
-/** @throws UsageError, Failure with what to do about it */
 export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
   return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) => {
     throw explain(error, settings);
   });
 }
 
-/** Loads the files that `start` starts from. */
 export function load(settings: ServeSettings): Promise<LoadedFiles> {
   return loadFiles(settings).catch((error) => {
     throw explain(error, settings);
   });
 }
 
-/** Node's error codes for a path that no file can have. */
 const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
 function explain(cause: unknown, { host, port }: ServeSettings): unknown {
@@ -66,10 +63,8 @@ function explain(cause: unknown, { host, port }: ServeSettings): unknown {
   }
 }
 
-/** The options of a server, with the address that messages name. */
 export type ServeSettings = ServerOptions & { readonly host: string; readonly port: number };
 
-/** @throws UsageError for flags that exclude each other */
 export function serveSettings(flags: Flags): ServeSettings {
   const { host = DEFAULTS.host, port = DEFAULTS.port } = flags;
   const { key: valid, readOnlyKey: readOnly, invalidKey: invalid, anyKey: any } = flags;
@@ -83,10 +78,7 @@ export function serveSettings(flags: Flags): ServeSettings {
   return { ...options, host, port };
 }
 
-/**
- * Milliseconds in which further signals count as the same request. Ctrl-C reaches every process of
- * the terminal, and `npx` and `npm run` then forward the signal that they got.
- */
+/** Ctrl-C reaches every process of the terminal, and `npx` then forwards the signal that it got. */
 const SAME_REQUEST_MS = 250;
 
 export type PassedSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
@@ -115,7 +107,6 @@ export class Signals {
     }
   }
 
-  /** The exit code for the last signal; undefined if none came. */
   get exitCode(): number | undefined {
     return this.#last && signalExitCode(this.#last);
   }

@@ -3,7 +3,6 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { isObject } from '../contract/records.ts';
 import { escapeCharacter } from '../words.ts';
 
-/** Where a command prints, and who reads it. */
 export interface Terminal {
   readonly output: Writable;
   /** For messages that only people read. */
@@ -37,10 +36,7 @@ export function createTerminal(
   };
 }
 
-/**
- * Lets a terminal take what is written when it can. Node waits for it, so that one that is paused
- * (Ctrl-S) would stop the whole program.
- */
+/** Node waits for a terminal, so one that is paused (Ctrl-S) would stop the whole program. */
 export function writeInBackground(stream: Writable): void {
   const handle: unknown = Reflect.get(stream, '_handle');
   const setBlocking = isObject(handle) ? handle.setBlocking : undefined;
@@ -79,7 +75,6 @@ export function escapeControls(text: string): string {
   return text.replace(UNSAFE, escapeCharacter);
 }
 
-/** The same for text that keeps its line breaks. */
 export function escapeLines(text: string): string {
   return text.split('\n').map(escapeControls).join('\n');
 }
@@ -109,7 +104,6 @@ export function renderTable(
   return rows.map((row) => renderRow(row, widths, indent)).join('');
 }
 
-/** A table under a heading. */
 export function renderSection(title: string, rows: Rows, style: Style): string {
   return `${bold(title, style)}\n${renderTable(rows, style)}`;
 }

@@ -12,7 +12,6 @@ export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** @throws Failure if the file cannot be written */
 export function writeText(file: string, text: string): void {
   try {
     writeFileSync(file, text);
@@ -25,12 +24,10 @@ function cannotWrite(file: string, cause: unknown): Failure {
   return new Failure(`cannot write ${file}: ${asError(cause).message}`, { cause });
 }
 
-/** @throws UsageError if the file of a flag exists */
 export function requireNew(file: string, flag = '--output'): void {
   if (existsSync(file)) throw new UsageError(`${flag}: ${file} exists; --force overwrites it`);
 }
 
-/** @throws Failure if the file cannot be written */
 export function writeStore(store: Store, file: string): Promise<void> {
   return writeFixture(store, file).catch((error) => {
     throw cannotWrite(file, error);

@@ -173,7 +173,6 @@ function code(text: string): Markup {
   return markup`<code>${text}</code>`;
 }
 
-/** For light and dark screens of any width, and for paper. */
 const STYLE = `
 :root{color-scheme:light dark;--ink:#1c1917;--quiet:#655f5a;--paper:#fff;--card:#f6f5f3;--line:#dedad5;--good:#166534;--good-soft:#d6f0de;--bad:#a63208;--bad-soft:#fdeadf}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#eceae7;--quiet:#a39d96;--paper:#171615;--card:#211f1e;--line:#3a3735;--good:#5fd38a;--good-soft:#16351f;--bad:#ff9a5c;--bad-soft:#3b2114}}

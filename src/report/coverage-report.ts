@@ -7,11 +7,7 @@ export interface CoverageEvidence {
   readonly findings: FindingsReport;
 }
 
-/**
- * What `--coverage` writes, by the ending of the file's name.
- *
- * `missed`: the run missed `--require-coverage`, so missing documented replies fail in JUnit.
- */
+/** `missed`: the run missed `--require-coverage`, so missing documented replies fail in JUnit. */
 export const REPORT_FORMATS: Readonly<
   Record<string, (evidence: CoverageEvidence, missed: boolean) => string>
 > = {
@@ -48,7 +44,6 @@ function countEqual(findings: readonly Finding[]) {
   return [...examples.values()];
 }
 
-/** The first examples of a group, and how many findings are left. */
 export function describeExamples(
   { count, examples }: FindingGroup,
   max: number,

@@ -38,12 +38,6 @@ test.each(['--version', 'completion bash'])(
 );
 
 describe('--help', () => {
-  test('names the page for scripts and agents, which has at most 80 lines', async () => {
-    const { stdout } = await runInProcess(['--help']);
-    const [, file = ''] = /^For scripts and agents: (.*)$/m.exec(stdout) ?? [];
-    expect(readFileSync(file, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(80);
-  });
-
   test('shows examples that work', async () => {
     const { stdout } = await runInProcess(['--help']);
     const [, section = ''] = /^Examples:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
@@ -88,21 +82,6 @@ describe('health', () => {
 
 describe('generate', () => {
   const SIZE = ['--animals', '30', '--orders', '9', '--seed', '7'];
-
-  test('writes a fixture that serves the same store as the same flags do', async () => {
-    const { code, stdout } = await runInProcess(['generate', ...SIZE]);
-    expect(code).toBe(0);
-    const file = join(folder, 'piped.json');
-    writeFileSync(file, stdout);
-    const [fromFixture, fromFlags] = await Promise.all([
-      startServer({ port: 0, fixture: file }),
-      startCommand(['--port', '0', ...SIZE]),
-    ]);
-    for (const path of ['/pets?limit=100', '/inventory', '/store/orders']) {
-      expect(await recordsAt(fromFixture.url, path)).toBe(await recordsAt(fromFlags.url, path));
-    }
-    await Promise.all([fromFixture.close(), fromFlags.stop()]);
-  });
 
   test('overwrites a file only with --force', async () => {
     const file = join(folder, 'store.json');
@@ -170,12 +149,6 @@ describe('assumptions', () => {
     expect(listed).toContainEqual(JSON.parse(one.stdout));
     expect(JSON.parse(one.stdout)).toMatchObject({ default: 'none', chosen: '3/s' });
   });
-});
-
-test('openapi prints the document of the service, for a server of your own', async () => {
-  const url = 'http://mock.test/v1';
-  const { stdout } = await runInProcess(['openapi', '--documented', '--server-url', url]);
-  expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0', servers: [{ url }, {}] });
 });
 
 test('scenarios lists what ships, also as JSON, and prints one that is valid as a file', async () => {

@@ -55,7 +55,7 @@ describe('ctl', () => {
     rewind: ['rewind 3', /^rewound to before call 3\n$/],
     snapshot: ['snapshot before', /^name +animals .*\nbefore +64 +64 +14\n$/],
     restore: ['restore before', /^restored before\n$/],
-    use: ['use outage slow', /\n1 +outage .*\n2 +slow /],
+    use: [`use outage ${join(folder, 'verbs.yaml')}`, /\n1 +outage .*\n2 +slow .*\n3 +verbs\b/],
     save: [`save mine ${join(folder, 'verbs.yaml')}`, /^saved mine\n$/],
     assume: ['assume cancel-again=404', /\ncancel-again +404 +409 /],
     clock: ['clock 2030-11-06T00:00:00Z --freeze', /^2030-11-06T00:00:00\.000Z, frozen\n$/],
@@ -103,14 +103,6 @@ describe('ctl', () => {
     expect((await ctl('call', 'getScenarioSource', 'name=a.1')).stdout).toBe('extends: slow\n');
     const removed = await ctl('call', 'deleteScenario', 'name=a.1');
     expect(removed).toMatchObject({ code: 0, stdout: 'deleteScenario\n' });
-  });
-
-  test('uses a file as a scenario of its name, among others', async () => {
-    const { mock, ctl } = sandbox();
-    const file = join(folder, 'busy.yaml');
-    writeFileSync(file, 'rules: [{ on: getPet, reply: { status: 503 } }]\n');
-    expect((await ctl('use', 'slow', file)).stdout).toMatch(/1 +slow .*\n2 +busy/);
-    expect(await send(mock, 'GET', '/pets/1')).toBe(503);
   });
 
   test('reads the values of fields as the fields are', async () => {
@@ -173,13 +165,6 @@ describe('ctl', () => {
     expect(await mock.scenario.get()).toEqual([]);
   });
 
-  test('moves the clock, and returns to real time', async () => {
-    const { ctl } = sandbox();
-    await ctl('clock', '2030-11-06T00:00:00Z', '--freeze');
-    expect((await ctl('clock', '+P30D')).stdout).toBe('2030-12-06T00:00:00.000Z, frozen\n');
-    expect((await ctl('clock', 'real')).stdout).toMatch(/, real time\n$/);
-  });
-
   test('follows exchanges until the server stops', async () => {
     // What the loop sends while the command starts must not push anything out.
     const own = await startPetstoreMock({ journal: 100_000 });
@@ -194,6 +179,13 @@ describe('ctl', () => {
     await own.stop();
     expect((await exited).code).toBe(1);
     expect(printed.stderr).toBe('petstore-mock: the server ended the stream\n');
+  });
+
+  test('moves the clock, and returns to real time', async () => {
+    const { ctl } = sandbox();
+    await ctl('clock', '2030-11-06T00:00:00Z', '--freeze');
+    expect((await ctl('clock', '+P30D')).stdout).toBe('2030-12-06T00:00:00.000Z, frozen\n');
+    expect((await ctl('clock', 'real')).stdout).toMatch(/, real time\n$/);
   });
 
   test('says how many exchanges it could not follow', async () => {

@@ -94,15 +94,6 @@ describe('a sweep', () => {
     const failed = readSwept(allowed).runs.filter(({ verdict }) => verdict !== 'passed');
     expect(failed).toMatchObject([{ option: 'shown', verdict: 'allowed' }]);
   });
-
-  test('with --all runs every assumption', async () => {
-    const flags = ['--all', '--json', '--jobs', '8', '--allow-no-calls'];
-    const { code, stdout, stderr } = await sweepShell(flags, ':');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const { runs, untouched } = readSwept({ stdout });
-    const others = ASSUMPTION_IDS.flatMap((id) => assumptionShape(id).options.slice(1));
-    expect([runs.length, untouched]).toEqual([others.length, []]);
-  });
 });
 
 test('a run that fails is repeated once, and is flaky if it then passes', async () => {

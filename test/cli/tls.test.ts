@@ -43,20 +43,6 @@ describe('a server under --tls', () => {
     expect(code, stderr).toBe(0);
     if (command === 'exec') expect(stdout).toBe('https: 200 true\n');
   });
-
-  test('keeps the certificates that the command trusted before', async () => {
-    const others = join(folder, 'others.pem');
-    writeFileSync(others, '# certificates of the company\n');
-    const { stdout } = await runCommand(
-      ['exec', '--tls', '--', 'sh', '-c', 'cat "$PETSTORE_MOCK_CA"'],
-      {
-        NODE_EXTRA_CA_CERTS: others,
-      },
-    );
-    expect(stdout).toMatch(
-      /^-----BEGIN CERTIFICATE-----\n[^-]+-----END CERTIFICATE-----\n# certif/,
-    );
-  });
 });
 
 test('without --tls, the command gets no certificate, not even that of a surrounding exec', async () => {

@@ -71,7 +71,6 @@ async function readEarlier(file: string): Promise<EarlierCheck> {
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }
 
-/** @param changes undefined without `--against` */
 function renderCheck(
   report: CheckReport,
   changes: readonly CheckChange[] | undefined,

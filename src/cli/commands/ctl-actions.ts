@@ -22,7 +22,6 @@ import {
   type Result,
 } from './ctl-tables.ts';
 
-/** Exchanges that `requests` prints unless `limit` says otherwise. */
 const MAX_EXCHANGES = 20;
 
 const ACTIONS = {
@@ -228,7 +227,6 @@ function isFile(word: string): boolean {
   return /[\\/]|\.(?:ya?ml|json)$/i.test(word);
 }
 
-/** Saves a scenario in the sandbox, by default under the name of its file. */
 async function saveFile(
   client: ControlClient,
   file: string,
@@ -247,7 +245,6 @@ function splitName(words: readonly string[]): [name: string | undefined, others:
   return [name, words.filter((word) => word !== name)];
 }
 
-/** A hint for a duration as people write it, such as 90m or 2d. */
 function durationHint(text: string): string {
   const [, count, unit = ''] = /^\+?(\d+)([smhdw])$/i.exec(text) ?? [];
   if (count === undefined) return '';

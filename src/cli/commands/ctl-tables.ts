@@ -9,7 +9,6 @@ import { bold, escapeControls, renderTable, type Style } from '../terminal.ts';
 export interface Action {
   readonly takes: Words;
   readonly flags?: readonly FlagName[];
-  /** Whether it is about the server rather than one sandbox. */
   readonly ofServer?: true;
   readonly summary: string;
   readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
@@ -62,7 +61,6 @@ export function exchangeRow({ number, method, target, ...reply }: RecordedExchan
   };
 }
 
-/** The values in words such as `status=shipped`, by name. */
 export function parseAssignments(words: readonly string[]): Record<string, string> {
   const assignments = words.map((word) => {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];

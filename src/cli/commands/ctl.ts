@@ -44,7 +44,6 @@ async function openClient(flags: Flags, ofServer: boolean): Promise<ControlClien
   return client.sandbox(ofServer ? DEFAULT_SANDBOX : (sandbox ?? named));
 }
 
-/** Prints exchanges as they happen, until the server or the user ends it. */
 async function follow(
   client: ControlClient,
   words: readonly string[],

@@ -11,7 +11,6 @@ import {
 import { formatAddress } from '../../http/target.ts';
 import { DEFAULT_SANDBOX } from '../../limits.ts';
 
-/** The request that gets the success of each operation. */
 const EXAMPLES: Readonly<Record<OperationId, RequestChange>> = {
   listPets: {},
   createPet: { body: '{"name":"Rex","categoryId":1}' },
@@ -52,14 +51,12 @@ export interface ReplyRecipe {
 
 export interface RecipeStep {
   readonly method: string;
-  /** Below the origin, with the sandbox. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | number | undefined;
   readonly times: number;
 }
 
-/** Every documented reply, then every assumed one, operation by operation. */
 export function listReplies(): ReplyRecipe[] {
   const documented = DOCUMENTED_REPLIES.map(({ operation, status }): ReplyRecipe => {
     const { way = {} } = operationShape(operation).replies[status] ?? {};
@@ -122,12 +119,7 @@ function createCall(operation: OperationId, prefix: string, sent: RequestChange 
   };
 }
 
-/**
- * The requests of a way, safe to repeat: those that change something are for a sandbox of their own,
- * which they reset first.
- *
- * @param sandbox gets the others
- */
+/** Safe to repeat: requests that change something go to a sandbox of their own, reset first. */
 export function listSafeSteps(recipe: ReplyRecipe, way: WayName, sandbox?: string): RecipeStep[] {
   const steps = listSteps(recipe, way, sandbox);
   const changes =

@@ -38,8 +38,7 @@ export const serve: Command = async ({ flags, terminal }) => {
   const settings = serveSettings(flags);
   refuseItself(flags, settings.port);
   await askToForward(flags, terminal);
-  // Before the start, which can be slow: process 1 of a container ignores signals that it does not
-  // handle.
+  // First: process 1 of a container ignores signals that it does not handle.
   const signals = new Signals(['SIGTERM', 'SIGINT']);
   const format = flags.log ?? (terminal.interactive ? 'pretty' : 'json');
   const log = openLog(terminal, format);
@@ -50,7 +49,7 @@ export const serve: Command = async ({ flags, terminal }) => {
   const onReload = (problem: Error | undefined) => notify(reloadNotice(problem));
   const starting = start({ ...settings, ...log?.hooks, onReload, onNotice: notify });
   const server = await Promise.race([starting, signals.first]);
-  // The start may still be waiting for a pipe or a lock.
+  // The start may still be waiting for a lock or for Redis.
   if (server === undefined) return { exitCode: 0 };
   terminal.output.write(`petstore-mock ready ${server.url}\n`);
   const { controlToken: token } = server;

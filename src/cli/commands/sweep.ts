@@ -97,11 +97,9 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
   return { text: renderSweep(result, terminal.style), json: result, exitCode };
 };
 
-/** Returns what runs the command under other options, or returns undefined if a signal came. */
 function createRun(runner: Runner, limit: number | undefined, notify: (message: string) => void) {
   const printed = new Set<string>();
   const onNotice = (message: string) => {
-    // Every run has the same notices.
     if (!printed.has(message)) notify(message);
     printed.add(message);
   };
@@ -190,10 +188,8 @@ interface SweepResult {
   readonly command: readonly string[];
   readonly baselineSeconds: number;
   readonly runs: readonly VariantRun[];
-  /** Assumptions that were not run because the baseline did not touch them. */
   readonly untouched: readonly AssumptionId[];
   readonly decidedByScenario: readonly AssumptionId[];
-  /** Variants that were not run because of an interruption. */
   readonly notRun: readonly Variant[];
 }
 

@@ -25,12 +25,6 @@ export const validate: Command = async ({ flags, positionals }) => {
   return { text, json: results, exitCode: isValid ? 0 : 2 };
 };
 
-/**
- * Validates a fixture or a scenario, including the files that it extends and starts from.
- *
- * @param base what a scenario starts from if it does not say so itself
- * @returns every problem
- */
 export async function validateFile(
   file: string,
   base: StoreChoice = {},
