@@ -245,8 +245,9 @@ describeDashboard('a tester', (open, browser) => {
     });
     await page.getByText('Created from-a-file.').waitFor();
     await page.getByLabel('Description').fill('Later.');
-    await page.getByLabel('Description').press('Tab');
     await page.getByText('Not saved; this tab keeps it').waitFor();
+    await page.reload();
+    await edited(page, 'description: Later.');
     await page.getByRole('link', { name: 'Edit rule 1' }).click();
     expect(await page.getByLabel('Delay in ms').inputValue()).toBe('50');
     await page.getByLabel('Delay in ms').fill('900000');

@@ -150,11 +150,13 @@ function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
   last.current = parts ?? last.current;
   const { description = '', rules = [] } = last.current ?? {};
   const isBroken = checked.value !== undefined && parts === undefined;
-  const apply = ({ key, ctrlKey, metaKey, currentTarget }: KeyboardEvent) => {
-    if (key !== 'Enter' || !(ctrlKey || metaKey)) return;
-    // What is typed into the description changes the text when the focus leaves it.
-    if (currentTarget instanceof HTMLInputElement) currentTarget.blur();
-    onApply();
+  useEffect(() => {
+    // It follows the text, except while somebody types into it.
+    const field = document.querySelector<HTMLInputElement>('[name="description"]');
+    if (field !== null && field !== document.activeElement) field.value = description;
+  }, [description]);
+  const apply = ({ key, ctrlKey, metaKey }: KeyboardEvent) => {
+    if (key === 'Enter' && (ctrlKey || metaKey)) onApply();
   };
   const show = (line: number, column: number) => {
     const before = text.split('\n').slice(0, line - 1);
@@ -165,12 +167,11 @@ function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
   return (
     <>
       <Field
-        key={description}
         name="description"
         label={isBroken ? 'Description (the YAML below has mistakes)' : 'Description'}
         disabled={isBroken}
         value={description}
-        onChange={({ currentTarget: { value } }) => onDescription(value)}
+        onInput={({ currentTarget: { value } }) => onDescription(value)}
         onKeyDown={apply}
       />
       <textarea
