@@ -33,34 +33,32 @@ describe('on loopback', () => {
   });
 
   test.each([
-    ['localhost:4010', 'http://localhost:4010', undefined],
-    ['LOCALHOST:4010', 'http://localhost:4010', undefined],
-    ['localhost:80', 'http://localhost', undefined],
-    ['localhost', 'https://localhost', undefined],
-    ['[::1]:4010', 'http://[::1]:4010', undefined],
-    ['localhost:4010', 'http://evil.example', 403],
-    ['localhost:4010', 'http://localhost', 403],
-    ['localhost:4010', 'http://localhost:4011', 403],
-    ['localhost:4010', 'http://127.0.0.1:4010', 403],
-    ['localhost:4010', 'http://localhost:4010.evil.example', 403],
-    ['localhost:4010', 'http://evil.example@localhost:4010', 403],
-    ['localhost:4010', 'chrome-extension://localhost:4010', 403],
-    ['localhost:4010', 'localhost:4010', 403],
-    ['localhost:4010', 'null', 403],
-    ['localhost:4010', '', 403],
-  ])('a call to %s from a page of the origin %j gives %s', (host, origin, status) => {
-    expect(statusOf({}, { host, origin })).toBe(status);
+    ['localhost:4010', 'http://localhost:4010'],
+    ['LOCALHOST:4010', 'http://localhost:4010'],
+    ['localhost:80', 'http://localhost'],
+    ['localhost', 'https://localhost'],
+    ['[::1]:4010', 'http://[::1]:4010'],
+  ])('a call to %s from a page of the origin %s is allowed', (host, origin) => {
+    expect(statusOf({}, { host, origin })).toBeUndefined();
   });
 
-  test.each([
-    ['cross-site', 403],
-    ['same-site', 403],
-    ['same-origin, cross-site', 403],
-    ['', 403],
-    ['same-origin', undefined],
-    ['none', undefined],
-  ])('Sec-Fetch-Site: %j gives %s', (site, status) => {
-    expect(statusOf({}, { host: 'localhost:4010', 'sec-fetch-site': site })).toBe(status);
+  test('calls from pages of other origins are refused', () => {
+    const host = 'localhost:4010';
+    const origins = words(`
+      http://evil.example http://localhost http://localhost:4011 http://127.0.0.1:4010
+      http://localhost:4010.evil.example http://evil.example@localhost:4010
+      chrome-extension://localhost:4010 localhost:4010 null`);
+    for (const origin of [...origins, '']) {
+      expect([origin, statusOf({}, { host, origin })]).toEqual([origin, 403]);
+    }
+    const sites = { 'cross-site': 403, 'same-site': 403, 'same-origin, cross-site': 403, '': 403 };
+    for (const [site, status] of Object.entries({
+      ...sites,
+      'same-origin': undefined,
+      none: undefined,
+    })) {
+      expect([site, statusOf({}, { host, 'sec-fetch-site': site })]).toEqual([site, status]);
+    }
   });
 });
 

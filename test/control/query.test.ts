@@ -151,10 +151,7 @@ test('a large collection is read no further than a page needs', () => {
   const source = {
     size: 200_000,
     *ascending() {
-      for (let id = 1n; ; id += 1n) {
-        drawn += 1;
-        yield { id, name: 'Rex', categoryId: 1n };
-      }
+      for (let id = 1n; ; id += 1n, drawn += 1) yield { id, name: 'Rex', categoryId: 1n };
     },
   };
   const page = select('animals', '_page=2&_limit=10', source);
