@@ -30,11 +30,7 @@ import {
   sendReply,
 } from './reply.ts';
 
-/**
- * The whole mock as one Express app.
- *
- * @param load Express, which the caller imports only when needed, since that slows the start
- */
+/** @param load Express, which the caller imports only when needed: that slows the start */
 export function createExpressApp(
   load: typeof express,
   service: ServiceHandler,

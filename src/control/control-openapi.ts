@@ -60,7 +60,6 @@ export function createControlOpenApi(
   };
 }
 
-/** The errors of most endpoints. */
 const SHARED = {
   Invalid: { status: 400, description: 'The input or the name of the sandbox is invalid.' },
   Unauthorized: { status: 401, description: 'The control token is missing or wrong.' },

@@ -31,10 +31,7 @@ interface EndpointBody<T, In = unknown, Optional extends boolean = boolean> {
 
 type Replies = Readonly<Record<number, Shape<unknown> | string>>;
 
-/**
- * A row of the table that the routes, the OpenAPI document and the client are made from. `Types` is
- * what the compiler knows of it, by which it checks calls of a client.
- */
+/** A row of the table of endpoints. By `Types`, the compiler checks calls of a client. */
 export interface Endpoint<Types = unknown> {
   readonly id: string;
   readonly method: Method;
@@ -57,7 +54,6 @@ export interface Endpoint<Types = unknown> {
   readonly replies: Replies;
   /** Of replies that have a shape; JSON by default. */
   readonly mediaType?: string | readonly string[];
-  /** What the headers of such replies say, by name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Needs no token and no sandbox. */
   readonly open?: true;
@@ -65,7 +61,6 @@ export interface Endpoint<Types = unknown> {
   readonly quiet?: true;
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
-  /** Gets the query and the body as their shapes read them. */
   handle(call: ControlCall): ControlReply | Promise<ControlReply>;
   /** Never set. */
   readonly types?: Types;
@@ -75,7 +70,6 @@ export interface TaggedEndpoint extends Endpoint {
   readonly tag: { readonly name: string; readonly description: string };
 }
 
-/** The JSON of the body, the query and the reply of a route. */
 export interface EndpointTypes<R = Route, Body = unknown, Query = unknown, Value = unknown> {
   readonly route: R;
   readonly body: Body;
@@ -195,14 +189,13 @@ export function findServiceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
-/** Parts of a state that change, and the reply to the call. */
 export interface StateEdit extends Partial<State> {
   readonly reply: ControlReply;
   readonly clears?: 'journal' | 'all' | undefined;
 }
 
 /**
- * Changes parts of a sandbox's state. An edit that returns a mere reply changes nothing.
+ * An edit that returns a mere reply changes nothing.
  *
  * @param what the change in words, for the journal
  */

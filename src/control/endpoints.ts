@@ -97,7 +97,6 @@ export const ENDPOINTS: readonly TaggedEndpoint[] = Object.entries<Topic>(TOPICS
 
 type TypesOf<Row> = Row extends Endpoint<infer Types extends EndpointTypes> ? Types : never;
 
-/** What clients may call, by route: the JSON of body, query and reply. */
 export type ControlApi = {
   readonly [Types in TypesOf<
     (typeof TOPICS)[keyof typeof TOPICS][1][number]

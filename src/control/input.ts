@@ -17,10 +17,7 @@ interface BodyReading {
   readonly refusal?: ControlReply;
 }
 
-/**
- * Receives and reads a request's body. The media type of every body must be declared, even if no
- * endpoint reads it: a form on another website cannot do that.
- */
+/** Every body must declare its type, even if no endpoint reads it: a form on another site cannot. */
 export async function readBody(
   request: IncomingMessage,
   expected: Endpoint['body'],

@@ -85,7 +85,6 @@ export function ofService({ status, body }: Reply): ControlReply {
   return { status, content: body.kind === 'json' ? body.text : '{}' };
 }
 
-/** Refuses a name that is not in use, once there are too many. */
 export function refuseOneMore(
   kind: 'snapshots' | 'latches' | 'scenarios',
   named: ReadonlyMap<string, unknown>,

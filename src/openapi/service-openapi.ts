@@ -249,7 +249,7 @@ export function ref(kind: 'headers' | 'responses' | 'schemas', name: string): Js
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** Replaces the named schemas in a part of a document by references, and adds them to `schemas`. */
+/** Replaces named schemas by references, and adds them to `schemas`. */
 export function withRefs(part: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(part)) return part.map((item) => withRefs(item, schemas));
   if (!isObject(part)) return part;

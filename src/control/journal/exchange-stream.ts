@@ -39,8 +39,7 @@ function readText(exchange: Exchange): string {
 }
 
 /**
- * Sends the exchanges of a sandbox as server-sent events, until the client disconnects or the sandbox
- * is deleted. The journal is the buffer: a client that reads slowly is told how many it has dropped.
+ * The journal is the buffer: a client that reads slowly is told how many exchanges it has dropped.
  *
  * @param after the last exchange that the client has read; by default the latest one
  */

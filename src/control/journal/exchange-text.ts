@@ -231,7 +231,6 @@ function pairHeaders(headers: readonly string[]) {
 
 const MAX_RULE_BODY = 8192;
 
-/** @returns undefined if the exchange reached no operation */
 export function writeRule(exchange: Exchange): string | undefined {
   const { number, operation, target, fault, delay, status } = exchange;
   if (operation === undefined) return undefined;

@@ -83,10 +83,7 @@ function showHeldReply({ number, hold, operation, method, target, at }: HeldExch
   return { exchange: number, name: hold.name, operation, method, target, since };
 }
 
-/**
- * How many exchanges match, as soon as there are enough or the time is over; at once if the client
- * leaves or the sandbox is deleted.
- */
+/** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
 export async function countWhen(
   { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
   filter: ExchangeFilter,

@@ -215,7 +215,6 @@ function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): bool
   return isSame && comparable(one.headers) === comparable(other.headers);
 }
 
-/** Without what says how the mock came to the reply. */
 function comparable(headers: readonly string[]): string {
   return headers
     .filter((_, at) => !/^(?:mock-basis|date)$/i.test(headers[at - (at % 2)] ?? ''))
@@ -244,7 +243,6 @@ type Handler<Body, Query, Found extends readonly unknown[]> = (
   ...found: Found
 ) => ControlReply | Promise<ControlReply>;
 
-/** Handles a call that names an exchange in its path. */
 export function handleExchange<Body, Query>(
   handle: Handler<Body, Query, [exchange: Exchange]>,
 ): Handler<Body, Query, []> {
@@ -265,7 +263,7 @@ export function handleExchange<Body, Query>(
   };
 }
 
-export function handleStates<Body, Query>(
+function handleStates<Body, Query>(
   handle: Handler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
 ): Handler<Body, Query, []> {
   return handleExchange((call, exchange) => {
@@ -277,7 +275,7 @@ export function handleStates<Body, Query>(
   });
 }
 
-export function refuseInFleet(): ControlReply {
+function refuseInFleet(): ControlReply {
   const message = 'servers that share sandboxes (--shared) keep no earlier states';
   return refuse('not_found', 404, message);
 }

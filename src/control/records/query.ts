@@ -36,7 +36,6 @@ export interface ListQuery {
   readonly end: number;
 }
 
-/** A query as a client writes it. `R` is the JSON of a record. */
 export type RecordQuery<R> = {
   readonly [Name in keyof R & string as Name | `${Name}_${'ne' | 'gte' | 'lte' | 'like'}`]?:
     | string
@@ -82,11 +81,7 @@ function compareWith(wanted: string, isNumber: boolean, isRight: (order: number)
 
 const OPERATORS = Object.keys(COMPARISONS).slice(1);
 
-/**
- * The query of a list of records with these fields.
- *
- * @param searched the fields in which `q` looks
- */
+/** @param searched the fields in which `q` looks */
 export function createListQuery<R>(
   fields: Fields,
   searched = Object.keys(fields),
@@ -149,7 +144,7 @@ function createSearch(text: string, names: readonly string[]): Filter {
   return (record) => names.some((name) => Boolean(record[name]) && isFound(record[name]));
 }
 
-/** Reads a text, or several, as a filter. An absent field never matches. */
+/** An absent field never matches. */
 function createFilterShape(
   name: string,
   type: Field['type'],
@@ -239,7 +234,6 @@ export function selectPage<R extends AnyRecord>(
     if (order !== undefined || (total >= start && total < end)) records.push(record);
     total += 1;
   }
-  // Stable, and fast on sorted input.
   return { records: order === undefined ? records : records.sort(order).slice(start, end), total };
 }
 

@@ -210,7 +210,6 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
   ];
 }
 
-/** Sets a complete record. The animal that it refers to must exist. */
 function write<Name extends CollectionName>(
   name: Name,
   { store }: State,

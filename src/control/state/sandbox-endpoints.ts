@@ -131,7 +131,6 @@ export const SANDBOX_ENDPOINTS = [
   }),
 ];
 
-/** Known of a sandbox without its state. */
 type Use = Readonly<Record<'name' | 'lastUsed', string>>;
 
 async function selectSandboxes({
@@ -149,7 +148,6 @@ async function selectSandboxes({
   return selectPage({ size: rows.length, ascending: () => rows }, query);
 }
 
-/** Leaves out those that are gone. */
 async function summarizeAll(
   sandboxes: Sandboxes,
   uses: readonly Use[],
