@@ -34,7 +34,7 @@ export interface OptionKind<Value = unknown, Own = Value> {
 }
 
 /** An option: its flag, its environment variable, its member of a config file and of the library. */
-export interface Option<Value = unknown, Own = Value, Command extends string = string>
+export interface OptionShape<Value = unknown, Own = Value, Command extends string = string>
   extends OptionKind<Value, Own>,
     Member<Value, false> {
   readonly shape: Shape<Value>;
@@ -47,7 +47,7 @@ export function optionFor<Command extends string>(...commands: readonly Command[
     kind: OptionKind<Value, Own>,
     description: string,
     more: { readonly default?: string | number; readonly excludes?: readonly string[] } = {},
-  ): Option<Value, Own, Command> => {
+  ): OptionShape<Value, Own, Command> => {
     const byDefault = more.default === undefined ? '' : ` By default ${more.default}.`;
     const repeats = kind.type === 'list' || kind.type === 'words' ? ' Repeatable.' : '';
     const { excludes = [] } = more;

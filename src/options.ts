@@ -13,7 +13,7 @@ import {
   KEYS,
   MANY,
   milliseconds,
-  type Option,
+  type OptionShape,
   OUTPUT,
   one,
   optionFor,
@@ -101,7 +101,7 @@ const ofForwarders = optionFor('serve', 'exec', 'check', 'record');
 const ofGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
 
 type OptionRows = {
-  readonly [Name in keyof ServerOptions]?: Option<unknown, NonNullable<ServerOptions[Name]>>;
+  readonly [Name in keyof ServerOptions]?: OptionShape<unknown, NonNullable<ServerOptions[Name]>>;
 };
 
 /** The options that are flags, too, under the headings of the help. */

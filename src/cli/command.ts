@@ -8,7 +8,7 @@ export type Words = readonly [usage: string, min: number, max: number];
 
 export const NOTHING: Words = ['', 0, 0];
 
-export const ANY = Number.POSITIVE_INFINITY;
+export const ANY_NUMBER = Number.POSITIVE_INFINITY;
 
 interface CommandShape {
   readonly aliases?: readonly string[];
@@ -33,7 +33,7 @@ const COMMANDS = {
     ],
   },
   exec: {
-    takes: ['-- CMD…', 1, ANY],
+    takes: ['-- CMD…', 1, ANY_NUMBER],
     runs: true,
     summary: 'Run a command against a server and report what it was shown.',
     about:
@@ -44,7 +44,7 @@ const COMMANDS = {
     ],
   },
   sweep: {
-    takes: ['-- CMD…', 1, ANY],
+    takes: ['-- CMD…', 1, ANY_NUMBER],
     runs: true,
     summary: 'Run a command under every other option of the assumptions it touches.',
     about:
@@ -70,7 +70,7 @@ const COMMANDS = {
     examples: [['scenarios flaky > mine.yaml', 'start a scenario of your own']],
   },
   validate: {
-    takes: ['FILE…', 1, ANY],
+    takes: ['FILE…', 1, ANY_NUMBER],
     summary: 'Check scenario and fixture files.',
     examples: [
       ['validate mine.yaml store.json', 'check a scenario and a fixture'],
@@ -113,7 +113,7 @@ const COMMANDS = {
     examples: [['health --port 8080', 'check a server on this machine']],
   },
   ctl: {
-    takes: ['ACTION…', 0, ANY],
+    takes: ['ACTION…', 0, ANY_NUMBER],
     summary: 'Control a server that is running.',
     examples: [
       ['ctl use outage slow', 'switch scenarios'],

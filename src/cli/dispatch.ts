@@ -1,12 +1,13 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeJson } from '../contract/json.ts';
+import type { Variables } from '../deployment/transport.ts';
 import { asError, errorCode } from '../node-errors.ts';
 import type { CommandName } from './command.ts';
 import { type Command, Failure, refusal, UsageError } from './command.ts';
 import { parseCommandLine } from './command-parser.ts';
 import { serve } from './commands/serve.ts';
-import { readFlags, type Variables } from './flag-sources.ts';
+import { readFlags } from './flag-sources.ts';
 import { type Flags, flagShape, listFlags, spell } from './flags.ts';
 import { escapeLines, type Terminal } from './terminal.ts';
 

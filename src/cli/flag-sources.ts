@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { isRowName } from '../contract/records.ts';
 import type { SavedVerdicts } from '../deployment/check/check-report.ts';
+import type { Variables } from '../deployment/transport.ts';
 import { MOCK_VARIABLES } from '../library/mock-variables.ts';
 import { refusalText } from '../option-kinds.ts';
 import { object, optional } from '../shape/objects.ts';
@@ -30,8 +31,6 @@ interface FlagInput {
 }
 
 export type Layer = ReadonlyMap<FlagName, FlagInput>;
-
-export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Decimal digits only: 1e3 and 0x10 are most likely mistakes. */
 const INTEGER = /^[+-]?\d{1,15}$/;

@@ -10,7 +10,7 @@ import {
   KEYS,
   many,
   milliseconds,
-  type Option,
+  type OptionShape,
   OUTPUT,
   one,
   optionFor,
@@ -234,7 +234,7 @@ export interface Flags extends ValueOf<typeof FLAG_VALUES> {
 
 export const FLAG_NAMES = rowNames(FLAGS);
 
-export function flagShape(name: FlagName): Option<unknown, unknown, CommandName> {
+export function flagShape(name: FlagName): OptionShape<unknown, unknown, CommandName> {
   return FLAGS[name];
 }
 

@@ -27,7 +27,7 @@ import {
   refuse,
   refuseInput,
   refuseMethod,
-  sendReply,
+  sendControlReply,
 } from './reply.ts';
 
 /** @param load Express, which the caller imports only when needed: that slows the start */
@@ -41,7 +41,7 @@ export function createExpressApp(
   if (!control.plain) {
     app.get(ROOT, (request, response) => {
       const mount = `${request.baseUrl}${request.path.replace(/\/$/, '')}/__mock`;
-      sendReply(response, createRootReply({ ...readRequest(request), mount }, control));
+      sendControlReply(response, createRootReply({ ...readRequest(request), mount }, control));
     });
   }
   app.use(/^(?:\/~[^/]*)?\/__mock(?=\/|$)/, createControlRouter(load, control));
@@ -50,7 +50,7 @@ export function createExpressApp(
   const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
     // Of Express, for a parameter in the path.
     if (error instanceof URIError) {
-      sendReply(
+      sendControlReply(
         response,
         refuse('invalid_input', 400, 'the path has a malformed percent-encoding'),
       );
@@ -70,10 +70,12 @@ function createControlRouter(load: typeof express, parts: ControlParts): express
     if (!isQuiet) reportCall(parts, request.originalUrl, response);
     const refusal = guard(request.headers);
     if (refusal === undefined) next();
-    else sendReply(response, refusal);
+    else sendControlReply(response, refusal);
   });
   addRoutes(router, parts, false);
-  router.use((request, response) => sendReply(response, refuseUnknown(readRequest(request))));
+  router.use((request, response) =>
+    sendControlReply(response, refuseUnknown(readRequest(request))),
+  );
   return router;
 }
 
@@ -86,11 +88,13 @@ function addRoutes(router: express.Router, parts: ControlParts, open: boolean): 
     for (const endpoint of endpoints.filter((each) => each.path === path)) {
       methods.push(endpoint.method === 'get' ? 'get, head' : endpoint.method);
       route[endpoint.method](async (request, response) => {
-        sendReply(response, await answer(endpoint, request, parts));
+        sendControlReply(response, await answer(endpoint, request, parts));
       });
     }
     const allow = methods.join(', ').toUpperCase();
-    route.all((request, response) => sendReply(response, refuseMethod(request.method, allow)));
+    route.all((request, response) =>
+      sendControlReply(response, refuseMethod(request.method, allow)),
+    );
   }
 }
 

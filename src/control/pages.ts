@@ -4,7 +4,7 @@ import type express from 'express';
 import type { RequestHandler } from 'express';
 import { packageRoot, packageVersion } from '../files.ts';
 import { type ControlParts, findServiceUrl, type MockRequest, readRequest } from './endpoint.ts';
-import { type ControlReply, json, refuse, refuseMethod, sendReply } from './reply.ts';
+import { type ControlReply, json, refuse, refuseMethod, sendControlReply } from './reply.ts';
 
 /** Written by scripts/build-dashboard.mjs: the page, and compressed files. */
 const FOLDER = join(packageRoot, 'dist/dashboard');
@@ -45,14 +45,18 @@ export function createPageHandler(load: typeof express): RequestHandler {
     const file = page?.file ?? ASSET.exec(path)?.[1];
     if (file === undefined) next();
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
-      sendReply(response, refuseMethod(request.method, 'GET, HEAD'));
+      sendControlReply(response, refuseMethod(request.method, 'GET, HEAD'));
     } else if (page !== undefined && path !== page.path) {
-      sendReply(response, { status: 308, headers: { Location: request.baseUrl + page.path } });
+      sendControlReply(response, {
+        status: 308,
+        headers: { Location: request.baseUrl + page.path },
+      });
     } else {
       request.url = page === undefined ? `/${file}.gz` : `/${file}`;
       serveFile(request, response, (error) => {
         const message = `the dashboard has no ${file}; npm run build builds it`;
-        if (error === undefined) sendReply(response, refuse('route_not_found', 404, message));
+        if (error === undefined)
+          sendControlReply(response, refuse('route_not_found', 404, message));
         else next(error);
       });
     }

@@ -95,7 +95,7 @@ export function refuseOneMore(
   return refuse(`too_many_${kind}`, 409, message);
 }
 
-export function sendReply(response: ServerResponse, reply: ControlReply): void {
+export function sendControlReply(response: ServerResponse, reply: ControlReply): void {
   const { status, mediaType = 'application/json', content } = reply;
   const headers = Object.entries({
     // A cache would miss changes in the sandbox.

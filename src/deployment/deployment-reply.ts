@@ -51,22 +51,22 @@ export function describeBody(body: Buffer): string {
   return isUtf8(body) ? describe(body.toString()) : `${body.length} bytes that are not UTF-8`;
 }
 
-export type JsonRecord = Readonly<Record<string, unknown>>;
+export type ReplyRecord = Readonly<Record<string, unknown>>;
 
-export function readId(record: JsonRecord | undefined, field = 'id'): bigint | undefined {
+export function readId(record: ReplyRecord | undefined, field = 'id'): bigint | undefined {
   const value = record?.[field]; // some deployments write ids as strings
   return toInt64(typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : value);
 }
 
-export function readIds(records: readonly JsonRecord[] | undefined, field?: string): bigint[] {
+export function readIds(records: readonly ReplyRecord[] | undefined, field?: string): bigint[] {
   return (records ?? []).flatMap((record) => readId(record, field) ?? []);
 }
 
 export function findById(
-  records: readonly JsonRecord[] | undefined,
+  records: readonly ReplyRecord[] | undefined,
   id: bigint | undefined,
   field = 'id',
-): JsonRecord | undefined {
+): ReplyRecord | undefined {
   return id === undefined ? undefined : records?.find((record) => readId(record, field) === id);
 }
 

@@ -18,8 +18,8 @@ import { DeploymentError } from './deployment-client.ts';
 import {
   type DeploymentReply,
   findNextQuery,
-  type JsonRecord,
   parseBody,
+  type ReplyRecord,
   readId,
   readIds,
 } from './deployment-reply.ts';
@@ -42,7 +42,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
   const { animals, gaps } = await listAnimals(get);
   const lost = new Set([...readIds(inventory, 'petId'), ...readIds(orders, 'petId')]);
   for (const id of readIds(animals)) lost.delete(id);
-  const isLost = (record: JsonRecord) => lost.has(readId(record, 'petId') ?? 0n);
+  const isLost = (record: ReplyRecord) => lost.has(readId(record, 'petId') ?? 0n);
   const withId = orders.filter(({ id }) => id !== undefined);
   const reading = readAs(STORE, {
     animals: animals.map((animal) => pickStorable('animals', animal)),
@@ -69,7 +69,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
 }
 
 /** @returns records without members that are null: some deployments write it for no value */
-function readList(path: string, { status, body }: DeploymentReply): readonly JsonRecord[] {
+function readList(path: string, { status, body }: DeploymentReply): readonly ReplyRecord[] {
   const value = parseBody(body);
   const found = isObject(value) && value.code ? `${value.code}: ${value.message}` : undefined;
   const text = found ?? describe(value ?? body.toString());
@@ -90,7 +90,7 @@ const REFUSALS: readonly number[] = [400, 404, 410, 422];
 
 /** The document does not say how to request the next page: follows `Link`, else tries `offset`. */
 async function listAnimals(get: Get) {
-  const animals = new Map<string, JsonRecord>();
+  const animals = new Map<string, ReplyRecord>();
   const first = `/pets?limit=${LIMIT.maximum}`;
   let [path, count, total, isWhole, wasLinked] = [first, 0, Number.NaN, false, false];
   for (;;) {
@@ -115,7 +115,7 @@ async function listAnimals(get: Get) {
   return { animals: [...animals.values()], gaps: isWhole ? [] : [gap] };
 }
 
-function pickStorable(name: CollectionName, record: JsonRecord): JsonRecord {
+function pickStorable(name: CollectionName, record: ReplyRecord): ReplyRecord {
   const fields = STORED_RECORDS[name];
   const members = Object.entries(record).filter(
     ([field, value]) => value !== undefined && Object.hasOwn(fields, field),
@@ -124,7 +124,7 @@ function pickStorable(name: CollectionName, record: JsonRecord): JsonRecord {
 }
 
 /** An order that is complete has shipped. */
-function findStatus({ status, complete }: JsonRecord): OrderStatus | undefined {
+function findStatus({ status, complete }: ReplyRecord): OrderStatus | undefined {
   return (
     ORDER_STATUSES.find((known) => known === status) ?? (complete === true ? 'shipped' : undefined)
   );
@@ -140,8 +140,8 @@ function describeLostAnimals(lost: ReadonlySet<bigint>): string[] {
 }
 
 function describeOrderGaps(
-  all: readonly JsonRecord[],
-  recorded: readonly JsonRecord[],
+  all: readonly ReplyRecord[],
+  recorded: readonly ReplyRecord[],
   unknownStatus: OrderStatus,
 ): string[] {
   const gaps: string[] = [];
@@ -163,7 +163,7 @@ function describeOrderGaps(
 }
 
 function describeDroppedFields(
-  shown: Readonly<Record<CollectionName, readonly JsonRecord[]>>,
+  shown: Readonly<Record<CollectionName, readonly ReplyRecord[]>>,
 ): string[] {
   return COLLECTIONS.flatMap((name) => {
     const unknown = shown[name].flatMap((record) => unknownMembers(STORED_RECORDS[name], record));

@@ -14,7 +14,7 @@ import {
   STORED_RECORDS,
 } from '../../src/contract/records.ts';
 import { readQuery } from '../../src/control/input.ts';
-import { createListQuery, type RecordList, selectPage } from '../../src/control/records/query.ts';
+import { createListQuery, type RecordSource, selectPage } from '../../src/control/records/query.ts';
 import { packageRoot } from '../../src/files.ts';
 import { loadFixtureSync } from '../../src/store/fixture.ts';
 import { problemText } from '../../src/words.ts';
@@ -44,7 +44,7 @@ function read(collection: CollectionName, query: string) {
 function select(
   collection: CollectionName,
   query: string,
-  records: RecordList<AnyRecord> = store[collection],
+  records: RecordSource<AnyRecord> = store[collection],
 ) {
   const reading = read(collection, query);
   if (!reading.ok) throw new Error(reading.problems.map(problemText).join('\n'));

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { writeJson } from '../../src/contract/json.ts';
-import type { RecordedExchange } from '../../src/dashboard/state/session.ts';
+import type { ListedExchange } from '../../src/dashboard/state/session.ts';
 import { type RunningCommand, startCommand } from '../helpers/command.ts';
 import { runProgram } from '../helpers/program.ts';
 
@@ -58,7 +58,7 @@ afterAll(() => {
   return server.stop();
 });
 
-async function latest(): Promise<RecordedExchange> {
+async function latest(): Promise<ListedExchange> {
   const query = { order: 'desc', limit: 1 } as const;
   const { exchanges } = await page.client.call('GET /requests', { query });
   const [exchange] = exchanges;

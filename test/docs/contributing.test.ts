@@ -81,3 +81,14 @@ describe('a file of src/', () => {
     expect(SOURCES.filter((file) => read(`src/${file}`).split('\n').length > 301)).toEqual([]);
   });
 });
+
+test('no two files of src/ export one name, those of the public library aside', () => {
+  const homes = new Map<string, Set<string>>();
+  for (const file of SOURCES.filter((name) => !name.startsWith('library/'))) {
+    const pattern = /^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm;
+    for (const [, name = ''] of read(`src/${file}`).matchAll(pattern)) {
+      homes.set(name, new Set([...(homes.get(name) ?? []), file]));
+    }
+  }
+  expect([...homes].filter(([, files]) => files.size > 1)).toEqual([]);
+});

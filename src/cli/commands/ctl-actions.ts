@@ -4,7 +4,7 @@ import { OPERATION_IDS } from '../../contract/operations.ts';
 import { rowNames } from '../../contract/records.ts';
 import { countText, describe } from '../../words.ts';
 import {
-  ANY,
+  ANY_NUMBER,
   Failure,
   NOTHING,
   parseChoice,
@@ -26,7 +26,7 @@ const MAX_EXCHANGES = 20;
 
 const ACTIONS = {
   use: {
-    takes: ['[SCENARIO | FILE…]', 0, ANY],
+    takes: ['[SCENARIO | FILE…]', 0, ANY_NUMBER],
     flags: ['none'],
     summary: 'Activate these scenarios instead of the active ones, or list them.',
     async run(client, words, { none = false }) {
@@ -58,7 +58,7 @@ const ACTIONS = {
   },
   ...RECORD_ACTIONS,
   assume: {
-    takes: ['[ID=OPTION…]', 0, ANY],
+    takes: ['[ID=OPTION…]', 0, ANY_NUMBER],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
       const body = parseAssignments(words);
@@ -91,7 +91,7 @@ const ACTIONS = {
     },
   },
   requests: {
-    takes: ['[FILTER=VALUE…]', 0, ANY],
+    takes: ['[FILTER=VALUE…]', 0, ANY_NUMBER],
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
@@ -101,7 +101,7 @@ const ACTIONS = {
     },
   },
   wait: {
-    takes: ['[FILTER=VALUE…] [atLeast=N] [within=DURATION]', 0, ANY],
+    takes: ['[FILTER=VALUE…] [atLeast=N] [within=DURATION]', 0, ANY_NUMBER],
     summary: 'Wait until an exchange matches, or atLeast=N; fail after 10 seconds, or DURATION.',
     async run(client, words) {
       const body = { atLeast: 1, ...parseJsonAssignments(words) };
@@ -140,7 +140,7 @@ const ACTIONS = {
     },
   },
   hold: {
-    takes: ['OPERATION [NAME] [MEMBER=VALUE…]', 1, ANY],
+    takes: ['OPERATION [NAME] [MEMBER=VALUE…]', 1, ANY_NUMBER],
     summary: "Set a latch: hold an operation's replies, or all with *, until `release`.",
     async run(client, [operation, ...words]) {
       const on = parseChoice([...OPERATION_IDS, '*'], operation, 'ctl hold');
@@ -156,7 +156,7 @@ const ACTIONS = {
     run: async (client) => createHoldTable(await client.call('GET /holds')),
   },
   release: {
-    takes: ['[NAME] [WHICH=VALUE…]', 0, ANY],
+    takes: ['[NAME] [WHICH=VALUE…]', 0, ANY_NUMBER],
     summary: 'Release replies: all, those of a hold, count=N, newestFirst=true, exchanges=N,N.',
     async run(client, words) {
       const [name, which] = splitName(words);
@@ -188,7 +188,7 @@ const ACTIONS = {
     },
   },
   sandboxes: {
-    takes: ['[FILTER=VALUE…]', 0, ANY],
+    takes: ['[FILTER=VALUE…]', 0, ANY_NUMBER],
     ofServer: true,
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
@@ -216,7 +216,7 @@ const ACTIONS = {
     },
   },
   call: {
-    takes: ['[OPERATION [NAME=VALUE…] [JSON | @FILE]]', 0, ANY],
+    takes: ['[OPERATION [NAME=VALUE…] [JSON | @FILE]]', 0, ANY_NUMBER],
     summary: 'Call any endpoint of the control API, or list them.',
     run: callEndpoint,
   },

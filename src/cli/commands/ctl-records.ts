@@ -8,7 +8,7 @@ import {
 } from '../../contract/records.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { suggest } from '../../words.ts';
-import { ANY, parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
+import { ANY_NUMBER, parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
 import {
   type Action,
   createTable,
@@ -32,7 +32,7 @@ export const RECORD_ACTIONS = {
     run: (client, [id]) => changeRecord(client, 'orders', id, { status: 'cancelled' }),
   },
   get: {
-    takes: ['pets|inventory|orders [ID | FIELD=VALUE…]', 1, ANY],
+    takes: ['pets|inventory|orders [ID | FIELD=VALUE…]', 1, ANY_NUMBER],
     summary: 'Print records: all, one, or those that match the filters of the control API.',
     async run(client, [name, ...words]) {
       const collection = readCollection('ctl get', name);
@@ -52,7 +52,7 @@ export const RECORD_ACTIONS = {
     },
   },
   add: {
-    takes: ['pets|inventory|orders FIELD=VALUE…', 2, ANY],
+    takes: ['pets|inventory|orders FIELD=VALUE…', 2, ANY_NUMBER],
     summary: 'Create a record.',
     async run(client, [name, ...words]) {
       const collection = readCollection('ctl add', name);
@@ -61,7 +61,7 @@ export const RECORD_ACTIONS = {
     },
   },
   set: {
-    takes: ['pets|inventory|orders ID FIELD=VALUE…', 3, ANY],
+    takes: ['pets|inventory|orders ID FIELD=VALUE…', 3, ANY_NUMBER],
     summary: 'Change fields of a record; null removes an optional one.',
     run(client, [name, id, ...words]) {
       const collection = readCollection('ctl set', name);

@@ -4,7 +4,7 @@ import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { StorageError } from '../../sandbox/storage.ts';
-import { type RecordedExchange, writeExchange } from './exchange-text.ts';
+import { formatExchange, type RecordedExchange } from './exchange-text.ts';
 
 export type StreamEvent =
   | { readonly name: 'exchange' | 'hold'; readonly data: RecordedExchange }
@@ -33,7 +33,7 @@ function readText(exchange: Exchange): string {
   const known = texts.get(exchange);
   // The end of a hold changes it.
   if (known !== undefined && exchange.hold === undefined) return known;
-  const text = writeExchange(exchange);
+  const text = formatExchange(exchange);
   texts.set(exchange, text);
   return text;
 }

@@ -91,7 +91,7 @@ export const EXCHANGE = namedObject('Exchange', {
 export type RecordedExchange = InputOf<typeof EXCHANGE>;
 
 /** In one line of JSON. Bodies that are JSON are copied: streams write thousands per second. */
-export function writeExchange(exchange: Exchange): string {
+export function formatExchange(exchange: Exchange): string {
   const { number, at, method, target, operation, status, fault, delay, duration } = exchange;
   const { basis, expected, hold, reasons, replays, request, reply } = exchange;
   const head: Omit<RecordedExchange, 'request' | 'reply'> = {

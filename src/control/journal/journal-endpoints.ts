@@ -32,7 +32,7 @@ import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
-import { EXCHANGE, writeExchange, writeHarEntry, writeHarHead } from './exchange-text.ts';
+import { EXCHANGE, formatExchange, writeHarEntry, writeHarHead } from './exchange-text.ts';
 import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
 import { handleExchange, TIME_TRAVEL_ENDPOINTS } from './time-travel-endpoints.ts';
 
@@ -120,7 +120,7 @@ export const JOURNAL_ENDPOINTS = [
     replies: { 200: JOURNAL },
     handle: async ({ sandbox, query }) => {
       const { exchanges, total, dropped } = await select(sandbox, query);
-      const texts = listText(exchanges, writeExchange);
+      const texts = listText(exchanges, formatExchange);
       const edits = query.edits ? (await sandbox.journal.edits()).map(showEdit) : undefined;
       const counts = `"dropped":${dropped},"total":${total}`;
       const rest = edits === undefined ? '' : `"edits":${JSON.stringify(edits)},`;
@@ -186,7 +186,7 @@ export const JOURNAL_ENDPOINTS = [
     example: { path: 1 },
     replies: { 200: EXCHANGE, 404: 'The journal does not have it, or has dropped it.' },
     handle: handleExchange((_call, exchange) => {
-      return { status: 200, content: writeExchange(exchange) };
+      return { status: 200, content: formatExchange(exchange) };
     }),
   }),
   ...TIME_TRAVEL_ENDPOINTS,

@@ -50,7 +50,7 @@ export type RecordQuery<R> = {
   readonly _limit?: number | undefined;
 };
 
-export interface RecordList<R> {
+export interface RecordSource<R> {
   readonly size: number;
   ascending(): Iterable<R>;
 }
@@ -221,7 +221,7 @@ function isPresent(value: unknown): value is Scalar {
 }
 
 export function selectPage<R extends AnyRecord>(
-  source: RecordList<R>,
+  source: RecordSource<R>,
   { filters, order, start, end }: ListQuery,
 ): Page<R> {
   const isWhole = filters.length === 0 && order === undefined;

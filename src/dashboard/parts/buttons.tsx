@@ -50,7 +50,7 @@ function ask(name: string, label: string, text: string): Promise<boolean> {
   });
 }
 
-export function Question() {
+export function Confirmation() {
   const dialog = useRef<HTMLDialogElement>(null);
   const { name = '', label = '', text, answer } = question.value ?? {};
   useEffect(() => {

@@ -96,7 +96,7 @@ export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
   readonly problem?: string | undefined;
 }
 
-export function Field({ label, value, rows, options, empty, ...others }: FieldProps) {
+export function FormField({ label, value, rows, options, empty, ...others }: FieldProps) {
   const id = useId();
   const { problems, kept } = useContext(Context);
   const { problem = problems.get(others.name), ...input } = others;
@@ -141,7 +141,7 @@ export const LINES = {
   title: 'One “name: value” a line',
 } as const;
 
-export const NAME = {
+export const NAME_INPUT = {
   name: 'name',
   required: true,
   maxLength: 64,
@@ -158,7 +158,7 @@ interface NameFormProps {
 export function NameForm({ label, action, onName }: NameFormProps) {
   return (
     <Form class="bar" draft={label} onSubmit={(texts) => onName(texts.get('name') ?? '')}>
-      <Field label={label} {...NAME} />
+      <FormField label={label} {...NAME_INPUT} />
       <button type="submit">{action}</button>
     </Form>
   );

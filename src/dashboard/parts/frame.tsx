@@ -5,14 +5,14 @@ import { undo, usePolled } from '../state/resource.ts';
 import {
   client,
   connection,
-  type EditView,
   enterToken,
+  type ListedEdit,
   needsToken,
   notice,
   sandbox,
 } from '../state/session.ts';
-import { Button, Question } from './buttons.tsx';
-import { Field, Form } from './form.tsx';
+import { Button, Confirmation } from './buttons.tsx';
+import { Form, FormField } from './form.tsx';
 import { HoldStrip, StateStrip } from './strips.tsx';
 import { visible } from './texts.tsx';
 
@@ -74,7 +74,7 @@ export function Frame({ views, current, children }: FrameProps) {
         {needsToken.value ? <TokenForm /> : children}
       </main>
       <Notices />
-      <Question />
+      <Confirmation />
       <Shortcuts />
     </>
   );
@@ -89,7 +89,7 @@ function TokenForm() {
         The server listens beyond this machine, so its control API needs a token. The server prints
         it when it starts, unless <code>--control-token</code> sets it.
       </p>
-      <Field name="token" label="Token" type="password" required problem={problem} />
+      <FormField name="token" label="Token" type="password" required problem={problem} />
       <p class="quiet">This tab keeps the token until you close it.</p>
       <button type="submit">Use this token</button>
     </Form>
@@ -101,7 +101,7 @@ function dismiss(): void {
 }
 
 /** Takes the action back. The button goes, and the focus with it. */
-async function takeBack(edits: readonly EditView[]): Promise<void> {
+async function takeBack(edits: readonly ListedEdit[]): Promise<void> {
   await undo(edits);
   document.getElementById('main')?.focus();
 }

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
 import type { QueryOf } from '../../client/control-client.ts';
 import { useResource } from './resource.ts';
-import { arrivals, client, connection, type JournalPage } from './session.ts';
+import { arrivals, client, connection, type ExchangePage } from './session.ts';
 
 export const PAGE_SIZE = 50;
 
@@ -14,14 +14,14 @@ const READ_INTERVAL_MS = 250;
 /** Whether new exchanges wait to be shown, also after a look at another view. */
 export const isPaused = signal(false);
 
-export type Journal = ReturnType<typeof useJournal>;
+export type JournalState = ReturnType<typeof useJournal>;
 
 function readJournal(search: string, query: QueryOf<'GET /requests'>, signal?: AbortSignal) {
   const whole = { order: 'desc', search: search || undefined, ...query } as const;
   return client.call('GET /requests', { query: whole, signal });
 }
 
-interface Found extends JournalPage {
+interface Found extends ExchangePage {
   readonly by: string;
 }
 

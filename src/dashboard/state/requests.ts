@@ -4,7 +4,7 @@ import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../limits.ts';
 import { curlCommand } from '../../raw-http.ts';
 import { go, place, withQuery } from './place.ts';
 import { attempt } from './resource.ts';
-import { client, type RecordedExchange, sandbox, servicePath } from './session.ts';
+import { client, type ListedExchange, sandbox, servicePath } from './session.ts';
 
 export interface Request {
   readonly method: string;
@@ -36,7 +36,7 @@ export const FIRST_REQUEST: Request = {
 const LEFT_OUT =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|traceparent|sec-.*)$/;
 
-export function whyNotCopied({ target, request }: RecordedExchange): string | undefined {
+export function whyNotCopied({ target, request }: ListedExchange): string | undefined {
   if (!target.startsWith('/')) return 'The target of the request is not a path.';
   // The journal cuts longer ones.
   if (target.length > 2_047) return 'The journal has only the start of the path.';
@@ -44,7 +44,7 @@ export function whyNotCopied({ target, request }: RecordedExchange): string | un
 }
 
 /** The request of an exchange. The journal has only the start of its key. */
-export function copyRequest({ method, target, key, request }: RecordedExchange): Request {
+export function copyRequest({ method, target, key, request }: ListedExchange): Request {
   const { headers, body } = request;
   return {
     method,
@@ -116,7 +116,7 @@ export function sendAndOpen(request: Request, from?: number): Promise<boolean> {
 }
 
 /** Lets the server send a recorded request again, with its bytes and its key, and opens the new exchange. */
-export async function sendAgain({ number, method, target }: RecordedExchange): Promise<void> {
+export async function sendAgain({ number, method, target }: ListedExchange): Promise<void> {
   await attempt(`Sent ${method} ${target} again.`, async () => {
     const sent = await client.call('POST /requests/{number}/replay', { path: { number } });
     openSent(sent.number, number);

@@ -11,8 +11,8 @@ import {
   changes,
   client,
   connection,
-  type EditView,
   epoch,
+  type ListedEdit,
   needsToken,
   notice,
 } from './session.ts';
@@ -115,16 +115,16 @@ async function readStream(signal: AbortSignal): Promise<void> {
   }
 }
 
-async function listEdits(): Promise<readonly EditView[]> {
+async function listEdits(): Promise<readonly ListedEdit[]> {
   const query = { edits: true, limit: 0 };
   return (await client.call('GET /requests', { query })).edits ?? [];
 }
 
-function formatEdit({ after, at, what }: EditView): string {
+function formatEdit({ after, at, what }: ListedEdit): string {
   return `${after} ${at} ${what}`;
 }
 
-function formatChanged(edits: readonly EditView[]): string {
+function formatChanged(edits: readonly ListedEdit[]): string {
   const sums = new Map<string, number>();
   for (const [name, count] of edits.flatMap(({ changed }) => Object.entries<number>(changed))) {
     if (count > 0) sums.set(name, (sums.get(name) ?? 0) + count);
@@ -133,7 +133,7 @@ function formatChanged(edits: readonly EditView[]): string {
   return texts.length === 0 ? '' : ` Records changed: ${texts.join(', ')}.`;
 }
 
-export async function undo(edits: readonly EditView[]): Promise<void> {
+export async function undo(edits: readonly ListedEdit[]): Promise<void> {
   const latest = (await listEdits()).at(-1);
   const last = edits.at(-1);
   if (latest !== undefined && last !== undefined && formatEdit(latest) !== formatEdit(last)) {

@@ -6,7 +6,7 @@ import { isRowName } from '../../contract/records.ts';
 import type { Texts } from '../parts/form.tsx';
 import { formatBody, parseHeaderLines } from './requests.ts';
 
-export interface Rule {
+export interface EditedRule {
   readonly on: string;
   readonly where?: Readonly<Record<string, unknown>>;
   readonly calls?: unknown;
@@ -23,7 +23,7 @@ export interface Rule {
 
 interface ScenarioParts {
   readonly description: string;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly EditedRule[];
 }
 
 export async function parseScenario(text: string): Promise<ScenarioParts | undefined> {
@@ -84,7 +84,7 @@ export async function insertRules(
   return write();
 }
 
-export function groupRules(rules: readonly Rule[]): readonly RuleGroup[] {
+export function groupRules(rules: readonly EditedRule[]): readonly RuleGroup[] {
   const groups: RuleGroup[] = [];
   for (let index = 0; index < rules.length; index += groups.at(-1)?.count ?? 1) {
     let count = 1;
@@ -97,14 +97,14 @@ export function groupRules(rules: readonly Rule[]): readonly RuleGroup[] {
   return groups;
 }
 
-function isInForm(rules: readonly Rule[]): boolean {
+function isInForm(rules: readonly EditedRule[]): boolean {
   return (
     rules.every((rule) => typeof rule?.on === 'string') &&
     writeSorted(parseRules(formatSequence(rules))) === writeSorted(rules)
   );
 }
 
-function formatSequence(rules: readonly Rule[]): Texts {
+function formatSequence(rules: readonly EditedRule[]): Texts {
   const texts = rules.map(formatRuleFields);
   const [first = new Map<string, string>()] = texts;
   if (texts.length === 1) return first;
@@ -112,7 +112,7 @@ function formatSequence(rules: readonly Rule[]): Texts {
   return new Map([...others, ['status', texts.map((one) => one.get('status')).join(', ')]]);
 }
 
-export function findHiddenRules(rules: readonly Rule[]): readonly string[] {
+export function findHiddenRules(rules: readonly EditedRule[]): readonly string[] {
   return rules.flatMap((rule, index) => {
     const hiding = rules.slice(0, index).findIndex((earlier) => hides(earlier, rule));
     return hiding < 0
@@ -121,7 +121,7 @@ export function findHiddenRules(rules: readonly Rule[]): readonly string[] {
   });
 }
 
-function hides({ on, calls, chance, where = {} }: Rule, later: Rule): boolean {
+function hides({ on, calls, chance, where = {} }: EditedRule, later: EditedRule): boolean {
   const others: Readonly<Record<string, unknown>> = later.where ?? {};
   return (
     [later.on, '*'].includes(on) &&
@@ -145,7 +145,7 @@ function formatLines(members: object = {}): string {
     .join('\n');
 }
 
-export function formatRuleFields({ where, reply, fault, ...others }: Rule): Texts {
+export function formatRuleFields({ where, reply, fault, ...others }: EditedRule): Texts {
   const { headers = {}, ...conditions } = { headers: undefined, ...where };
   const asConditions = Object.entries(headers).map(([name, value]) => [`header ${name}`, value]);
   const texts = {
@@ -183,7 +183,7 @@ function readStatuses(texts: Texts): readonly string[] {
   return texts.get('fault') ? [] : (texts.get('status') ?? '').split(/[ ,]+/).filter(Boolean);
 }
 
-export function parseRules(texts: Texts): readonly Rule[] {
+export function parseRules(texts: Texts): readonly EditedRule[] {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const given = (name: string, value: unknown) => text(name) !== '' && { [name]: value };
   const where = parseConditions(text('where'));

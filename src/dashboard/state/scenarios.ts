@@ -44,7 +44,7 @@ export function dropDraft(name: string): void {
   sessionStorage.removeItem(draftKey(name));
 }
 
-export async function readScenario(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
+export async function fetchScenario(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
   const reply = await client.send('GET /scenarios/{name}', { path: { name }, signal });
   // A text field would replace the line ends.
   const text = (await reply.text()).replaceAll(/\r\n?/g, '\n');
@@ -53,7 +53,7 @@ export async function readScenario(name: string, signal?: AbortSignal): Promise<
 
 export async function readOrGone(name: string, signal: AbortSignal): Promise<ScenarioVersion> {
   try {
-    return await readScenario(name, signal);
+    return await fetchScenario(name, signal);
   } catch (error) {
     if (error instanceof ControlError && error.status === 404) return { text: '', etag: undefined };
     throw error;

@@ -3,11 +3,11 @@ import { ControlClient, type ReplyOf } from '../../client/control-client.ts';
 import { BASE_PATH } from '../../contract/operations.ts';
 import { formatAddress, parseAddress } from '../../http/target.ts';
 
-export type RecordedExchange = ReplyOf<'GET /requests/{number}'>;
-export type JournalPage = ReplyOf<'GET /requests'>;
-export type EditView = NonNullable<JournalPage['edits']>[number];
+export type ListedExchange = ReplyOf<'GET /requests/{number}'>;
+export type ExchangePage = ReplyOf<'GET /requests'>;
+export type ListedEdit = NonNullable<ExchangePage['edits']>[number];
 export type ScenarioSummary = ReplyOf<'GET /scenarios'>[number];
-export type Finding = ReplyOf<'GET /findings'>['findings'][number];
+export type ListedFinding = ReplyOf<'GET /findings'>['findings'][number];
 
 const { root, sandbox: named } = parseAddress(location.pathname);
 
@@ -51,7 +51,7 @@ export function reloadAll(): void {
 export interface Notice {
   readonly kind: 'done' | 'failed';
   readonly text: string;
-  readonly edits?: readonly EditView[];
+  readonly edits?: readonly ListedEdit[];
 }
 
 export const notice = signal<Notice | undefined>(undefined);

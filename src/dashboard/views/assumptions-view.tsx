@@ -6,14 +6,14 @@ import { Loading } from '../parts/panel.tsx';
 import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { formatHref, place } from '../state/place.ts';
 import { perform, usePolled } from '../state/resource.ts';
-import { client, type Finding } from '../state/session.ts';
+import { client, type ListedFinding } from '../state/session.ts';
 import { FindingItems } from './coverage-view.tsx';
 
 type AssumptionState = ReplyOf<'GET /assumptions'>[number];
 
 interface Entry {
   readonly of: AssumptionState;
-  readonly drift: readonly Finding[];
+  readonly drift: readonly ListedFinding[];
   readonly drifts: boolean;
 }
 
@@ -30,7 +30,8 @@ export function AssumptionsView() {
   if (list.value === undefined) return <Loading of={list} />;
   const entries = list.value.map((of): Entry => {
     const { id, checked, chosen } = of;
-    const isDrift = ({ code, message }: Finding) => code === 'drift' && message.includes(`${id}=`);
+    const isDrift = ({ code, message }: ListedFinding) =>
+      code === 'drift' && message.includes(`${id}=`);
     const drift = found.value?.findings.filter(isDrift) ?? [];
     const isOther =
       checked !== undefined && checked.verdict !== 'open' && checked.option !== chosen;

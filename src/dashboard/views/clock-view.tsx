@@ -1,5 +1,5 @@
 import { Button } from '../parts/buttons.tsx';
-import { Field, Form } from '../parts/form.tsx';
+import { Form, FormField } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { formatTime } from '../parts/texts.tsx';
 import { formatHref } from '../state/place.ts';
@@ -51,7 +51,7 @@ export function ClockView() {
           return set(now, { now });
         }}
       >
-        <Field
+        <FormField
           name="time"
           label="Date and time (UTC)"
           type="datetime-local"

@@ -7,7 +7,7 @@ import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { formatHref, go, place } from '../state/place.ts';
 import { FIRST_REQUEST, formatCurlCommand, type Request, sendAndOpen } from '../state/requests.ts';
 import { usePolled } from '../state/resource.ts';
-import { client, type Finding, servicePath } from '../state/session.ts';
+import { client, type ListedFinding, servicePath } from '../state/session.ts';
 
 type Coverage = ReplyOf<'GET /coverage'>;
 type CoveredReply = Coverage['documented'][number];
@@ -236,7 +236,7 @@ function FindingList() {
   );
 }
 
-export function FindingItems({ of }: { readonly of: readonly Finding[] }) {
+export function FindingItems({ of }: { readonly of: readonly ListedFinding[] }) {
   return (
     <ul>
       {of.slice(-5).map(({ exchange, message }) => (

@@ -13,13 +13,13 @@ import {
   whyNotCopied,
 } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
-import { client, type RecordedExchange } from '../state/session.ts';
-import { BasisBadge, isHeld, StatusBadge, sortReasons } from './exchange-rows.tsx';
-import { Alternatives, StoreChanges } from './time-travel.tsx';
+import { client, type ListedExchange } from '../state/session.ts';
+import { BasisBadge, isHeldBack, StatusBadge, sortReasons } from './exchange-rows.tsx';
+import { Alternatives, ChangesTable } from './time-travel.tsx';
 
 interface DetailProps {
   readonly number: number;
-  readonly known: RecordedExchange | undefined;
+  readonly known: ListedExchange | undefined;
   /** The number of the exchange to compare with; NaN or 0 for none. */
   readonly pinned: number;
   readonly onStep: (towards: Direction) => void;
@@ -54,7 +54,7 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
   );
 }
 
-function useExchange(number: number, known?: RecordedExchange) {
+function useExchange(number: number, known?: ListedExchange) {
   const loaded = useResource(`${number}`, async (signal) =>
     number > 0
       ? (known ?? client.call('GET /requests/{number}', { path: { number }, signal }))
@@ -74,8 +74,8 @@ function close(): void {
 }
 
 interface ContentProps {
-  readonly exchange: RecordedExchange;
-  readonly other: RecordedExchange | undefined;
+  readonly exchange: ListedExchange;
+  readonly other: ListedExchange | undefined;
   readonly isPinned?: boolean;
 }
 
@@ -86,10 +86,10 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
       <p class="bar">
         <StatusBadge {...exchange} /> <BasisBadge {...exchange} />{' '}
         <b>{visible(sortReasons(exchange)[0] ?? '')}</b>{' '}
-        {isHeld(exchange) && <ReleaseButton exchange={number} />}
+        {isHeldBack(exchange) && <ReleaseButton exchange={number} />}
       </p>
       <p class="quiet">
-        {formatTime(at)} UTC, {isHeld(exchange) ? 'waits' : formatDuration(duration)}
+        {formatTime(at)} UTC, {isHeldBack(exchange) ? 'waits' : formatDuration(duration)}
         {delay > 0 && `, ${delay} ms of it delay`}
         {replays !== undefined && (
           <>
@@ -114,7 +114,7 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
       </div>
       <Why exchange={exchange} />
       {!isPinned && exchange.operation !== undefined && <Alternatives of={exchange} />}
-      {!isPinned && <StoreChanges number={number} />}
+      {!isPinned && <ChangesTable number={number} />}
     </>
   );
 }
@@ -123,7 +123,7 @@ function Content({ exchange, other, isPinned = false }: ContentProps) {
 const MAX_BODY_CHARACTERS = 100_000;
 
 interface MessageProps {
-  readonly of: RecordedExchange['request'];
+  readonly of: ListedExchange['request'];
   readonly name: string;
   readonly other?: unknown;
 }
@@ -169,7 +169,7 @@ function Message({ of: { headers, body, size = 0, cut }, name, other }: MessageP
 
 const COPIES = { curl: formatCurlCommand, fetch: formatFetch };
 
-function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
+function Actions({ exchange }: { readonly exchange: ListedExchange }) {
   const { number, operation, request } = exchange;
   const whyNot = whyNotCopied(exchange);
   const leadTo = (form: string) => go('exchanges', form, withQuery({ from: number }));
@@ -205,7 +205,7 @@ function Actions({ exchange }: { readonly exchange: RecordedExchange }) {
   );
 }
 
-const FACETS: Readonly<Record<string, (exchange: RecordedExchange) => unknown>> = {
+const FACETS: Readonly<Record<string, (exchange: ListedExchange) => unknown>> = {
   'request line': ({ method, target }) => `${method} ${target}`,
   'request body': ({ request }) => formatBody(request.body),
   key: ({ key }) => key,
@@ -213,7 +213,7 @@ const FACETS: Readonly<Record<string, (exchange: RecordedExchange) => unknown>> 
   'reply body': ({ reply }) => formatBody(reply.body),
 };
 
-function formatComparison(of: RecordedExchange, from: RecordedExchange): string {
+function formatComparison(of: ListedExchange, from: ListedExchange): string {
   const names = Object.entries(FACETS).flatMap(([name, read]) =>
     read(of) === read(from) ? [] : [name],
   );
@@ -222,7 +222,7 @@ function formatComparison(of: RecordedExchange, from: RecordedExchange): string 
     : `Differs from exchange ${from.number} in: ${names.join(', ')}.`;
 }
 
-function Why({ exchange }: { exchange: RecordedExchange }) {
+function Why({ exchange }: { exchange: ListedExchange }) {
   const { findings, operation = 'none', key = 'none', status } = exchange;
   const mocks = formatMockAnswer(exchange);
   return (
@@ -268,7 +268,7 @@ function AcceptedKeys() {
   return <li>This sandbox takes {status.value?.keys.join(', ') || 'no key'}.</li>;
 }
 
-function formatMockAnswer({ basis, expected }: RecordedExchange): string | undefined {
+function formatMockAnswer({ basis, expected }: ListedExchange): string | undefined {
   if (basis !== 'upstream') return undefined;
   if (expected === undefined) return 'cannot know what it would have answered';
   const { status, by, why } = expected;

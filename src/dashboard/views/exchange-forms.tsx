@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { OPERATION_IDS, OPERATIONS, operationShape } from '../../contract/operations.ts';
 import { isRowName } from '../../contract/records.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
-import { Field, type FieldProps, Form, LINES, NAME, type Texts } from '../parts/form.tsx';
+import { type FieldProps, Form, FormField, LINES, NAME_INPUT, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { go, place } from '../state/place.ts';
 import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';
@@ -17,7 +17,7 @@ import {
   parseScenario,
   type RuleGroup,
 } from '../state/rule-fields.ts';
-import { dropDraft, readDraft, readScenario, saveScenario } from '../state/scenarios.ts';
+import { dropDraft, fetchScenario, readDraft, saveScenario } from '../state/scenarios.ts';
 import { client } from '../state/session.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -48,16 +48,16 @@ export function RequestForm() {
     <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
       {({ method, target, key, headers, body }) => (
         <Form class="form" draft={`request ${from}`} onSubmit={send}>
-          <Field name="method" label="Method" value={method} options={METHODS} />
-          <Field {...PATH} value={target} />
-          <Field name="key" label="API key" value={key} />
-          <Field
+          <FormField name="method" label="Method" value={method} options={METHODS} />
+          <FormField {...PATH} value={target} />
+          <FormField name="key" label="API key" value={key} />
+          <FormField
             {...LINES}
             name="headers"
             label="Other headers, one a line"
             value={headers.map((header) => header.join(': ')).join('\n')}
           />
-          <Field name="body" label="Body" rows={8} value={body} />
+          <FormField name="body" label="Body" rows={8} value={body} />
           <button type="submit">Send</button>
         </Form>
       )}
@@ -108,7 +108,7 @@ export function RuleForm() {
 }
 
 async function readText(scenario: string): Promise<string> {
-  return (readDraft(scenario) ?? (await readScenario(scenario))).text;
+  return (readDraft(scenario) ?? (await fetchScenario(scenario))).text;
 }
 
 const CALLS: readonly FieldProps[] = [
@@ -173,7 +173,7 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
     const isDone = await attempt(done, async () => {
       if (!scenario && own.includes(name)) throw new Error(`You already have a scenario ${name}.`);
       const { text, etag } = scenario
-        ? (readDraft(scenario) ?? (await readScenario(scenario)))
+        ? (readDraft(scenario) ?? (await fetchScenario(scenario)))
         : { text: 'description: Rules made in the dashboard.\n', etag: undefined };
       const changed = await insertRules(text, parseRules(entered), sentence, edited?.group);
       await saveScenario(name, changed, { turnOn: entered.has('active'), etag });
@@ -185,7 +185,7 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
     return true;
   };
   const shown = (field: FieldProps) => (
-    <Field key={field.name} value={before.get(field.name)} {...field} />
+    <FormField key={field.name} value={before.get(field.name)} {...field} />
   );
   return (
     <Form class="form" draft={`rule ${place.value.query}`} onSubmit={add} onTexts={setTexts}>
@@ -195,9 +195,13 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
       {CALLS.map(shown)}
       <div class="bar">{EFFECT.map(shown)}</div>
       {REPLY.map(shown)}
-      {edited === undefined && <Field {...TARGET} value={scenario} options={[...own, '']} />}
+      {edited === undefined && <FormField {...TARGET} value={scenario} options={[...own, '']} />}
       {scenario === '' && (
-        <Field {...NAME} label="Name of the new scenario" value={own[0] ? '' : 'my-rules'} />
+        <FormField
+          {...NAME_INPUT}
+          label="Name of the new scenario"
+          value={own[0] ? '' : 'my-rules'}
+        />
       )}
       <div class="bar">
         <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>

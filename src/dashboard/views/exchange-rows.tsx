@@ -2,9 +2,9 @@ import { ReleaseButton } from '../parts/strips.tsx';
 import { type Column, column } from '../parts/table.tsx';
 import { formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
 import { formatHref, place } from '../state/place.ts';
-import type { EditView, RecordedExchange } from '../state/session.ts';
+import type { ListedEdit, ListedExchange } from '../state/session.ts';
 
-export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
+export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
   column(
     'No.',
     ({ number }) => (
@@ -25,7 +25,7 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
       <>
         <b>{visible(exchange.method)}</b>{' '}
         <bdi title={visible(exchange.target)}>{shorten(visible(exchange.target))}</bdi>
-        {isHeld(exchange) && <ReleaseButton exchange={exchange.number} />}
+        {isHeldBack(exchange) && <ReleaseButton exchange={exchange.number} />}
         <Reason of={exchange} />
       </>
     ),
@@ -49,16 +49,16 @@ export const EXCHANGE_COLUMNS: readonly Column<RecordedExchange>[] = [
   },
 ];
 
-export function isHeld({ hold }: Pick<RecordedExchange, 'hold'>): boolean {
+export function isHeldBack({ hold }: Pick<ListedExchange, 'hold'>): boolean {
   return hold !== undefined && hold.ended === undefined;
 }
 
-export function sortReasons({ why }: Pick<RecordedExchange, 'why'>): readonly string[] {
+export function sortReasons({ why }: Pick<ListedExchange, 'why'>): readonly string[] {
   const isName = (reason: string) => reason.startsWith('assumption ');
   return [...why.filter((reason) => !isName(reason)), ...why.filter(isName)];
 }
 
-function Reason({ of }: { of: RecordedExchange }) {
+function Reason({ of }: { of: ListedExchange }) {
   const { findings, replays } = of;
   return (
     <div class="quiet">
@@ -76,7 +76,7 @@ function shortTime(at: string): string {
   return isToday ? at.slice(11, 23) : `${formatTime(at)}${at.slice(19, 23)}`;
 }
 
-export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>) {
+export function BasisBadge({ basis, by }: Pick<ListedExchange, 'basis' | 'by'>) {
   const [first = ''] = by;
   const isPreferred = first === 'prefer';
   const more = by.length > 1 ? ` +${by.length - 1}` : '';
@@ -102,7 +102,7 @@ export function BasisBadge({ basis, by }: Pick<RecordedExchange, 'basis' | 'by'>
 }
 
 /** Changes by the control API, the newest first, over columns that are always there. */
-export function editRows(edits: readonly EditView[]) {
+export function editRows(edits: readonly ListedEdit[]) {
   return edits.toReversed().map(({ at, what, by }) => (
     <tr key={at + what} class="note">
       <td />
@@ -113,11 +113,9 @@ export function editRows(edits: readonly EditView[]) {
   ));
 }
 
-export function StatusBadge(
-  exchange: Partial<Pick<RecordedExchange, 'status' | 'fault' | 'hold'>>,
-) {
+export function StatusBadge(exchange: Partial<Pick<ListedExchange, 'status' | 'fault' | 'hold'>>) {
   const { status, fault } = exchange;
-  if (isHeld({ hold: undefined, ...exchange })) return <b class="status assumed">held</b>;
+  if (isHeldBack({ hold: undefined, ...exchange })) return <b class="status assumed">held</b>;
   const kind = status === undefined || status >= 400 ? 'failed' : 'done';
   return <b class={`status ${kind}`}>{status ?? fault ?? 'none'}</b>;
 }

@@ -7,7 +7,7 @@ import {
   type Direction,
   findNeighbour,
   isPaused,
-  type Journal,
+  type JournalState,
   PAGE_SIZE,
   useJournal,
 } from '../state/journal.ts';
@@ -143,7 +143,7 @@ function exportHar(filter: string): Promise<boolean> {
 
 let stepping = Promise.resolve();
 
-function step(journal: Journal, search: string, towards: Direction): void {
+function step(journal: JournalState, search: string, towards: Direction): void {
   const take = async () => {
     const { item } = place.value;
     const query = new URLSearchParams(place.value.query);
@@ -170,7 +170,7 @@ const KEYS: Readonly<Record<string, Direction>> = {
   k: 'newer',
 };
 
-function useArrowKeys(journal: Journal, search: string): void {
+function useArrowKeys(journal: JournalState, search: string): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const { item } = place.value;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { writeJson } from '../../contract/json.ts';
-import { Field, Form, type Texts } from '../parts/form.tsx';
+import { Form, FormField, type Texts } from '../parts/form.tsx';
 import { Await, Fold, Tabs } from '../parts/panel.tsx';
 import { Prose, visible } from '../parts/texts.tsx';
 import { place } from '../state/place.ts';
@@ -110,9 +110,9 @@ function Trial({ url, method, operation, rest }: TrialProps) {
   return (
     <Form class="card form" aria-label={operation.operationId} onSubmit={send}>
       <Prose text={operation.description ?? ''} />
-      {isService && <Field name="key" label="API key" value={FIRST_REQUEST.key} />}
+      {isService && <FormField name="key" label="API key" value={FIRST_REQUEST.key} />}
       {parameters.map(({ name, in: where, description, example = '', required }) => (
-        <Field
+        <FormField
           key={name}
           name={`:${name}`}
           label={`${name} (${where}): ${description}`}
@@ -120,7 +120,12 @@ function Trial({ url, method, operation, rest }: TrialProps) {
         />
       ))}
       {content && (
-        <Field name="body" label={`Body: ${type}`} rows={6} value={writeJson(content.example, 2)} />
+        <FormField
+          name="body"
+          label={`Body: ${type}`}
+          rows={6}
+          value={writeJson(content.example, 2)}
+        />
       )}
       <button type="submit">Send</button>
       <div role="status">

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, save } from '../parts/buttons.tsx';
-import { Field } from '../parts/form.tsx';
+import { FormField } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { Marked, visible } from '../parts/texts.tsx';
@@ -16,10 +16,10 @@ import {
 } from '../state/rule-fields.ts';
 import {
   dropDraft,
+  fetchScenario,
   keepDraft,
   readDraft,
   readOrGone,
-  readScenario,
   type ScenarioVersion,
   saveScenario,
 } from '../state/scenarios.ts';
@@ -58,7 +58,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     run(turnOn ? `Saved ${name}. It is on.` : `Saved ${name}.`, async () => {
       await typing.current;
       await saveScenario(name, shown.value?.text ?? '', { turnOn, etag: base?.etag });
-      const saved = await readScenario(name);
+      const saved = await fetchScenario(name);
       const typed = shown.value?.text ?? '';
       show({ text: typed, etag: saved.etag }, typed === saved.text);
     });
@@ -166,7 +166,7 @@ function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
   };
   return (
     <>
-      <Field
+      <FormField
         name="description"
         label={isBroken ? 'Description (the YAML below has mistakes)' : 'Description'}
         disabled={isBroken}

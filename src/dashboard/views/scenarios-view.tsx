@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { Button } from '../parts/buttons.tsx';
-import { Field, NameForm } from '../parts/form.tsx';
+import { FormField, NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { visible } from '../parts/texts.tsx';
@@ -9,10 +9,10 @@ import { attempt, perform, usePolled } from '../state/resource.ts';
 import {
   addScenario,
   EXAMPLE,
+  fetchScenario,
   listActive,
   listDrafts,
   readDraft,
-  readScenario,
 } from '../state/scenarios.ts';
 import { client, notice, type ScenarioSummary } from '../state/session.ts';
 import { ScenarioPanel } from './scenario-panel.tsx';
@@ -43,7 +43,7 @@ export function ScenariosView() {
     <ScenarioRow
       of={scenario}
       active={names}
-      onCopy={() => copy(scenario.name, async () => (await readScenario(scenario.name)).text)}
+      onCopy={() => copy(scenario.name, async () => (await fetchScenario(scenario.name)).text)}
     />
   );
   const nameOf = ({ name }: ScenarioSummary) => name;
@@ -55,7 +55,7 @@ export function ScenariosView() {
           action="Create"
           onName={(name) => create(name, () => EXAMPLE)}
         />
-        <Field
+        <FormField
           name="files"
           label="Import files in YAML or JSON; drop them here"
           type="file"

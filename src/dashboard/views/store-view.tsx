@@ -1,7 +1,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
-import { Field, Form, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
+import { Form, FormField, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
 import { Loading, Tabs } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
 import { plural, shorten, visible } from '../parts/texts.tsx';
@@ -191,7 +191,7 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
     >
       <b>{what}</b>
       {fields.map(({ name, isInteger, suggested }) => (
-        <Field
+        <FormField
           key={name}
           name={name}
           label={name === 'id' ? 'id (the next one if empty)' : name}

@@ -7,13 +7,13 @@ import { Marked, Prose, visible } from '../parts/texts.tsx';
 import { formatValue, type Row, TABLES } from '../state/records.ts';
 import { formatBody } from '../state/requests.ts';
 import { perform, useResource } from '../state/resource.ts';
-import { client, type RecordedExchange } from '../state/session.ts';
+import { client, type ListedExchange } from '../state/session.ts';
 import { StatusBadge } from './exchange-rows.tsx';
 
 type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
 
 interface AlternativesProps {
-  readonly of: RecordedExchange;
+  readonly of: ListedExchange;
 }
 
 export function Alternatives({ of }: AlternativesProps) {
@@ -71,7 +71,7 @@ interface ChangesProps {
   readonly number: number;
 }
 
-export function StoreChanges({ number }: ChangesProps) {
+export function ChangesTable({ number }: ChangesProps) {
   const rewind = (to: 'before' | 'after') =>
     perform(`The sandbox is as ${to} call ${number}.`, 'POST /requests/{number}/rewind', {
       path: { number },

@@ -8,8 +8,8 @@ import {
   type DeploymentReply,
   describeBody,
   findById,
-  type JsonRecord,
   parseBody,
+  type ReplyRecord,
   readId,
 } from '../deployment-reply.ts';
 import { SAFE } from '../transport.ts';
@@ -40,7 +40,7 @@ interface Sending {
   /** Seconds after which it was sent again, since it did not show what was expected. */
   readonly waitedSeconds: number;
   /** The list that the reply is compared with, as it was read last. */
-  readonly beside: readonly JsonRecord[] | undefined;
+  readonly beside: readonly ReplyRecord[] | undefined;
   /** In milliseconds; only differences count. */
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -52,7 +52,7 @@ export function createProbeReply(sending: Sending, reply: DeploymentReply) {
   const { status, headers, body } = reply;
   const json = parseBody(body);
   const accepted = status >= 200 && status < 300;
-  const record: JsonRecord | undefined = accepted && isObject(json) ? json : undefined;
+  const record: ReplyRecord | undefined = accepted && isObject(json) ? json : undefined;
   const sent = tryParseJson(sending.request.body ?? '{}');
   const [age] = /^\d+$/.exec(findHeader(headers, 'age') ?? '') ?? [];
   return {
@@ -127,7 +127,7 @@ export class CheckTranscript {
   }
 
   /** The records of a list; none if it cannot be read. */
-  records(name: QuestionName): readonly JsonRecord[] {
+  records(name: QuestionName): readonly ReplyRecord[] {
     return this.get(name)?.records ?? [];
   }
 
@@ -162,7 +162,7 @@ export class CheckTranscript {
   }
 
   /** An order as it was listed before anything was cancelled. */
-  order(id: bigint | undefined): JsonRecord | undefined {
+  order(id: bigint | undefined): ReplyRecord | undefined {
     return findById(this.records('orders'), id);
   }
 

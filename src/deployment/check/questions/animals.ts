@@ -4,9 +4,9 @@ import { findById, findNextQuery, readIds, UNKNOWN_WORD, unless } from '../../de
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { DocumentRule, Need, Question, QuestionTable } from './question.ts';
 import {
+  askPets,
   call,
   compareFields,
-  listPets,
   NO_KEY,
   readPet,
   refused,
@@ -50,7 +50,7 @@ function filterBy(status: string): Question {
     ];
   };
   const more = { status: 200, rules: [rule], ...COMPARED };
-  return listPets(`?limit=100&status=${status}`, 'the filter', more);
+  return askPets(`?limit=100&status=${status}`, 'the filter', more);
 }
 
 export const sunsetDay: DocumentRule = (reply) => {
@@ -84,9 +84,9 @@ const UNKNOWN_PET: Need = {
 };
 
 export const ANIMAL_QUESTIONS = {
-  pets100: listPets('?limit=100', 'the animals', PAGE),
-  pets: listPets('', 'the default limit', COMPARED_PAGE),
-  pets1: listPets('?limit=1', 'the shortest page', {
+  pets100: askPets('?limit=100', 'the animals', PAGE),
+  pets: askPets('', 'the default limit', COMPARED_PAGE),
+  pets1: askPets('?limit=1', 'the shortest page', {
     ...COMPARED_PAGE,
     settles: 'pets-paging',
     from: ['pets100'],
@@ -96,8 +96,8 @@ export const ANIMAL_QUESTIONS = {
       check.records('pets100').length < 2 && !hasTotal(check) && 'it needs at least 2 animals',
     values: (check) => [describePaging(check)],
   }),
-  pets2: listPets('?limit=2', 'a page of two animals', COMPARED_PAGE),
-  nextPage: listPets('{}', 'the next page', {
+  pets2: askPets('?limit=2', 'a page of two animals', COMPARED_PAGE),
+  nextPage: askPets('{}', 'the next page', {
     compares: 'pets1',
     needs: {
       description: 'a way to the next page',
@@ -131,14 +131,14 @@ export const ANIMAL_QUESTIONS = {
       check.get('pet')?.status !== 200 &&
       'the operation is past its sunset',
   }),
-  limitText: listPets('?limit=abc', 'a limit that is not an integer', {
+  limitText: askPets('?limit=abc', 'a limit that is not an integer', {
     settles: 'invalid-input',
     also: ['petText', 'createNoCategory', 'stockText', 'stockNothing'],
     values: (check) => refusals(check).map(({ status }) => `${status}`),
   }),
   petText: call('getPet', '', 'an id that is not an integer', { path: '/pets/abc' }),
-  limit0: listPets('?limit=0', 'a limit below 1', COMPARED),
-  limit101: listPets('?limit=101', 'a limit above 100', {
+  limit0: askPets('?limit=0', 'a limit below 1', COMPARED),
+  limit101: askPets('?limit=101', 'a limit above 100', {
     ...COMPARED,
     settles: 'limit-out-of-range',
     from: ['pets100'],
@@ -149,7 +149,7 @@ export const ANIMAL_QUESTIONS = {
       default: (reply) => lists(reply, USUAL_PAGE),
     },
   }),
-  unseenFilter: listPets(`?limit=100&status=${UNKNOWN_WORD}`, 'a filter for a status never seen', {
+  unseenFilter: askPets(`?limit=100&status=${UNKNOWN_WORD}`, 'a filter for a status never seen', {
     ...COMPARED,
     settles: 'status-filter',
     also: ['createUnseenStatus', 'pets100'],

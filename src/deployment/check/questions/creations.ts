@@ -6,9 +6,9 @@ import { isPart, sunsetDay } from './animals.ts';
 import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
+  askPets,
   call,
   compareFields,
-  listPets,
   NO_KEY,
   type QuestionMembers,
   readPet,
@@ -139,7 +139,7 @@ export const CREATION_QUESTIONS = {
     obstacle: (check) => !check.get('petsReadOnly')?.accepted && check.whyUnknown('petsReadOnly'),
     options: { ignored: accepted, 403: status(403) },
   }),
-  petsAgain: listPets('?limit=100', 'the order of the animals', {
+  petsAgain: askPets('?limit=100', 'the order of the animals', {
     status: 200,
     isShown: (reply, check) => createdIds(check, FIRST).every((id) => isOnPage(reply, id)),
     rules: [

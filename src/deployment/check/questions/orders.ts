@@ -4,8 +4,8 @@ import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { Need, QuestionTable } from './question.ts';
 import {
   accepted,
+  askOrders,
   call,
-  listOrders,
   NO_KEY,
   type QuestionMembers,
   refused,
@@ -31,7 +31,7 @@ const CANCELLED_ORDER: Need = {
 const CANCELLATIONS = ['cancelShipped', 'cancelAgain', 'cancelCancelled', 'cancel'] as const;
 
 export const ORDER_QUESTIONS = {
-  orders: listOrders('', 'the orders', {
+  orders: askOrders('', 'the orders', {
     status: 200,
     rules: [uniqueIds('id')],
     settles: 'order-status-field',
@@ -44,11 +44,11 @@ export const ORDER_QUESTIONS = {
     ],
     options: { hidden: /^undefined$/, shown: /^string$/ },
   }),
-  unknownQuery: listOrders(`?${UNKNOWN_WORD}=1`, 'an unknown query parameter', {
+  unknownQuery: askOrders(`?${UNKNOWN_WORD}=1`, 'an unknown query parameter', {
     settles: 'unknown-query',
     options: { ignore: status(200), reject: refused },
   }),
-  ordersPage: listOrders('?limit=1', 'that orders have no pages', {
+  ordersPage: askOrders('?limit=1', 'that orders have no pages', {
     compares: 'orders',
     rules: [
       ({ records, beside = records }) => {
@@ -70,7 +70,7 @@ export const ORDER_QUESTIONS = {
       404: status(404),
     },
   },
-  ordersNoKey: listOrders('', 'a missing key', NO_KEY),
+  ordersNoKey: askOrders('', 'a missing key', NO_KEY),
   cancel: cancel('a pending order', {
     each: 'cancel',
     status: 204,
@@ -83,7 +83,7 @@ export const ORDER_QUESTIONS = {
     nothing: 'no pending order is past its shipDate',
     options: { manual: /^accepted$/, 'at-ship-date': /^409$/ },
   }),
-  ordersAfter: listOrders('', 'what became of cancelled orders', {
+  ordersAfter: askOrders('', 'what became of cancelled orders', {
     needs: CANCELLED_ORDER,
     status: 200,
     isAffected: (check) =>

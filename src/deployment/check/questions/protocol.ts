@@ -1,7 +1,7 @@
-import { type JsonRecord, readId, readRetryAfter } from '../../deployment-reply.ts';
+import { type ReplyRecord, readId, readRetryAfter } from '../../deployment-reply.ts';
 import type { CheckTranscript } from '../check-transcript.ts';
 import type { QuestionTable, Settlement } from './question.ts';
-import { accepted, listPets, NO_KEY, refused, status } from './question.ts';
+import { accepted, askPets, NO_KEY, refused, status } from './question.ts';
 
 const OTHER_ORIGIN = 'https://petstore-mock-check.example';
 
@@ -9,10 +9,10 @@ const OTHER_ORIGIN = 'https://petstore-mock-check.example';
 const BURST = 15;
 
 export const PROTOCOL_QUESTIONS = {
-  petsNoKey: listPets('', 'a missing key', NO_KEY),
-  petsUnknownKey: listPets('', 'a made-up key', { key: 'unknown', status: 401 }),
-  petsInvalidKey: listPets('', 'an invalid key', { key: 'invalid', status: 401 }),
-  limitTextNoKey: listPets('?limit=abc', 'a missing key with a wrong limit', {
+  petsNoKey: askPets('', 'a missing key', NO_KEY),
+  petsUnknownKey: askPets('', 'a made-up key', { key: 'unknown', status: 401 }),
+  petsInvalidKey: askPets('', 'an invalid key', { key: 'invalid', status: 401 }),
+  limitTextNoKey: askPets('?limit=abc', 'a missing key with a wrong limit', {
     key: 'none',
     settles: 'check-order',
     also: ['petsNoKey', 'limitText'],
@@ -22,7 +22,7 @@ export const PROTOCOL_QUESTIONS = {
         : `a missing key and a wrong limit are not both refused on their own: ${check.all('petsNoKey', 'limitText').join('; ')}`,
     options: { 'auth-first': status(401), 'input-first': refused },
   }),
-  otherOrigin: listPets('?limit=3', 'a page of another origin', {
+  otherOrigin: askPets('?limit=3', 'a page of another origin', {
     headers: { Origin: OTHER_ORIGIN },
   }),
   preflight: {
@@ -41,8 +41,8 @@ export const PROTOCOL_QUESTIONS = {
         return reply.accepted ? 'allowed' : String(reply);
       }),
   },
-  petsReadOnly: listPets('?limit=1', 'that the read-only key is accepted', { key: 'read-only' }),
-  burst: listPets('?limit=1', 'many requests in a second', {
+  petsReadOnly: askPets('?limit=1', 'that the read-only key is accepted', { key: 'read-only' }),
+  burst: askPets('?limit=1', 'many requests in a second', {
     times: BURST,
     settles: 'rate-limit',
     obstacle: (check) => {
@@ -147,7 +147,7 @@ export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
 
 const ORDER_FIELDS = ['id', 'petId', 'quantity', 'shipDate', 'complete'];
 
-function valueless(records: readonly JsonRecord[], fields: readonly string[]): string[] {
+function valueless(records: readonly ReplyRecord[], fields: readonly string[]): string[] {
   return records
     .filter((record) => fields.some((name) => record[name] != null) || readId(record) !== undefined)
     .flatMap((record) => fields.map((name) => record[name]).filter((value) => value == null))

@@ -1,7 +1,7 @@
 import type { ASSUMPTIONS, AssumptionId } from '../../../contract/assumption-table.ts';
 import { type OperationId, operationShape } from '../../../contract/operations.ts';
 import { describe } from '../../../words.ts';
-import { type Deviation, type JsonRecord, readIds, unless } from '../../deployment-reply.ts';
+import { type Deviation, type ReplyRecord, readIds, unless } from '../../deployment-reply.ts';
 import type { CheckRequest, CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { QuestionName } from './names.ts';
 
@@ -91,7 +91,7 @@ export function call(
   return { operation, method, path: path.replace(/\{\w+\}/, '{}') + query, why, ...more };
 }
 
-export const listPets = (query: string, why: string, more?: QuestionMembers) =>
+export const askPets = (query: string, why: string, more?: QuestionMembers) =>
   call('listPets', query, why, more);
 export const readPet = (needs: Need, why: string, more?: QuestionMembers) =>
   call('getPet', '', why, {
@@ -99,9 +99,9 @@ export const readPet = (needs: Need, why: string, more?: QuestionMembers) =>
     excuse: ({ status }, check) => (status === 410 || status === 404) && check.hasPassedSunset,
     ...more,
   });
-export const listInventory = (why: string, more?: QuestionMembers) =>
+export const askInventory = (why: string, more?: QuestionMembers) =>
   call('listInventory', '', why, more);
-export const listOrders = (query: string, why: string, more?: QuestionMembers) =>
+export const askOrders = (query: string, why: string, more?: QuestionMembers) =>
   call('listOrders', query, why, more);
 
 export const NO_KEY = { key: 'none', status: 401 } as const;
@@ -121,8 +121,8 @@ export function status(expected: number) {
 }
 
 export function compareFields(
-  found: JsonRecord | undefined,
-  expected: JsonRecord | undefined,
+  found: ReplyRecord | undefined,
+  expected: ReplyRecord | undefined,
   fields = Object.keys(expected ?? {}),
 ): readonly Deviation[] {
   return fields.flatMap((field) => {

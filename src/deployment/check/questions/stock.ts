@@ -1,13 +1,13 @@
 import { describe } from '../../../words.ts';
-import { findById, type JsonRecord, readId, unless } from '../../deployment-reply.ts';
+import { findById, type ReplyRecord, readId, unless } from '../../deployment-reply.ts';
 import { OTHER_CLIENT } from '../check-report.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { DocumentRule, Need, QuestionTable } from './question.ts';
 import {
   accepted,
+  askInventory,
   call,
   compareFields,
-  listInventory,
   NO_KEY,
   type QuestionMembers,
   readPet,
@@ -40,8 +40,8 @@ const setStock = (body: string, why: string, more?: QuestionMembers) =>
 const STOCKED = { status: 200, rules: [asStocked] };
 
 export const STOCK_QUESTIONS = {
-  inventory: listInventory('the stock', { status: 200, rules: [uniqueIds('petId')] }),
-  inventoryBefore: listInventory('the stock before an order is cancelled', {
+  inventory: askInventory('the stock', { status: 200, rules: [uniqueIds('petId')] }),
+  inventoryBefore: askInventory('the stock before an order is cancelled', {
     needs: {
       description: 'an order to cancel',
       after: 'cancel',
@@ -57,7 +57,7 @@ export const STOCK_QUESTIONS = {
     values: listRestocks,
     nothing: 'no order was cancelled that has a petId, a quantity and an inventory entry',
   }),
-  inventoryNoKey: listInventory('a missing key', NO_KEY),
+  inventoryNoKey: askInventory('a missing key', NO_KEY),
   stock5: setStock('{"quantity":5}', 'quantity 5', {
     ...STOCKED,
     settles: 'inventory-missing-entry',
@@ -84,7 +84,7 @@ export const STOCK_QUESTIONS = {
       'follows-quantity': /^available, sold, available$/,
     },
   }),
-  inventoryAfter: listInventory('what became of the stock', {
+  inventoryAfter: askInventory('what became of the stock', {
     needs: {
       description: 'a created animal or a cancelled order',
       after: 'create',
@@ -137,11 +137,11 @@ export const STOCK_QUESTIONS = {
 } as const satisfies QuestionTable;
 
 /** The entry of a created animal whose stock the check does not change. */
-function findNewEntry(check: CheckTranscript): JsonRecord | undefined {
+function findNewEntry(check: CheckTranscript): ReplyRecord | undefined {
   return findById(check.records('inventoryAfter'), check.get('create')?.id, 'petId');
 }
 
-function findStocked({ records }: ProbeReply, check: CheckTranscript): JsonRecord | undefined {
+function findStocked({ records }: ProbeReply, check: CheckTranscript): ReplyRecord | undefined {
   return findById(records, check.get('createPending')?.id, 'petId');
 }
 
