@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type express from 'express';
-import type { ErrorRequestHandler } from 'express';
+import type expressModule from 'express';
+import type { ErrorRequestHandler, Request, Router } from 'express';
 import { ContentError } from '../files.ts';
 import { getOrCreate, type ServiceHandler } from '../http/service-handler.ts';
 import { ROOT } from '../http/target.ts';
@@ -13,8 +13,8 @@ import { formatProblem } from '../words.ts';
 import {
   type ControlCall,
   type ControlParts,
+  type ControlRequest,
   type Endpoint,
-  type MockRequest,
   readRequest,
 } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -23,20 +23,20 @@ import { readBody, readQuery } from './input.ts';
 import { createPageHandler, createRootReply } from './pages.ts';
 import {
   type ControlReply,
-  ofService,
+  fromServiceReply,
   refuse,
   refuseInput,
   refuseMethod,
   sendControlReply,
 } from './reply.ts';
 
-/** @param load Express, which the caller imports only when needed: that slows the start */
+/** @param express passed in, since importing it slows the start: callers do so only when needed */
 export function createExpressApp(
-  load: typeof express,
+  express: typeof expressModule,
   service: ServiceHandler,
   control: ControlParts,
 ): RequestListener {
-  const app = load();
+  const app = express();
   app.disable('x-powered-by');
   if (!control.plain) {
     app.get(ROOT, (request, response) => {
@@ -44,11 +44,11 @@ export function createExpressApp(
       sendControlReply(response, createRootReply({ ...readRequest(request), mount }, control));
     });
   }
-  app.use(/^(?:\/~[^/]*)?\/__mock(?=\/|$)/, createControlRouter(load, control));
+  app.use(/^(?:\/~[^/]*)?\/__mock(?=\/|$)/, createControlRouter(express, control));
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
   const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
-    // Of Express, for a parameter in the path.
+    // Express throws it for a path parameter that it cannot decode.
     if (error instanceof URIError) {
       sendControlReply(
         response,
@@ -60,12 +60,12 @@ export function createExpressApp(
   return app;
 }
 
-function createControlRouter(load: typeof express, parts: ControlParts): express.Router {
-  const router = load.Router({ caseSensitive: true });
+function createControlRouter(express: typeof expressModule, parts: ControlParts): Router {
+  const router = express.Router({ caseSensitive: true });
   addRoutes(router, parts, true);
   if (parts.noControl) return router;
   const guard = createGuard(parts.guard);
-  router.use(createPageHandler(load), (request, response, next) => {
+  router.use(createPageHandler(express), (request, response, next) => {
     const isQuiet = ENDPOINTS.some(({ quiet, path }) => quiet && path === request.path);
     if (!isQuiet) reportCall(parts, request.originalUrl, response);
     const refusal = guard(request.headers);
@@ -79,9 +79,9 @@ function createControlRouter(load: typeof express, parts: ControlParts): express
   return router;
 }
 
-/** @param open of the endpoints that need no token, or of all others */
-function addRoutes(router: express.Router, parts: ControlParts, open: boolean): void {
-  const endpoints = ENDPOINTS.filter((endpoint) => (endpoint.open ?? false) === open);
+/** @param unguarded adds the endpoints that need no token, or else all others */
+function addRoutes(router: Router, parts: ControlParts, unguarded: boolean): void {
+  const endpoints = ENDPOINTS.filter((endpoint) => (endpoint.unguarded ?? false) === unguarded);
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
     const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     const methods: string[] = [];
@@ -115,7 +115,7 @@ function reportCall(
 
 async function answer(
   endpoint: Endpoint,
-  request: express.Request,
+  request: Request,
   parts: ControlParts,
 ): Promise<ControlReply> {
   const mockRequest = readRequest(request);
@@ -132,7 +132,7 @@ async function answer(
   const call = { ...mockRequest, ...input, parts, sandbox };
   try {
     // What other servers have done counts, too.
-    if (!endpoint.open) await sandbox.read();
+    if (!endpoint.unguarded) await sandbox.read();
     return await endpoint.handle(call);
   } catch (error) {
     if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);
@@ -142,19 +142,19 @@ async function answer(
 }
 
 function findSandbox(
-  { open, defaultOnly }: Endpoint,
-  mockRequest: MockRequest,
+  { unguarded, defaultOnly }: Endpoint,
+  mockRequest: ControlRequest,
   { sandboxes }: ControlParts,
 ): Sandbox | ControlReply {
   const { sandboxName: name } = mockRequest;
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
-  if (open && NAME_PATTERN.test(name)) return sandboxes.default;
+  if (unguarded && NAME_PATTERN.test(name)) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return refuseUnknown(mockRequest);
   const found = getOrCreate(sandboxes, name);
-  return found instanceof Sandbox ? found : ofService(found);
+  return found instanceof Sandbox ? found : fromServiceReply(found);
 }
 
-function refuseUnknown({ mount, path }: MockRequest): ControlReply {
+function refuseUnknown({ mount, path }: ControlRequest): ControlReply {
   const target = (mount + path).slice(0, 200);
   const message = `the control API has no ${target}; ${mount}/openapi.json lists its endpoints`;
   return refuse('route_not_found', 404, message);

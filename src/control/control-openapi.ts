@@ -92,7 +92,7 @@ function createOperation(endpoint: TaggedEndpoint): Json {
     tags: [tag.name],
     summary,
     description: description ?? `${summary}.`,
-    ...(endpoint.open && { security: [] }),
+    ...(endpoint.unguarded && { security: [] }),
     parameters: [...inPath, ...inQuery],
     ...(body && {
       requestBody: {
@@ -107,13 +107,13 @@ function createOperation(endpoint: TaggedEndpoint): Json {
   };
 }
 
-function createReplies({ replies, open, body, ...details }: Endpoint): Json {
+function createReplies({ replies, unguarded, body, ...details }: Endpoint): Json {
   const all: Record<string, Json> = {};
   for (const [status, reply] of Object.entries(replies)) {
     all[status] = createReply(status, reply, details);
   }
   for (const [name, { status }] of Object.entries(SHARED)) {
-    if (open && name !== 'NotJson') continue;
+    if (unguarded && name !== 'NotJson') continue;
     if (body === undefined && name === 'TooLarge') continue;
     all[status] ??= ref('responses', name);
   }

@@ -56,7 +56,7 @@ export interface Endpoint<Types = unknown> {
   readonly mediaType?: string | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Needs no token and no sandbox. */
-  readonly open?: true;
+  readonly unguarded?: true;
   /** Not logged: open pages read it again and again. */
   readonly quiet?: true;
   /** Exists at the default sandbox only. */
@@ -150,7 +150,7 @@ export interface ControlParts extends ControlOptions {
   readonly problem?: (() => string | undefined) | undefined;
 }
 
-export interface MockRequest {
+export interface ControlRequest {
   readonly request: IncomingMessage;
   readonly origin: string;
   /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
@@ -166,7 +166,7 @@ export type ExpressRequest = IncomingMessage &
   Readonly<Record<'url' | 'baseUrl' | 'originalUrl', string>>;
 
 /** @param request below the mount of a control API, which is its `baseUrl` */
-export function readRequest(request: ExpressRequest): MockRequest {
+export function readRequest(request: ExpressRequest): ControlRequest {
   const { baseUrl: mount, originalUrl } = request;
   const scheme = 'encrypted' in request.socket ? 'https' : 'http';
   const origin = `${scheme}://${request.headers.host ?? 'localhost'}`;
@@ -177,7 +177,7 @@ export function readRequest(request: ExpressRequest): MockRequest {
   return { request, origin, mount, sandboxName, path: isMount ? '' : path, search };
 }
 
-export interface ControlCall<Body = unknown, Query = unknown> extends MockRequest {
+export interface ControlCall<Body = unknown, Query = unknown> extends ControlRequest {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
   readonly params: Readonly<Record<string, string>>;

@@ -33,7 +33,7 @@ const PEM = 'application/x-pem-file';
 const MOCK_ENDPOINTS = [
   endpoint('getHealth', 'GET /health', {
     summary: 'Check that the mock is ready',
-    open: true,
+    unguarded: true,
     replies: { 200: HEALTH, 503: 'The mock cannot reach the Redis of `--shared`.' },
     handle: ({ parts }) => {
       const problem = parts.problem?.();
@@ -43,7 +43,7 @@ const MOCK_ENDPOINTS = [
   }),
   endpoint('getCertificate', 'GET /certificate.pem', {
     summary: 'Read the certificate of the server, for clients to trust',
-    open: true,
+    unguarded: true,
     replies: { 200: ANY_TEXT, 404: 'The server speaks plain HTTP.' },
     mediaType: PEM,
     handle: ({ parts: { certificate } }) =>

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
-import type express from 'express';
+import type expressModule from 'express';
 import type { RequestHandler } from 'express';
 import { packageRoot, packageVersion } from '../files.ts';
-import { type ControlParts, findServiceUrl, type MockRequest, readRequest } from './endpoint.ts';
+import { type ControlParts, type ControlRequest, findServiceUrl, readRequest } from './endpoint.ts';
 import { type ControlReply, json, refuse, refuseMethod, sendControlReply } from './reply.ts';
 
 /** Written by scripts/build-dashboard.mjs: the page, and compressed files. */
@@ -37,8 +37,8 @@ const POLICY = [
 ].join('; ');
 
 /** Serves the dashboard, whose files hold no data and need no token. */
-export function createPageHandler(load: typeof express): RequestHandler {
-  const serveFile = load.static(FOLDER, { cacheControl: false, index: false, setHeaders });
+export function createPageHandler(express: typeof expressModule): RequestHandler {
+  const serveFile = express.static(FOLDER, { cacheControl: false, index: false, setHeaders });
   return (request, response, next) => {
     const { path } = readRequest(request);
     const page = PAGES.find(({ pattern }) => pattern.test(path));
@@ -80,7 +80,7 @@ function setHeaders(response: ServerResponse, file: string): void {
 
 /** Redirects browsers from a root to the dashboard; other clients get a list of addresses. */
 export function createRootReply(
-  { request, origin, mount }: MockRequest,
+  { request, origin, mount }: ControlRequest,
   { noControl = false }: ControlParts,
 ): ControlReply {
   // curl accepts any type and gets JSON.

@@ -81,7 +81,7 @@ export function refuseInput<P extends ControlProblem>(
   return refuse('invalid_input', 400, message, {}, places);
 }
 
-export function ofService({ status, body }: Reply): ControlReply {
+export function fromServiceReply({ status, body }: Reply): ControlReply {
   return { status, content: body.kind === 'json' ? body.text : '{}' };
 }
 

@@ -84,7 +84,7 @@ function showHeldReply({ number, hold, operation, method, target, at }: HeldExch
 }
 
 /** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
-export async function countWhen(
+export async function waitForCount(
   { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },

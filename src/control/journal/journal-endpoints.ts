@@ -33,8 +33,8 @@ import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
 import { EXCHANGE, formatExchange, writeHarEntry, writeHarHead } from './exchange-text.ts';
-import { countWhen, HOLD_ENDPOINTS } from './hold-endpoints.ts';
-import { handleExchange, TIME_TRAVEL_ENDPOINTS } from './time-travel-endpoints.ts';
+import { HOLD_ENDPOINTS, waitForCount } from './hold-endpoints.ts';
+import { TIME_TRAVEL_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 
 const EDIT = namedObject('Edit', {
   after: required(COUNT, 'The number of the exchange before it.'),
@@ -158,7 +158,7 @@ export const JOURNAL_ENDPOINTS = [
       const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
       const refusal = isAwaited ? refuseListener(call.sandbox) : undefined;
       if (refusal !== undefined) return refusal;
-      const count = await countWhen(call, filter, wait);
+      const count = await waitForCount(call, filter, wait);
       const { isComplete } = await call.sandbox.journal.select({ filter, limit: 0 });
       return json({ count, complete: isComplete });
     },
@@ -185,7 +185,7 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'Read an exchange',
     example: { path: 1 },
     replies: { 200: EXCHANGE, 404: 'The journal does not have it, or has dropped it.' },
-    handle: handleExchange((_call, exchange) => {
+    handle: withExchange((_call, exchange) => {
       return { status: 200, content: formatExchange(exchange) };
     }),
   }),

@@ -77,7 +77,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     query: SIDE,
     example: { path: 1 },
     replies: { 200: WHOLE_STATE, 404: MISSING },
-    handle: handleStates(({ query: { at = 'before' } }, _exchange, states) => {
+    handle: withStates(({ query: { at = 'before' } }, _exchange, states) => {
       return { status: 200, content: storeText(states[at].store) };
     }),
   }),
@@ -88,7 +88,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     body: { shape: REWIND, optional: true },
     example: { path: 1 },
     replies: { 204: 'Rewound.', 404: MISSING },
-    handle: handleStates((call, exchange, states) => {
+    handle: withStates((call, exchange, states) => {
       const { to = 'before' } = call.body;
       return edit(call, `rewound to ${to} call ${exchange.number}`, () => ({
         ...states[to],
@@ -114,7 +114,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       'Asks the mock again, in the same state, under each other option of each assumption. Lists the options that change the reply.',
     example: { path: 1 },
     replies: { 200: list(ALTERNATIVE), 404: MISSING, 409: 'The body of the request was dropped.' },
-    handle: handleStates(async (_call, exchange, states) => {
+    handle: withStates(async (_call, exchange, states) => {
       if (exchange.isRefused) return json<readonly Alternative[]>([]);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
@@ -131,8 +131,8 @@ export const TIME_TRAVEL_ENDPOINTS = [
       404: 'The journal does not have it.',
       409: 'It was refused before it reached an operation, or its body was dropped.',
     },
-    handle: handleExchange(async (call, exchange) => {
-      if (exchange.isRefused) return refuseRefused(exchange);
+    handle: withExchange(async (call, exchange) => {
+      if (exchange.isRefused) return refuseUnreplayable(exchange);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
       const preference = await readPreference(request, await call.sandbox.read());
@@ -146,7 +146,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     example: { path: 1 },
     replies: { 200: ANY_TEXT, 404: 'The journal does not have it, or it reached no operation.' },
     mediaType: YAML_TYPE,
-    handle: handleExchange((_call, exchange) => {
+    handle: withExchange((_call, exchange) => {
       const content = writeRule(exchange);
       if (content !== undefined) return { status: 200, mediaType: YAML_TYPE, content };
       return refuse('not_found', 404, `exchange ${exchange.number} reached no operation`);
@@ -155,7 +155,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
 ];
 
 /** Without what it was refused for, such as a wrong sandbox name, it would run in this sandbox. */
-function refuseRefused({ number, reasons }: Exchange): ControlReply {
+function refuseUnreplayable({ number, reasons }: Exchange): ControlReply {
   const message = `request ${number} cannot be replayed: it was refused before it reached an operation (${reasons.join('; ')})`;
   return refuse('not_replayable', 409, message);
 }
@@ -243,7 +243,7 @@ type Handler<Body, Query, Found extends readonly unknown[]> = (
   ...found: Found
 ) => ControlReply | Promise<ControlReply>;
 
-export function handleExchange<Body, Query>(
+export function withExchange<Body, Query>(
   handle: Handler<Body, Query, [exchange: Exchange]>,
 ): Handler<Body, Query, []> {
   return async (call) => {
@@ -263,10 +263,10 @@ export function handleExchange<Body, Query>(
   };
 }
 
-function handleStates<Body, Query>(
+function withStates<Body, Query>(
   handle: Handler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
 ): Handler<Body, Query, []> {
-  return handleExchange((call, exchange) => {
+  return withExchange((call, exchange) => {
     if (call.sandbox.isShared) return refuseInFleet();
     const states = call.sandbox.journal.remembered(exchange.number);
     if (states !== undefined) return handle(call, exchange, states);

@@ -155,7 +155,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
       summary: `Read ${noun}`,
       example: { path: example.id },
       replies: { 200: shape, 404: missing },
-      handle: handleId(({ sandbox }, id) => {
+      handle: withId(({ sandbox }, id) => {
         const found = sandbox.state.store[name].get(id);
         return found ? { status: 200, content: recordText(found) } : refuseRecord(kind, id);
       }),
@@ -165,7 +165,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
       body: { shape: unaddressed },
       example: { path: example.id, body: example.record },
       replies: { 200: shape, 201: shape },
-      handle: handleId((call, id) =>
+      handle: withId((call, id) =>
         edit(call, `replaced ${stripArticle(kind)} ${id}`, (state) => {
           const { body } = call;
           const status = state.store[name].has(id) ? 200 : 201;
@@ -180,7 +180,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
       body: { shape: named(`${record}Changes`, changesShape(fields)) },
       example: { path: example.id, body: example.change },
       replies: { 200: shape, 404: missing },
-      handle: handleId((call, id) =>
+      handle: withId((call, id) =>
         edit(call, `changed ${stripArticle(kind)} ${id}`, (state) => {
           const { body } = call;
           const before = state.store[name].get(id);
@@ -196,7 +196,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
         description: "Also removes the animal's inventory entry and its orders.",
       }),
       replies: { 204: 'Removed.', 404: missing },
-      handle: handleId((call, id) =>
+      handle: withId((call, id) =>
         edit(call, `removed ${stripArticle(kind)} ${id}`, ({ store }) => {
           if (!store[name].has(id)) return refuseRecord(kind, id);
           const after =
@@ -243,7 +243,7 @@ function stripArticle({ noun }: Kind): string {
   return noun.replace(/^an? /, '');
 }
 
-function handleId<Body>(
+function withId<Body>(
   handle: (call: ControlCall<Body>, id: bigint) => ControlReply | Promise<ControlReply>,
 ): (call: ControlCall<Body>) => ControlReply | Promise<ControlReply> {
   return (call) => {

@@ -20,7 +20,7 @@ import {
   type Page,
   selectPage,
 } from '../records/query.ts';
-import { DONE, json, ofService, refuse, refuseInput } from '../reply.ts';
+import { DONE, fromServiceReply, json, refuse, refuseInput } from '../reply.ts';
 import { NAME, SIZES } from './state-endpoints.ts';
 
 const SANDBOX = namedObject('Sandbox', {
@@ -125,7 +125,7 @@ export const SANDBOX_ENDPOINTS = [
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
       if (await sandboxes.remove(name)) return DONE;
-      if (!NAME_PATTERN.test(name)) return ofService(nameInvalid(sandboxes, name));
+      if (!NAME_PATTERN.test(name)) return fromServiceReply(nameInvalid(sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },
   }),
