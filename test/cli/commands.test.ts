@@ -151,6 +151,12 @@ describe('assumptions', () => {
   });
 });
 
+test('openapi prints the document of the service, for a server of your own', async () => {
+  const url = 'http://mock.test/v1';
+  const { stdout } = await runInProcess(['openapi', '--documented', '--server-url', url]);
+  expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0', servers: [{ url }, {}] });
+});
+
 test('scenarios lists what ships, also as JSON, and prints one that is valid as a file', async () => {
   const shipped = shippedScenarios();
   const { stdout } = await runInProcess(['scenarios']);
