@@ -26,6 +26,17 @@ describeServer('the OpenAPI document of the control API', (open) => {
     const { paths } = await documentAt(clientAt((await serverFor()).port), '/__mock/openapi.json');
     const searched = ({ parameters }: { parameters: { name: string; description: string }[] }) =>
       parameters.find(({ name }) => name === 'q')?.description;
+    const names = paths['/inventory'].get.parameters.map((it: { name: string }) => it.name);
+    expect(names).toEqual([
+      'petId',
+      'quantity',
+      'status',
+      'q',
+      '_sort',
+      '_order',
+      '_page',
+      '_limit',
+    ]);
     expect(searched(paths['/sandboxes'].delete)).toMatch(/ in name, in any case\.$/);
     expect(searched(paths['/inventory'].get)).toMatch(
       / in petId, quantity or status, in any case\.$/,
