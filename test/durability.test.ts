@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startServer } from '../src/server.ts';
 import { MAIN, runCommand, startCommand } from './helpers/command.ts';
 import { serverFor } from './helpers/deployment.ts';
 import { temporaryFolder } from './helpers/folder.ts';

@@ -6,13 +6,8 @@ import { isRowName } from '../contract/records.ts';
 import { packageRoot, packageVersion } from '../files.ts';
 import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
 import { describe, suggest } from '../words.ts';
-import {
-  COMMAND_NAMES,
-  type CommandName,
-  commandShape,
-  requireWords,
-  UsageError,
-} from './command.ts';
+import { requireWords, UsageError } from './command.ts';
+import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { type Layer, toJson } from './flag-sources.ts';
 import {
   ALIASES,

@@ -1,142 +1,8 @@
-import { rowNames } from '../contract/records.ts';
 import { readText, SETTINGS_LIMIT } from '../files.ts';
 import { describe, joinWords, suggest } from '../words.ts';
+import type { WordUsage } from './command-table.ts';
 import type { Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';
-
-export type Words = readonly [usage: string, min: number, max: number];
-
-export const NOTHING: Words = ['', 0, 0];
-
-export const ANY_NUMBER = Number.POSITIVE_INFINITY;
-
-interface CommandShape {
-  readonly aliases?: readonly string[];
-  /** The words that it takes besides flags; for a command that runs another, those after `--`. */
-  readonly takes: Words;
-  readonly runs?: true;
-  readonly summary: string;
-  readonly about?: string;
-  readonly examples: readonly (readonly [line: string, effect: string])[];
-}
-
-const COMMANDS = {
-  serve: {
-    aliases: ['start', 'run'],
-    takes: NOTHING,
-    summary: 'Start the server (default).',
-    examples: [
-      ['--port 8080 --assume cancel-again=404', 'answer the second cancellation with 404'],
-      ['--scenario shipped-orders --scenario slow', 'combine two scenarios'],
-      ['--animals 1000000 --seed 7', 'serve a store of a million animals'],
-      ['--clock 2030-12-06T00:00:00Z --assume after-sunset=410', 'serve after the sunset'],
-    ],
-  },
-  exec: {
-    takes: ['-- CMD…', 1, ANY_NUMBER],
-    runs: true,
-    summary: 'Run a command against a server and report what it was shown.',
-    about:
-      'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.',
-    examples: [
-      ['exec -- npm test', 'run a test suite against a server of its own'],
-      ['exec --require-coverage 80% --fail-on rounded-id -- npm test', 'fail the build below 80%'],
-    ],
-  },
-  sweep: {
-    takes: ['-- CMD…', 1, ANY_NUMBER],
-    runs: true,
-    summary: 'Run a command under every other option of the assumptions it touches.',
-    about:
-      'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.',
-    examples: [
-      ['sweep -- npm test', 'find out what a test suite takes for granted'],
-      ['sweep --allow cancel-again=404 -- npm test', 'accept a known failure'],
-    ],
-  },
-  assumptions: {
-    takes: ['[ID]', 0, 1],
-    summary: 'List the assumptions, or explain one.',
-    examples: [['assumptions cancel-again', 'explain what a second cancellation can get']],
-  },
-  responses: {
-    takes: ['[OPERATION]', 0, 1],
-    summary: 'List every reply and how to get it.',
-    examples: [['responses cancelOrder --curl', 'print curl commands for each reply']],
-  },
-  scenarios: {
-    takes: ['[NAME]', 0, 1],
-    summary: 'List the shipped scenarios, or print one to start your own from.',
-    examples: [['scenarios flaky > mine.yaml', 'start a scenario of your own']],
-  },
-  validate: {
-    takes: ['FILE…', 1, ANY_NUMBER],
-    summary: 'Check scenario and fixture files.',
-    examples: [
-      ['validate mine.yaml store.json', 'check a scenario and a fixture'],
-      ['validate --fixture store.json mine.yaml', 'check a scenario over a fixture of your own'],
-    ],
-  },
-  openapi: {
-    takes: NOTHING,
-    summary: 'Print the OpenAPI document of the service.',
-    examples: [['openapi --server-url https://mock.example/v1', 'set its server URL']],
-  },
-  generate: {
-    takes: NOTHING,
-    summary: 'Write a fixture of any size.',
-    examples: [['generate --animals 500 --output store.json', 'write 500 animals to a file']],
-  },
-  check: {
-    takes: ['URL', 1, 1],
-    summary: 'Find out how a deployment answers, and whether it follows the interface document.',
-    examples: [
-      ['check URL --key KEY --save staging.json', 'make the mock answer the same'],
-      ['check URL --key KEY --writes --cancel 17', 'also create animals and cancel order 17'],
-      ['check URL --key KEY --yes --against staging.json', 'fail if they have changed'],
-    ],
-  },
-  record: {
-    takes: ['URL', 1, 1],
-    summary: 'Write a fixture from the data of a deployment. Sends only GET requests.',
-    examples: [
-      ['record URL --key KEY --output staging.json', 'start from the data of staging'],
-      [
-        'record URL --key KEY --output staging.json --diff',
-        'record it again and show what changed',
-      ],
-    ],
-  },
-  health: {
-    takes: NOTHING,
-    summary: 'Exit with 0 if a server is up, else with 1.',
-    examples: [['health --port 8080', 'check a server on this machine']],
-  },
-  ctl: {
-    takes: ['ACTION…', 0, ANY_NUMBER],
-    summary: 'Control a server that is running.',
-    examples: [
-      ['ctl use outage slow', 'switch scenarios'],
-      ['ctl ship 1', 'mark an order as shipped'],
-      ['ctl set inventory 1 quantity=0', 'change a record'],
-      ['ctl clock +P30D', 'move the clock by 30 days'],
-      ['ctl requests --follow', 'watch what a client does'],
-    ],
-  },
-  completion: {
-    takes: ['[SHELL]', 0, 1],
-    summary: 'Print a completion script for a shell.',
-    examples: [['completion bash >> ~/.bashrc', 'complete commands and flags in bash']],
-  },
-} as const satisfies Record<string, CommandShape>;
-
-export type CommandName = keyof typeof COMMANDS;
-
-export const COMMAND_NAMES = rowNames(COMMANDS);
-
-export function commandShape(name: CommandName): CommandShape {
-  return COMMANDS[name];
-}
 
 /** The command line, the environment or a file is wrong. Nothing was started. */
 export class UsageError extends Error {
@@ -173,7 +39,7 @@ export function refusal(origin: string, expected: string, found: string): UsageE
 
 export function requireWords(
   name: string,
-  [usage, min, max]: Words,
+  [usage, min, max]: WordUsage,
   words: readonly string[],
 ): void {
   if (words.length >= min && words.length <= max) return;

@@ -9,8 +9,8 @@ import { object, optional } from '../shape/objects.ts';
 import { readAs } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
 import { firstProblems, formatProblem, type TextProblem } from '../words.ts';
-import type { CommandName } from './command.ts';
 import { readTextFile, UsageError } from './command.ts';
+import type { CommandName } from './command-table.ts';
 import {
   FLAG_VALUES,
   FLAGS,

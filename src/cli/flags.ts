@@ -27,7 +27,7 @@ import { object } from '../shape/objects.ts';
 import { FIELD_SHAPES } from '../shape/record-shapes.ts';
 import { choice, convert, list, scalar, text, type ValueOf } from '../shape/shapes.ts';
 import { joinWords } from '../words.ts';
-import { COMMAND_NAMES, type CommandName } from './command.ts';
+import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 
 const ofExec = optionFor('exec');
 const ofServeAndExec = optionFor('serve', 'exec');

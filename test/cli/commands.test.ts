@@ -15,12 +15,6 @@ import { runProgram } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
 
-const KEY = { Authorization: 'Bearer demo-key' };
-
-async function recordsAt(url: string, path: string): Promise<string> {
-  return (await fetch(`${url}${path}`, { headers: KEY })).text();
-}
-
 test('--version prints the version of the package', async () => {
   const expected = { code: 0, stdout: `${packageVersion()}\n`, stderr: '' };
   expect(await runCommand(['--version'])).toMatchObject(expected);

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
-import { COMMAND_NAMES, type CommandName } from '../../src/cli/command.ts';
 import { parseCommandLine } from '../../src/cli/command-parser.ts';
+import { COMMAND_NAMES, type CommandName } from '../../src/cli/command-table.ts';
 import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import { renderAssumption, renderAssumptions } from '../../src/cli/commands/list-assumptions.ts';
 import { renderBanner } from '../../src/cli/commands/serve.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commandEnvironment, describeEnding } from '../../src/cli/child.ts';
-import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command.ts';
+import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command-table.ts';
 import {
   ALIASES,
   FLAG_NAMES,

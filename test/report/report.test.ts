@@ -1,15 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { escapeMarkup } from '../../src/report/coverage-page.ts';
 import { type CoverageEvidence, REPORT_FORMATS } from '../../src/report/coverage-report.ts';
 import type { Finding } from '../../src/sandbox/report-shapes.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
-import { runCommand } from '../helpers/command.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
 
 let server: RunningServer;
-const folder = temporaryFolder();
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
 const data = (): CoverageEvidence => ({ coverage: server.coverage(), findings: server.findings() });

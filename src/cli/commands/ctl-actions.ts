@@ -3,15 +3,8 @@ import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { rowNames } from '../../contract/records.ts';
 import { countText, describe } from '../../words.ts';
-import {
-  ANY_NUMBER,
-  Failure,
-  NOTHING,
-  parseChoice,
-  readTextFile,
-  refusal,
-  UsageError,
-} from '../command.ts';
+import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
+import { ANY_NUMBER, NO_WORDS } from '../command-table.ts';
 import { callEndpoint, RECORD_ACTIONS } from './ctl-records.ts';
 import {
   type Action,
@@ -48,7 +41,7 @@ const ACTIONS = {
     },
   },
   reset: {
-    takes: NOTHING,
+    takes: NO_WORDS,
     flags: ['keep'],
     summary: 'Reset the sandbox to how it started.',
     async run(client, _words, { keep }) {
@@ -129,7 +122,7 @@ const ACTIONS = {
     },
   },
   undo: {
-    takes: NOTHING,
+    takes: NO_WORDS,
     summary: 'Undo the latest change by ctl, the dashboard or a test.',
     async run(client) {
       const json = await client.call('POST /undo');
@@ -151,7 +144,7 @@ const ACTIONS = {
     },
   },
   holds: {
-    takes: NOTHING,
+    takes: NO_WORDS,
     summary: 'List the replies that rules hold back.',
     run: async (client) => createHoldTable(await client.call('GET /holds')),
   },
@@ -169,7 +162,7 @@ const ACTIONS = {
     },
   },
   coverage: {
-    takes: NOTHING,
+    takes: NO_WORDS,
     summary: 'Print how often each documented reply was shown.',
     async run(client) {
       const json = await client.call('GET /coverage');
@@ -180,7 +173,7 @@ const ACTIONS = {
     },
   },
   findings: {
-    takes: NOTHING,
+    takes: NO_WORDS,
     summary: 'Print what the client should not do against the real service.',
     async run(client) {
       const json = await client.call('GET /findings');

@@ -8,7 +8,8 @@ import {
 } from '../../contract/records.ts';
 import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import { suggest } from '../../words.ts';
-import { ANY_NUMBER, parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
+import { parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
+import { ANY_NUMBER } from '../command-table.ts';
 import {
   type Action,
   createTable,

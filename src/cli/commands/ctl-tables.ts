@@ -1,13 +1,13 @@
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { tryParseJson, writeJson } from '../../contract/json.ts';
 import { describe } from '../../words.ts';
-import type { Words } from '../command.ts';
 import { UsageError } from '../command.ts';
+import type { WordUsage } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import { bold, escapeControls, renderTable, type Style } from '../terminal.ts';
 
 export interface Action {
-  readonly takes: Words;
+  readonly takes: WordUsage;
   readonly flags?: readonly FlagName[];
   readonly ofServer?: true;
   readonly summary: string;
