@@ -21,13 +21,13 @@ import {
   start,
 } from './start-server.ts';
 
-export type CommandEnding =
+export type ChildEnding =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'timed-out'; readonly seconds: number }
   | { readonly kind: 'not-started'; readonly code: string | undefined };
 
-export function describeEnding(ending: CommandEnding): { exitCode: number; text: string } {
+export function describeEnding(ending: ChildEnding): { exitCode: number; text: string } {
   switch (ending.kind) {
     case 'exited':
       return { exitCode: ending.code, text: `exited with status ${ending.code}` };
@@ -50,7 +50,7 @@ const NOT_STARTED: Readonly<Record<string, string>> = {
   EACCES: 'it is not executable',
 };
 
-export interface CommandOptions {
+export interface ChildOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Receives what the command prints. Without it, the command shares our input and output. */
   readonly onOutput?: ((text: string) => void) | undefined;
@@ -65,7 +65,7 @@ export type RunSettings = Pick<
   'assume' | 'observe' | 'onFinding' | 'onControlCall' | 'onNotice' | 'onReload'
 >;
 
-export type RunningCommand = ReturnType<typeof runCommand>;
+export type RunningChild = ReturnType<typeof runChild>;
 
 const KILL_AFTER_MS = 5000;
 
@@ -74,9 +74,9 @@ const POLL_INTERVAL_MS = 20;
 /** How long to wait for output after a command ended: a daemon may keep the pipe open. */
 const LAST_OUTPUT_TIMEOUT_MS = 500;
 
-export function runCommand(
+export function runChild(
   [program = '', ...args]: readonly string[],
-  { environment: env, onOutput, ownGroup, timeout = 0, grace = KILL_AFTER_MS }: CommandOptions,
+  { environment: env, onOutput, ownGroup, timeout = 0, grace = KILL_AFTER_MS }: ChildOptions,
 ) {
   const stdio: StdioOptions = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const detached = ownGroup && process.platform !== 'win32';
@@ -99,13 +99,13 @@ export function runCommand(
     send('SIGTERM');
     force = setTimeout(send, grace, 'SIGKILL');
   };
-  let timedOut: CommandEnding | undefined;
+  let timedOut: ChildEnding | undefined;
   const expire = () => {
     timedOut = { kind: 'timed-out', seconds: timeout / 1000 };
     stop();
   };
   /** Settles when the command and the rest of its process group have ended. */
-  const end = async (): Promise<CommandEnding> => {
+  const end = async (): Promise<ChildEnding> => {
     const limit = timeout > 0 ? setTimeout(expire, timeout) : undefined;
     const closed = new Promise((resolve) => child.once('close', resolve));
     const ending = await waitForEnd(child);
@@ -124,7 +124,7 @@ export function runCommand(
   return { ending: end(), send, stop };
 }
 
-function waitForEnd(child: ChildProcess): Promise<CommandEnding> {
+function waitForEnd(child: ChildProcess): Promise<ChildEnding> {
   return new Promise((resolve) => {
     child.once('error', (error) => {
       // With a pid, the error means that a signal could not be sent.
@@ -142,7 +142,7 @@ function waitForEnd(child: ChildProcess): Promise<CommandEnding> {
 const LAST_REPLIES_TIMEOUT_MS = 1000;
 
 export interface FinishedRun {
-  readonly ending: CommandEnding & { readonly exitCode: number };
+  readonly ending: ChildEnding & { readonly exitCode: number };
   readonly seconds: number;
   readonly server: RunningServer;
   readonly scenarios: readonly Scenario[];
@@ -152,13 +152,13 @@ export class Runner {
   readonly settings: ServeSettings;
   readonly signals: Signals;
   readonly #words: readonly string[];
-  readonly #running = new Set<RunningCommand>();
+  readonly #running = new Set<RunningChild>();
   #files: Promise<LoadedFiles | undefined> | undefined;
 
   constructor(
     words: readonly string[],
     flags: Flags,
-    pass: (signal: PassedSignal, command: RunningCommand) => void,
+    pass: (signal: PassedSignal, command: RunningChild) => void,
   ) {
     this.#words = words;
     this.settings = { ...serveSettings(flags), port: flags.port ?? 0 };
@@ -170,7 +170,7 @@ export class Runner {
   /** @returns undefined if a signal came before the command could start */
   async run(
     settings: RunSettings,
-    options: Omit<CommandOptions, 'environment'>,
+    options: Omit<ChildOptions, 'environment'>,
   ): Promise<FinishedRun | undefined> {
     // Loaded once: a pipe can be read only once.
     this.#files ??= Promise.race([load(this.settings), this.signals.first]);
@@ -179,9 +179,9 @@ export class Runner {
     const own = { ...this.settings, ...settings };
     const server = await Promise.race([start(own, files), this.signals.first]);
     if (server === undefined || this.signals.exitCode !== undefined) return undefined;
-    const environment = commandEnvironment(server, own, files.scenarios, process.env);
+    const environment = childEnvironment(server, own, files.scenarios, process.env);
     const startedAt = performance.now();
-    const command = runCommand(this.#words, { ...options, environment });
+    const command = runChild(this.#words, { ...options, environment });
     this.#running.add(command);
     const end = await command.ending;
     this.#running.delete(command);
@@ -192,7 +192,7 @@ export class Runner {
   }
 }
 
-export function commandEnvironment(
+export function childEnvironment(
   server: ServerAccess,
   { keys = {}, noControl }: Pick<ServerOptions, 'keys' | 'noControl'>,
   scenarios: readonly Pick<Scenario, 'keys'>[],

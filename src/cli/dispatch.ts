@@ -16,7 +16,7 @@ const LOAD = {
   serve: async () => serve,
   exec: async () => (await import('./commands/exec.ts')).exec,
   sweep: async () => (await import('./commands/sweep.ts')).sweep,
-  assumptions: async () => (await import('./commands/list-assumptions.ts')).assumptions,
+  assumptions: async () => (await import('./commands/assumptions.ts')).assumptions,
   responses: async () => (await import('./commands/responses.ts')).responses,
   scenarios: async () => (await import('./commands/print.ts')).scenarios,
   validate: async () => (await import('./commands/validate.ts')).validate,
@@ -31,7 +31,7 @@ const LOAD = {
 
 const LAST_LOG_TIMEOUT_MS = 1000;
 
-/** Runs a command line and returns its exit code; throws what `whatWentWrong` puts into words. */
+/** Runs a command line and returns its exit code; throws what `renderError` puts into words. */
 export async function run(
   words: readonly string[],
   variables: Variables,
@@ -54,7 +54,7 @@ export async function run(
   return exitCode;
 }
 
-export function whatWentWrong(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
+export function renderError(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   const isUsage = error instanceof UsageError;
   let message = String(error);
   if (isUsage || error instanceof Failure) message = error.message;

@@ -35,7 +35,12 @@ export type Layer = ReadonlyMap<FlagName, FlagInput>;
 /** Decimal digits only: 1e3 and 0x10 are most likely mistakes. */
 const INTEGER = /^[+-]?\d{1,15}$/;
 
-const SWITCH: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
+const SWITCH_VALUES: Readonly<Record<string, boolean>> = {
+  true: true,
+  1: true,
+  false: false,
+  0: false,
+};
 
 /** A flag given as text, as JSON. Text that does not convert stays, so that the error shows it. */
 export function toJson(name: FlagName, texts: readonly string[]): unknown {
@@ -46,7 +51,7 @@ export function toJson(name: FlagName, texts: readonly string[]): unknown {
     case 'words':
       return texts.flatMap((list) => list.split(',')).map((word) => word.trim());
     case 'switch':
-      return SWITCH[text.toLowerCase()] ?? text;
+      return SWITCH_VALUES[text.toLowerCase()] ?? text;
     case 'integer':
       return INTEGER.test(text) ? Number(text) : text;
     case 'text':

@@ -7,7 +7,7 @@ if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache =
   nodeModule.enableCompileCache();
 }
 // Loaded only now, so that the cache holds it.
-const [{ run, whatWentWrong }, { createTerminal }] = await Promise.all([
+const [{ run, renderError }, { createTerminal }] = await Promise.all([
   import('./dispatch.ts'),
   import('./terminal.ts'),
 ]);
@@ -15,7 +15,7 @@ const [{ run, whatWentWrong }, { createTerminal }] = await Promise.all([
 function explain(error: unknown): number {
   // The reader closed the pipe, as `head` does.
   if (errorCode(error) === 'EPIPE') return 0;
-  const { text, code } = whatWentWrong(error);
+  const { text, code } = renderError(error);
   process.stderr.write(text);
   return code;
 }

@@ -13,12 +13,14 @@ import { describe } from '../words.ts';
 import { Failure, refusal, UsageError } from './command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
 
+/** `startServer` with its errors as the command prints them: a UsageError or a Failure. */
 export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
   return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) => {
     throw explain(error, settings);
   });
 }
 
+/** The same for `loadFiles`. */
 export function load(settings: ServeSettings): Promise<LoadedFiles> {
   return loadFiles(settings).catch((error) => {
     throw explain(error, settings);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commandEnvironment, describeEnding, runCommand as runChild } from '../../src/cli/child.ts';
+import { childEnvironment, describeEnding, runChild } from '../../src/cli/child.ts';
 import { packageRoot } from '../../src/files.ts';
 import type { KeyLists } from '../../src/service/keyring.ts';
 import { type CommandResult, runCommand, spawnCommand } from '../helpers/command.ts';
@@ -66,7 +66,7 @@ describe.concurrent('the command', () => {
   ])(
     'with keys %j, scenarios %j and variables %j has %j',
     (keys, scenarios, inherited, expected) => {
-      const told = commandEnvironment(server, { keys }, scenarios, inherited);
+      const told = childEnvironment(server, { keys }, scenarios, inherited);
       const names = Object.keys(expected);
       expect(Object.fromEntries(names.map((name) => [name, told[name]]))).toEqual(expected);
     },
@@ -74,7 +74,7 @@ describe.concurrent('the command', () => {
 
   test('gets no control API if it is off, not even that of a surrounding exec', () => {
     const outer = { PETSTORE_MOCK_CONTROL_URL: 'http://127.0.0.1:1/__mock' };
-    const told = commandEnvironment(server, { noControl: true }, [], outer);
+    const told = childEnvironment(server, { noControl: true }, [], outer);
     expect(told.PETSTORE_MOCK_CONTROL_URL).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandEnvironment, describeEnding } from '../../src/cli/child.ts';
+import { childEnvironment, describeEnding } from '../../src/cli/child.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from '../../src/cli/command-table.ts';
 import {
   ALIASES,
@@ -47,7 +47,7 @@ const list = (title: string, cells: readonly (string | number)[]): Columns => [
 ];
 
 const EXEC_VARIABLES = Object.keys(
-  commandEnvironment(
+  childEnvironment(
     { url: 'http://127.0.0.1/v1', controlToken: 't', certificate: undefined },
     {},
     [],

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { run, whatWentWrong } from '../../src/cli/dispatch.ts';
+import { renderError, run } from '../../src/cli/dispatch.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import type { CommandResult } from './command.ts';
 import type { Environment } from './program.ts';
@@ -13,7 +13,7 @@ export async function runInProcess(
   const printed = [output, notices].map(textOf);
   const ended = await run(words, env, createTerminal(output, notices, {})).then(
     (code) => ({ code, text: '' }),
-    whatWentWrong,
+    renderError,
   );
   output.end();
   notices.end(ended.text);

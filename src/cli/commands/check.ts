@@ -18,7 +18,7 @@ import { SAFE } from '../../deployment/transport.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { countText, cut, formatProblem } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../command.ts';
-import { askConsent, connect, workWith } from '../connection.ts';
+import { askConsent, openDeployment, withProgress } from '../deployment-access.ts';
 import {
   escapeControls,
   formatNotice,
@@ -31,7 +31,7 @@ import { formatJson, requireNew, writeText } from '../write-files.ts';
 
 export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
   const { style } = terminal;
-  const client = await connect(url, flags);
+  const client = await openDeployment(url, flags);
   const plan = planCheck(flags);
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);
@@ -41,7 +41,7 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail, disagree or show no effect`;
   await askConsent(client.url, planned, flags.yes, terminal);
-  const transcript = await workWith(client, 'check', terminal, (progress) =>
+  const transcript = await withProgress(client, 'check', terminal, (progress) =>
     runCheck(client, flags, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
   const report = checkReport(transcript);

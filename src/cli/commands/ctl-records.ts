@@ -18,8 +18,8 @@ import {
   type Result,
 } from './ctl-tables.ts';
 
-/** Records that `get` prints unless `_limit` says otherwise: a store can have a million. */
-const MAX_RECORDS = 100;
+/** The `_limit` of `get` by default: a store can have a million records. */
+const DEFAULT_LIMIT = 100;
 
 export const RECORD_ACTIONS = {
   ship: {
@@ -41,7 +41,7 @@ export const RECORD_ACTIONS = {
       if (words.length === 1 && !id.includes('=')) {
         return recordResult(await client.call(`GET /${collection}/{id}`, { path: { id } }));
       }
-      const query = { _limit: MAX_RECORDS, ...parseAssignments(words) };
+      const query = { _limit: DEFAULT_LIMIT, ...parseAssignments(words) };
       const response = await client.send(`GET /${collection}`, { query });
       const records = parseJson(await response.text());
       const rows = Array.isArray(records) ? records : [];

@@ -15,7 +15,7 @@ import { ID_NAME, type Store } from '../../store/store.ts';
 import { recordText } from '../../store/store-text.ts';
 import { countText, describe, joinWords } from '../../words.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
-import { askConsent, connect, readKey, workWith } from '../connection.ts';
+import { askConsent, openDeployment, readKey, withProgress } from '../deployment-access.ts';
 import { escapeControls } from '../terminal.ts';
 import { requireNew, writeStore } from '../write-files.ts';
 
@@ -25,12 +25,12 @@ export const record: Command = async ({ positionals: [url = ''], terminal, flags
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await readEarlier(file) : undefined;
   if (!diff && !force) requireNew(file);
-  const client = await connect(url, flags);
+  const client = await openDeployment(url, flags);
   const key = readKey(flags);
   const planned = 'at least 3 GET requests, plus one for each further page';
   await askConsent(client.url, planned, yes, terminal);
   let requests = 0;
-  const { store: exact, gaps } = await workWith(client, 'record', terminal, (progress) => {
+  const { store: exact, gaps } = await withProgress(client, 'record', terminal, (progress) => {
     const get: Get = (path) => {
       requests += 1;
       progress(`request ${requests}: GET ${path}`);

@@ -78,7 +78,7 @@ function refuseItself({ upstream }: Flags, port: number): void {
 
 export async function askToForward({ upstream, yes }: Flags, terminal: Terminal): Promise<void> {
   if (upstream === undefined) return;
-  const { askConsent } = await import('../connection.ts');
+  const { askConsent } = await import('../deployment-access.ts');
   await askConsent(upstream, "every request of this server's clients", yes, terminal);
 }
 

@@ -6,7 +6,7 @@ import { Failure, readCertificate, refusal, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 import { createProgress, formatNotice, type Terminal } from './terminal.ts';
 
-export async function workWith<T>(
+export async function withProgress<T>(
   client: DeploymentClient,
   command: 'check' | 'record',
   { notices }: Terminal,
@@ -32,7 +32,7 @@ export function readKey(flags: Flags): string {
   throw new UsageError('--key can be given only once for a deployment');
 }
 
-export async function connect(url: string, flags: Flags): Promise<DeploymentClient> {
+export async function openDeployment(url: string, flags: Flags): Promise<DeploymentClient> {
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
   const base = parseBaseUrl(url);
   if (base === undefined) throw refusal('URL', expected, describe(url));
