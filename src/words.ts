@@ -103,3 +103,11 @@ export function roundDuration(duration: number): number {
 export function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
+
+/** What was switched between two lists of names: `turned on slow, turned off flaky`. */
+export function describeSwitch(before: readonly string[], after: readonly string[]): string {
+  const on = after.filter((name) => !before.includes(name)).join(', ');
+  const off = before.filter((name) => !after.includes(name)).join(', ');
+  const texts = [on && `turned on ${on}`, off && `turned off ${off}`].filter((text) => text !== '');
+  return texts.length > 0 ? texts.join(', ') : `set the scenarios to ${after.join(', ')}`;
+}

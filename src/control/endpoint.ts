@@ -213,7 +213,8 @@ export function edit(
   return sandbox.edit(change, { what, by: readCaller(request.headers) });
 }
 
-function readCaller({ 'mock-client': name = '' }: IncomingHttpHeaders): string {
+/** Who edits: what the client calls itself, or else `the control API`. */
+export function readCaller({ 'mock-client': name = '' }: IncomingHttpHeaders): string {
   return CALLER.test(String(name)) ? String(name) : 'the control API';
 }
 

@@ -189,15 +189,22 @@ export class Sandbox {
   /**
    * Takes back the latest change by the control API, and with it all later calls.
    *
+   * @param by who asks for it
    * @returns what was taken back, and how many later calls had changed the store; undefined for nothing
    */
-  async undo(): Promise<{ readonly what: string; readonly laterCalls: number } | undefined> {
+  async undo(
+    by: string,
+  ): Promise<{ readonly what: string; readonly laterCalls: number } | undefined> {
     // The journal has an edit once it is kept.
     while (this.#editing !== undefined) await Promise.allSettled([this.#editing]);
     const last = this.journal.lastEdit();
     if (last === undefined) return undefined;
-    await this.#finishEditing(this.#storage.update(() => ({ state: last.before, undoes: true })));
-    return { what: last.edit.what, laterCalls: last.laterCalls() };
+    const { what } = last.edit;
+    const edit = { what: `undid: ${what}`, by };
+    await this.#finishEditing(
+      this.#storage.update(() => ({ state: last.before, edit, undoes: true })),
+    );
+    return { what, laterCalls: last.laterCalls() };
   }
 
   get listeners(): number {

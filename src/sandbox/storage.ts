@@ -18,6 +18,8 @@ export interface Edit extends EditText {
   readonly at: number;
   /** How many records of each collection it changed. */
   readonly changed: Readonly<Record<CollectionName, number>>;
+  /** Whether it was undone, or is itself an undo. */
+  readonly isUndone: boolean;
 }
 
 export interface JournalQuery {
@@ -109,6 +111,7 @@ export interface Update {
   readonly edit?: EditText | undefined;
   /** What of the journal goes: its exchanges, or also coverage and findings. */
   readonly clears?: 'journal' | 'all' | undefined;
+  /** Whether the edit undoes the latest one. */
   readonly undoes?: boolean | undefined;
 }
 

@@ -38,8 +38,8 @@ interface Entry {
 }
 
 interface KeptEdit {
-  readonly edit: Edit;
-  /** Undefined once it is forgotten. */
+  edit: Edit;
+  /** Undefined once it is forgotten, and for what is undone. */
   before: State | undefined;
   /** How many calls have changed the store since. */
   laterCalls: number;
@@ -77,7 +77,7 @@ export class MemoryJournal implements Journal {
     this.#number += 1;
     exchange.number = this.#number;
     this.#totals.add(exchange, this.#sandbox);
-    const edit = this.#edits?.at(-1);
+    const edit = this.#latestEdit();
     if (edit !== undefined && before.store !== after.store) edit.laterCalls += 1;
     if (exchange.hold !== undefined) {
       this.#held ??= new Map();
@@ -125,22 +125,24 @@ export class MemoryJournal implements Journal {
     return bodyBytes;
   }
 
-  /** Keeps an edit, and remembers the state before it. */
-  addEdit({ what, by }: EditText, at: number, before: State, after: State): void {
+  /** Keeps an edit, and remembers the state before it; or keeps that the latest one was undone. */
+  addEdit(text: EditText, at: number, before: State, after: State, undoes = false): void {
+    const undone = undoes ? this.#latestEdit() : undefined;
+    if (undone !== undefined) {
+      undone.edit = { ...undone.edit, isUndone: true };
+      undone.before = undefined;
+    }
     const changed = countChanges(before.store, after.store);
+    const edit = { ...text, at, after: this.#number, changed, isUndone: undoes };
     this.#edits ??= [];
-    this.#edits.push({
-      edit: { what, by, at, after: this.#number, changed },
-      before,
-      laterCalls: 0,
-    });
+    this.#edits.push({ edit, before: undoes ? undefined : before, laterCalls: 0 });
     if (this.#edits.length > MAX_EDITS) this.#edits.shift();
     this.#forgetStates();
   }
 
   /** Forgets the oldest states once edits have written many records since. */
   #forgetStates(): void {
-    const edits = this.#edits ?? [];
+    const edits = this.#edits?.filter(({ edit }) => !edit.isUndone) ?? [];
     let records = 0;
     for (const known of edits.toReversed()) {
       records += COLLECTIONS.reduce((sum, name) => sum + known.edit.changed[name], 0);
@@ -160,15 +162,14 @@ export class MemoryJournal implements Journal {
   }
 
   lastEdit(): RememberedEdit | undefined {
-    const last = this.#edits?.at(-1);
+    const last = this.#latestEdit();
     if (last?.before === undefined) return undefined;
     const { edit, before } = last;
     return { edit, before, laterCalls: () => last.laterCalls };
   }
 
-  /** Forgets the latest edit, which was taken back. */
-  dropEdit(): void {
-    this.#edits?.pop();
+  #latestEdit(): KeptEdit | undefined {
+    return this.#edits?.findLast(({ edit }) => !edit.isUndone);
   }
 
   remembered(number: number): RememberedStates | undefined {

@@ -40,10 +40,9 @@ export class MemoryStorage implements Storage {
       if (!this.#events.isEmpty) this.#events.emit({ kind: 'exchange', exchange });
     }
     if (edit !== undefined) {
-      this.journal.addEdit(edit, readClock(state.clock), before, state);
+      this.journal.addEdit(edit, readClock(state.clock), before, state, undoes);
+      this.#events.emit({ kind: 'edit' });
     }
-    if (undoes) this.journal.dropEdit();
-    if (edit !== undefined || undoes) this.#events.emit({ kind: 'edit' });
   }
 
   publish(event: SandboxEvent): void {

@@ -105,6 +105,14 @@ describeServer('scenarios in the control API', (open) => {
     expect([await active(), await pet(client)]).toEqual([['1 request', '2 base', '3 mine'], 418]);
     await use(client, 'mine');
     expect([await active(), await pet(client)]).toEqual([['1 base', '2 mine'], 200]);
+    await use(client, 'mine');
+    const { edits } = Object((await client.control('GET requests?edits=true')).json);
+    expect(edits.map(({ what }: { what: string }) => what)).toEqual([
+      'turned on request, turned off base, mine, slow',
+      'turned on base, mine',
+      'turned off request',
+      'set the scenarios to base, mine',
+    ]);
   });
 });
 

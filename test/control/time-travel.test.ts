@@ -65,6 +65,13 @@ describeServer('time travel in the control API', (open) => {
       expect(await statusOf(client, 'GET', `/pets/${id}`)).toBe(id === 5 ? 200 : 404);
     }
     expect(await control(client, 'GET state')).toEqual(start);
+    const { edits } = await control(client, 'GET requests?edits=true');
+    expect(edits).toMatchObject([
+      { what: 'removed animal 5', after: 0, isUndone: true },
+      { after: 1, isUndone: true },
+      { what: expect.stringMatching(/^undid: /), after: 3, isUndone: true },
+      { what: 'undid: removed animal 5', after: 4, isUndone: true },
+    ]);
     await control(client, 'DELETE animals/5');
     await control(client, 'POST reset');
     expect(await control(client, 'POST undo')).toEqual({ what: 'reset', laterCalls: 0 });

@@ -24,10 +24,10 @@ test('an undo takes back the edit before it, even while that is being written', 
   const [, , one, , other, none] = await Promise.all([
     add(2n),
     add(3n),
-    sandbox.undo(),
+    sandbox.undo('test'),
     add(4n),
-    sandbox.undo(),
-    sandbox.undo(),
+    sandbox.undo('test'),
+    sandbox.undo('test'),
   ]);
   expect([one, other, none]).toMatchObject([
     { what: 'add 4' },

@@ -49,6 +49,7 @@ const EDIT = namedObject('Edit', {
     }),
     'How many records it changed.',
   ),
+  isUndone: required(FLAG, 'Whether it was undone, or is itself an undo.'),
 });
 export type EditView = InputOf<typeof EDIT>;
 
@@ -220,8 +221,8 @@ export const JOURNAL_ENDPOINTS = [
   }),
 ];
 
-function showEdit({ after, at, what, by, changed }: Edit): EditView {
-  return { after, at: new Date(at).toISOString(), what, by, changed };
+function showEdit({ at, ...edit }: Edit): EditView {
+  return { ...edit, at: new Date(at).toISOString() };
 }
 
 function* joinParts(before: string, list: Iterable<string>, after: string): Generator<string> {

@@ -22,7 +22,7 @@ import { object, optional, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
 import { storeText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
-import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
+import { type ControlCall, edit, endpoint, readCaller, YAML_TYPE } from '../endpoint.ts';
 import { type ControlReply, DONE, json, refuse } from '../reply.ts';
 import { WHOLE_STATE } from '../state/state-endpoints.ts';
 import { writeRule } from './exchange-text.ts';
@@ -100,9 +100,9 @@ export const TIME_TRAVEL_ENDPOINTS = [
     summary: 'Undo the latest change by the control API',
     description: 'Undoes the effects of later calls, too. The journal keeps the calls.',
     replies: { 200: UNDONE, 404: 'A fleet keeps no states.', 409: 'Nothing is left to undo.' },
-    handle: async ({ sandbox }) => {
+    handle: async ({ sandbox, request }) => {
       if (sandbox.isShared) return refuseInFleet();
-      const undone = await sandbox.undo();
+      const undone = await sandbox.undo(readCaller(request.headers));
       if (undone !== undefined) return json<Undone>(undone);
       const message = 'there is nothing left to undo';
       return refuse('nothing_to_undo', 409, message);

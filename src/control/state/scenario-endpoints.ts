@@ -31,7 +31,7 @@ import {
   type ValueOf,
   withTypes,
 } from '../../shape/shapes.ts';
-import { describe, formatProblem, suggest, type TextProblem } from '../../words.ts';
+import { describe, describeSwitch, formatProblem, suggest, type TextProblem } from '../../words.ts';
 import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
 import {
   ANY_OBJECT,
@@ -212,9 +212,9 @@ async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<C
     await loadForRequest(scenarios, written, knownScenarios(state)),
     state.settings.start.seed,
   );
+  const active = state.settings.active.map(({ name }) => name);
   const names = loaded.map(({ name }) => name);
-  const what = names.length === 0 ? 'turned off all scenarios' : `turned on ${names.join(', ')}`;
-  return edit(call, what, (before, now) => {
+  return edit(call, describeSwitch(active, names), (before, now) => {
     const after = activate(before, loaded, now);
     return { ...after, reply: json(showActive(after)) };
   });

@@ -134,16 +134,22 @@ function formatChanged(edits: readonly ListedEdit[]): string {
 }
 
 export async function undo(edits: readonly ListedEdit[]): Promise<void> {
-  const latest = (await listEdits()).at(-1);
+  const latest = (await listEdits()).findLast(({ isUndone }) => !isUndone);
   const last = edits.at(-1);
   if (latest !== undefined && last !== undefined && formatEdit(latest) !== formatEdit(last)) {
     const text = `Not undone: ${latest.by} has ${latest.what} since. Undo takes that back first.`;
     notice.value = { kind: 'failed', text, edits: [latest] };
     return;
   }
-  await attempt(`Undone: ${edits.map(({ what }) => what).join(', ')}.`, async () => {
-    for (const _ of edits) await client.call('POST /undo');
+  let laterCalls = 0;
+  const done = `Undone: ${edits.map(({ what }) => what).join(', ')}.`;
+  const isDone = await attempt(done, async () => {
+    for (const _ of edits) laterCalls += (await client.call('POST /undo')).laterCalls;
   });
+  if (isDone && laterCalls > 0) {
+    const calls = `${laterCalls} ${laterCalls === 1 ? 'call' : 'calls'} since`;
+    notice.value = { kind: 'done', text: `${done} It also took back what ${calls} had changed.` };
+  }
 }
 
 /** Performs an action of the user, tells its result, and returns whether it succeeded. */
@@ -155,7 +161,7 @@ export async function attempt(done: string, action: () => Promise<unknown>): Pro
     notice.value = shown;
     changes.value += 1;
     const edits = (await listEdits().catch(() => [])).filter(
-      (edit) => edit.by === 'the page' && !before.has(formatEdit(edit)),
+      (edit) => edit.by === 'the page' && !edit.isUndone && !before.has(formatEdit(edit)),
     );
     if (edits.length > 0 && notice.value === shown) {
       notice.value = { ...shown, text: done + formatChanged(edits), edits };
