@@ -23,19 +23,21 @@ import { parseRedisAddress, REDIS_ADDRESS_FORM } from './storage/redis/address.t
 import { MAX_RECORDS } from './store/generate-store.ts';
 import { describe } from './words.ts';
 
-export interface OptionKind<Value = unknown, Own = Value> {
+export interface OptionKind<Value = unknown, InCode = Value> {
   /** How text is read. A list can be repeated; the values of words can also be separated by commas. */
   readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
   /** Reads the JSON value of a flag, a variable or a member of a config file. */
   readonly shape: Shape<Value>;
-  readonly own: Shape<Own>;
+  /** Reads the value that code gives. */
+  readonly codeShape: Shape<InCode>;
   readonly placeholder?: string;
+  /** The command writes this file: a file that cannot be written is refused at the start. */
   readonly writes?: true;
 }
 
 /** An option: its flag, its environment variable, its member of a config file and of the library. */
-export interface OptionShape<Value = unknown, Own = Value, Command extends string = string>
-  extends OptionKind<Value, Own>,
+export interface OptionShape<Value = unknown, InCode = Value, Command extends string = string>
+  extends OptionKind<Value, InCode>,
     Member<Value, false> {
   readonly shape: Shape<Value>;
   readonly commands: readonly Command[];
@@ -43,11 +45,11 @@ export interface OptionShape<Value = unknown, Own = Value, Command extends strin
 }
 
 export function optionFor<Command extends string>(...commands: readonly Command[]) {
-  return <Value, Own>(
-    kind: OptionKind<Value, Own>,
+  return <Value, InCode>(
+    kind: OptionKind<Value, InCode>,
     description: string,
     more: { readonly default?: string | number; readonly excludes?: readonly string[] } = {},
-  ): OptionShape<Value, Own, Command> => {
+  ): OptionShape<Value, InCode, Command> => {
     const byDefault = more.default === undefined ? '' : ` By default ${more.default}.`;
     const repeats = kind.type === 'list' || kind.type === 'words' ? ' Repeatable.' : '';
     const { excludes = [] } = more;
@@ -62,12 +64,12 @@ export function optionFor<Command extends string>(...commands: readonly Command[
 }
 
 export function one<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
-  return { type: 'text', shape, own: shape, placeholder };
+  return { type: 'text', shape, codeShape: shape, placeholder };
 }
 
 /** Values of a flag that can be repeated. A config file can have one alone instead of an array. */
 export function many<T>(placeholder: string, shape: Shape<T>): OptionKind<readonly T[]> {
-  return { type: 'list', shape: oneOrMore(shape, 0), own: list(shape), placeholder };
+  return { type: 'list', shape: oneOrMore(shape, 0), codeShape: list(shape), placeholder };
 }
 
 export function words<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
@@ -78,7 +80,8 @@ export function count(min: number, max: number, placeholder = 'N'): OptionKind<n
   return { ...one(placeholder, integer(min, max)), type: 'integer' };
 }
 
-export const MANY = count(0, MAX_RECORDS);
+/** Of records, exchanges or sandboxes. */
+export const AMOUNT = count(0, MAX_RECORDS);
 
 export function milliseconds(min: number, max: number): OptionKind<number> {
   return count(min, max, 'MS');
@@ -87,12 +90,12 @@ export function milliseconds(min: number, max: number): OptionKind<number> {
 export function inMilliseconds(
   placeholder: string,
   shape: Shape<number>,
-  own: Shape<number>,
+  codeShape: Shape<number>,
 ): OptionKind<number> {
-  return { ...one(placeholder, shape), own };
+  return { ...one(placeholder, shape), codeShape };
 }
 
-export const SWITCH: OptionKind<boolean> = { type: 'switch', shape: FLAG, own: FLAG };
+export const SWITCH: OptionKind<boolean> = { type: 'switch', shape: FLAG, codeShape: FLAG };
 
 export const FILE = one('FILE', text());
 
@@ -125,7 +128,7 @@ export const REDIS = one(
 
 export const UPSTREAM: OptionKind<URL> = {
   ...one('URL', BASE_URL),
-  own: {
+  codeShape: {
     ...BASE_URL,
     read: (value, at, report) =>
       BASE_URL.read(value instanceof URL ? value.href : value, at, report),
@@ -154,7 +157,7 @@ export const ASSUMED = {
       'an object of ID: "OPTION", or "ID=OPTION" in an array',
     ),
   ),
-  own: ASSUME,
+  codeShape: ASSUME,
 };
 
 /** Options as ID=OPTION, of which an ID can have several. */

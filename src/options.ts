@@ -3,6 +3,7 @@ import type { CertificateOptions } from './http/tls.ts';
 import { DEFAULTS } from './limits.ts';
 import type { MockOptions } from './mock.ts';
 import {
+  AMOUNT,
   ASSUMED,
   count,
   dropUndefined,
@@ -11,7 +12,6 @@ import {
   FUNCTION,
   inMilliseconds,
   KEYS,
-  MANY,
   milliseconds,
   type OptionShape,
   OUTPUT,
@@ -47,7 +47,7 @@ type Either<A, B> =
 
 type StoreOptions = Either<Pick<StoreChoice, 'fixture'>, Pick<StoreChoice, 'animals' | 'orders'>>;
 
-type KeepingOptions = Either<
+type PersistenceOptions = Either<
   {
     /** A file that keeps the default sandbox's store through restarts. */
     readonly db?: string | undefined;
@@ -86,19 +86,19 @@ interface OtherOptions extends StartSettings, MockOptions, CertificateOptions {
 }
 
 /** How to start a server. Defaults are those of the flags with the same names. */
-export type ServerOptions = OtherOptions & StoreOptions & KeepingOptions;
+export type ServerOptions = OtherOptions & StoreOptions & PersistenceOptions;
 
 const DAY_MS = 86_400_000;
 
-const ofServe = optionFor('serve');
-const ofListeners = optionFor('serve', 'exec', 'health');
-const ofReaders = optionFor('serve', 'exec', 'sweep', 'validate');
-const ofServeAndExec = optionFor('serve', 'exec');
-export const ofChoosers = optionFor('serve', 'exec', 'sweep', 'assumptions');
-export const ofServers = optionFor('serve', 'exec', 'sweep');
-const ofServersAndHealth = optionFor('serve', 'exec', 'sweep', 'health');
-const ofForwarders = optionFor('serve', 'exec', 'check', 'record');
-const ofGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
+const forServe = optionFor('serve');
+const forListeners = optionFor('serve', 'exec', 'health');
+const forReaders = optionFor('serve', 'exec', 'sweep', 'validate');
+const forServeAndExec = optionFor('serve', 'exec');
+export const forChoosers = optionFor('serve', 'exec', 'sweep', 'assumptions');
+export const forServers = optionFor('serve', 'exec', 'sweep');
+const forServersAndHealth = optionFor('serve', 'exec', 'sweep', 'health');
+const forForwarders = optionFor('serve', 'exec', 'check', 'record');
+const forGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
 
 type OptionRows = {
   readonly [Name in keyof ServerOptions]?: OptionShape<unknown, NonNullable<ServerOptions[Name]>>;
@@ -107,53 +107,56 @@ type OptionRows = {
 /** The options that are flags, too, under the headings of the help. */
 export const OPTION_GROUPS = {
   Address: {
-    port: ofListeners(
+    port: forListeners(
       count(0, 65_535),
       `Port of the server; 0 picks a free one, as exec does by default. Others use ${DEFAULTS.port}.`,
     ),
-    host: ofServersAndHealth(
+    host: forServersAndHealth(
       one('NAME', text()),
       'Address of the server; for 0.0.0.0, health asks the loopback address.',
       { default: DEFAULTS.host },
     ),
-    tls: ofServersAndHealth(SWITCH, 'Serve HTTPS with a new certificate; health accepts any.'),
-    tlsCert: ofServers(FILE, 'Serve HTTPS with this certificate, in PEM.'),
-    tlsKey: ofServers(FILE, 'Private key of --tls-cert, in PEM.'),
-    tlsWrite: ofServers(OUTPUT, 'Write the certificate to this file, for clients to trust.'),
+    tls: forServersAndHealth(SWITCH, 'Serve HTTPS with a new certificate; health accepts any.'),
+    tlsCert: forServers(FILE, 'Serve HTTPS with this certificate, in PEM.'),
+    tlsKey: forServers(FILE, 'Private key of --tls-cert, in PEM.'),
+    tlsWrite: forServers(OUTPUT, 'Write the certificate to this file, for clients to trust.'),
   },
   Store: {
-    fixture: ofReaders(FILE, 'JSON file to start from, or the name of a shipped fixture.', {
+    fixture: forReaders(FILE, 'JSON file to start from, or the name of a shipped fixture.', {
       default: `"${DEFAULTS.fixture}"`,
     }),
-    animals: ofGenerators(MANY, 'Generate this many animals instead of reading a fixture.', {
+    animals: forGenerators(AMOUNT, 'Generate this many animals instead of reading a fixture.', {
       excludes: ['fixture'],
     }),
-    orders: ofGenerators(MANY, 'Generate this many orders instead of reading a fixture.', {
+    orders: forGenerators(AMOUNT, 'Generate this many orders instead of reading a fixture.', {
       excludes: ['fixture'],
     }),
-    seed: ofGenerators(
+    seed: forGenerators(
       count(-(2 ** 31), 2 ** 31 - 1),
       'Seed of everything random; the same seed gives the same store.',
       { default: DEFAULTS.seed },
     ),
-    db: ofServeAndExec(FILE, 'Keep the store in this file across restarts.', {
+    db: forServeAndExec(FILE, 'Keep the store in this file across restarts.', {
       excludes: ['shared'],
     }),
-    shared: ofServe(REDIS, 'Share sandboxes through this Redis, such as redis://127.0.0.1:6379/0.'),
-    watch: ofServeAndExec(SWITCH, 'Reload when the fixture or a scenario changes on disk.', {
+    shared: forServe(
+      REDIS,
+      'Share sandboxes through this Redis, such as redis://127.0.0.1:6379/0.',
+    ),
+    watch: forServeAndExec(SWITCH, 'Reload when the fixture or a scenario changes on disk.', {
       excludes: ['shared'],
     }),
   },
   Simulation: {
-    scenarios: ofServers(SCENARIOS, 'Scenario to use: a shipped one or a file. Later ones win.'),
-    scenarioFolder: ofServe(FOLDER, 'Keep your own scenarios as files in this folder.', {
+    scenarios: forServers(SCENARIOS, 'Scenario to use: a shipped one or a file. Later ones win.'),
+    scenarioFolder: forServe(FOLDER, 'Keep your own scenarios as files in this folder.', {
       excludes: ['shared'],
     }),
-    sandboxRequired: ofServers(SWITCH, 'Refuse requests that name no sandbox.'),
-    maxSandboxes: ofServers(MANY, 'Maximum number of sandboxes; the next gets 503.', {
+    sandboxRequired: forServers(SWITCH, 'Refuse requests that name no sandbox.'),
+    maxSandboxes: forServers(AMOUNT, 'Maximum number of sandboxes; the next gets 503.', {
       default: DEFAULTS.maxSandboxes,
     }),
-    sandboxIdle: ofServers(
+    sandboxIdle: forServers(
       inMilliseconds(
         'DURATION',
         IDLE_TIME,
@@ -161,48 +164,50 @@ export const OPTION_GROUPS = {
       ),
       'Remove sandboxes idle for this long.',
     ),
-    journal: ofServers(MANY, 'Exchanges to keep in each sandbox.', { default: DEFAULTS.journal }),
+    journal: forServers(AMOUNT, 'Exchanges to keep in each sandbox.', {
+      default: DEFAULTS.journal,
+    }),
   },
   Answers: {
-    assume: ofChoosers(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
-    delay: ofServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
-    maxHold: ofServers(
+    assume: forChoosers(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
+    delay: forServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
+    maxHold: forServers(
       inMilliseconds('DURATION', HOLD_TIME, number(1, DAY_MS, 'milliseconds from 1 to a day')),
       'Maximum time to hold a reply.',
       { default: 'PT5M' },
     ),
-    clock: ofServers(
+    clock: forServers(
       inMilliseconds('INSTANT', INSTANT, number(0, LATEST, 'milliseconds since 1970')),
       'Time to start from, such as 2030-12-06T00:00:00Z.',
     ),
     frozen: optionFor('serve', 'exec', 'sweep', 'ctl')(SWITCH, 'Stop the clock.'),
-    plain: ofServers(SWITCH, 'Omit the Mock-Basis header, as the service does.'),
+    plain: forServers(SWITCH, 'Omit the Mock-Basis header, as the service does.'),
   },
   'Control API': {
-    controlToken: ofServers(
+    controlToken: forServers(
       TOKEN,
       'Token of the control API, required unless the host is loopback; generated and printed by default.',
     ),
-    noControl: ofServers(
+    noControl: forServers(
       SWITCH,
       'Turn off the control API, except for health and the certificate.',
     ),
   },
   Deployment: {
-    upstream: ofServeAndExec(
+    upstream: forServeAndExec(
       UPSTREAM,
       'Forward requests to the deployment with this base URL, and return its replies.',
     ),
-    upstreamKey: ofServeAndExec(
+    upstreamKey: forServeAndExec(
       one('KEY', KEY),
       "API key to send to the deployment instead of the client's.",
     ),
-    upstreamTimeout: ofServeAndExec(
+    upstreamTimeout: forServeAndExec(
       milliseconds(1, 600_000),
       'Milliseconds to wait for the deployment before the client gets 504.',
       { default: DEFAULTS.upstreamTimeout },
     ),
-    cacert: ofForwarders(FILE, 'Also trust this certificate, in PEM.'),
+    cacert: forForwarders(FILE, 'Also trust this certificate, in PEM.'),
   },
 } satisfies Readonly<Record<string, OptionRows>>;
 
@@ -223,8 +228,8 @@ const CODE_OPTIONS: Readonly<
   Record<Exclude<keyof ServerOptions, keyof typeof OPTIONS>, Shape<unknown>>
 > = {
   keys: object({
-    valid: optional(KEYS.own, ''),
-    readOnly: optional(KEYS.own, ''),
+    valid: optional(KEYS.codeShape, ''),
+    readOnly: optional(KEYS.codeShape, ''),
     allReadOnly: optional(FLAG, ''),
     invalid: optional(either(choice(['all']), list(KEY)), ''),
     any: optional(FLAG, ''),
@@ -249,12 +254,12 @@ const APP_OPTIONS = [
 
 export type AppOptions = Pick<ServerOptions, (typeof APP_OPTIONS)[number]>;
 
-const READERS: Readonly<Record<string, Shape<unknown>>> = {
-  ...Object.fromEntries(Object.entries(OPTIONS).map(([name, { own }]) => [name, own])),
+const CODE_SHAPES: Readonly<Record<string, Shape<unknown>>> = {
+  ...Object.fromEntries(Object.entries(OPTIONS).map(([name, { codeShape }]) => [name, codeShape])),
   ...CODE_OPTIONS,
 };
 
-export const OPTION_NAMES = Object.keys(READERS);
+export const OPTION_NAMES = Object.keys(CODE_SHAPES);
 
 type NameOption = (name: string) => string;
 
@@ -272,12 +277,12 @@ export function checkAppOptions(options: object): asserts options is AppOptions 
 }
 
 function check(options: object, names: readonly string[], nameOf: NameOption): void {
-  const members = names.map((name) => [name, optional(READERS[name] ?? ANY, '')]);
+  const members = names.map((name) => [name, optional(CODE_SHAPES[name] ?? ANY, '')]);
   const shape = object(Object.fromEntries(members), { expectedName: 'the name of an option' });
   const reading = readAs(shape, dropUndefined(options));
   if (!reading.ok) throw new RangeError(refusalText(reading.problems, nameOf));
   const isGiven = (name: string) => Reflect.get(options, name) !== undefined;
-  for (const [name, { excludes }] of Object.entries(OPTIONS).filter(([own]) => isGiven(own))) {
+  for (const [name, { excludes }] of Object.entries(OPTIONS).filter(([name]) => isGiven(name))) {
     const other = excludes?.find(isGiven);
     if (other === undefined) continue;
     const both = `${nameOf(name)} and ${nameOf(other)}`;

@@ -19,7 +19,7 @@ import {
   textThat,
   words,
 } from '../option-kinds.ts';
-import { OPTION_GROUPS, ofChoosers, ofServers } from '../options.ts';
+import { forChoosers, forServers, OPTION_GROUPS } from '../options.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/report-shapes.ts';
 import { KEEPABLE } from '../sandbox/state.ts';
 import { ASSUME } from '../scenario/settings-shapes.ts';
@@ -29,18 +29,18 @@ import { choice, convert, list, scalar, text, type ValueOf } from '../shape/shap
 import { joinWords } from '../words.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 
-const ofExec = optionFor('exec');
-const ofServeAndExec = optionFor('serve', 'exec');
-const ofServersAndCheck = optionFor('serve', 'exec', 'sweep', 'check');
-const ofRunners = optionFor('exec', 'sweep');
-const ofSweep = optionFor('sweep');
-const ofCheck = optionFor('check');
-const ofRecord = optionFor('record');
-const ofCallers = optionFor('check', 'record');
-const ofRecorders = optionFor('generate', 'record');
-const ofCtl = optionFor('ctl');
-const ofWaiting = optionFor('health', 'exec', 'sweep', 'check', 'record');
-const ofAll = optionFor(...COMMAND_NAMES);
+const forExec = optionFor('exec');
+const forServeAndExec = optionFor('serve', 'exec');
+const forServersAndCheck = optionFor('serve', 'exec', 'sweep', 'check');
+const forRunners = optionFor('exec', 'sweep');
+const forSweep = optionFor('sweep');
+const forCheck = optionFor('check');
+const forRecord = optionFor('record');
+const forCallers = optionFor('check', 'record');
+const forRecorders = optionFor('generate', 'record');
+const forCtl = optionFor('ctl');
+const forWaiting = optionFor('health', 'exec', 'sweep', 'check', 'record');
+const forAll = optionFor(...COMMAND_NAMES);
 
 const HTTP_URL = one(
   'URL',
@@ -84,13 +84,13 @@ export const FLAG_GROUPS = {
       HTTP_URL,
       `Base URL of the server; by default ${DEFAULT_URL} (ctl), or what --host and --port say (health).`,
     ),
-    sandbox: ofCtl(
+    sandbox: forCtl(
       one('NAME', text(NAME_FORM, NAME_PATTERN, {})),
       'Sandbox to control instead of the default one.',
     ),
-    token: ofCtl(TOKEN, 'Token of the control API.'),
-    ca: ofCtl(FILE, 'Trust this certificate, in PEM.'),
-    timeout: ofWaiting(
+    token: forCtl(TOKEN, 'Token of the control API.'),
+    ca: forCtl(FILE, 'Trust this certificate, in PEM.'),
+    timeout: forWaiting(
       milliseconds(1, 86_400_000),
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
@@ -99,36 +99,36 @@ export const FLAG_GROUPS = {
   Simulation: OPTION_GROUPS.Simulation,
   Answers: {
     ...OPTION_GROUPS.Answers,
-    rateLimit: ofChoosers(
+    rateLimit: forChoosers(
       one('N/s', RATE),
       'Allow each key N requests a second (N/s) or minute (N/m).',
     ),
   },
   Keys: {
-    key: ofServers(KEYS, 'Accept this API key instead of demo-key.'),
-    readOnlyKey: ofServersAndCheck(
+    key: forServers(KEYS, 'Accept this API key instead of demo-key.'),
+    readOnlyKey: forServersAndCheck(
       KEYS,
       'Accept this read-only key instead of demo-read-only-key; for check, one of the deployment.',
     ),
-    invalidKey: ofServersAndCheck(
+    invalidKey: forServersAndCheck(
       KEYS,
       'Refuse this key, even if another flag accepts it; for check, one that the deployment refuses.',
     ),
-    anyKey: ofServers(SWITCH, 'Accept every key that is not listed as invalid.'),
-    deploymentKey: ofCallers(KEYS, 'Key of the deployment, also in PETSTORE_MOCK_DEPLOYMENT_KEY.'),
+    anyKey: forServers(SWITCH, 'Accept every key that is not listed as invalid.'),
+    deploymentKey: forCallers(KEYS, 'Key of the deployment, also in PETSTORE_MOCK_DEPLOYMENT_KEY.'),
   },
   'Control API': {
     ...OPTION_GROUPS['Control API'],
-    none: ofCtl(SWITCH, 'Deactivate all scenarios (use).'),
-    keep: ofCtl(
+    none: forCtl(SWITCH, 'Deactivate all scenarios (use).'),
+    keep: forCtl(
       words('WHAT', list(choice(KEEPABLE))),
       `Keep ${joinWords(KEEPABLE, 'or')} (reset); by default your own scenarios.`,
     ),
-    follow: ofCtl(SWITCH, 'Print exchanges as they happen (requests).'),
+    follow: forCtl(SWITCH, 'Print exchanges as they happen (requests).'),
   },
   Deployment: {
     ...OPTION_GROUPS.Deployment,
-    rate: ofCallers(count(1, 10_000), 'Maximum requests per second.', {
+    rate: forCallers(count(1, 10_000), 'Maximum requests per second.', {
       default: DEFAULTS.deploymentRate,
     }),
     yes: optionFor(
@@ -137,27 +137,27 @@ export const FLAG_GROUPS = {
       'check',
       'record',
     )(SWITCH, 'Send requests to another machine without asking for consent.'),
-    writes: ofCheck(SWITCH, 'Also send POST, PATCH and DELETE: creates animals and sets stock.'),
-    cancel: ofCheck(ORDER_IDS, 'Pending order to cancel, with --writes.'),
-    shipped: ofCheck(ORDER_IDS, 'Shipped order to try to cancel, with --writes.'),
-    cancelled: ofCheck(ORDER_IDS, 'Cancelled order to cancel again, with --writes.'),
-    dryRun: ofCheck(SWITCH, 'Print the requests and their purpose without sending them.'),
-    save: ofCheck(OUTPUT, 'Write a config file that makes the mock answer the same.'),
-    against: ofCheck(FILE, 'Compare with a --save or --json file; exit with 3 after a change.'),
-    allowUnsettled: ofCheck(
+    writes: forCheck(SWITCH, 'Also send POST, PATCH and DELETE: creates animals and sets stock.'),
+    cancel: forCheck(ORDER_IDS, 'Pending order to cancel, with --writes.'),
+    shipped: forCheck(ORDER_IDS, 'Shipped order to try to cancel, with --writes.'),
+    cancelled: forCheck(ORDER_IDS, 'Cancelled order to cancel again, with --writes.'),
+    dryRun: forCheck(SWITCH, 'Print the requests and their purpose without sending them.'),
+    save: forCheck(OUTPUT, 'Write a config file that makes the mock answer the same.'),
+    against: forCheck(FILE, 'Compare with a --save or --json file; exit with 3 after a change.'),
+    allowUnsettled: forCheck(
       SWITCH,
       'Pass if few assumptions are settled, or fewer than in the --against file.',
     ),
-    unknownStatus: ofRecord(
+    unknownStatus: forRecord(
       one('STATUS', choice(ORDER_STATUSES)),
       `Status to record if an order shows none: ${joinWords(ORDER_STATUSES, 'or')}.`,
       { default: DEFAULTS.unknownStatus },
     ),
-    anonymise: ofRecord(SWITCH, 'Replace the names of animals; equal names stay equal.'),
-    diff: ofRecord(SWITCH, 'Show what changed since the file was recorded, and overwrite it.'),
+    anonymise: forRecord(SWITCH, 'Replace the names of animals; equal names stay equal.'),
+    diff: forRecord(SWITCH, 'Show what changed since the file was recorded, and overwrite it.'),
   },
   Output: {
-    log: ofServeAndExec(
+    log: forServeAndExec(
       one('FORMAT', choice(['pretty', 'json', 'off'])),
       'Log format: pretty, json or off; by default pretty on a terminal, else json, and off under exec.',
     ),
@@ -175,26 +175,26 @@ export const FLAG_GROUPS = {
       { default: DEFAULT_URL },
     ),
     documented: optionFor('openapi')(SWITCH, 'Leave out what is assumed.'),
-    output: ofRecorders(OUTPUT, 'Fixture to write; generate prints it by default.'),
+    output: forRecorders(OUTPUT, 'Fixture to write; generate prints it by default.'),
     force: optionFor('check', 'generate', 'record')(SWITCH, 'Overwrite an existing file.'),
   },
   Evidence: {
-    coverage: ofServeAndExec(
+    coverage: forServeAndExec(
       REPORT_FILES,
       'Write coverage at exit, as .json, .html or .xml (JUnit).',
     ),
-    requireCoverage: ofExec(
+    requireCoverage: forExec(
       one('N%', SHARE),
       'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
     ),
-    failOn: ofExec(
+    failOn: forExec(
       words('KINDS', list(choice(FAILING_KINDS))),
       `Exit with 3 on these: ${joinWords(FAILING_KINDS, 'or')}.`,
     ),
-    allowNoCalls: ofRunners(SWITCH, 'Pass even if the command makes no call.'),
-    jobs: ofSweep(count(1, 1000), 'Run this many at a time; by default one for each processor.'),
-    all: ofSweep(SWITCH, 'Also run the assumptions that the command did not touch.'),
-    allow: ofSweep(ALLOWED, 'Expected failure, as ID=OPTION; does not affect the exit code.'),
+    allowNoCalls: forRunners(SWITCH, 'Pass even if the command makes no call.'),
+    jobs: forSweep(count(1, 1000), 'Run this many at a time; by default one for each processor.'),
+    all: forSweep(SWITCH, 'Also run the assumptions that the command did not touch.'),
+    allow: forSweep(ALLOWED, 'Expected failure, as ID=OPTION; does not affect the exit code.'),
   },
   Other: {
     config: optionFor(
@@ -205,8 +205,8 @@ export const FLAG_GROUPS = {
       'generate',
       'health',
     )(FILE, 'JSON file with flags by name.'),
-    help: ofAll(SWITCH, 'Show this help.'),
-    version: ofAll(SWITCH, 'Show the version.'),
+    help: forAll(SWITCH, 'Show this help.'),
+    version: forAll(SWITCH, 'Show the version.'),
   },
 };
 

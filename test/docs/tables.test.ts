@@ -24,6 +24,7 @@ import { ENDPOINTS } from '../../src/control/endpoints.ts';
 import { packageRoot } from '../../src/files.ts';
 import * as library from '../../src/index.ts';
 import { LIMITS } from '../../src/limits.ts';
+import { OPTION_NAMES } from '../../src/options.ts';
 import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
 import { observedExchange } from '../../src/sandbox/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/sandbox/report-shapes.ts';
@@ -225,7 +226,7 @@ test('docs/command-line.md names every member of a JSON line of the log', () => 
   expect(members).toEqual(Object.keys(JSON.parse(line)));
 });
 
-test('docs/library-api.md lists every export and every part of a mock', async () => {
+test('docs/library-api.md lists every export, option and part of a mock', async () => {
   const page = readPage('docs/library-api.md');
   const listed = (title: string, column: string) =>
     tableRows(section(page, title), column).flatMap(([cell = '']) =>
@@ -233,6 +234,7 @@ test('docs/library-api.md lists every export and every part of a mock', async ()
     );
   const exported = [...listed('Functions', 'function'), ...listed('Errors', 'error')];
   expect(exported.filter((name) => name !== 'Error').sort()).toEqual(Object.keys(library).sort());
+  expect(listed('Options', 'option').sort()).toEqual(OPTION_NAMES.toSorted());
   await using mock = await library.startPetstoreMock();
   expect(listed('Parts of a mock', 'part').sort()).toEqual(Object.keys(mock).sort());
 });

@@ -182,7 +182,7 @@ const ACTIONS = {
   },
   sandboxes: {
     takes: ['[FILTER=VALUE…]', 0, ANY_NUMBER],
-    ofServer: true,
+    defaultOnly: true,
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
       const list = await client.call('GET /sandboxes', { query: parseAssignments(words) });

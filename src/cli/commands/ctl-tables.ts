@@ -9,7 +9,8 @@ import { bold, escapeControls, renderTable, type Style } from '../terminal.ts';
 export interface Action {
   readonly takes: WordUsage;
   readonly flags?: readonly FlagName[];
-  readonly ofServer?: true;
+  /** Calls what exists at the default sandbox only. */
+  readonly defaultOnly?: true;
   readonly summary: string;
   readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
 }

@@ -21,12 +21,12 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
   const [first, ...words] = positionals;
   const listed = 'an action that "petstore-mock ctl --help" lists';
   const name = parseChoice(ACTION_NAMES, first, 'ctl', listed);
-  const { takes, run, flags: own = [], ofServer = false } = actionShape(name);
+  const { takes, run, flags: own = [], defaultOnly = false } = actionShape(name);
   requireWords(`ctl ${name}`, takes, words);
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((action) => actionShape(action).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spell(foreign)}`);
-  const client = await openClient(flags, ofServer);
+  const client = await openClient(flags, defaultOnly);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const result = await run(client, words, flags);
@@ -37,11 +37,11 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
   }
 };
 
-async function openClient(flags: Flags, ofServer: boolean): Promise<ControlClient> {
+async function openClient(flags: Flags, defaultOnly: boolean): Promise<ControlClient> {
   const { url = DEFAULT_URL, token, sandbox } = flags;
   const ca = await readCertificate('ca', flags);
   const { client, sandbox: named } = createClient({ url, token, ca }, 'ctl');
-  return client.sandbox(ofServer ? DEFAULT_SANDBOX : (sandbox ?? named));
+  return client.sandbox(defaultOnly ? DEFAULT_SANDBOX : (sandbox ?? named));
 }
 
 async function follow(
