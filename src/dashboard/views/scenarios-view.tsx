@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/buttons.tsx';
 import { FormField, NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
@@ -21,6 +21,16 @@ export function ScenariosView() {
   const { item } = place.value;
   const list = usePolled('scenarios', (signal) => client.call('GET /scenarios', { signal }));
   const last = useRef<string | undefined>(undefined);
+  const onPaste = useRef((_text: string): unknown => undefined);
+  useEffect(() => {
+    const listen = ({ target, clipboardData }: ClipboardEvent) => {
+      const isTyping = target instanceof Element && target.closest('input, textarea') !== null;
+      const text = clipboardData?.getData('text/plain') ?? '';
+      if (!isTyping && text !== '') onPaste.current(text);
+    };
+    document.addEventListener('paste', listen);
+    return () => document.removeEventListener('paste', listen);
+  }, []);
   if (list.value === undefined) return <Loading of={list} />;
   const all = list.value;
   const names = listActive(all);
@@ -39,6 +49,7 @@ export function ScenariosView() {
   };
   const copy = (name: string, read: () => Promise<string> | string) =>
     create(findFreeName(name, all), read);
+  onPaste.current = (text) => copy('pasted', () => text);
   const rowOf = (scenario: ScenarioSummary) => (
     <ScenarioRow
       of={scenario}
@@ -57,7 +68,7 @@ export function ScenariosView() {
         />
         <FormField
           name="files"
-          label="Import files in YAML or JSON; drop them here"
+          label="Import files in YAML or JSON; drop them here, or paste a text"
           type="file"
           multiple
           accept=".yaml,.yml,.json"
@@ -91,11 +102,10 @@ export function ScenariosView() {
               </p>
             ))}
           <p class="quiet">
-            Make one with <i>New scenario</i>, whose text you can paste, <i>Import</i>,{' '}
-            <i>Edit a copy</i>, <a href={formatHref('exchanges', 'rule')}>a rule</a>, or{' '}
-            <i>Make a rule</i> at an <a href={formatHref('exchanges')}>exchange</a>. They end with
-            the server: download what you want to keep, or start it with{' '}
-            <code>--scenarios DIR</code>.
+            Make one with <i>New scenario</i>, <i>Import</i>, <i>Edit a copy</i>,{' '}
+            <a href={formatHref('exchanges', 'rule')}>a rule</a>, or <i>Make a rule</i> at an{' '}
+            <a href={formatHref('exchanges')}>exchange</a>. They end with the server: download what
+            you want to keep, or start it with <code>--scenarios DIR</code>.
           </p>
         </section>
         <section aria-label="Others">
