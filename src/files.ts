@@ -57,7 +57,7 @@ export class ContentError extends Error {
 /** Reads a regular file, or a pipe such as bash's `<(…)`, of at most `limit` bytes. */
 export async function readText(path: string, limit: number): Promise<TextReading> {
   try {
-    return refuse(await stat(path), limit) ?? decode(await readFile(path), limit);
+    return refuseFile(await stat(path), limit) ?? decode(await readFile(path), limit);
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
   }
@@ -65,7 +65,7 @@ export async function readText(path: string, limit: number): Promise<TextReading
 
 export function readTextSync(path: string, limit: number): TextReading {
   try {
-    return refuse(statSync(path), limit) ?? decode(readFileSync(path), limit);
+    return refuseFile(statSync(path), limit) ?? decode(readFileSync(path), limit);
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
   }
@@ -75,7 +75,7 @@ export function isPipe(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
-function refuse(stats: Stats, limit: number): TextReading | undefined {
+function refuseFile(stats: Stats, limit: number): TextReading | undefined {
   if (stats.isDirectory()) return { ok: false, found: 'a directory' };
   if (!stats.isFile() && !stats.isFIFO()) return { ok: false, found: 'a device or a socket' };
   return stats.size > limit ? { ok: false, found: describeLimit(limit) } : undefined;
@@ -112,7 +112,7 @@ export interface FileWatch {
   close(): void;
 }
 
-/** A change is reported once a further look finds nothing new: editors write in several steps. */
+/** A change is reported once a further poll finds nothing new: editors write in several steps. */
 const POLL_INTERVAL_MS = 50;
 
 /** Polls, since events of the system miss mounted folders and replaced files. `onChange` must not reject. */
@@ -120,15 +120,15 @@ export function watchFiles(
   paths: readonly string[],
   onChange: () => void | Promise<void>,
 ): FileWatch {
-  let states = new Map(paths.map((path) => [path, fingerprint(path)]));
+  let fingerprints = new Map(paths.map((path) => [path, fingerprint(path)]));
   let changed = false;
   let busy = false;
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     if (busy) return;
-    const before = states;
-    states = new Map([...before.keys()].map((path) => [path, fingerprint(path)]));
-    if ([...states].some(([path, state]) => before.get(path) !== state)) changed = true;
+    const before = fingerprints;
+    fingerprints = new Map([...before.keys()].map((path) => [path, fingerprint(path)]));
+    if ([...fingerprints].some(([path, found]) => before.get(path) !== found)) changed = true;
     else if (changed) {
       changed = false;
       busy = true;
@@ -136,10 +136,12 @@ export function watchFiles(
       busy = false;
     }
   };
-  const timer = setInterval(look, POLL_INTERVAL_MS).unref();
+  const timer = setInterval(poll, POLL_INTERVAL_MS).unref();
   return {
     follow: (wanted) => {
-      states = new Map(wanted.map((path) => [path, states.get(path) ?? fingerprint(path)]));
+      fingerprints = new Map(
+        wanted.map((path) => [path, fingerprints.get(path) ?? fingerprint(path)]),
+      );
     },
     close: () => clearInterval(timer),
   };

@@ -5,10 +5,10 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /** Node's error codes for a certificate that it does not trust. */
-export const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
+export const UNTRUSTED_CERTIFICATE = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/;
 
 /** Node's error codes for a server that answers a TLS handshake with something else. */
-export const NO_TLS =
+export const NOT_TLS =
   /^(?:EPROTO|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/;
 
 /** Reports what was thrown as a warning of the process, and goes on. */

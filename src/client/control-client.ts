@@ -4,7 +4,7 @@ import type { ControlApi } from '../control/endpoints.ts';
 import type { StreamEvent } from '../control/journal/exchange-stream.ts';
 import type { ControlProblem } from '../control/reply.ts';
 import { formatAddress } from '../http/target.ts';
-import { errorCode, NO_TLS, UNTRUSTED } from '../node-errors.ts';
+import { errorCode, NOT_TLS, UNTRUSTED_CERTIFICATE } from '../node-errors.ts';
 
 /** Such as `PUT /clock`. */
 export type Route = keyof ControlApi;
@@ -181,9 +181,9 @@ export class ControlClient {
   #refuse(cause: unknown, signal?: AbortSignal): never {
     signal?.throwIfAborted();
     const code = errorCode(cause) ?? errorCode(Object(cause).cause) ?? '';
-    const why = UNTRUSTED.test(code)
+    const why = UNTRUSTED_CERTIFICATE.test(code)
       ? `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`
-      : NO_TLS.test(code)
+      : NOT_TLS.test(code)
         ? `the server at ${this.url} speaks plain HTTP: use a base URL with http:// instead of https://`
         : `no petstore-mock answers at ${this.url}: is it running?`;
     throw new Error(why, { cause });

@@ -4,7 +4,12 @@ import { DEFAULTS, LIMITS } from '../limits.ts';
 import { errorCode } from '../node-errors.ts';
 import { decodeContent, findHeader } from '../raw-http.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
-import { createTransport, explainFailure, SAFE, type TransportOptions } from './transport.ts';
+import {
+  createTransport,
+  explainFailure,
+  SAFE_METHODS,
+  type TransportOptions,
+} from './transport.ts';
 
 export interface DeploymentOptions extends TransportOptions {
   readonly url: URL;
@@ -75,7 +80,7 @@ export class DeploymentClient {
   ): number | undefined {
     const isLost = reply instanceof DeploymentError;
     if (isLost ? errorCode(reply.cause) === 'ECONNRESET' : isServerFailure(reply)) {
-      return SAFE.test(method) ? [1, 2][tries] : undefined;
+      return SAFE_METHODS.test(method) ? [1, 2][tries] : undefined;
     }
     if (isLost) return undefined;
     if (reply.status !== 429) {

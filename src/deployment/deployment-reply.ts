@@ -82,7 +82,7 @@ export interface Deviation {
   readonly found: string;
 }
 
-export function isBreak({ where }: Deviation): boolean {
+export function isViolation({ where }: Deviation): boolean {
   return where !== 'new value';
 }
 

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../contract/base-url.ts';
 import { DEFAULTS, LIMITS } from '../limits.ts';
-import { errorCode, UNTRUSTED } from '../node-errors.ts';
+import { errorCode, UNTRUSTED_CERTIFICATE } from '../node-errors.ts';
 import type { UpstreamReply, UpstreamRequest } from '../sandbox/upstream.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -29,10 +29,10 @@ export class ReplyTimeoutError extends Error {
   override readonly name = 'ReplyTimeoutError';
 }
 
-const LEFT = 'the client disconnected before it had the reply';
+const CLIENT_LEFT = 'the client disconnected before it had the reply';
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
-export const SAFE = /^(?:GET|HEAD|OPTIONS)$/;
+export const SAFE_METHODS = /^(?:GET|HEAD|OPTIONS)$/;
 
 /**
  * Passes requests and replies on as they are, directly or through a proxy, over connections that are
@@ -74,7 +74,7 @@ export function createTransport(
       });
       outgoing.maxHeadersCount = 0; // Node would drop the rest; their size is limited
       const abort = (error: Error) => (reply ?? outgoing).destroy(error);
-      const stop = onDisconnect?.(() => abort(new Error(LEFT)));
+      const stop = onDisconnect?.(() => abort(new Error(CLIENT_LEFT)));
       outgoing.on('response', (message) => {
         reply = message;
         resolve(receive(message).finally(stop));
@@ -88,7 +88,7 @@ export function createTransport(
         // The server closed an idle connection just as it was used again.
         const isStale =
           outgoing.reusedSocket && errorCode(error) === 'ECONNRESET' && reply === undefined;
-        if (isStale && SAFE.test(method)) resolve(send(transported));
+        if (isStale && SAFE_METHODS.test(method)) resolve(send(transported));
         else reject(error);
       });
       outgoing.on('timeout', () =>
@@ -149,7 +149,7 @@ function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.
 
 export function explainFailure(error: unknown): string {
   const code = errorCode(error) ?? '';
-  if (UNTRUSTED.test(code))
+  if (UNTRUSTED_CERTIFICATE.test(code))
     return `its certificate is not trusted (${code}); name one to trust with --cacert`;
   const message = error instanceof Error ? error.message : String(error);
   return message.includes(code) ? message : `${message} (${code})`;

@@ -17,7 +17,7 @@ import { deprecationHeaders } from '../service/pets.ts';
 import { basisReasons, type Comparison, type Reply } from '../service/reply.ts';
 import { EMPTY_STORE } from '../store/store.ts';
 import { joinWords } from '../words.ts';
-import { isBreak, replyDifferences } from './deployment-reply.ts';
+import { isViolation, replyDifferences } from './deployment-reply.ts';
 import type { TransportOptions } from './transport.ts';
 
 export type Upstreams = ReturnType<typeof createUpstreams>;
@@ -148,7 +148,7 @@ function bodyDrift(state: ServiceState, call: Call, compared: CompleteReply): st
   const { status, body, json } = compared;
   if (body === undefined) return [];
   const drift = replyDifferences({ ...compared, body }, call.operation)
-    .filter(isBreak)
+    .filter(isViolation)
     .map(
       ({ at, where, expected, found }) => `${at ?? where}: expected ${expected}, found ${found}`,
     );

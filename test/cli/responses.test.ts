@@ -14,7 +14,7 @@ import type { Flags } from '../../src/cli/flags.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
 import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
-import { isBreak, parseBody, replyDifferences } from '../../src/deployment/deployment-reply.ts';
+import { isViolation, parseBody, replyDifferences } from '../../src/deployment/deployment-reply.ts';
 import { createApp } from '../../src/index.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';
@@ -95,7 +95,7 @@ test.each([
       expect(status, title).toBe(recipe.status);
       expect(headers.get('mock-basis'), title).toMatch(expectedBasis(recipe, way));
       const reply = { status, headers: [...headers].flat(), body, json: parseBody(body) };
-      const broken = replyDifferences(reply, recipe.operation).filter(isBreak);
+      const broken = replyDifferences(reply, recipe.operation).filter(isViolation);
       expect(broken, title).toEqual([]);
       if (recipe.ground !== 'documented') expect(body.length, title).toBeGreaterThan(0);
     }

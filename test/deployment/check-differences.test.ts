@@ -7,7 +7,7 @@ import {
 import { parseJson, writeJson } from '../../src/contract/json.ts';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { isObject } from '../../src/contract/records.ts';
-import { checkReport, isBroken } from '../../src/deployment/check/verdicts.ts';
+import { createCheckReport, reportsViolation } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
 import { withoutHeaders } from '../../src/raw-http.ts';
 import { type Change, checked } from '../helpers/checked-deployment.ts';
@@ -112,7 +112,7 @@ const OTHERWISE: Partial<Record<AssumptionId, readonly [Partial<Choices>, Change
 describe('a deployment that breaks the document is reported, and nothing else', () => {
   test.each(Object.entries(BREAKING))('%s', async (_name, [wrong, change, large]) => {
     const assume = { 'assigned-ids': large ? 'int64' : 'next' } as const;
-    const { assumptions, replies } = checkReport(await checked(assume, { change }));
+    const { assumptions, replies } = createCheckReport(await checked(assume, { change }));
     const different = replies.filter(({ verdict }) => verdict === 'different');
     expect(different.map(({ operation, status }) => `${operation} ${status}`)).toEqual(
       [wrong].flat(),
@@ -128,9 +128,9 @@ describe('a deployment that breaks the document is reported, and nothing else', 
 test.each(Object.entries(OTHERWISE))(
   'a deployment with a way of its own for %s has none of the options, and keeps to the document',
   async (id, [assume, change]) => {
-    const report = checkReport(await checked(assume, { change }));
+    const report = createCheckReport(await checked(assume, { change }));
     const unlike = report.assumptions.filter(({ verdict }) => verdict === 'none-of-the-options');
     expect(unlike.map((verdict) => verdict.id)).toEqual([id]);
-    expect(isBroken(report)).toBe(false);
+    expect(reportsViolation(report)).toBe(false);
   },
 );

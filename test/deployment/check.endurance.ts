@@ -11,9 +11,9 @@ import {
   listChanges,
   readEarlierCheck,
 } from '../../src/deployment/check/check-report.ts';
-import { checkReport } from '../../src/deployment/check/verdicts.ts';
+import { createCheckReport } from '../../src/deployment/check/verdicts.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { SAFE } from '../../src/deployment/transport.ts';
+import { SAFE_METHODS } from '../../src/deployment/transport.ts';
 import {
   type Circumstances,
   checked,
@@ -43,7 +43,7 @@ test('each option of at least 34 assumptions is found, and the rest say what the
   for (const id of ASSUMPTION_IDS) {
     for (const option of optionNames(id)) {
       const choices = choose(id, option);
-      const report = checkReport(await checked(choices));
+      const report = createCheckReport(await checked(choices));
       expect(findWrong(report, choices), `${id}=${option}`).toEqual([]);
       const verdict = report.assumptions.find((verdict) => verdict.id === id);
       if (verdict?.option !== option) unseen.set(id, verdict?.why ?? '');
@@ -60,7 +60,7 @@ test('no verdict is wrong about 100 deployments with drawn options, before and a
     const truth = drawChoices(draw);
     const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
     const options = { writes: draw(4) > 0 };
-    const report = checkReport(await checked(truth, { now, options }));
+    const report = createCheckReport(await checked(truth, { now, options }));
     expect(findWrong(report, truth), JSON.stringify({ now, options, truth })).toEqual([]);
   }
 });
@@ -78,7 +78,7 @@ function drawFailures(draw: (bound: number) => number): Circumstances {
     left -= 1;
     if (trouble === 0) return left > 0 && draw(5) === 0 ? failure(502 + draw(3)) : undefined;
     if (trouble === 1) return left < 0 ? failure(429) : undefined;
-    return SAFE.test(method) ? undefined : failure(draw(2) === 0 ? 403 : 405);
+    return SAFE_METHODS.test(method) ? undefined : failure(draw(2) === 0 ? 403 : 405);
   };
   return { lag, instead };
 }
@@ -99,10 +99,10 @@ test('no verdict is wrong about 160 deployments with drawn options that others w
       expect(seen.message).toMatch(/no request got an answer/);
       continue;
     }
-    const report = checkReport(seen);
+    const report = createCheckReport(seen);
     expect(findWrong(report, truth), JSON.stringify({ circumstances, truth })).toEqual([]);
     if (circumstances.instead !== undefined) continue;
-    const calm = checkReport(await checkedUnder(truth, {}));
+    const calm = createCheckReport(await checkedUnder(truth, {}));
     const changes = listChanges(readEarlierCheck({ ...calm })!, report, false);
     expect(changes.filter(({ fails }) => fails)).toEqual([]);
   }
@@ -124,7 +124,7 @@ test('20 deployments and the mocks that start from what was saved of them give 5
     const now = draw(4) === 0 ? PAST_SUNSET : DEPLOYED_AT;
     const plain = draw(2) === 0;
     const seen = await checked(truth, { now, plain });
-    const report = checkReport(seen);
+    const report = createCheckReport(seen);
     const saved = createConfig(report, seen, 'http://staging.example/v1');
     const open = report.assumptions.filter(({ verdict }) => verdict === 'open');
     const unknown = Object.fromEntries(open.map(({ id }) => [id, truth[id]]));

@@ -13,10 +13,14 @@ import {
   readEarlierCheck,
 } from '../../src/deployment/check/check-report.ts';
 import { planCheck } from '../../src/deployment/check/questions/questions.ts';
-import { checkReport, findShortfall, isBroken } from '../../src/deployment/check/verdicts.ts';
+import {
+  createCheckReport,
+  findShortfall,
+  reportsViolation,
+} from '../../src/deployment/check/verdicts.ts';
 import { DeploymentError, type DeploymentRequest } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { SAFE } from '../../src/deployment/transport.ts';
+import { SAFE_METHODS } from '../../src/deployment/transport.ts';
 import {
   type Change,
   type Circumstances,
@@ -48,14 +52,14 @@ const OTHERS: Choices = chooseOptions({
 });
 
 test('a check finds the options of a deployment and leaves open what it cannot see', async () => {
-  const report = checkReport(await checked(OTHERS));
+  const report = createCheckReport(await checked(OTHERS));
   const { 'after-sunset': _unseen, ...truth } = OTHERS;
   expect(settledIn(report)).toEqual(truth);
   expect(about(report, 'after-sunset')?.verdict).toBe('open');
   expect(report.replies.map(({ verdict }) => verdict)).toEqual(
     DOCUMENTED_REPLIES.map(() => 'as-documented'),
   );
-  expect(isBroken(report)).toBe(false);
+  expect(reportsViolation(report)).toBe(false);
   expect(findShortfall(report)).toBeUndefined();
   expect(listChanges(readEarlierCheck({ ...report })!, report, false)).toEqual([]);
   expect(readEarlierCheck([])).toBeUndefined();
@@ -69,10 +73,10 @@ test('without --writes a check sends only what the plan says, and only GET and O
     return reply;
   };
   const seen = await checked({}, { options, change });
-  expect(sent.every(({ method }) => SAFE.test(method))).toBe(true);
+  expect(sent.every(({ method }) => SAFE_METHODS.test(method))).toBe(true);
   const planned = planCheck(options).filter(({ name }) => seen.get(name) !== undefined);
   expect(sent).toHaveLength(planned.reduce((sum, { times }) => sum + times, 0));
-  expect(Object.keys(settledIn(checkReport(seen))).length).toBeGreaterThan(15);
+  expect(Object.keys(settledIn(createCheckReport(seen))).length).toBeGreaterThan(15);
 });
 
 /** The assumptions that an effect of a write settles, with the options that have one and that have none. */
@@ -100,7 +104,7 @@ describe('reads that are behind the writes', () => {
     { cache: 14_000, isCacheTold: true },
   ])('are repeated, so that no verdict is wrong: %j', async (circumstances) => {
     for (const assume of EFFECTS) {
-      const report = checkReport(await checkedUnder(assume, circumstances));
+      const report = createCheckReport(await checkedUnder(assume, circumstances));
       expect(settledIn(report)).toMatchObject(assume);
       expect(findWrong(report, assume)).toEqual([]);
       if (assume['cancel-restocks'] === 'no') expect(report.holdsForLag).toBeGreaterThanOrEqual(15);
@@ -111,7 +115,7 @@ describe('reads that are behind the writes', () => {
     'for longer than the check waits leave open what would need them: %j',
     async (circumstances) => {
       for (const assume of EFFECTS) {
-        const report = checkReport(await checkedUnder(assume, circumstances));
+        const report = createCheckReport(await checkedUnder(assume, circumstances));
         expect(Object.keys(assume).filter((id) => settledIn(report)[id] === 'no')).toEqual([]);
         expect(about(report, 'cancelled-orders')?.verdict).toBe('open');
         expect(about(report, 'cancel-restocks')?.why).toMatch(
@@ -124,7 +128,7 @@ describe('reads that are behind the writes', () => {
 
 test('a list from a cache settles nothing by what it does not show', async () => {
   const circumstances = { cache: 100_000, cached: /orders/, isCacheTold: true };
-  const report = checkReport(await checkedUnder(EFFECTS[0]!, circumstances));
+  const report = createCheckReport(await checkedUnder(EFFECTS[0]!, circumstances));
   expect(about(report, 'cancelled-orders')?.verdict).toBe('open');
   expect(about(report, 'cancel-restocks')?.option).toBe('yes');
 });
@@ -134,7 +138,7 @@ test.each([0.1, 1, 4])(
   async (writes) => {
     const unseen = ['after-sunset', 'name-limits', 'inventory-missing-entry', 'rate-limit'];
     for (const truth of EFFECTS) {
-      const report = checkReport(await checkedUnder(truth, { writes, draw: drawing(1) }));
+      const report = createCheckReport(await checkedUnder(truth, { writes, draw: drawing(1) }));
       expect(findWrong(report, truth)).toEqual([]);
       const earlier = readEarlierCheck({ assume: chooseOptions(truth) })!;
       const failing = listChanges(earlier, report, false).filter(({ fails }) => fails);
@@ -146,7 +150,7 @@ test.each([0.1, 1, 4])(
 
 /** Checks a deployment whose replies are changed on their way. */
 async function checkedBehind(change: Change, assume: Partial<Choices> = {}): Promise<CheckReport> {
-  return checkReport(await checked(assume, { change }));
+  return createCheckReport(await checked(assume, { change }));
 }
 
 function failing(status: number, ...headers: string[]): DeploymentReply {
@@ -179,7 +183,7 @@ test.each<[string, Change, message: string]>([
 test('a quota that is used up in the middle leaves open what an earlier check has settled, which fails', async () => {
   let left = 20;
   const report = await checkedBehind((reply) => (left-- > 0 ? reply : QUOTA));
-  expect(isBroken(report)).toBe(false);
+  expect(reportsViolation(report)).toBe(false);
   expect(about(report, 'invalid-input')?.option).toBe('400');
   const earlier = readEarlierCheck({ assume: { 'invalid-input': '400', cors: 'allowed' } })!;
   const unsettled = { subject: 'cors', before: 'allowed', after: 'open', why: OUT_OF_QUOTA };
@@ -200,7 +204,7 @@ test('a deployment that is gone in the middle ends the check, one that answers s
     return reply;
   });
   expect(about(report, 'created-status')).toMatchObject({ verdict: 'open', why: 'no connection' });
-  expect(isBroken(report)).toBe(false);
+  expect(reportsViolation(report)).toBe(false);
 });
 
 test('a page that is cut and leads to the next one keeps to the document', async () => {
@@ -215,7 +219,7 @@ test('a page that is cut and leads to the next one keeps to the document', async
     }),
     { 'limit-out-of-range': 'clamp' },
   );
-  expect(isBroken(report)).toBe(false);
+  expect(reportsViolation(report)).toBe(false);
   expect(about(report, 'limit-out-of-range')?.option).toBe('clamp');
 });
 
@@ -226,7 +230,7 @@ test('orders that cannot answer a question settle nothing, and one that may not 
     return reply;
   };
   const options = { cancel: [2n], cancelled: [999n], shipped: [4n] };
-  const report = checkReport(await checked({}, { change, options }));
+  const report = createCheckReport(await checked({}, { change, options }));
   const unlisted = { verdict: 'open', why: expect.stringContaining('may not exist') };
   expect(about(report, 'cancel-again')).toMatchObject(unlisted);
   expect(sent).not.toContain('DELETE /store/orders/4');
@@ -237,7 +241,7 @@ test('orders that cannot answer a question settle nothing, and one that may not 
     verdict: 'not-tried',
     why: 'DELETE /store/orders/2: 409',
   });
-  const without = checkReport(await checked({}, { options: { ...options, cancel: [] } }));
+  const without = createCheckReport(await checked({}, { options: { ...options, cancel: [] } }));
   expect(without.replies.find(({ status }) => status === 409)).toMatchObject({ why });
 });
 
@@ -252,9 +256,9 @@ test.each([200, 401, 403, 404, 405])(
   'a key that may not write gets %i, which answers none of the questions',
   async (status) => {
     const report = await checkedBehind((reply, { method, key }) =>
-      SAFE.test(method) || (key === null && status === 401) ? reply : failing(status),
+      SAFE_METHODS.test(method) || (key === null && status === 401) ? reply : failing(status),
     );
-    expect(isBroken(report)).toBe(false);
+    expect(reportsViolation(report)).toBe(false);
     expect(withoutOption(report)).toEqual([]);
     expect(about(report, 'invalid-input')?.option).toBe('400');
     const why = expect.stringMatching(`POST /pets.*: ${status}`);

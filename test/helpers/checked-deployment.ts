@@ -11,7 +11,7 @@ import {
   Pace,
 } from '../../src/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { SAFE } from '../../src/deployment/transport.ts';
+import { SAFE_METHODS } from '../../src/deployment/transport.ts';
 import { assembleMock } from '../../src/mock.ts';
 import { createStart } from '../../src/scenario/sandbox-start.ts';
 import { advanceClock } from '../../src/service/clock.ts';
@@ -180,7 +180,7 @@ export async function checkedUnder(
       await pace.turn();
       now += LATENCY_MS / 2;
       await catchUp();
-      const isRead = SAFE.test(request.method);
+      const isRead = SAFE_METHODS.test(request.method);
       const reply = instead?.(request) ?? (await (isRead ? read(request) : write(now, request)));
       now += LATENCY_MS / 2;
       return reply;

@@ -13,8 +13,12 @@ import {
 } from '../../deployment/check/check-report.ts';
 import { type PlannedRequest, planCheck } from '../../deployment/check/questions/questions.ts';
 import { runCheck } from '../../deployment/check/run-check.ts';
-import { checkReport, findShortfall, isBroken } from '../../deployment/check/verdicts.ts';
-import { SAFE } from '../../deployment/transport.ts';
+import {
+  createCheckReport,
+  findShortfall,
+  reportsViolation,
+} from '../../deployment/check/verdicts.ts';
+import { SAFE_METHODS } from '../../deployment/transport.ts';
 import { readJson } from '../../shape/source-text.ts';
 import { countText, cut, formatProblem } from '../../words.ts';
 import { type Command, EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../command.ts';
@@ -37,14 +41,17 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
   const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);
   if (flags.save !== undefined && !flags.force) requireNew(flags.save, '--save');
   const requests = plan.reduce((sum, { times }) => sum + times, 0);
-  const writing = plan.reduce((sum, { method, times }) => sum + (SAFE.test(method) ? 0 : times), 0);
+  const writing = plan.reduce(
+    (sum, { method, times }) => sum + (SAFE_METHODS.test(method) ? 0 : times),
+    0,
+  );
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail, disagree or show no effect`;
   await askConsent(client.url, planned, flags.yes, terminal);
   const transcript = await withProgress(client, 'check', terminal, (progress) =>
     runCheck(client, flags, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
-  const report = checkReport(transcript);
+  const report = createCheckReport(transcript);
   const changes = earlier && listChanges(earlier, report, flags.allowUnsettled ?? false);
   const { href } = client.url;
   if (flags.json)
@@ -57,7 +64,7 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
     writeText(flags.save, formatJson(createConfig(report, transcript, href)));
   }
   const isChanged = changes?.some(({ fails }) => fails) === true;
-  const failed = isBroken(report) || isChanged || wanted !== undefined;
+  const failed = reportsViolation(report) || isChanged || wanted !== undefined;
   const exitCode = failed ? EXIT_GATE_FAILED : 0;
   return { text: renderCheck(report, changes, style), json: report, exitCode };
 };

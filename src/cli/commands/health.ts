@@ -2,7 +2,7 @@ import { ControlClient, ControlError } from '../../client/control-client.ts';
 import { createTrustingFetch } from '../../client/trusting-fetch.ts';
 import { parseAddress } from '../../http/target.ts';
 import { DEFAULTS } from '../../limits.ts';
-import { errorCode, NO_TLS } from '../../node-errors.ts';
+import { errorCode, NOT_TLS } from '../../node-errors.ts';
 import { describe } from '../../words.ts';
 import { type Command, Failure, refusal } from '../command.ts';
 import type { Flags } from '../flags.ts';
@@ -25,7 +25,7 @@ function explain(cause: Error, url: string, timeout: number | undefined, tls: bo
   if (timeout !== undefined) return `no answer from ${url} within ${timeout} ms`;
   if (!(cause instanceof ControlError)) {
     const code = errorCode(cause.cause) ?? errorCode(Object(cause.cause).cause) ?? 'no code';
-    return `no answer from ${url} (${code})${NO_TLS.test(code) ? '; does it speak plain HTTP?' : ''}`;
+    return `no answer from ${url} (${code})${NOT_TLS.test(code) ? '; does it speak plain HTTP?' : ''}`;
   }
   const hint = cause.status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
   return `${url} answered ${cause.status}${hint}`;

@@ -12,7 +12,7 @@ import {
   type ReplyRecord,
   readId,
 } from '../deployment-reply.ts';
-import { SAFE } from '../transport.ts';
+import { SAFE_METHODS } from '../transport.ts';
 import type { QuestionName } from './questions/names.ts';
 
 export interface CheckRequest {
@@ -61,7 +61,7 @@ export function createProbeReply(sending: Sending, reply: DeploymentReply) {
     operation: sending.question.operation,
     json,
     accepted,
-    isWrite: accepted && !SAFE.test(sending.question.method),
+    isWrite: accepted && !SAFE_METHODS.test(sending.question.method),
     refused: status === 400 || status === 422,
     records: status === 200 && Array.isArray(json) ? json.filter(isObject) : undefined,
     record,

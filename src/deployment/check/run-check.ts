@@ -1,5 +1,5 @@
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
-import { SAFE } from '../transport.ts';
+import { SAFE_METHODS } from '../transport.ts';
 import { CheckTranscript, createProbeReply, type ProbeReply } from './check-transcript.ts';
 import { QUESTION_NAMES, type QuestionName } from './questions/names.ts';
 import type { CheckOptions } from './questions/question.ts';
@@ -12,7 +12,7 @@ export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
 const MAX_FAILURES = 3;
 
 /** Seconds before each repetition of reads that do not show what was expected. */
-const WAITS_S = [2, 4, 9, 15];
+const RETRY_WAITS_S = [2, 4, 9, 15];
 
 const UNKNOWN_KEY = 'petstore-mock-check-unknown-key';
 
@@ -79,7 +79,7 @@ class CheckRun {
   /** Sends reads again until they show the effects of writes, or certainly never will. */
   async repeat(progress: (text: string) => void): Promise<void> {
     let waitedSeconds = 0;
-    for (const seconds of WAITS_S) {
+    for (const seconds of RETRY_WAITS_S) {
       const open = listOpenReads(this.transcript);
       if (open.length === 0) break;
       progress(`waiting ${seconds} s for the effect of writes`);
@@ -166,7 +166,7 @@ function explainNoAnswer(reply: ProbeReply): string | undefined {
   }
   if (isServerFailure(reply)) return String(reply);
   const isHtml = /^text\/html\b/i.test(reply.header('content-type') ?? '');
-  if (isHtml && (accepted || (status === 404 && !SAFE.test(method)))) {
+  if (isHtml && (accepted || (status === 404 && !SAFE_METHODS.test(method)))) {
     return `${reply} with an HTML page, which is not of the service`;
   }
   const isRefused =
@@ -174,7 +174,7 @@ function explainNoAnswer(reply: ProbeReply): string | undefined {
     (status === 404 && method === 'POST') ||
     (status === 403 && key !== 'read-only') ||
     (status === 401 && key === undefined);
-  return isRefused && !SAFE.test(method) ? `the key may not write: ${reply}` : undefined;
+  return isRefused && !SAFE_METHODS.test(method) ? `the key may not write: ${reply}` : undefined;
 }
 
 function requireAccess(first: ProbeReply | undefined): void {

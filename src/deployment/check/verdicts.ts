@@ -3,7 +3,7 @@ import { ASSUMPTION_IDS, type AssumptionId, isOption } from '../../contract/assu
 import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { joinWords } from '../../words.ts';
-import { type Deviation, distinct, isBreak, replyDifferences } from '../deployment-reply.ts';
+import { type Deviation, distinct, isViolation, replyDifferences } from '../deployment-reply.ts';
 import {
   type AssumptionVerdict,
   type CheckReport,
@@ -21,7 +21,7 @@ import {
   ruledReply,
 } from './questions/questions.ts';
 
-export function checkReport(check: CheckTranscript): CheckReport {
+export function createCheckReport(check: CheckTranscript): CheckReport {
   const { minWaitSeconds } = check;
   return {
     assumptions: ASSUMPTION_IDS.map((id) => ({ id, ...judgeAssumption(id, check) })),
@@ -39,8 +39,8 @@ export function findShortfall({ assumptions }: CheckReport): number | undefined 
   return length < wanted ? wanted : undefined;
 }
 
-export function isBroken({ replies }: CheckReport): boolean {
-  return replies.some(({ differences = [] }) => differences.some(isBreak));
+export function reportsViolation({ replies }: CheckReport): boolean {
+  return replies.some(({ differences = [] }) => differences.some(isViolation));
 }
 
 function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<AssumptionVerdict, 'id'> {
@@ -62,7 +62,7 @@ function judgeAssumption(id: AssumptionId, check: CheckTranscript): Omit<Assumpt
     return open(`${joinWords(options, 'and')} would both answer so: ${shown}`);
   }
   if (option !== undefined) return { verdict: 'settled', option, why: sent };
-  if (evidence.some(hasBroken)) return open(`the replies break the document: ${sent}`);
+  if (evidence.some(hasViolation)) return open(`the replies break the document: ${sent}`);
   if (names.some((name) => isMoving(name, check))) return open(`${OTHER_CLIENT} writes: ${shown}`);
   const failures = check.listFailures(names).join('; ');
   return failures === '' ? { verdict: 'none-of-the-options', why: shown } : open(failures);
@@ -131,22 +131,22 @@ function matchingOptions(
   });
 }
 
-function hasBroken(reply: ProbeReply): boolean {
-  return findBodyDifferences(reply).some(isBreak);
+function hasViolation(reply: ProbeReply): boolean {
+  return findBodyDifferences(reply).some(isViolation);
 }
 
 /** Judges every documented reply, and the Errors with other statuses that break the document. */
 function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
   const replies = check.everything;
   const deviations = replies.flatMap((reply) => findDifferences(reply, check));
-  const subjects = [...DOCUMENTED_REPLIES, ...replies.flatMap(findOtherBreak)];
+  const subjects = [...DOCUMENTED_REPLIES, ...replies.flatMap(findOtherViolation)];
   const byName = new Map(subjects.map((subject) => [replyName(subject), subject]));
   return [...byName].map(([name, { operation, status }]) => {
     const differences = distinct(
       deviations.flatMap(({ about, ...difference }) => (about === name ? difference : [])),
     );
     const verdict = { operation, status, ...(differences.length > 0 && { differences }) };
-    if (differences.some(isBreak)) return { ...verdict, verdict: 'different' };
+    if (differences.some(isViolation)) return { ...verdict, verdict: 'different' };
     const isSeen = replies.some((reply) => replyName(reply) === name);
     if (isSeen) return { ...verdict, verdict: 'as-documented' };
     const names = QUESTION_NAMES.filter((question) => replyName(QUESTIONS[question]) === name);
@@ -156,11 +156,11 @@ function judgeReplies(check: CheckTranscript): ReplyVerdict[] {
 }
 
 /** An Error that breaks the document with a status that it does not show. */
-function findOtherBreak(reply: ProbeReply) {
+function findOtherViolation(reply: ProbeReply) {
   const { operation, status, question } = reply;
   if (operation === undefined || question.status !== undefined) return [];
   const isDocumented = status in operationShape(operation).replies;
-  return isDocumented || !hasBroken(reply) ? [] : [{ operation, status }];
+  return isDocumented || !hasViolation(reply) ? [] : [{ operation, status }];
 }
 
 function findDifferences(reply: ProbeReply, check: CheckTranscript) {

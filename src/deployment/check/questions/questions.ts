@@ -1,7 +1,7 @@
 import { ASSUMPTION_IDS, type AssumptionId } from '../../../contract/assumption-table.ts';
 import { operationShape } from '../../../contract/operations.ts';
 import { DEFAULTS } from '../../../limits.ts';
-import { SAFE } from '../../transport.ts';
+import { SAFE_METHODS } from '../../transport.ts';
 import { ANIMAL_QUESTIONS } from './animals.ts';
 import { CREATION_QUESTIONS } from './creations.ts';
 import { QUESTION_NAMES, type QuestionName } from './names.ts';
@@ -87,7 +87,7 @@ export function listNeeds(name: QuestionName, options: CheckOptions): string[] {
   const { writes, readOnlyKey, invalidKey, rate = DEFAULTS.deploymentRate } = options;
   const all = [
     ...(needs?.after === undefined ? [] : listNeeds(needs.after, options)),
-    ...(writes || SAFE.test(method) ? [] : ['--writes']),
+    ...(writes || SAFE_METHODS.test(method) ? [] : ['--writes']),
     ...(each === undefined || options[each]?.length ? [] : [`--${each} ID`]),
     ...(key === 'read-only' && readOnlyKey === undefined ? ['--read-only-key KEY'] : []),
     ...(key === 'invalid' && invalidKey === undefined ? ['--invalid-key KEY'] : []),
