@@ -111,7 +111,7 @@ export async function copy(text: string): Promise<void> {
   }
 }
 
-export function save(name: string, text: string): void {
+export function download(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   // The browser reads it after the click.

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { capitalize, formatHref, opened, place } from '../state/place.ts';
+import { capitalize, formatHref, openedTitle, place } from '../state/place.ts';
 import { undo, usePolled } from '../state/resource.ts';
 import {
   client,
@@ -31,8 +31,8 @@ export function Frame({ views, current, children }: FrameProps) {
   const unseen = Math.max(0, latest - seen.current);
   useEffect(() => {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';
-    document.title = `${count}${opened.value ?? title} · ${sandbox} · petstore-mock`;
-  }, [title, opened.value, unseen]);
+    document.title = `${count}${openedTitle.value ?? title} · ${sandbox} · petstore-mock`;
+  }, [title, openedTitle.value, unseen]);
   const menu = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { formatHref, opened } from '../state/place.ts';
+import { formatHref, openedTitle } from '../state/place.ts';
 import type { Resource } from '../state/resource.ts';
 import { Button } from './buttons.tsx';
 import { visible } from './texts.tsx';
@@ -39,9 +39,9 @@ export function Panel<T>({ title, beside, close = 'Close', ...props }: PanelProp
   }, []);
   useEffect(() => {
     if (isQuiet) return undefined;
-    opened.value = title;
+    openedTitle.value = title;
     return () => {
-      opened.value = undefined;
+      openedTitle.value = undefined;
     };
   }, [title]);
   const onKeyDown = ({ key }: KeyboardEvent) => {

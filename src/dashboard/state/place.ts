@@ -33,7 +33,8 @@ if (location.pathname.endsWith('/docs')) history.replaceState(null, '', './#/ref
 
 export const place = signal(parsePlace(location.hash));
 
-export const opened = signal<string | undefined>(undefined);
+/** What a panel shows, for the title of the tab. */
+export const openedTitle = signal<string | undefined>(undefined);
 
 addEventListener('hashchange', () => {
   const { view, item, query } = place.value;

@@ -68,7 +68,7 @@ export function usePolled<T>(key: string, load: Load<T>): Resource<T> {
   return useResource(key, load, POLL_INTERVAL_MS);
 }
 
-export function useSettled<T>(value: T, delay: number): T {
+export function useDebounced<T>(value: T, delay: number): T {
   const [settled, settle] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => settle(value), delay);

@@ -28,8 +28,10 @@ export const needsToken = computed(() => connection.value.endsWith('token'));
 /** Counts the times that every view has to reload: the server is back, or forgot everything. */
 export const epoch = signal(0);
 
+/** Counts changes of the sandbox, by this page or others: every resource reloads. */
 export const changes = signal(0);
 
+/** Counts new exchanges: the journal reloads. */
 export const arrivals = signal(0);
 
 const TOKEN = 'petstore-mock control token';

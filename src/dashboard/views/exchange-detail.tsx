@@ -1,4 +1,4 @@
-import { Button, copy, Menu, save } from '../parts/buttons.tsx';
+import { Button, copy, download, Menu } from '../parts/buttons.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import { formatDuration, formatTime, Marked, Prose, visible } from '../parts/texts.tsx';
@@ -160,7 +160,7 @@ function Message({ of: { headers, body, size = 0, cut }, name, other }: MessageP
         <p class="bar">
           These are the first {MAX_BODY_CHARACTERS.toLocaleString('en')} of{' '}
           {text.length.toLocaleString('en')} characters.{' '}
-          <Button label="Download" onClick={() => save(`${name}.txt`, text)} />
+          <Button label="Download" onClick={() => download(`${name}.txt`, text)} />
         </p>
       )}
     </>

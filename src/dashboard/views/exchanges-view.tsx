@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Button, copy, save } from '../parts/buttons.tsx';
+import { Button, copy, download } from '../parts/buttons.tsx';
 import { isTyping } from '../parts/frame.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural, Term } from '../parts/texts.tsx';
@@ -13,7 +13,7 @@ import {
 } from '../state/journal.ts';
 import { formatHref, go, place, refine } from '../state/place.ts';
 import { FIRST_REQUEST, formatCurlCommand, sendAndOpen } from '../state/requests.ts';
-import { attempt, perform, useSettled } from '../state/resource.ts';
+import { attempt, perform, useDebounced } from '../state/resource.ts';
 import { client, notice, reloadAll } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { RequestForm, RuleForm } from './exchange-forms.tsx';
@@ -25,7 +25,7 @@ export function ExchangesView() {
   const { item, query } = place.value;
   const number = Number(item);
   const search = (query.get('search') ?? '').trim();
-  const filter = useSettled(search, SEARCH_DELAY_MS);
+  const filter = useDebounced(search, SEARCH_DELAY_MS);
   const before = Number(query.get('before')) || undefined;
   const journal = useJournal(filter, before, number);
   const { exchanges = [], total = 0 } = journal.shown.current ?? {};
@@ -137,7 +137,7 @@ async function clear(): Promise<void> {
 function exportHar(filter: string): Promise<boolean> {
   return attempt('Saved exchanges.har.', async () => {
     const query = { search: filter || undefined };
-    save('exchanges.har', await (await client.send('GET /requests.har', { query })).text());
+    download('exchanges.har', await (await client.send('GET /requests.har', { query })).text());
   });
 }
 

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Button, save } from '../parts/buttons.tsx';
+import { Button, download } from '../parts/buttons.tsx';
 import { FormField } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { Marked, visible } from '../parts/texts.tsx';
 import { formatHref, go } from '../state/place.ts';
-import { attempt, usePolled, useResource, useSettled } from '../state/resource.ts';
+import { attempt, useDebounced, usePolled, useResource } from '../state/resource.ts';
 import {
   findHiddenRules,
   formatRules,
@@ -109,7 +109,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
             <Button class="main" label="Save" onClick={() => store(false)} />
             {!isActive && <Button label="Save and turn on" onClick={() => store(true)} />}
             <Button label="Duplicate" onClick={() => onDuplicate(text)} />
-            <Button label="Download YAML" onClick={() => save(`${name}.yaml`, text)} />
+            <Button label="Download YAML" onClick={() => download(`${name}.yaml`, text)} />
             <Button
               label="Delete"
               of={name}
@@ -139,7 +139,7 @@ interface EditorProps {
 
 function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
-  const settled = useSettled(text, CHECK_DELAY_MS);
+  const settled = useDebounced(text, CHECK_DELAY_MS);
   const checked = useResource(settled, async (signal) => {
     const body = { text: settled };
     const { problems } = await client.call('POST /scenario/check', { body, signal });
