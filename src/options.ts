@@ -109,7 +109,7 @@ export const OPTION_GROUPS = {
   Address: {
     port: forListeners(
       count(0, 65_535),
-      `Port of the server; 0 picks a free one, as exec does by default. Others use ${DEFAULTS.port}.`,
+      `Port of the server; 0 picks a free one. By default ${DEFAULTS.port}, and a free one under exec.`,
     ),
     host: forServersAndHealth(
       one('NAME', text()),

@@ -16,6 +16,9 @@ interface CommandShape {
   readonly examples: readonly (readonly [line: string, effect: string])[];
 }
 
+const FINDS_SERVER =
+  'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.';
+
 const COMMANDS = {
   serve: {
     aliases: ['start', 'run'],
@@ -32,8 +35,7 @@ const COMMANDS = {
     takes: ['-- CMD…', 1, ANY_NUMBER],
     runs: true,
     summary: 'Run a command against a server and report what it was shown.',
-    about:
-      'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.',
+    about: FINDS_SERVER,
     examples: [
       ['exec -- npm test', 'run a test suite against a server of its own'],
       ['exec --require-coverage 80% --fail-on rounded-id -- npm test', 'fail the build below 80%'],
@@ -43,8 +45,7 @@ const COMMANDS = {
     takes: ['-- CMD…', 1, ANY_NUMBER],
     runs: true,
     summary: 'Run a command under every other option of the assumptions it touches.',
-    about:
-      'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.',
+    about: FINDS_SERVER,
     examples: [
       ['sweep -- npm test', 'find out what a test suite takes for granted'],
       ['sweep --allow cancel-again=404 -- npm test', 'accept a known failure'],

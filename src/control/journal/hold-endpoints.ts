@@ -48,7 +48,7 @@ export const HOLD_ENDPOINTS = [
       'Takes a rule with `hold`. Without `reply` and `fault`, the scenarios decide the reply. Replaces the latch that has this name. A reset removes it.',
     body: { shape: LATCH },
     example: { body: { on: 'listPets', hold: 'lists' } },
-    replies: { 204: 'Set.', 409: 'The sandbox has as many latches as it may have.' },
+    replies: { 204: 'Set.', 409: 'The sandbox has too many latches.' },
     handle: (call) =>
       edit(call, `set the latch ${call.body[0]}`, (state) => {
         const [name, latch] = call.body;

@@ -238,7 +238,7 @@ function ExchangeSearch({ problem }: { readonly problem: string | undefined }) {
           <>
             Words, or <code>method:DELETE</code> <code>status:409</code>{' '}
             <code>operation:getPet</code> <code>key:demo</code> <code>header:x-trace=1</code>{' '}
-            <code>before:120</code>; <code>-</code> means not; <kbd>?</kbd> lists the keys
+            <code>before:120</code>; <code>-</code> means not; <kbd>?</kbd> lists the shortcuts
           </>
         )}
       </p>
