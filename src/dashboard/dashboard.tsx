@@ -1,8 +1,8 @@
 import { type ComponentType, render } from 'preact';
 import { isRowName, rowNames } from '../contract/records.ts';
 import { Frame } from './parts/frame.tsx';
-import { place } from './state/place.ts';
 import { useEvents } from './state/resource.ts';
+import { route } from './state/route.ts';
 import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
 import { CoverageView } from './views/coverage-view.tsx';
@@ -24,7 +24,7 @@ export const VIEWS = {
 };
 
 function Dashboard() {
-  const { view } = place.value;
+  const { view } = route.value;
   const current = isRowName(VIEWS, view) ? view : 'exchanges';
   useEvents();
   const View: ComponentType = VIEWS[current];

@@ -25,15 +25,15 @@ function ask(method: string, target: string, body?: object): Promise<Response> {
 }
 
 async function openPage() {
-  const [drafts, place, requests, tables, scenarios, session] = await Promise.all([
+  const [drafts, route, requests, tables, scenarios, session] = await Promise.all([
     import('../../src/dashboard/state/rule-fields.ts'),
-    import('../../src/dashboard/state/place.ts'),
+    import('../../src/dashboard/state/route.ts'),
     import('../../src/dashboard/state/requests.ts'),
     import('../../src/dashboard/state/records.ts'),
     import('../../src/dashboard/state/scenarios.ts'),
     import('../../src/dashboard/state/session.ts'),
   ]);
-  return { ...drafts, ...place, ...requests, ...tables, ...scenarios, ...session };
+  return { ...drafts, ...route, ...requests, ...tables, ...scenarios, ...session };
 }
 
 beforeAll(async () => {
@@ -126,10 +126,10 @@ test('an exchange becomes a request, which can be copied, and sent and opened', 
   await runProgram('bash', ['-c', page.formatCurlCommand(request)]);
   await runProgram(process.execPath, ['--input-type=module', '-e', page.formatFetch(request)]);
   await page.sendAndOpen(request, exchange.number);
-  expect(page.place.value).toMatchObject({ view: 'exchanges', item: `${exchange.number + 3}` });
+  expect(page.route.value).toMatchObject({ view: 'exchanges', item: `${exchange.number + 3}` });
   expect(page.notice.value?.text).toBe('Sent DELETE /v1/store/orders/2?a=b%20c.');
   await page.sendAgain(exchange);
-  expect(page.place.value.item).toBe(`${exchange.number + 4}`);
+  expect(page.route.value.item).toBe(`${exchange.number + 4}`);
   expect(await latest()).toMatchObject({ status: 409, replays: exchange.number });
   const { status, request: again } = await latest();
   expect([status, again.headers['x-a']]).toEqual([409, "it's"]);
@@ -159,7 +159,7 @@ test('a place has an address, whose query can be refined', () => {
   expect(location.hash).toBe('#/store/a%2Fb?q=x');
   page.refine({ q: '', sort: 'name' });
   expect(location.hash).toBe('#/store/a%2Fb?sort=name');
-  expect(page.place.value.item).toBe('a/b');
+  expect(page.route.value.item).toBe('a/b');
 });
 
 test('a typed value has every digit, and is what the field holds', () => {

@@ -5,8 +5,8 @@ import {
   type FormHTMLAttributes,
 } from 'preact';
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
-import { place, refine } from '../state/place.ts';
 import { takeProblems } from '../state/resource.ts';
+import { refine, route } from '../state/route.ts';
 import { sandbox } from '../state/session.ts';
 import { Button } from './buttons.tsx';
 
@@ -177,14 +177,14 @@ export function QuerySearch({ name, label }: QueryProps) {
       aria-label="Search"
       placeholder={`Search ${label}`}
       maxLength={200}
-      value={place.value.query.get(name) ?? ''}
+      value={route.value.query.get(name) ?? ''}
       onInput={({ currentTarget: { value } }) => refine({ [name]: value })}
     />
   );
 }
 
 export function QueryChip({ name, label }: QueryProps) {
-  const isOn = place.value.query.has(name);
+  const isOn = route.value.query.has(name);
   return (
     <Button
       label={label}

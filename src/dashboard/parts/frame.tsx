@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { capitalize, formatHref, openedTitle, place } from '../state/place.ts';
 import { undo, usePolled } from '../state/resource.ts';
+import { capitalize, formatHref, openedTitle, route } from '../state/route.ts';
 import {
   client,
   connection,
@@ -107,7 +107,7 @@ async function takeBack(edits: readonly ListedEdit[]): Promise<void> {
 }
 
 function Notices() {
-  const { view } = place.value;
+  const { view } = route.value;
   const { kind, text = '', edits } = notice.value ?? {};
   useEffect(() => {
     if (notice.value?.kind === 'failed') dismiss();

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { formatHref, openedTitle } from '../state/place.ts';
 import type { Resource } from '../state/resource.ts';
+import { formatHref, openedTitle } from '../state/route.ts';
 import { Button } from './buttons.tsx';
 import { visible } from './texts.tsx';
 

@@ -1,8 +1,8 @@
 import type { BodyOf, ReplyOf } from '../../client/control-client.ts';
 import { COLLECTIONS } from '../../contract/records.ts';
-import { formatHref } from '../state/place.ts';
 import { TABLES } from '../state/records.ts';
 import { perform, usePolled } from '../state/resource.ts';
+import { formatHref } from '../state/route.ts';
 import { client, reloadAll, sandbox, serviceUrl } from '../state/session.ts';
 import { Button, copy } from './buttons.tsx';
 import { formatTime, plural, shorten, visible } from './texts.tsx';

@@ -1,7 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { parseJson } from '../../contract/json.ts';
-import { place, refine } from '../state/place.ts';
 import { usePolled } from '../state/resource.ts';
+import { refine, route } from '../state/route.ts';
 import { Button } from './buttons.tsx';
 import { plural } from './texts.tsx';
 
@@ -96,7 +96,7 @@ export function usePagedList<T>(
   size: number,
   load: (query: ListQuery, signal: AbortSignal) => Promise<Response>,
 ) {
-  const { query } = place.value;
+  const { query } = route.value;
   const q = query.get('q') ?? '';
   const sort = query.get('sort') ?? '';
   const limit = Math.max(size, Math.trunc(Number(query.get('limit'))) || 0);
@@ -122,7 +122,7 @@ export function createSortedColumn<T>(
   name = field,
   style?: string,
 ): Column<T> {
-  const current = place.value.query.get('sort');
+  const current = route.value.query.get('sort');
   const sort =
     current === field ? 'ascending' : current === `-${field}` ? 'descending' : ('none' as const);
   const next = { none: field, ascending: `-${field}`, descending: '' }[sort];

@@ -2,8 +2,8 @@ import { parseJson, writeJson } from '../../contract/json.ts';
 import { parseTarget } from '../../http/target.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../limits.ts';
 import { curlCommand } from '../../raw-http.ts';
-import { go, place, withQuery } from './place.ts';
 import { attempt } from './resource.ts';
+import { go, route, withQuery } from './route.ts';
 import { client, type ListedExchange, sandbox, servicePath } from './session.ts';
 
 export interface Request {
@@ -105,7 +105,7 @@ function openSent(number: number, from: number | string = ''): void {
   go(
     'exchanges',
     number,
-    withQuery({ from: '', with: from || place.value.query.get('with') || '' }),
+    withQuery({ from: '', with: from || route.value.query.get('with') || '' }),
   );
 }
 

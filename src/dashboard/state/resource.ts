@@ -5,7 +5,7 @@ import {
   type JsonRoute,
   readEvents,
 } from '../../client/control-client.ts';
-import { capitalize } from './place.ts';
+import { capitalize } from './route.ts';
 import {
   arrivals,
   changes,

@@ -4,8 +4,8 @@ import { OPERATION_IDS } from '../../contract/operations.ts';
 import { QueryChip, QuerySearch } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
-import { formatHref, place } from '../state/place.ts';
 import { perform, usePolled } from '../state/resource.ts';
+import { formatHref, route } from '../state/route.ts';
 import { client, type ListedFinding } from '../state/session.ts';
 import { FindingItems } from './coverage-view.tsx';
 
@@ -20,7 +20,7 @@ interface Entry {
 const SEVERAL = 'Several operations';
 
 export function AssumptionsView() {
-  const { item } = place.value;
+  const { item } = route.value;
   const list = usePolled('assumptions', (signal) => client.call('GET /assumptions', { signal }));
   const found = usePolled('findings', (signal) => client.call('GET /findings', { signal }));
   const isThere = list.value !== undefined;
@@ -70,7 +70,7 @@ export function AssumptionsView() {
 }
 
 function passes({ of, drifts }: Entry): boolean {
-  const { query } = place.value;
+  const { query } = route.value;
   if (query.has('changed') && of.chosen === of.default) return false;
   if (query.has('used') && of.calls === 0) return false;
   if (query.has('drift') && !drifts) return false;
@@ -95,7 +95,7 @@ function Assumption({ of, drift, drifts }: Entry) {
       role="radiogroup"
       aria-labelledby={`question-${id}`}
       tabIndex={-1}
-      class={id === place.value.item ? 'card opened' : 'card'}
+      class={id === route.value.item ? 'card opened' : 'card'}
     >
       <h3 id={`question-${id}`}>
         <Prose text={question} />

@@ -2,8 +2,8 @@ import { Button } from '../parts/buttons.tsx';
 import { Form, FormField } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { formatTime } from '../parts/texts.tsx';
-import { formatHref } from '../state/place.ts';
 import { perform, useResource } from '../state/resource.ts';
+import { formatHref } from '../state/route.ts';
 import { client } from '../state/session.ts';
 
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';

@@ -4,9 +4,9 @@ import { Button, copy } from '../parts/buttons.tsx';
 import { Loading, Panel } from '../parts/panel.tsx';
 import { column, Rows, Table } from '../parts/table.tsx';
 import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
-import { formatHref, go, place } from '../state/place.ts';
 import { FIRST_REQUEST, formatCurlCommand, type Request, sendAndOpen } from '../state/requests.ts';
 import { usePolled } from '../state/resource.ts';
+import { formatHref, go, route } from '../state/route.ts';
 import { client, type ListedFinding, servicePath } from '../state/session.ts';
 
 type Coverage = ReplyOf<'GET /coverage'>;
@@ -25,7 +25,7 @@ export function CoverageView() {
     ...documented.map((reply): Covered => ({ ...reply, basis: 'documented' })),
     ...assumed.map((reply): Covered => ({ ...reply, basis: 'assumed' })),
   ];
-  const { item = '' } = place.value;
+  const { item = '' } = route.value;
   const opened = replies.filter((reply) => cellId(reply) === item);
   const format = ({ shown, total }: { shown: number; total: number }) => `${shown} of ${total}`;
   return (
@@ -84,7 +84,7 @@ function Cell({ id, replies }: CellProps) {
   });
   if (marks.length === 0) return null;
   return (
-    <a href={formatHref('coverage', id)} aria-current={place.value.item === id}>
+    <a href={formatHref('coverage', id)} aria-current={route.value.item === id}>
       <span class="unseen">{id.replace('-', ' ')}:</span>
       {marks.map(({ basis, text, style }) => (
         <span key={basis} class={`cell ${style}`}>

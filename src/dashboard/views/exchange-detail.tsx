@@ -3,7 +3,6 @@ import { Panel } from '../parts/panel.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import { formatDuration, formatTime, Marked, Prose, visible } from '../parts/texts.tsx';
 import type { Direction } from '../state/journal.ts';
-import { capitalize, formatHref, go, place, refine, withQuery } from '../state/place.ts';
 import {
   copyRequest,
   formatBody,
@@ -13,6 +12,7 @@ import {
   whyNotCopied,
 } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
+import { capitalize, formatHref, go, refine, route, withQuery } from '../state/route.ts';
 import { client, type ListedExchange } from '../state/session.ts';
 import { BasisBadge, isHeldBack, StatusBadge, sortReasons } from './exchange-rows.tsx';
 import { Alternatives, ChangesTable } from './time-travel.tsx';
@@ -65,7 +65,7 @@ function useExchange(number: number, known?: ListedExchange) {
 }
 
 function close(): void {
-  const { item = '' } = place.value;
+  const { item = '' } = route.value;
   go('exchanges', undefined, withQuery({ with: '' }));
   requestAnimationFrame(() => {
     const row = document.querySelector<HTMLElement>(`a[aria-label="Exchange ${Number(item)}"]`);

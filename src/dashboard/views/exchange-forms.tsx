@@ -4,9 +4,9 @@ import { isRowName } from '../../contract/records.ts';
 import { FAULT_NAMES } from '../../scenario/fault-table.ts';
 import { type FieldProps, Form, FormField, LINES, NAME_INPUT, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { go, place } from '../state/place.ts';
 import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';
 import { attempt, useResource } from '../state/resource.ts';
+import { go, route } from '../state/route.ts';
 import {
   findHiddenRules,
   formatRuleFields,
@@ -31,7 +31,7 @@ const PATH = {
 };
 
 export function RequestForm() {
-  const from = Number(place.value.query.get('from'));
+  const from = Number(route.value.query.get('from'));
   const loaded = useResource(`${from}`, async (signal) => {
     if (!(from > 0)) return FIRST_REQUEST;
     const path = { number: from };
@@ -66,7 +66,7 @@ export function RequestForm() {
 }
 
 export function RuleForm() {
-  const { query } = place.value;
+  const { query } = route.value;
   const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
   const loaded = useResource('rule', async (signal): Promise<Omit<FieldsProps, 'onDone'>> => {
     const list = await client.call('GET /scenarios', { signal });
@@ -188,7 +188,7 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
     <FormField key={field.name} value={before.get(field.name)} {...field} />
   );
   return (
-    <Form class="form" draft={`rule ${place.value.query}`} onSubmit={add} onTexts={setTexts}>
+    <Form class="form" draft={`rule ${route.value.query}`} onSubmit={add} onTexts={setTexts}>
       <p class="card" role="status">
         {sentence} <b class="problem">{hidden.join(' ')}</b>
       </p>

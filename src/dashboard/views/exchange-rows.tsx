@@ -1,7 +1,7 @@
 import { ReleaseButton } from '../parts/strips.tsx';
 import { type Column, column } from '../parts/table.tsx';
 import { formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
-import { formatHref, place } from '../state/place.ts';
+import { formatHref, route } from '../state/route.ts';
 import type { ListedEdit, ListedExchange } from '../state/session.ts';
 
 export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
@@ -9,9 +9,9 @@ export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
     'No.',
     ({ number }) => (
       <a
-        href={formatHref('exchanges', number, place.value.query)}
+        href={formatHref('exchanges', number, route.value.query)}
         aria-label={`Exchange ${number}`}
-        aria-current={place.value.item === String(number)}
+        aria-current={route.value.item === String(number)}
       >
         {number}
       </a>

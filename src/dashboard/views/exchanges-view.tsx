@@ -11,9 +11,9 @@ import {
   PAGE_SIZE,
   useJournal,
 } from '../state/journal.ts';
-import { formatHref, go, place, refine } from '../state/place.ts';
 import { FIRST_REQUEST, formatCurlCommand, sendAndOpen } from '../state/requests.ts';
 import { attempt, perform, useDebounced } from '../state/resource.ts';
+import { formatHref, go, refine, route } from '../state/route.ts';
 import { client, notice, reloadAll } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { RequestForm, RuleForm } from './exchange-forms.tsx';
@@ -22,7 +22,7 @@ import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
 const SEARCH_DELAY_MS = 250;
 
 export function ExchangesView() {
-  const { item, query } = place.value;
+  const { item, query } = route.value;
   const number = Number(item);
   const search = (query.get('search') ?? '').trim();
   const filter = useDebounced(search, SEARCH_DELAY_MS);
@@ -145,8 +145,8 @@ let stepping = Promise.resolve();
 
 function step(journal: JournalState, search: string, towards: Direction): void {
   const take = async () => {
-    const { item } = place.value;
-    const query = new URLSearchParams(place.value.query);
+    const { item } = route.value;
+    const query = new URLSearchParams(route.value.query);
     const { exchanges = [] } = journal.shown.current ?? {};
     const index = exchanges.findIndex(({ number }) => String(number) === item);
     let next = item === undefined ? exchanges[0] : undefined;
@@ -173,7 +173,7 @@ const KEYS: Readonly<Record<string, Direction>> = {
 function useArrowKeys(journal: JournalState, search: string): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const { item } = place.value;
+      const { item } = route.value;
       const towards = KEYS[event.key];
       // Without an open exchange, the arrow keys scroll.
       const isFree = item === undefined ? event.key.length === 1 : Number(item) > 0;
@@ -198,7 +198,7 @@ const CHIPS = [
 ] as const;
 
 function ExchangeSearch({ problem }: { readonly problem: string | undefined }) {
-  const search = place.value.query.get('search') ?? '';
+  const search = route.value.query.get('search') ?? '';
   const terms = search.split(/\s+/).filter(Boolean);
   const write = (text: string) => refine({ search: text, before: '' });
   const toggle = (chip: string) => {

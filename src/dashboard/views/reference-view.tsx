@@ -3,9 +3,9 @@ import { writeJson } from '../../contract/json.ts';
 import { Form, FormField, type Texts } from '../parts/form.tsx';
 import { Await, Fold, Tabs } from '../parts/panel.tsx';
 import { Prose, visible } from '../parts/texts.tsx';
-import { place } from '../state/place.ts';
 import { FIRST_REQUEST, indentJson } from '../state/requests.ts';
 import { formatError, useResource } from '../state/resource.ts';
+import { route } from '../state/route.ts';
 import { client, controlToken } from '../state/session.ts';
 import { StatusBadge } from './exchange-rows.tsx';
 
@@ -35,10 +35,10 @@ interface Operation {
 const TITLES = { service: 'Service', control: 'Control API' } as const;
 
 export function ReferenceView() {
-  const shown = place.value.item === 'control' ? 'control' : 'service';
-  const route = shown === 'control' ? 'GET /openapi.json' : 'GET /service.openapi.json';
-  const api = useResource<ApiDocument>(route, async (signal) =>
-    Object(await client.call(route, { signal })),
+  const shown = route.value.item === 'control' ? 'control' : 'service';
+  const endpoint = shown === 'control' ? 'GET /openapi.json' : 'GET /service.openapi.json';
+  const api = useResource<ApiDocument>(endpoint, async (signal) =>
+    Object(await client.call(endpoint, { signal })),
   );
   return (
     <>
@@ -84,7 +84,7 @@ interface TrialProps {
 function Trial({ url, method, operation, rest }: TrialProps) {
   const { parameters = [], requestBody, responses } = operation;
   const [reply, setReply] = useState<{ readonly status?: number; readonly text: string }>();
-  const isService = place.value.item !== 'control';
+  const isService = route.value.item !== 'control';
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const send = async (texts: Texts) => {
     const headers = new Headers(type === undefined ? {} : { 'content-type': type });

@@ -7,8 +7,8 @@ import { NameForm, QuerySearch } from '../parts/form.tsx';
 import { Loading, Panel } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
 import { formatTime, plural, shorten } from '../parts/texts.tsx';
-import { place, refine } from '../state/place.ts';
 import { attempt, usePolled } from '../state/resource.ts';
+import { refine, route } from '../state/route.ts';
 import { client, controlPath, sandbox } from '../state/session.ts';
 
 type SandboxStatus = ReplyOf<'GET /status'>;
@@ -30,7 +30,7 @@ function idleFilter(hours: string): Record<string, string> {
 }
 
 export function SandboxesView() {
-  const { query } = place.value;
+  const { query } = route.value;
   const idle = query.get('idle') ?? '';
   const filter = idleFilter(idle);
   const { list, q, limit } = usePagedList<SandboxSummary>(

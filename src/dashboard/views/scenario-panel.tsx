@@ -5,8 +5,8 @@ import { FormField } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { Marked, visible } from '../parts/texts.tsx';
-import { formatHref, go } from '../state/place.ts';
 import { attempt, useDebounced, usePolled, useResource } from '../state/resource.ts';
+import { formatHref, go } from '../state/route.ts';
 import {
   findHiddenRules,
   formatRules,

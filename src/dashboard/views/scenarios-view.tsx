@@ -4,8 +4,8 @@ import { FormField, NameForm } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { visible } from '../parts/texts.tsx';
-import { formatHref, go, place } from '../state/place.ts';
 import { attempt, perform, usePolled } from '../state/resource.ts';
+import { formatHref, go, route } from '../state/route.ts';
 import {
   addScenario,
   EXAMPLE,
@@ -18,7 +18,7 @@ import { client, notice, type ScenarioSummary } from '../state/session.ts';
 import { ScenarioPanel } from './scenario-panel.tsx';
 
 export function ScenariosView() {
-  const { item } = place.value;
+  const { item } = route.value;
   const list = usePolled('scenarios', (signal) => client.call('GET /scenarios', { signal }));
   const last = useRef<string | undefined>(undefined);
   const onPaste = useRef((_text: string): unknown => undefined);

@@ -5,7 +5,6 @@ import { Form, FormField, NameForm, QuerySearch, type Texts } from '../parts/for
 import { Loading, Tabs } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
 import { plural, shorten, visible } from '../parts/texts.tsx';
-import { capitalize, place } from '../state/place.ts';
 import {
   formatValue,
   listFields,
@@ -15,12 +14,13 @@ import {
   TABLES,
 } from '../state/records.ts';
 import { attempt, perform, useResource } from '../state/resource.ts';
+import { capitalize, route } from '../state/route.ts';
 import { client } from '../state/session.ts';
 
 const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, capitalize(name)]));
 
 export function StoreView() {
-  const { item } = place.value;
+  const { item } = route.value;
   const opened = COLLECTIONS.find((name) => name === item) ?? 'animals';
   return (
     <>
