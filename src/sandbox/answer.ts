@@ -16,7 +16,6 @@ import { createForcedReply } from './forced-reply.ts';
 import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
 
-/** The function of each operation. A missing one does not compile. */
 export const SERVICE = {
   listPets,
   createPet,
@@ -32,12 +31,7 @@ export interface Answer {
   readonly exchange: Exchange;
 }
 
-/**
- * Answers a request: as it prefers, else as the first matching rule says, else as the service does.
- * Pure: the same arguments give the same answer.
- *
- * @param preference what the request asks of the mock
- */
+/** Pure. The request decides first, then the first matching rule, then the service. */
 export function answer(
   state: State,
   request: ServiceRequest,
@@ -60,7 +54,6 @@ export function answer(
   };
 }
 
-/** The reply to a request, and the state after it. */
 function decide(
   state: State,
   request: ServiceRequest,
@@ -110,16 +103,12 @@ function withResult(state: State, store: State['store'], rates: ServiceState['ra
   };
 }
 
-/** The state in which a call is counted, and the rule that decides about it. */
 export interface MatchedCall {
   readonly state: State;
   readonly match: RuleMatch | undefined;
 }
 
-/**
- * The rule that decides about a call: the latches first, then what the request prefers, then the
- * active scenarios. Every one of them counts the call.
- */
+/** Latches go first, then what the request prefers, then active scenarios. Each counts the call. */
 export function matchCall(
   state: State,
   call: Call,
@@ -152,14 +141,13 @@ function addLatch(latch: RuleMatch, match: RuleMatch | undefined): RuleMatch {
   return { ...match, delay: 0, hold: latch.hold };
 }
 
-/** Whether the service, or a deployment in its place, must be asked for its reply or its effect. */
 export function needsService(match: RuleMatch | undefined): boolean {
   if (match === undefined || match.apply) return true;
   const { reply, fault } = match;
   return reply === undefined && (fault === undefined || FAULTS[fault.kind] !== 'replaces');
 }
 
-/** @param own the reply of the service or of a deployment; undefined if neither was asked */
+/** @param own undefined if neither the service nor a deployment was asked */
 function applyRule(
   serviceState: ServiceState,
   call: Call | undefined,
@@ -176,7 +164,7 @@ function applyRule(
   return match.fault === undefined ? own : own && { ...own, basis };
 }
 
-/** Tells the client and the journal whether its preference was applied (RFC 7240, section 3). */
+/** RFC 7240, section 3. */
 function markPreference(reply: Reply, preference: Preference): Reply {
   if (preference.kind !== 'wrong') {
     return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference.applied] };

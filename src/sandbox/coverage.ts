@@ -35,14 +35,14 @@ const assumedKey = (reply: ReplyId): string => `${replyKey(reply)} assumed`;
 const caseKey = (it: ReplyId & { readonly id: string }): string => `${replyKey(it)} ${it.id}`;
 
 interface CountedReply {
-  /** The key alone, a list that exchanges share. Undefined if only assumptions lead to the reply. */
+  /** Undefined if only assumptions lead to the reply. */
   readonly documented: readonly string[] | undefined;
   readonly assumed: readonly string[];
   readonly cases: readonly {
     readonly key: string;
     readonly shows: (reply: CaseReply) => boolean;
   }[];
-  /** Lists of keys that exchanges share, by the cases that a reply shows, a bit each. */
+  /** Lists of keys that exchanges share, by a bit for each case shown. */
   readonly combinations: (readonly string[])[];
 }
 
@@ -58,11 +58,7 @@ for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
   });
 }
 
-/**
- * What coverage counts of a reply: its key, then those of the cases that it shows. Empty for HEAD, which
- * the document does not define, for a spoilt reply, and for one that is neither documented nor assumed.
- *
- */
+/** Keys of the reply and of its cases. The document does not define HEAD, so that shows none. */
 export function listShown(
   method: string,
   call: Call,
@@ -93,7 +89,7 @@ function createCaseReply(call: Call, reply: Reply, serviceState: ServiceState): 
   const { query, pathId, body, authorization } = call;
   const { status } = reply;
   const key = status === 401 ? checkKey(serviceState.keys, authorization, serviceState) : undefined;
-  // Only the store can tell: the document shows no body and defines no other conflict.
+  // Only the store can tell.
   const id = status === 409 ? parseInt64(pathId ?? '') : undefined;
   return {
     query,
@@ -107,7 +103,7 @@ function createCaseReply(call: Call, reply: Reply, serviceState: ServiceState): 
   };
 }
 
-/** The records in a reply. Those of a forced body, which come as text, are parsed. */
+/** A forced body comes as text. */
 function findRecords({ records, body, basis, status }: Reply): Reply['records'] {
   if (records !== undefined || status >= 400 || body.kind !== 'json') return records;
   if (basis.kind === 'documented') return undefined;
@@ -115,24 +111,22 @@ function findRecords({ records, body, basis, status }: Reply): Reply['records'] 
   return Array.isArray(value) || isObject(value) ? [value].flat().filter(isObject) : undefined;
 }
 
-/** Findings kept of each sandbox, and of many together: there can be thousands. */
 const MAX_FINDINGS = 100;
 const MAX_FINDINGS_TOGETHER = 1000;
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** What clients were shown and did, as JSON. */
 export interface TotalsState {
   readonly shown: readonly (readonly [key: string, shown: ShownCount])[];
   readonly counts: { readonly [Code in FindingCode]?: number };
-  /** The first ones; `counts` includes those that are not kept. */
+  /** The first ones. */
   readonly findings: readonly Finding[];
 }
 
 export class Totals implements TotalsState {
   readonly #shown = new Map<string, Mutable<ShownCount>>();
   readonly counts: Mutable<TotalsState['counts']> = {};
-  // Grows by `concat`: `push` would reserve room for 16 more, and there can be many sandboxes.
+  // `push` would reserve room for 16 more; there can be many sandboxes.
   findings: readonly Finding[] = NONE;
 
   constructor(state?: TotalsState) {
@@ -147,11 +141,7 @@ export class Totals implements TotalsState {
     return this.#shown.get(key) ?? { count: 0 };
   }
 
-  /**
-   * Counts what an exchange showed, and what its client did.
-   *
-   * @returns the findings that are new to a report
-   */
+  /** @returns the findings that are new to a report */
   add(exchange: Exchange, sandbox: string): readonly Finding[] {
     const { number, shows, basis, findings } = exchange;
     for (let at = 0; at < shows.length; at += 1) {
@@ -201,7 +191,7 @@ export class Totals implements TotalsState {
   }
 }
 
-/** The earlier list itself if the later one adds nothing, so that equal lists share memory. */
+/** Returns the earlier list if it has all, so that equal lists share memory. */
 function union(earlier: readonly string[] = NONE, later: readonly string[]): readonly string[] {
   return later.every((it) => earlier.includes(it)) ? earlier : [...new Set([...earlier, ...later])];
 }
@@ -232,7 +222,7 @@ export function createFindingsReport({ counts, findings }: TotalsState): Finding
 export function createCoverageReport(totals: Totals): CoverageReport {
   const documented = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.get(replyKey(it)) }));
   const added = ASSUMED_REPLIES.map((it) => ({ ...it, ...totals.get(assumedKey(it)) }));
-  // Few assumptions lead to a documented status, so these are listed only if they were shown.
+  // Few assumptions lead to a documented status: listed only if shown.
   const twins = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.get(assumedKey(it)) }))
     .filter(({ count }) => count > 0)
     .map((twin) => ({ ...twin, grounds: twin.by ?? [] }));
@@ -254,11 +244,6 @@ function countShown(all: readonly ShownCount[]) {
   return { shown, total: all.length, percent: Math.floor((100 * shown) / all.length) };
 }
 
-/**
- * A curl command that gets a reply.
- *
- * @param url of the service; by default that of a mock on its default port
- */
 export function howToGet({ operation, status }: ReplyId, url = DEFAULT_URL, key = 'demo-key') {
   const { method, path } = operationShape(operation);
   const authorization = ['Authorization', `Bearer ${key}`] as const;

@@ -57,7 +57,7 @@ function keepBytes(bytes: Buffer): string | Buffer {
 const DOCUMENTED: Basis = { kind: 'documented' };
 const ASSUMED: Basis = { kind: 'assumed', by: [] };
 
-/** The reply to HEAD. The document does not define it, so no reply of it is documented. */
+/** The document does not define HEAD. */
 function answerHead(reply: Reply | undefined): Reply | undefined {
   return reply?.basis.kind === 'documented' ? { ...reply, basis: ASSUMED } : reply;
 }
@@ -87,7 +87,6 @@ function describeExpected(expected: Reply | undefined): ExpectedReply | undefine
   return { status: expected.status, by: basisReasons(expected.basis), why: expected.reason };
 }
 
-/** A reply with all its headers but those of the connection. */
 function createSentReply(
   { status, phrase, body, basis, headers: own }: Reply,
   request: ServiceRequest,
@@ -97,7 +96,7 @@ function createSentReply(
   const text = body.kind === 'none' ? undefined : body.text;
   const size = text === undefined ? 0 : Buffer.byteLength(text);
   const headers: string[] = [];
-  // Headers that a rule, a deployment or an operation gives are sent as they are, and not twice.
+  // Headers of a rule, a deployment or an operation win.
   const add = (name: string, value: string): void => {
     if (own.length > 0 && findHeader(own, name.toLowerCase()) !== undefined) return;
     headers.push(name, value);
@@ -112,8 +111,7 @@ function createSentReply(
   if (!isUpstream) add('Date', formatHttpDate(now));
   headers.push(...own);
   const isHead = request.method === 'HEAD';
-  // A deployment's reply to HEAD says how long the body would be; its other lengths are those of
-  // what was received.
+  // A deployment's reply to HEAD says how long the body would be.
   if (mayHaveContent(status) && !(isUpstream && isHead)) {
     headers.push('Content-Length', String(size));
   }
@@ -129,7 +127,7 @@ function createSentReply(
 
 let latestHeaders: string[] = [];
 
-/** The headers of the reply before if they are equal: they are a sixth of what a journal keeps. */
+/** Equal headers share memory: they are a sixth of a journal. */
 function shareEqual(headers: string[]): string[] {
   const latest = latestHeaders;
   const isEqual =
@@ -147,14 +145,13 @@ function formatBasis(basis: Basis): string {
   return by === '' ? basis.kind : `${basis.kind};by="${by}"`;
 }
 
-/** The headers that pages of other origins may read. */
 const SERVICE_HEADERS = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
 const MOCK_HEADERS = `Mock-Basis, Preference-Applied, ${SERVICE_HEADERS}`;
 
 let dateSecond = Number.NaN;
 let dateText = '';
 
-/** A `Date` header. Made once a second, since it takes a microsecond. */
+/** Cached for a second, since it takes a microsecond. */
 function formatHttpDate(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== dateSecond) {

@@ -29,20 +29,18 @@ type Test = (exchange: Readonly<Exchange>) => boolean;
 
 interface Mistake {
   readonly expected: string;
-  /** The nearest right word, if there is one. */
   readonly hint: string;
 }
 
 type Field = (value: string) => Test | Mistake;
 
-/** What `is:` knows. */
 const MARKS: Readonly<Record<string, Test>> = {
   held: isWaiting,
   replay: ({ replays }) => replays !== undefined,
   unmatched: ({ operation }) => operation === undefined,
 };
 
-/** The fields of the search language; their names are in lower case. */
+/** The names are in lower case. */
 const FIELDS = new Map<string, Field>([
   [
     'method',
@@ -53,7 +51,6 @@ const FIELDS = new Map<string, Field>([
   ['status', parseStatus],
   ['operation', oneOf(OPERATION_IDS, ({ operation }) => [operation])],
   ['basis', oneOf(BASIS_KINDS, ({ basis }) => [basis.kind])],
-  // A part of an assumption with its option, or of a scenario with the number of its rule.
   [
     'by',
     (value) =>
@@ -150,7 +147,6 @@ function compareNumbers(isWithin: (number: number, bound: number) => boolean): F
   };
 }
 
-/** Whether the target, a reason or a body contains a text, in any case. */
 function contains({ target, reasons, request, reply }: Exchange, text: string): boolean {
   const parts = [target, ...reasons, bodyText(request), reply && bodyText(reply)];
   return parts.some((part) => includes(part, text));
@@ -205,7 +201,6 @@ const SEARCH = convert(FILTER_TEXT, (search, at, report) => {
   return report({ at, expected, found, hint: () => hint });
 });
 
-/** A search is read for thousands of exchanges in a row. */
 let latest: { readonly search: string; readonly tests: readonly Test[] } | undefined;
 
 function matchesSearch(exchange: Readonly<Exchange>, search: string): boolean {
@@ -248,12 +243,10 @@ export const FILTER_MEMBERS = {
 };
 
 export const EXCHANGE_FILTER = object(FILTER_MEMBERS);
-/** Selects exchanges: each given member must match. */
 export type ExchangeFilter = ValueOf<typeof EXCHANGE_FILTER>;
 
 type FilterTest = (exchange: Readonly<Exchange>, filter: ExchangeFilter) => boolean;
 
-/** Tests one member of a filter, if that is given. */
 function test<Name extends keyof ExchangeFilter>(
   name: Name,
   matches: (exchange: Readonly<Exchange>, wanted: NonNullable<ExchangeFilter[Name]>) => boolean,
@@ -262,7 +255,6 @@ function test<Name extends keyof ExchangeFilter>(
     wanted === undefined || wanted === null || matches(exchange, wanted);
 }
 
-/** A member without a test does not compile. */
 const TESTS: { readonly [Name in keyof ExchangeFilter]-?: FilterTest } = {
   operation: test('operation', ({ operation }, wanted) => operation === wanted),
   status: test('status', ({ status }, wanted) => status === wanted),
@@ -285,7 +277,6 @@ const TESTS: { readonly [Name in keyof ExchangeFilter]-?: FilterTest } = {
 
 const ALL_TESTS = Object.values(TESTS);
 
-/** Whether an exchange matches a filter: each of its members must match. */
 export function passes(exchange: Readonly<Exchange>, filter: ExchangeFilter): boolean {
   return ALL_TESTS.every((matches) => matches(exchange, filter));
 }

@@ -9,15 +9,14 @@ import type { Basis, Reply } from '../service/reply.ts';
 import { roundDuration } from '../words.ts';
 import type { ExpectedReply, FindingText } from './report-shapes.ts';
 
-/** A request, as far as it decides its reply and is recorded. */
 export interface ServiceRequest {
   readonly method: string;
   readonly target: string;
   /** The `Authorization` header without the sandbox name in its token. */
   readonly authorization: string | undefined;
-  /** Names and values in turn, as the client sent them. */
+  /** Names and values in turn, as everywhere. */
   readonly headers: readonly string[];
-  /** Whether it has an `Origin`, as those of a page have. */
+  /** Whether it has an `Origin`. */
   readonly crossOrigin: boolean;
   readonly port: number | undefined;
   /** By `performance.now()`. */
@@ -25,18 +24,16 @@ export interface ServiceRequest {
   readonly replays?: number | undefined;
   readonly call: Call | undefined;
   readonly route?: UnknownRoute | undefined;
-  /** The reply, where something else than the mock's operations gave it. */
   readonly given?: GivenReply | undefined;
 }
 
-/** A reply that did not come from an operation: a refusal, or what a deployment answered. */
+/** A refusal, or what a deployment answered. */
 interface GivenReply {
   /** Undefined if the rule has one, or breaks the exchange. */
   readonly reply: Reply | undefined;
   readonly match?: RuleMatch | undefined;
 }
 
-/** Why a reply is no longer held back. */
 export const HOLD_ENDS = ['released', 'expired', 'left', 'reset', 'deleted', 'stopped'] as const;
 
 export type HoldEnd = (typeof HOLD_ENDS)[number];
@@ -46,60 +43,53 @@ export interface Hold {
   /** When the request was answered, in milliseconds since 1970. */
   readonly since: number;
   ended?: HoldEnd;
-  /** How long it was held, in milliseconds. */
+  /** In milliseconds. */
   lasted?: number;
 }
 
 export interface Message {
-  /** Names and values in turn. */
   readonly headers: readonly string[];
-  /** Undefined if there was none, or if it was dropped. */
+  /** Undefined if empty or dropped. */
   readonly body: string | Buffer | undefined;
   readonly size: number;
 }
 
 export interface SentReply extends Message {
   readonly status: number;
-  /** Nobody changes it: Node just takes no readonly array. */
+  /** Not readonly for Node only. */
   readonly headers: string[];
   readonly phrase?: string | undefined;
 }
 
-/**
- * A request, its reply and the reasons for it. Made once; the journal gives it its number, and it
- * learns when a held reply left.
- */
+/** The journal numbers it, and updates it when a held reply leaves. */
 export interface Exchange {
-  /** Numbers the exchanges of a sandbox from 1; dropped ones count. */
+  /** From 1; dropped ones count. */
   number: number;
-  /** Milliseconds from the request to its reply, delay and hold included. */
+  /** In milliseconds, delay and hold included. */
   duration: number;
-  /** When the reply was decided, by the sandbox's clock, in milliseconds since 1970. */
+  /** By the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
   readonly method: string;
   readonly target: string;
   readonly operation: OperationId | undefined;
   readonly replays: number | undefined;
-  /** Whether it was refused before an operation could run. */
   readonly isRefused: boolean;
   /** Credentials in full: only `maskHeaders` masks them. */
   readonly authorization: string | undefined;
   readonly request: Message;
-  /** The status that the client is sent; undefined if a fault leaves it none. */
+  /** Undefined if a fault leaves the client none. */
   readonly status: number | undefined;
-  /** What is sent, or what a fault spoils or hides; undefined if no operation ran. */
+  /** Undefined if no operation ran. A fault may spoil or hide it. */
   readonly reply: SentReply | undefined;
   readonly basis: Basis;
-  /** The reasons for the reply, nearest cause first. */
+  /** Nearest cause first. */
   readonly reasons: readonly string[];
   readonly fault: Fault | undefined;
   readonly delay: number;
-  /** Set if a rule holds or held the reply back. */
   readonly hold: Hold | undefined;
   readonly findings: readonly FindingText[];
-  /** What coverage counts of it, by key: the reply, then its cases. */
+  /** Keys of coverage. */
   readonly shows: readonly string[];
-  /** What the mock would have answered in place of a deployment, where it can know. */
   readonly expected: ExpectedReply | undefined;
 }
 
@@ -107,9 +97,8 @@ export interface DecidedRequest {
   readonly request: ServiceRequest;
   /** Before the call. */
   readonly serviceState: ServiceState;
-  /** Undefined if no operation ran. */
   readonly reply: Reply | undefined;
-  /** What the client is sent: the reply, unless a fault replaces it. */
+  /** What the client gets: `reply`, unless a fault replaces it. */
   readonly shown: Reply | undefined;
   readonly match: RuleMatch | undefined;
 }
@@ -126,7 +115,6 @@ export function isWaiting(exchange: Exchange): exchange is HeldExchange {
   return isHeld(exchange) && exchange.hold.ended === undefined;
 }
 
-/** Bytes of a body out of its content coding, of which a text is made. */
 const MAX_DECODED_BYTES = 16 * 1024 * 1024;
 
 const NONE: readonly never[] = [];
@@ -135,7 +123,6 @@ export function describeHold({ name, ended, lasted }: Hold) {
   return { name, ended, lasted: lasted && roundDuration(lasted) };
 }
 
-/** The finding about a reply that went out because nobody had released it. */
 export function findHoldFindings({ hold }: Exchange): readonly FindingText[] {
   if (hold?.ended !== 'expired') return NONE;
   const seconds = Number(((hold.lasted ?? 0) / 1000).toPrecision(2));
@@ -143,7 +130,6 @@ export function findHoldFindings({ hold }: Exchange): readonly FindingText[] {
   return [{ code: 'unreleased-hold', message }];
 }
 
-/** What the client should not have done, with what its hold has shown since. */
 export function listFindings(exchange: Exchange): readonly FindingText[] {
   return [...exchange.findings, ...findHoldFindings(exchange)];
 }
@@ -152,7 +138,7 @@ export function isDropped({ body, size }: Message): boolean {
   return body === undefined && size > 0;
 }
 
-/** The body of a message as text, out of its content coding; undefined if it has none. */
+/** Decodes its content coding. */
 export function bodyText({ body, headers }: Message): string | undefined {
   if (body === undefined || typeof body === 'string') return body;
   return decodeContent(body, headers, MAX_DECODED_BYTES)?.toString();
@@ -162,12 +148,10 @@ export function bodyText({ body, headers }: Message): string | undefined {
 const TRACEPARENT =
   /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
-/** The trace that the request belongs to, if its `traceparent` names one. */
 export function findTraceId({ request }: Exchange): string | undefined {
   return TRACEPARENT.exec(findHeader(request.headers, 'traceparent') ?? '')?.[1];
 }
 
-/** The API key's first characters; undefined if the request carried none. */
 export function maskedKey({ authorization }: Exchange): string | undefined {
   const key = bearerToken(authorization);
   return key === undefined || key === '' ? undefined : maskSecret(key);
@@ -177,7 +161,6 @@ export function maskedKey({ authorization }: Exchange): string | undefined {
 const CREDENTIALS =
   /auth(?!enticate)|cookie|api-?key|subscription-key|token|secret|password|session/i;
 
-/** Headers, names and values in turn, with credentials masked. */
 export function maskHeaders(headers: readonly string[]): readonly string[] {
   return headers.map((text, index, all) => {
     const name = index % 2 === 0 ? '' : (all[index - 1] ?? '');
@@ -191,7 +174,7 @@ export function maskHeaders(headers: readonly string[]): readonly string[] {
 
 const SHOWN_OF_SECRET = 4;
 
-/** The first characters of a secret. One that is not longer would be shown in full. */
+/** A short secret shows only its first character. */
 function maskSecret(secret: string): string {
   return `${secret.slice(0, secret.length > SHOWN_OF_SECRET ? SHOWN_OF_SECRET : 1)}…`;
 }
@@ -205,7 +188,7 @@ export type ObservedExchange = Readonly<ReturnType<typeof observedExchange>>;
  */
 export type Observer = (sandbox: string, exchange: ObservedExchange) => void;
 
-/** An exchange for observers. Reads what few of them read only when they do. */
+/** The getters compute what few observers read. */
 export function observedExchange(exchange: Readonly<Exchange>) {
   const { number, at, duration, method, target, operation, status, basis, fault, delay } = exchange;
   const { hold, expected, reasons, request, reply } = exchange;

@@ -24,7 +24,6 @@ function findInOperation(id: OperationId): readonly FindingText[] {
   ];
 }
 
-/** What a client did with a request that it should not do against the real service. */
 export function findInRequest(decided: DecidedRequest): readonly FindingText[] {
   const { call, route } = decided.request;
   if (call !== undefined) return findInCall(call, decided.shown, decided.serviceState);
@@ -38,7 +37,7 @@ function findInCall(
 ): readonly FindingText[] {
   const always = ALWAYS_FOUND.get(call.operation) ?? NONE;
   const isSuccess = reply !== undefined && reply.status < 400;
-  // A documented success does not depend on unknown inputs.
+  // Documented, so no unknown input decided it.
   const isPlain = isSuccess && reply.basis.kind === 'documented';
   const key = describePlaceholder(call.authorization);
   const { method, body } = operationShape(call.operation);
@@ -67,13 +66,12 @@ function findInCall(
   return findings;
 }
 
-/** Whether a request announces content, of a known length or not. */
 function hasContent({ headers }: Call): boolean {
   const length = headers['content-length'] ?? '0';
   return length !== '0' || headers['transfer-encoding'] !== undefined;
 }
 
-/** A second scheme, or what programs write for a variable without a value and templates for a key. */
+/** A second scheme, an empty variable as text, or an unfilled template. */
 const PLACEHOLDER =
   /^Bearer +(?:(Bearer)(?:\s|$)|(undefined|null|none|<?nil>?|\[object Object\]|\$\{[^}]*\}|<?your[-_ ]?api[-_ ]?key>?)\s*$)/i;
 
@@ -122,14 +120,12 @@ function describeDrift(reply: Reply | undefined): string | undefined {
 /** The largest distance of an int64 from its double, shortened digits included. */
 const MAX_ROUNDING = 2048n;
 
-/** The collection in which an operation looks up the id in its path. */
 const LOOKED_UP: { readonly [Id in OperationId]?: 'animals' | 'orders' } = {
   getPet: 'animals',
   updateInventory: 'animals',
   cancelOrder: 'orders',
 };
 
-/** The id of a record that a double would round to the call's unknown id. */
 function findNearRoundedId(
   { operation, pathId = '' }: Call,
   { store }: ServiceState,
@@ -140,17 +136,16 @@ function findNearRoundedId(
   const middle = BigInt(double);
   for (const { id } of store[collection].ascending(middle - MAX_ROUNDING)) {
     if (id > middle + MAX_ROUNDING) break;
-    // A record with the id that was sent was refused for another reason.
+    // It was refused for another reason.
     if (String(id) === pathId) return undefined;
     if (Number(id) === double && !Number.isSafeInteger(Number(id))) return id;
   }
   return undefined;
 }
 
-/** Whether a text is how a program writes a double beyond 2^53. */
 function isRounded(text: string, double: number): boolean {
   if (!Number.isInteger(double) || Number.isSafeInteger(double)) return false;
-  // An exponent or a point means a double. Otherwise it has the shortest digits, or all of them.
+  // An exponent or a point means a double; else it has the shortest digits, or all.
   return /[.eE]/.test(text) || text === String(double) || text === String(BigInt(double));
 }
 
@@ -158,33 +153,28 @@ const RETRY_WITHIN_MS = 60_000;
 
 const MAX_RETRIES = 16;
 
-/** Milliseconds after a reply left in which a call on another connection may be a parallel one. */
+/** A call on another connection within this time after a reply may be parallel. */
 const PARALLEL_MS = 50;
 
-/** Client errors that can be temporary. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** A call that should not be repeated, or not yet. */
 interface RefusedCall {
-  /** Equal for equal calls. */
   readonly hash: string;
   readonly port: number | undefined;
-  /** The status, if asking again gets the same reply. */
+  /** Set if a retry gets the same reply. */
   readonly finalStatus: number | undefined;
-  /** The seconds that the reply asks to wait for. */
+  /** In seconds. */
   readonly retryAfter: number | undefined;
-  /** When the reply was decided, by the sandbox's clock. */
+  /** By the sandbox's clock. */
   readonly at: number;
-  /** When the reply left, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly leftAt: number;
 }
 
-/** The calls that should not be repeated: the latest if it cannot succeed, and those told to wait. */
 export type Retries = readonly RefusedCall[];
 
 export const NO_RETRIES: Retries = [];
 
-/** Judges a call as a retry of earlier ones. Returns the calls to remember after it. */
 export function judgeRetry(
   earlier: Retries,
   decided: DecidedRequest,
@@ -210,7 +200,7 @@ export function judgeRetry(
   };
 }
 
-/** Those left after a change of the sandbox: it can let any call succeed that was refused for good. */
+/** A changed sandbox may accept any call it refused before. */
 export function dropFinal(retries: Retries): Retries {
   const isFound = retries.some(({ retryAfter }) => retryAfter === undefined);
   return isFound ? retries.filter(({ retryAfter }) => retryAfter !== undefined) : retries;
@@ -221,7 +211,7 @@ function findRetries(
   earlier: Retries,
   receivedAt: number,
 ): readonly FindingText[] {
-  // The client could read the first reply before it sent this call.
+  // The client could have read the first reply.
   const first = earlier.find(
     (other) =>
       other.hash === hash && receivedAt > other.leftAt + (port === other.port ? 0 : PARALLEL_MS),
@@ -242,7 +232,6 @@ function findRetries(
   return findings;
 }
 
-/** Whether asking again would get the same reply. */
 function isFinal({ status, basis: { kind } }: Reply): boolean {
   if (status < 400 || status >= 500 || TEMPORARY.has(status)) return false;
   return kind === 'documented' || kind === 'assumed';
@@ -255,7 +244,7 @@ function readRetryAfter(reply: Reply | undefined, now: number): number | undefin
   return seconds > 0 ? seconds : undefined;
 }
 
-/** Identifies a call by a short text, however long the call is. */
+/** Short, however long the call is. */
 function hashCall({ method, target, authorization, call }: ServiceRequest): string {
   const hash = createHash('sha1').update(`${method} ${target}\n${authorization}\n`);
   if (call?.body.kind === 'bytes') hash.update(call.body.bytes);

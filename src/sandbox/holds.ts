@@ -17,7 +17,7 @@ export interface Release {
 
 export interface ReadyReply {
   readonly send: () => void;
-  /** Calls back if the client disconnects. Returns what cancels that. */
+  /** Returns how to cancel. */
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
@@ -27,23 +27,21 @@ interface WaitingReply {
   readonly since: number;
   readonly send: () => void;
   readonly timer: NodeJS.Timeout;
-  /** Stops listening for the client. */
   cancel: () => void;
 }
 
 export interface HoldContext {
-  /** Milliseconds after which a held reply goes out although nobody released it. */
+  /** Milliseconds before a reply leaves unreleased. */
   readonly maxHold: number;
-  /** Those with replies that wait. */
   readonly holding: Set<Holds>;
-  /** A server that stops holds nothing any more. */
+  /** Holds nothing any more. */
   isStopping: boolean;
 }
 
-/** Milliseconds for other servers of a fleet to send the replies that they hold. */
+/** For other servers of a fleet to send what they hold. */
 const CONFIRM_TIMEOUT_MS = 1_000;
 
-/** The replies of one sandbox that this server holds back. */
+/** By this server, in one sandbox. */
 export class Holds {
   readonly #storage: Storage;
   readonly #context: HoldContext;
@@ -51,7 +49,6 @@ export class Holds {
   readonly #replies = new Map<number, WaitingReply>();
   #unfollow: (() => void) | undefined;
 
-  /** @param onEnd called when a reply has left, or never will */
   constructor(storage: Storage, context: HoldContext, onEnd: (exchange: Exchange) => void) {
     this.#storage = storage;
     this.#context = context;
@@ -62,7 +59,6 @@ export class Holds {
     return this.#replies.size === 0;
   }
 
-  /** Sends a reply once it is released, or after `maxHold` milliseconds. */
   add(exchange: HeldExchange, { send, onDisconnect }: ReadyReply): void {
     const { maxHold, holding, isStopping } = this.#context;
     const end = (why: HoldEnd) => void this.end(why, [exchange.number]);
@@ -75,13 +71,12 @@ export class Holds {
     if (isStopping) end('stopped');
   }
 
-  /** Acts on what happens to the sandbox, on whichever server. */
   #follow(event: SandboxEvent): void {
     if (event.kind === 'release') void this.end(event.why, event.exchanges);
     else if (event.kind === 'deleted') void this.end('deleted');
   }
 
-  /** Sends replies, all by default, in this order. Resolves when the journal says so. */
+  /** In this order. Resolves once the journal has it. */
   async end(why: HoldEnd, exchanges: Iterable<number> = this.#replies.keys()): Promise<void> {
     const ended: Promise<void>[] = [];
     for (const number of [...exchanges]) {
@@ -110,12 +105,7 @@ export class Holds {
     this.#unfollow = undefined;
   }
 
-  /**
-   * Releases held replies, on whichever server they are.
-   *
-   * @returns those that were sent, in the order in which they went, and how many still wait
-   * @throws StorageError
-   */
+  /** Releases replies on any server. Returns those sent, and how many still wait. */
   async release(which: Release, why: HoldEnd = 'released') {
     const { journal } = this.#storage;
     const due = selectHeld(await journal.held(), which);
@@ -128,7 +118,7 @@ export class Holds {
     return { released: due.filter(({ number }) => !left.has(number)), held };
   }
 
-  /** Removes from `left` what was sent, until nothing is left or the time is over. */
+  /** Removes from `left` what was sent, until all is sent or the time is over. */
   async #waitUntilSent(left: Set<number>): Promise<void> {
     if (left.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -146,7 +136,6 @@ export class Holds {
   }
 }
 
-/** The held exchanges that a release means, in the order in which their replies go. */
 function selectHeld(
   held: readonly HeldExchange[],
   { name, exchanges, count, newestFirst }: Release,
@@ -180,7 +169,7 @@ export function parseLatch(json: string): LatchRule {
   return reading.value[1];
 }
 
-/** Sets a latch in place of one of this name, and counts its calls anew; undefined removes it. */
+/** Counts its calls anew. */
 export function withLatch(state: State, name: string, latch: LatchRule | undefined): State {
   const { latches, counters } = state;
   return {

@@ -6,30 +6,25 @@ import type { Scenario } from '../scenario/scenario-shape.ts';
 import { describe, formatProblem, suggest } from '../words.ts';
 import type { State } from './state.ts';
 
-/** What a request asks of the mock with `Prefer` (RFC 7240). */
+/** From `Prefer` (RFC 7240). */
 export type Preference =
-  /** The status of the reply. `applied` is what `Preference-Applied` says. */
+  /** `applied` is sent as `Preference-Applied`. */
   | { readonly kind: 'status'; readonly match: RuleMatch; readonly applied: string }
-  /** Rules to try before the sandbox's own. */
+  /** Tried before the sandbox's own rules. */
   | { readonly kind: 'scenario'; readonly book: RuleBook; readonly applied: string }
-  /** Why a preference cannot be used; if `strict`, it fails the request (RFC 7240, section 4.4). */
+  /** If `strict`, it fails the request (RFC 7240, section 4.4). */
   | { readonly kind: 'wrong'; readonly wrong: string; readonly strict: boolean };
 
-/** One preference: a name, and a value that may be quoted. Its parameters are ignored. */
+/** Parameters are ignored. */
 const PREFERENCE = /(?:^|,)\s*([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"]+)))?/g;
 
 const NAMES = ['code', 'scenario', 'handling'];
 
 const STATUS = /^[2-5]\d\d$/;
 
-/** The rules of the shipped scenarios that requests have asked for. */
 const shippedBooks = new Map<string, RuleBook>();
 
-/**
- * Reads a `Prefer` header. Other preferences are ignored, as HTTP requires.
- *
- * @param sandbox whose own scenarios can be named
- */
+/** Ignores others' preferences, as HTTP requires. */
 export async function readPrefer(
   header: string,
   sandbox?: { read(): State | Promise<State> },
@@ -37,7 +32,7 @@ export async function readPrefer(
   const asked = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();
-    // Of a repeated preference the first counts (RFC 7240, section 2).
+    // The first one counts (RFC 7240, section 2).
     if (!asked.has(known)) asked.set(known, quoted ?? plain ?? '');
   }
   const { code, scenario, handling } = Object.fromEntries(asked);
@@ -66,7 +61,7 @@ function preferStatus(status: number): Preference {
   return { kind: 'status', match, applied: `code=${status}` };
 }
 
-/** @returns what is wrong with the name if it is a text */
+/** @returns a text if the name is wrong */
 async function preferScenario(
   name: string,
   sandbox: { read(): State | Promise<State> } | undefined,
@@ -93,23 +88,19 @@ async function preferScenario(
   }
 }
 
-/** @param name of the scenario that was asked for, which counts for all that it extends */
+/** @param name counts for all that it extends */
 function createBook(name: string, scenarios: readonly Scenario[]): RuleBook {
   const rules = scenarios.toReversed().flatMap((scenario) => scenario.rules);
   return createRuleBook(rules, 'prefer', name);
 }
 
-/** What is wrong with a name that was probably meant to be one of ours. HTTP has many others. */
 function findMisspelling(name: string): string[] {
   if (NAMES.includes(name)) return [];
   const hint = /status/.test(name) ? ' (did you mean code?)' : suggest(name, NAMES);
   return hint === '' ? [] : [`the mock knows no preference ${describe(name)}${hint}`];
 }
 
-/**
- * The scenarios that a sandbox knows besides those that ship: those that it started with, those that
- * are active, and its own. The later win.
- */
+/** Besides those that ship. The later win. */
 export function knownScenarios({ settings, scenarios }: State): KnownScenarios {
   const loaded = [...settings.start.scenarios, ...settings.active];
   const known = new Map<string, () => Scenario | Promise<Scenario>>();

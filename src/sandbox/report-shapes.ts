@@ -5,7 +5,7 @@ import { BASIS_KINDS } from '../service/reply.ts';
 import { object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice, integer, list, type Shape, type ValueOf } from '../shape/shapes.ts';
 
-/** What each code of a finding means to a client, and what to do about it. */
+/** Each with its advice. */
 export const FINDING_CODES = {
   deprecated: 'The operation will be sunset; migrate before then.',
   experimental: 'The operation can change without notice; be ready to adapt, or avoid it.',
@@ -30,7 +30,6 @@ export interface FindingText {
   readonly message: string;
 }
 
-/** A number of things. */
 export const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
 
 export const OPERATION = choice(OPERATION_IDS);
@@ -81,7 +80,6 @@ const CASE_COVERAGE = object({
   sentence: required(ANY_TEXT, 'The sentence of the document.'),
 });
 
-/** A report on coverage, with replies of a shape. */
 export function coverageShape<Reply, In>(reply: Shape<Reply, In>) {
   return object({
     totals: required(
@@ -103,7 +101,6 @@ export type CoverageReport = ValueOf<
   ReturnType<typeof coverageShape<ReplyCoverage, ReplyCoverage>>
 >;
 
-/** What the client did, and what to do about it. */
 export const NOTED_MEMBERS = {
   code: required(choice(FINDING_CODE_NAMES), 'What kind of finding it is.'),
   message: required(ANY_TEXT, 'What the client did.'),
@@ -127,7 +124,6 @@ export type Finding = ValueOf<typeof FINDING>;
 /** Called for each new finding. One that every call of an operation causes is reported once. */
 export type OnFinding = (finding: Finding) => void;
 
-/** What the mock would have answered in place of a deployment. */
 export const EXPECTED_REPLY = object({
   status: required(COUNT, 'The status.'),
   by: required(TEXTS, 'The assumptions that decided it.'),

@@ -21,33 +21,27 @@ import {
 } from './storage.ts';
 import type { Upstream } from './upstream.ts';
 
-/** An exchange of any sandbox of a server. */
 export interface ServerEvent {
-  /** `hold` once a reply that was held back has left, or never will. */
+  /** `hold` when a held reply has left, or never will. */
   readonly kind: 'exchange' | 'hold';
   readonly sandbox: string;
   readonly exchange: Exchange;
 }
 
-/** What the sandboxes of a server share. */
 export interface ServerContext extends JournalContext, HoldContext {
-  /** Tells of each exchange that this server answers, and again when a held reply has left. */
   readonly events: Emitter<ServerEvent>;
-  /** The deployment that answers in each sandbox at first; undefined if the mock does. */
+  /** Answers in place of the mock at first. */
   readonly upstream: Upstream | undefined;
 }
 
 export interface Edited<T> {
   readonly state: State;
   readonly result: T;
-  /** What of the journal goes with it. */
   readonly clears?: 'journal' | 'all' | undefined;
 }
 
-/** One isolated universe: a state, and the journal of what happened to it. */
 export class Sandbox {
   readonly name: string;
-  /** What a reset returns to. */
   start: Start;
   readonly #storage: Storage;
   readonly #context: ServerContext;
@@ -67,7 +61,7 @@ export class Sandbox {
     return this.#storage.journal;
   }
 
-  /** The state as this server last saw it; current unless a fleet shares the sandbox. */
+  /** As this server last saw it; a fleet may have a newer one. */
   get state(): State {
     return this.#storage.state;
   }
@@ -88,28 +82,23 @@ export class Sandbox {
     return this.#holds;
   }
 
-  /** Milliseconds since it was created, answered a request or was changed. 0 while anybody waits. */
+  /** In milliseconds. 0 while anybody waits. */
   get unused(): number {
     const isWaitedFor = this.#listeners > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, performance.now() - this.#usedAt);
   }
 
-  /** @param delay milliseconds until a reply is sent */
   #use(delay = 0): void {
     this.#usedAt = Math.max(this.#usedAt, performance.now() + delay);
   }
 
-  /**
-   * The present state.
-   *
-   * @throws StorageError if it cannot be read
-   */
+  /** Throws a StorageError. */
   read(): State | Promise<State> {
     const update = this.#storage.update((state) => ({ state }));
     return update instanceof Promise ? update.then(({ state }) => state) : update.state;
   }
 
-  /** Answers a request, and records the exchange. At once where only memory keeps the state. */
+  /** A promise unless only memory keeps the state. */
   handle(request: ServiceRequest, preference?: Preference): Exchange | Promise<Exchange> {
     try {
       const update = this.#storage.update((state) =>
@@ -125,11 +114,7 @@ export class Sandbox {
     }
   }
 
-  /**
-   * The rule that decides about a call, which counts it.
-   *
-   * @throws StorageError
-   */
+  /** Counts the call. Throws a StorageError. */
   async match(call: Call, preference: Preference | undefined): Promise<MatchedCall> {
     return this.#storage.update((state) => matchCall(state, call, preference));
   }
@@ -137,7 +122,7 @@ export class Sandbox {
   #finish({ state, exchange }: Answer, request: ServiceRequest, hasWaited = false): Exchange {
     this.#use(exchange.delay);
     const { events } = this.#context;
-    // Nobody else needs the duration exact.
+    // Nobody else needs an exact duration.
     if ((hasWaited || !events.isEmpty) && state.clock.frozenAt === undefined) {
       exchange.duration = performance.now() - request.receivedAt + exchange.delay;
     }
@@ -153,14 +138,7 @@ export class Sandbox {
     return this.#finish(done, request);
   }
 
-  /**
-   * Changes the sandbox: everything or nothing.
-   *
-   * @param change pure; runs again if another server was faster
-   * @param text what the journal says of it
-   * @returns its result, once the change is kept
-   * @throws StorageError if it cannot be kept, and what `change` throws
-   */
+  /** `change` is pure: it runs again if another server was faster. Throws a StorageError. */
   async edit<T>(change: (state: State, now: Instant) => Edited<T>, text?: EditText): Promise<T> {
     const editing = this.#storage.update((before) => {
       const edited = change(before, currentInstant());
@@ -174,7 +152,7 @@ export class Sandbox {
     return result;
   }
 
-  /** The latest edit or undo, while the storage has not kept it. */
+  /** The latest edit or undo until it is kept. */
   #editing: unknown;
 
   async #finishEditing<T>(editing: T): Promise<Awaited<T>> {
@@ -186,12 +164,7 @@ export class Sandbox {
     }
   }
 
-  /**
-   * Takes back the latest change by the control API, and with it all later calls.
-   *
-   * @param by who asks for it
-   * @returns what was taken back, and how many later calls had changed the store; undefined for nothing
-   */
+  /** Undefined if nothing can be undone. */
   async undo(
     by: string,
   ): Promise<{ readonly what: string; readonly laterCalls: number } | undefined> {
@@ -226,7 +199,7 @@ export class Sandbox {
   }
 }
 
-/** The Error for a client whose request failed: a bug of the mock is also a warning. */
+/** Warns if the mock itself failed. */
 export function createFailure({ settings: { choices } }: State, error: unknown): Reply {
   const trace = new AssumptionTrace(choices);
   if (error instanceof StorageError) return errorReply(trace, error.code, 503, error.refusal);

@@ -32,22 +32,19 @@ export interface SandboxOptions {
   readonly maxHold?: number | undefined;
 }
 
-/** What keeps sandboxes, and what answers in them. */
 export interface SandboxParts {
-  /** Opens what keeps a sandbox, unless a fleet does. */
+  /** Not called in a fleet. */
   readonly openStorage: (sandbox: OpenedSandbox, context: JournalContext) => Storage;
   readonly fleet?: Fleet | undefined;
-  /** The deployment that answers in place of the mock. */
+  /** Answers in place of the mock. */
   readonly upstream?: Upstream | undefined;
 }
 
-/** Sandboxes of a fleet that a server holds in memory, besides the default one. */
+/** A fleet's sandboxes in memory, besides the default one. */
 const MAX_IN_MEMORY = 10_000;
 
-/** The longest pause between two looks for idle sandboxes. */
 const MAX_IDLE_PAUSE_MS = 3_600_000;
 
-/** All sandboxes of a server. */
 export class Sandboxes {
   readonly required: boolean;
   readonly max: number;
@@ -58,7 +55,7 @@ export class Sandboxes {
   readonly #parts: SandboxParts;
   readonly #fleet: Fleet | undefined;
   readonly #named = new Map<string, Sandbox>();
-  /** What this server has shown in a fleet. */
+  /** In a fleet: by this server. */
   readonly #served = new Totals();
   #start: Start;
 
@@ -101,37 +98,27 @@ export class Sandboxes {
     return { name, start, initial, mayCreate };
   }
 
-  /**
-   * The sandbox of a name, created if it is new. In a fleet, its creation can still fail later.
-   *
-   * @throws StorageError if the limit of sandboxes is reached
-   */
+  /** In a fleet, creation can still fail later. Throws a StorageError at the limit. */
   getOrCreate(name: string): Sandbox {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    // The sandboxes of a fleet are counted elsewhere.
+    // A fleet counts its own.
     const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
     if (isFull && this.#fleet === undefined) throw createLimitError(this.max, name);
     const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
     if (this.#fleet !== undefined && this.#named.size > MAX_IN_MEMORY) {
-      // Drops the one opened first. Its next use reads it again.
+      // Drops the one opened first; its next use reads it again.
       const [, , oldest = name] = this.#named.keys();
       this.#named.delete(oldest);
     }
     return sandbox;
   }
 
-  /**
-   * The sandbox of a name for a service request. A request without a valid key creates none, so that
-   * it cannot use up the limit.
-   *
-   * @returns the refusal of the key if there is no such sandbox
-   * @throws StorageError if the limit of sandboxes is reached
-   */
+  /** A request without a valid key creates no sandbox, so that it cannot use up the limit. */
   admit(name: string, authorization: string | undefined): Sandbox | KeyRefusal {
     const known = this.#named.get(name);
-    // Which keys are valid, only the deployment knows.
+    // Only the deployment knows the valid keys.
     if (known !== undefined || this.upstream !== undefined) {
       return known ?? this.getOrCreate(name);
     }
@@ -149,11 +136,7 @@ export class Sandboxes {
     return this.#named.values();
   }
 
-  /**
-   * Creates a sandbox. Undefined if the name is taken.
-   *
-   * @throws StorageError
-   */
+  /** Undefined if the name is taken. Throws a StorageError. */
   async create(name: string): Promise<Sandbox | undefined> {
     if (PERMANENT_SANDBOXES.includes(name)) return undefined;
     const opened = this.#describe(name, true);
@@ -161,14 +144,7 @@ export class Sandboxes {
     return isNew ? this.getOrCreate(name) : undefined;
   }
 
-  /**
-   * Deletes a sandbox on every server, unless it is permanent. Its next use creates a new one. Its
-   * coverage and findings stay with those of the default one.
-   *
-   * @param unusedFor how long it must not have been used, in milliseconds
-   * @returns false if there is none, or if it was used too recently
-   * @throws StorageError
-   */
+  /** Keeps coverage and findings. False if used within `unusedFor` milliseconds. */
   async remove(name: string, unusedFor = 0): Promise<boolean> {
     if (PERMANENT_SANDBOXES.includes(name)) return false;
     const sandbox = this.#named.get(name);
@@ -185,11 +161,7 @@ export class Sandboxes {
     return true;
   }
 
-  /**
-   * Milliseconds since each sandbox was used, by name, the default one and staging first.
-   *
-   * @throws StorageError
-   */
+  /** In milliseconds, by name. Throws a StorageError. */
   async unused(): Promise<ReadonlyMap<string, number>> {
     const unused = await this.#fleet?.unused();
     if (unused === undefined) return new Map(Array.from(this, (it) => [it.name, it.unused]));
@@ -201,17 +173,17 @@ export class Sandboxes {
     return new Map([...permanent, ...unused]);
   }
 
-  /** The sandbox of a name, if there is one; reading it does not count as using it. */
+  /** Does not count as using it. */
   find(name: string): Sandbox | undefined {
     return this.#named.get(name) ?? (this.#fleet && this.#open(name, false));
   }
 
-  /** What all sandboxes were shown, deleted ones and cleared journals included. */
+  /** With deleted sandboxes and cleared journals. */
   async totals(): Promise<Totals> {
     return this.#fleet?.totals() ?? this.served;
   }
 
-  /** What this server has shown, in all sandboxes. */
+  /** By this server. */
   get served(): Totals {
     if (this.#fleet !== undefined) return this.#served;
     const totals = new Totals();
@@ -223,7 +195,6 @@ export class Sandboxes {
     return totals;
   }
 
-  /** Sends every held reply, and ends everything that lasts as long as a sandbox. */
   async end(): Promise<void> {
     this.#context.isStopping = true;
     const ended = Promise.all(Array.from(this.#context.holding, (holds) => holds.end('stopped')));
@@ -231,18 +202,13 @@ export class Sandboxes {
     await ended;
   }
 
-  /**
-   * Removes sandboxes that were not used for some milliseconds.
-   *
-   * @param onRemoved called with the name of each, by the server that removed it
-   * @returns stops
-   */
+  /** Calls back on the server that removed it. Returns how to stop. */
   removeIdle(idle: number, onRemoved: (name: string) => void): () => void {
     let isLooking = false;
     const look = async (): Promise<void> => {
       if (isLooking) return;
       isLooking = true;
-      // What fails while Redis is away, the next look tries again.
+      // Redis may be away; the next look tries again.
       const all = await this.unused().catch(() => new Map<string, number>());
       for (const [name, unused] of all) {
         if (unused < idle) continue;
@@ -259,7 +225,7 @@ export class Sandboxes {
     for (const sandbox of this) {
       const own = this.findStart(sandbox.name);
       sandbox.start = own;
-      // Changes in a `--db` file were acknowledged, so they stay.
+      // A `--db` file keeps acknowledged changes.
       const keep = new Set<ResetPart>(['own-scenarios']);
       if (sandbox.isDurable) keep.add('store');
       await sandbox.edit((state, now) => {
@@ -277,5 +243,5 @@ export class Sandboxes {
   }
 }
 
-/** Settings are kept by start, so each has one of staging. */
+/** Cached, since settings are cached by start. */
 const stagingStarts = new WeakMap<Start, Start>();

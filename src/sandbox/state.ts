@@ -24,41 +24,37 @@ import type { Store } from '../store/store.ts';
 import { NO_RETRIES, type Retries } from './findings.ts';
 import type { Upstream } from './upstream.ts';
 
-/** All of a sandbox but its journal. Immutable. */
 export interface State {
   readonly store: Store;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly counters: Counters;
   readonly snapshots: ReadonlyMap<string, Store>;
-  /** The sandbox's own scenarios, by name. An active one is in the settings too, as it was activated. */
+  /** `settings.active` has an active one as it was activated. */
   readonly scenarios: ReadonlyMap<string, SavedScenario>;
   readonly latches: ReadonlyMap<string, LatchRule>;
 }
 
-/** What calls count up. */
 interface Counters {
   readonly rules: RuleCounts;
   readonly rates: RateWindows;
   readonly retries: Retries;
 }
 
-/** The layers that decide how a sandbox answers: start < active scenarios < set by hand. */
+/** start < active < byHand. */
 interface Layers {
   readonly start: Start;
-  /** In their order; the last wins. */
+  /** The last wins. */
   readonly active: readonly Scenario[];
   readonly byHand: Partial<Choices>;
-  /** The deployment that answers; undefined if the mock does. */
+  /** Answers in place of the mock. */
   readonly upstream: Upstream | undefined;
-  /** When the keys began that expire after some time, in milliseconds since 1970. */
+  /** When `keys.expires` began, in milliseconds since 1970. */
   readonly startedAt: number;
 }
 
-/** The layers, and what they add up to. */
 export interface Settings extends Layers {
   readonly choices: Choices;
-  /** How `choices` writes records. */
   readonly represent: Representation;
   readonly keys: Keyring;
   readonly rules: RuleBook;
@@ -85,7 +81,7 @@ export function createSettings(layers: Layers): Settings {
   };
 }
 
-/** The settings of each start, which all its sandboxes share until they are changed. */
+/** Shared by all sandboxes of a start. */
 const startSettings = new WeakMap<Start, Settings>();
 
 export function initialState(start: Start, upstream: Upstream | undefined, wall: number): State {
@@ -111,12 +107,7 @@ export function changeLayers(state: State, layers: Partial<Layers>): State {
   return { ...state, settings: createSettings({ ...state.settings, ...layers }) };
 }
 
-/**
- * Makes these scenarios the active ones. Applies the records and the clock of those that were not
- * active; those of the others stay as they are now.
- *
- * @throws ScenarioError if records do not fit the store
- */
+/** Applies records and clock of newly active ones only. Throws a ScenarioError. */
 export function activate(
   state: State,
   scenarios: readonly Scenario[],
@@ -141,17 +132,14 @@ export function activate(
   };
 }
 
-/**
- * Whether two scenarios say the same under one name. An own one can have changed since; one that is
- * written in a request is always another.
- */
+/** An own scenario can have changed; one written in a request is always new. */
 function isSame(one: Scenario, other: Scenario): boolean {
   if (one === other) return true;
   if (one.name !== other.name || one.name === WRITTEN_SCENARIO) return false;
   return writeJson(one.definition) === writeJson(other.definition);
 }
 
-/** What a reset can keep. The journal includes coverage and findings. */
+/** `journal` includes coverage and findings. */
 export const KEEPABLE = [
   'store',
   'scenario',
@@ -163,7 +151,6 @@ export const KEEPABLE = [
 
 export type ResetPart = (typeof KEEPABLE)[number];
 
-/** A state after a restart from `start`. Keeps snapshots, and what `keep` names. */
 export function restart(
   state: State,
   start: Start,
