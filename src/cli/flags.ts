@@ -178,7 +178,7 @@ export const FLAG_GROUPS = {
     output: forRecorders(OUTPUT, 'Fixture to write; generate prints it by default.'),
     force: optionFor('check', 'generate', 'record')(SWITCH, 'Overwrite an existing file.'),
   },
-  Evidence: {
+  Reports: {
     coverage: forServeAndExec(
       REPORT_FILES,
       'Write coverage at exit, as .json, .html or .xml (JUnit).',
@@ -220,7 +220,7 @@ export const FLAGS = {
   ...FLAG_GROUPS['Control API'],
   ...FLAG_GROUPS.Deployment,
   ...FLAG_GROUPS.Output,
-  ...FLAG_GROUPS.Evidence,
+  ...FLAG_GROUPS.Reports,
   ...FLAG_GROUPS.Other,
 };
 

@@ -79,8 +79,7 @@ export interface ClientOptions {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Taken now: tests that replace `fetch` later do not affect a client. */
-const fetchNow: Fetch = (url, init) => FETCH(url, init);
-const FETCH = globalThis.fetch;
+const originalFetch: Fetch = globalThis.fetch;
 
 /**
  * Calls the control API of a sandbox, in Node and in browsers. Calls are checked against the table of
@@ -118,7 +117,7 @@ export class ControlClient {
     const text = await response.text().catch((cause) => this.#refuse(cause, input?.signal));
     const value = text === '' ? undefined : tryParseJson(text);
     if (text !== '' && value === undefined)
-      throw createStrangeError(response.status, route, this.url);
+      throw createForeignReplyError(response.status, route, this.url);
     // The table of endpoints says what a server of this version answers.
     return value as ReplyOf<R>;
   }
@@ -157,7 +156,7 @@ export class ControlClient {
 
   /** The same for a route that is known only at run time, with an input that only the server checks. */
   async request(route: string, input: AnyInput = {}): Promise<Response> {
-    const { token, name = 'a test', fetch: send = fetchNow } = this.#options;
+    const { token, name = 'a test', fetch: send = originalFetch } = this.#options;
     const { path = {}, query = {}, body, signal } = input;
     const [method = '', template = ''] = route.split(' ');
     const target = template.replace(/\{(\w+)\}/g, (_, parameter: string) =>
@@ -216,14 +215,14 @@ const ADVICE: Readonly<Record<string, string>> = {
 function readError(status: number, text: string, call: string): ControlError {
   const body = tryParseJson(text);
   if (!isObject(body) || typeof body.code !== 'string' || typeof body.message !== 'string') {
-    return createStrangeError(status, call);
+    return createForeignReplyError(status, call);
   }
   const { code, message, problems } = body;
   const places = Array.isArray(problems) ? problems : [];
   return new ControlError(status, code, message + (ADVICE[code] ?? ''), call, places);
 }
 
-function createStrangeError(status: number, ...call: readonly string[]): ControlError {
+function createForeignReplyError(status: number, ...call: readonly string[]): ControlError {
   const message = `${call.join(' of ')} got ${status} from something other than petstore-mock: is the URL right?`;
   return new ControlError(status, 'unknown', message, call.join(' of '));
 }

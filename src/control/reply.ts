@@ -43,7 +43,7 @@ export interface ControlReply {
   readonly content?: Content;
 }
 
-export const DONE: ControlReply = { status: 204 };
+export const NO_CONTENT: ControlReply = { status: 204 };
 
 export function json<T extends object>(
   value: T,

@@ -1,17 +1,17 @@
 import type { ServerOptions } from '../options.ts';
 import type { PetstoreMock } from './connect.ts';
-import {
-  checkTestOptions,
-  closeSandbox,
-  mockForTests,
-  openSandbox,
-  type TestOptions,
-} from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 import { globalSetup as startForRun } from './start-mock.ts';
+import {
+  checkTestOptions,
+  closeTestSandbox,
+  openTestMock,
+  openTestSandbox,
+  type TestOptions,
+} from './test-sandbox.ts';
 import { type MockMatchers, toHaveReceived } from './to-have-received.ts';
 
-export type { TestFailure, TestOptions } from './for-tests.ts';
+export type { TestFailure, TestOptions } from './test-sandbox.ts';
 export type { MockMatchers } from './to-have-received.ts';
 
 declare global {
@@ -52,17 +52,17 @@ export function setupMock(options: TestOptions = {}, jest: object = globalThis):
   let sandbox: MockSandbox | undefined;
   jest.expect.extend({ toHaveReceived });
   jest.beforeAll(async () => {
-    server = await mockForTests(options);
+    server = await openTestMock(options);
   });
   jest.beforeEach(async () => {
-    sandbox = await openSandbox(server, options, nameTest(jest));
+    sandbox = await openTestSandbox(server, options, nameTest(jest));
   });
   jest.afterEach(async () => {
     if (sandbox === undefined) return;
     const closed = sandbox;
     sandbox = undefined;
     const running = { name: nameTest(jest), failed: () => hasFailed(jest) };
-    await closeSandbox(server, closed, options, running);
+    await closeTestSandbox(server, closed, options, running);
   });
   jest.afterAll(() => server?.stop());
   const current = (): MockSandbox => {

@@ -9,11 +9,16 @@ import {
   type TestType,
 } from '@playwright/test';
 import type { PetstoreMock } from './connect.ts';
-import { checkTestOptions, inSandbox, mockForTests, type TestOptions } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
+import {
+  checkTestOptions,
+  openTestMock,
+  type TestOptions,
+  withTestSandbox,
+} from './test-sandbox.ts';
 import { toHaveReceived } from './to-have-received.ts';
 
-export type { TestFailure, TestOptions } from './for-tests.ts';
+export type { TestFailure, TestOptions } from './test-sandbox.ts';
 
 /** What a test gets besides the fixtures of Playwright. */
 export interface MockFixtures {
@@ -53,7 +58,7 @@ export function createTest(options: TestOptions = {}): MockTest {
     petstoreMock: [
       async ({ petstoreMockOptions }, use) => {
         checkTestOptions(petstoreMockOptions);
-        const server = await mockForTests(petstoreMockOptions);
+        const server = await openTestMock(petstoreMockOptions);
         await use(server);
         await server.stop();
       },
@@ -66,7 +71,7 @@ export function createTest(options: TestOptions = {}): MockTest {
         attach: (body: string) =>
           testInfo.attach('petstore-mock', { body, contentType: 'text/plain' }),
       };
-      await inSandbox(petstoreMock, petstoreMockOptions, running, use);
+      await withTestSandbox(petstoreMock, petstoreMockOptions, running, use);
     },
   });
 }

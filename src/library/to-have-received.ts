@@ -9,8 +9,8 @@ import { type Fields, type FieldValues, isObject } from '../contract/records.ts'
 import type { RecordedExchange } from '../control/journal/exchange-text.ts';
 import { parseTarget } from '../http/target.ts';
 import { countText } from '../words.ts';
-import { formatExchange } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
+import { formatExchange } from './test-sandbox.ts';
 
 interface InputValues extends Omit<FieldValues, 'int64'> {
   readonly int64: Int64;

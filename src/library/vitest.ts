@@ -1,10 +1,15 @@
 import { test as base, expect, type TestAPI } from 'vitest';
 import type { PetstoreMock } from './connect.ts';
-import { checkTestOptions, inSandbox, mockForTests, type TestOptions } from './for-tests.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
+import {
+  checkTestOptions,
+  openTestMock,
+  type TestOptions,
+  withTestSandbox,
+} from './test-sandbox.ts';
 import { type MockMatchers, toHaveReceived } from './to-have-received.ts';
 
-export type { TestFailure, TestOptions } from './for-tests.ts';
+export type { TestFailure, TestOptions } from './test-sandbox.ts';
 export type { MockMatchers } from './to-have-received.ts';
 
 declare module 'vitest' {
@@ -37,7 +42,7 @@ export function createTest(options: TestOptions = {}): TestAPI<MockFixtures> {
     petstoreMock: [
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from its pattern
       async ({}, use) => {
-        const server = await mockForTests(options);
+        const server = await openTestMock(options);
         await use(server);
         await server.stop();
       },
@@ -46,7 +51,7 @@ export function createTest(options: TestOptions = {}): TestAPI<MockFixtures> {
     mock: async ({ petstoreMock, task }, use) => {
       // vitest inverts the result of a test that is expected to fail only later.
       const failed = () => (task.result?.state === 'fail') !== (task.fails === true);
-      await inSandbox(petstoreMock, options, { name: task.name, failed }, use);
+      await withTestSandbox(petstoreMock, options, { name: task.name, failed }, use);
     },
   });
 }

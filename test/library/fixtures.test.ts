@@ -9,11 +9,11 @@ import {
 } from '../../src/index.ts';
 import {
   checkTestOptions,
-  inSandbox,
-  mockForTests,
+  openTestMock,
   reportExchanges,
   type TestOptions,
-} from '../../src/library/for-tests.ts';
+  withTestSandbox,
+} from '../../src/library/test-sandbox.ts';
 import { createTest } from '../../src/library/vitest.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -41,9 +41,9 @@ async function runTest(
   use: (sandbox: MockSandbox) => Promise<void>,
   name = 'a test',
 ): Promise<void> {
-  const mock = await mockForTests(options);
+  const mock = await openTestMock(options);
   onTestFinished(() => mock.stop());
-  await inSandbox(mock, options, { name, failed: () => false }, use);
+  await withTestSandbox(mock, options, { name, failed: () => false }, use);
 }
 
 const withMock = createTest({ failOn: ['unmatched'], scenarios: ['no-orders'] });
@@ -64,7 +64,7 @@ test('the sandbox of a test has the name of the test, in findings and coverage t
       const { findings } = await sandbox.findings();
       expect(findings.map((finding) => finding.sandbox)).toEqual([sandbox.name]);
     };
-    await inSandbox(server, {}, { name: title, failed: () => false }, use);
+    await withTestSandbox(server, {}, { name: title, failed: () => false }, use);
   }
   expect(names).toEqual([
     expect.stringMatching(/^cancels-an-order-twice-[-\da-f]{13}$/),

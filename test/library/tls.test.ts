@@ -4,7 +4,7 @@ import { get } from 'node:https';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connectPetstoreMock, globalSetup, startPetstoreMock } from '../../src/index.ts';
-import { mockForTests } from '../../src/library/for-tests.ts';
+import { openTestMock } from '../../src/library/test-sandbox.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const folder = temporaryFolder();
@@ -43,7 +43,7 @@ test('a test run shares a server under tls, whose certificate its workers find',
     const { PETSTORE_MOCK_URL: url = '', PETSTORE_MOCK_CA: file = '' } = process.env;
     expect(process.env.NODE_EXTRA_CA_CERTS).toBe(file);
     expect(readFileSync(file, 'utf8')).toContain('\nthe certificates of others\n');
-    const mock = await mockForTests({});
+    const mock = await openTestMock({});
     expect(await mock.requests.count()).toBe(0);
     expect(await statusOf(`${url}/pets/1`, readFileSync(file, 'utf8'))).toBe(200);
     expect(await mock.requests.count()).toBe(1);

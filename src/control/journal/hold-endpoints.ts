@@ -10,7 +10,7 @@ import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
-import { DONE, json, refuseOneMore } from '../reply.ts';
+import { json, NO_CONTENT, refuseOneMore } from '../reply.ts';
 
 const HELD_REPLY = namedObject('HeldReply', {
   exchange: required(COUNT, 'The number of the exchange.'),
@@ -53,7 +53,7 @@ export const HOLD_ENDPOINTS = [
       edit(call, `set the latch ${call.body[0]}`, (state) => {
         const [name, latch] = call.body;
         const refusal = refuseOneMore('latches', state.latches, name);
-        return refusal ?? { ...withLatch(state, name, latch), reply: DONE };
+        return refusal ?? { ...withLatch(state, name, latch), reply: NO_CONTENT };
       }),
   }),
   endpoint('releaseHolds', 'POST /holds/release', {
@@ -69,7 +69,7 @@ export const HOLD_ENDPOINTS = [
       if (open) {
         await edit(call, `opened ${name ?? 'all latches'}`, (state) => ({
           ...(name === undefined ? { latches: NO_LATCHES } : withLatch(state, name, undefined)),
-          reply: DONE,
+          reply: NO_CONTENT,
         }));
       }
       const { released, held } = await call.sandbox.holds.release(which);

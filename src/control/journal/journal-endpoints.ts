@@ -30,7 +30,7 @@ import {
 } from '../../shape/shapes.ts';
 import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
-import { ANY_OBJECT, type ControlReply, DONE, json, refuse } from '../reply.ts';
+import { ANY_OBJECT, type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
 import { EXCHANGE, formatExchange, writeHarEntry, writeHarHead } from './exchange-text.ts';
 import { HOLD_ENDPOINTS, waitForCount } from './hold-endpoints.ts';
@@ -144,7 +144,8 @@ export const JOURNAL_ENDPOINTS = [
   endpoint('deleteRequests', 'DELETE /requests', {
     summary: 'Clear the journal',
     replies: { 204: 'Cleared.' },
-    handle: ({ sandbox }) => sandbox.edit((state) => ({ state, result: DONE, clears: 'journal' })),
+    handle: ({ sandbox }) =>
+      sandbox.edit((state) => ({ state, result: NO_CONTENT, clears: 'journal' })),
   }),
   endpoint('countRequests', 'POST /requests/count', {
     summary: 'Count exchanges',

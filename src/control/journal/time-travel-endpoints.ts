@@ -23,7 +23,7 @@ import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts
 import { storeText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { type ControlCall, edit, endpoint, readCaller, YAML_TYPE } from '../endpoint.ts';
-import { type ControlReply, DONE, json, refuse } from '../reply.ts';
+import { type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 import { WHOLE_STATE } from '../state/state-endpoints.ts';
 import { writeRule } from './exchange-text.ts';
 
@@ -92,7 +92,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       const { to = 'before' } = call.body;
       return edit(call, `rewound to ${to} call ${exchange.number}`, () => ({
         ...states[to],
-        reply: DONE,
+        reply: NO_CONTENT,
       }));
     }),
   }),

@@ -28,7 +28,7 @@ import {
   endpoint,
   type StateEdit,
 } from '../endpoint.ts';
-import { type ControlReply, DONE, refuse, refuseInput } from '../reply.ts';
+import { type ControlReply, NO_CONTENT, refuse, refuseInput } from '../reply.ts';
 import {
   createListQuery,
   createListReply,
@@ -203,7 +203,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
             name === 'animals'
               ? withoutAnimals(store, [id])
               : { ...store, [name]: store[name].without([id]) };
-          return { store: after, reply: DONE };
+          return { store: after, reply: NO_CONTENT };
         }),
       ),
     }),

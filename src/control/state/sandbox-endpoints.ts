@@ -20,7 +20,7 @@ import {
   type Page,
   selectPage,
 } from '../records/query.ts';
-import { DONE, fromServiceReply, json, refuse, refuseInput } from '../reply.ts';
+import { fromServiceReply, json, NO_CONTENT, refuse, refuseInput } from '../reply.ts';
 import { NAME, SIZES } from './state-endpoints.ts';
 
 const SANDBOX = namedObject('Sandbox', {
@@ -124,7 +124,7 @@ export const SANDBOX_ENDPOINTS = [
       if (PERMANENT_SANDBOXES.includes(name)) {
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
-      if (await sandboxes.remove(name)) return DONE;
+      if (await sandboxes.remove(name)) return NO_CONTENT;
       if (!NAME_PATTERN.test(name)) return fromServiceReply(nameInvalid(sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },

@@ -36,8 +36,8 @@ import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
 import {
   ANY_OBJECT,
   type ControlReply,
-  DONE,
   json,
+  NO_CONTENT,
   refuse,
   refuseInput,
   refuseOneMore,
@@ -172,7 +172,7 @@ export const SCENARIO_ENDPOINTS = [
         if (state.scenarios.has(name)) {
           const rules = dropCounters(state.counters.rules, 'prefer', name);
           const counters = { ...state.counters, rules };
-          return { scenarios: withoutEntry(state.scenarios, name), counters, reply: DONE };
+          return { scenarios: withoutEntry(state.scenarios, name), counters, reply: NO_CONTENT };
         }
         if (!isShipped(name)) return refuseScenario(state, name);
         return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);

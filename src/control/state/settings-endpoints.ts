@@ -34,7 +34,7 @@ import {
 import { countChanges } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
-import { type ControlReply, DONE, json, refuse } from '../reply.ts';
+import { type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 
 const OPTION = object({
   name: required(ANY_TEXT, 'Its name.'),
@@ -250,7 +250,7 @@ export const UPSTREAM_ENDPOINTS = [
     handle: (call) =>
       edit(call, 'removed the upstream', ({ settings }) => ({
         settings: { ...settings, upstream: undefined },
-        reply: DONE,
+        reply: NO_CONTENT,
       })),
   }),
 ];

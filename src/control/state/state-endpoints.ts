@@ -22,7 +22,14 @@ import type { Store } from '../../store/store.ts';
 import { storeText } from '../../store/store-text.ts';
 import { describe } from '../../words.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
-import { type ControlReply, DONE, json, refuse, refuseInput, refuseOneMore } from '../reply.ts';
+import {
+  type ControlReply,
+  json,
+  NO_CONTENT,
+  refuse,
+  refuseInput,
+  refuseOneMore,
+} from '../reply.ts';
 
 export const NAME = text(NAME_FORM, NAME_PATTERN, { pattern: NAME_PATTERN.source });
 
@@ -115,7 +122,7 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
   const held = await sandbox.journal.held();
   const reply = await edit(call, 'reset', (state, now) => ({
     ...restart(state, sandbox.start, parts.sandboxes.upstream, now, keep),
-    reply: DONE,
+    reply: NO_CONTENT,
     clears,
   }));
   if (held.length > 0) await sandbox.holds.release({}, 'reset');
@@ -159,7 +166,7 @@ export const SNAPSHOT_ENDPOINTS = [
       edit(call, `restored the snapshot ${call.params.name}`, ({ snapshots }) => {
         const { name = '' } = call.params;
         const store = snapshots.get(name);
-        return store === undefined ? refuseSnapshot(name) : { store, reply: DONE };
+        return store === undefined ? refuseSnapshot(name) : { store, reply: NO_CONTENT };
       }),
   }),
   endpoint('deleteSnapshot', 'DELETE /snapshots/{name}', {
@@ -170,7 +177,7 @@ export const SNAPSHOT_ENDPOINTS = [
       edit(call, `deleted the snapshot ${call.params.name}`, ({ snapshots }) => {
         const { name = '' } = call.params;
         if (!snapshots.has(name)) return refuseSnapshot(name);
-        return { snapshots: withoutEntry(snapshots, name), reply: DONE };
+        return { snapshots: withoutEntry(snapshots, name), reply: NO_CONTENT };
       }),
   }),
 ];

@@ -42,7 +42,7 @@ export function checkTestOptions({ failOn, ...options }: TestOptions): void {
   if (!reading.ok) throw new RangeError(refusalText(reading.problems, String));
 }
 
-export async function mockForTests({ failOn, ...options }: TestOptions): Promise<PetstoreMock> {
+export async function openTestMock({ failOn, ...options }: TestOptions): Promise<PetstoreMock> {
   const running = findServerOfRun();
   if (running === undefined) return startPetstoreMock(options);
   refuseServerOptions(options, running);
@@ -56,19 +56,19 @@ interface RunningTest {
   attach?(report: string): Promise<void>;
 }
 
-export async function inSandbox(
+export async function withTestSandbox(
   mock: PetstoreMock,
   options: TestOptions,
   test: RunningTest,
   use: (sandbox: MockSandbox) => Promise<void>,
 ): Promise<void> {
-  const sandbox = await openSandbox(mock, options, test.name);
+  const sandbox = await openTestSandbox(mock, options, test.name);
   await use(sandbox);
-  await closeSandbox(mock, sandbox, options, test);
+  await closeTestSandbox(mock, sandbox, options, test);
 }
 
 /** On a server that others started, the sandbox takes the options itself. */
-export async function openSandbox(
+export async function openTestSandbox(
   mock: PetstoreMock,
   options: TestOptions,
   test: string,
@@ -82,7 +82,7 @@ export async function openSandbox(
 }
 
 /** @throws Error for calls that `failOn` names */
-export async function closeSandbox(
+export async function closeTestSandbox(
   mock: PetstoreMock,
   sandbox: MockSandbox,
   { failOn = [] }: TestOptions,
