@@ -65,13 +65,13 @@ export interface CurlRequest {
   readonly body?: string | undefined;
 }
 
-/** For a POSIX shell: curl reads no file for a body with `@`, expands no brackets, adds no media type. */
+/** For a POSIX shell. Stops curl from reading a file for `@`, expanding brackets and adding a media type. */
 export function curlCommand(
   { method, url, headers, body }: CurlRequest,
   options: readonly string[] = ['-i'],
 ): string {
   const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
-  const all = body === undefined || hasType ? headers : [...headers, NO_TYPE];
+  const all = body === undefined || hasType ? headers : [...headers, NO_CONTENT_TYPE];
   return [
     'curl',
     ...options,
@@ -84,7 +84,7 @@ export function curlCommand(
   ].join(' ');
 }
 
-const NO_TYPE = ['Content-Type', undefined] as const;
+const NO_CONTENT_TYPE = ['Content-Type', undefined] as const;
 
 /** curl removes a header that ends in a colon, and sends an empty one that ends in a semicolon. */
 function headerLine([name, value]: readonly [string, string | undefined]): string {

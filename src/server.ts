@@ -57,15 +57,15 @@ export interface LoadedFiles {
 }
 
 /**
- * @param former what was loaded before, of which the certificate stays
+ * @param earlier the files loaded before a reload, which keeps their certificate
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
  */
 export async function loadFiles(
   options: ServerOptions,
-  former?: LoadedFiles,
+  earlier?: LoadedFiles,
 ): Promise<LoadedFiles> {
   const { host = DEFAULTS.host, scenarios: names = [], scenarioFolder: folder } = options;
-  const { certificate, ca } = former ?? {
+  const { certificate, ca } = earlier ?? {
     certificate: await loadCertificate(options, host),
     ca: options.cacert && (await readCertificates(options.cacert)),
   };

@@ -104,7 +104,7 @@ export function runChild(
     timedOut = { kind: 'timed-out', seconds: timeout / 1000 };
     stop();
   };
-  /** Settles when the command and the rest of its process group have ended. */
+  /** Resolves when the command and the rest of its process group have ended. */
   const end = async (): Promise<ChildEnding> => {
     const limit = timeout > 0 ? setTimeout(expire, timeout) : undefined;
     const closed = new Promise((resolve) => child.once('close', resolve));

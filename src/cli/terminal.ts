@@ -36,7 +36,7 @@ export function createTerminal(
   };
 }
 
-/** Node waits for a terminal, so one that is paused (Ctrl-S) would stop the whole program. */
+/** Node blocks while it writes to a terminal, so a paused one (Ctrl-S) would stop the whole program. */
 export function writeInBackground(stream: Writable): void {
   const handle: unknown = Reflect.get(stream, '_handle');
   const setBlocking = isObject(handle) ? handle.setBlocking : undefined;

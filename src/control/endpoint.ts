@@ -146,7 +146,7 @@ export interface ControlParts extends ControlOptions {
   /** In PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
   readonly openUpstream: OpenUpstream;
-  /** Why the server cannot answer now; undefined while it can. */
+  /** Why the server is not ready; undefined while it is. */
   readonly problem?: (() => string | undefined) | undefined;
 }
 

@@ -32,7 +32,7 @@ export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
-/** A whole reply may take this many times `timeout`, the limit of a pause. */
+/** `timeout` limits each pause within a reply; the whole reply may take this many times as long. */
 const REPLY_TIMEOUT_FACTOR = 6;
 
 /** Sends one request at a time. Follows no redirect, verifies certificates and keeps to the rate. */

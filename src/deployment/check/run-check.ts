@@ -174,7 +174,9 @@ function explainNoAnswer(reply: ProbeReply): string | undefined {
     (status === 404 && method === 'POST') ||
     (status === 403 && key !== 'read-only') ||
     (status === 401 && key === undefined);
-  return isRefused && !SAFE_METHODS.test(method) ? `the key may not write: ${reply}` : undefined;
+  return isRefused && !SAFE_METHODS.test(method)
+    ? `the key has no permission to write: ${reply}`
+    : undefined;
 }
 
 function requireAccess(first: ProbeReply | undefined): void {
