@@ -1,4 +1,5 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
+import { rowNames } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import { INSTANT } from '../scenario/settings-shapes.ts';
 import { bearerToken } from '../service/keyring.ts';
@@ -41,52 +42,28 @@ const MARKS: Readonly<Record<string, Test>> = {
 };
 
 /** The names are in lower case. */
-const FIELDS = new Map<string, Field>([
-  [
-    'method',
-    (value) =>
-      ({ method }) =>
-        isSame(method, value),
-  ],
-  ['status', parseStatus],
-  ['operation', oneOf(OPERATION_IDS, ({ operation }) => [operation])],
-  ['basis', oneOf(BASIS_KINDS, ({ basis }) => [basis.kind])],
-  [
-    'by',
-    (value) =>
-      ({ basis }) =>
-        basisReasons(basis).some((by) => includes(by, value)),
-  ],
-  ['key', parseKey],
-  ['header', parseHeader],
-  [
-    'fault',
-    (value) =>
-      ({ fault }) =>
-        isSame(fault?.kind ?? '', value),
-  ],
-  [
-    'finding',
-    oneOf([...FINDING_CODE_NAMES, 'any'], (exchange) =>
+const FIELDS = new Map<string, Field>(
+  Object.entries({
+    method: equal(({ method }) => method),
+    status: parseStatus,
+    operation: oneOf(OPERATION_IDS, ({ operation }) => [operation]),
+    basis: oneOf(BASIS_KINDS, ({ basis }) => [basis.kind]),
+    by: (value) => (exchange) => basisReasons(exchange.basis).some((by) => includes(by, value)),
+    key: parseKey,
+    header: parseHeader,
+    fault: equal(({ fault }) => fault?.kind),
+    finding: oneOf([...FINDING_CODE_NAMES, 'any'], (exchange) =>
       listFindings(exchange).flatMap(({ code }) => [code, 'any']),
     ),
-  ],
-  [
-    'hold',
-    (value) =>
-      ({ hold }) =>
-        isSame(hold?.name ?? '', value),
-  ],
-  ['trace', (value) => (exchange) => isSame(findTraceId(exchange) ?? '', value)],
-  ['before', compareNumbers((number, bound) => number < bound)],
-  ['after', compareNumbers((number, bound) => number > bound)],
-  [
-    'is',
-    oneOf(Object.keys(MARKS), (exchange) =>
+    hold: equal(({ hold }) => hold?.name),
+    trace: equal(findTraceId),
+    before: compareNumbers((number, bound) => number < bound),
+    after: compareNumbers((number, bound) => number > bound),
+    is: oneOf(Object.keys(MARKS), (exchange) =>
       Object.keys(MARKS).filter((mark) => MARKS[mark]?.(exchange)),
     ),
-  ],
-]);
+  } satisfies Record<string, Field>),
+);
 
 const FIELD_NAMES = [...FIELDS.keys()];
 
@@ -96,6 +73,10 @@ function isSame(text: string, value: string): boolean {
 
 function includes(text: string | undefined, part: string): boolean {
   return text?.toLowerCase().includes(part.toLowerCase()) ?? false;
+}
+
+function equal(read: (exchange: Exchange) => string | undefined): Field {
+  return (value) => (exchange) => isSame(read(exchange) ?? '', value);
 }
 
 function oneOf(
@@ -183,11 +164,7 @@ function parseTerms(search: string): readonly Test[] | (Mistake & { readonly fou
     }
     const made = value === '' ? { expected: 'a value', hint: '' } : field(value);
     if (typeof made !== 'function') {
-      return {
-        expected: `${made.expected} after ${name}:`,
-        found: describe(term),
-        hint: made.hint,
-      };
+      return { ...made, expected: `${made.expected} after ${name}:`, found: describe(term) };
     }
     tests.push(not ? (exchange) => !made(exchange) : made);
   }
@@ -196,20 +173,10 @@ function parseTerms(search: string): readonly Test[] | (Mistake & { readonly fou
 
 const SEARCH = convert(FILTER_TEXT, (search, at, report) => {
   const terms = parseTerms(search);
-  if (!('expected' in terms)) return search;
+  if (!('expected' in terms)) return terms;
   const { expected, found, hint } = terms;
   return report({ at, expected, found, hint: () => hint });
 });
-
-let latest: { readonly search: string; readonly tests: readonly Test[] } | undefined;
-
-function matchesSearch(exchange: Readonly<Exchange>, search: string): boolean {
-  if (latest?.search !== search) {
-    const terms = parseTerms(search);
-    latest = { search, tests: 'expected' in terms ? [] : terms };
-  }
-  return latest.tests.every((matches) => matches(exchange));
-}
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
@@ -245,38 +212,43 @@ export const FILTER_MEMBERS = {
 export const EXCHANGE_FILTER = object(FILTER_MEMBERS);
 export type ExchangeFilter = ValueOf<typeof EXCHANGE_FILTER>;
 
-type FilterTest = (exchange: Readonly<Exchange>, filter: ExchangeFilter) => boolean;
-
-function test<Name extends keyof ExchangeFilter>(
-  name: Name,
-  matches: (exchange: Readonly<Exchange>, wanted: NonNullable<ExchangeFilter[Name]>) => boolean,
-): FilterTest {
-  return (exchange, { [name]: wanted }) =>
-    wanted === undefined || wanted === null || matches(exchange, wanted);
-}
-
-const TESTS: { readonly [Name in keyof ExchangeFilter]-?: FilterTest } = {
-  operation: test('operation', ({ operation }, wanted) => operation === wanted),
-  status: test('status', ({ status }, wanted) => status === wanted),
-  statusClass: test('statusClass', (exchange, wanted) => `${exchange.status}`[0] === wanted[0]),
-  basis: test('basis', ({ basis }, wanted) => basis.kind === wanted),
-  findings: test('findings', (exchange, wanted) => listFindings(exchange).length > 0 === wanted),
-  unmatched: test('unmatched', ({ operation }, wanted) => (operation === undefined) === wanted),
-  method: test('method', ({ method }, wanted) => method === wanted),
-  key: test('key', hasKey),
-  from: test('from', ({ at }, wanted) => at >= wanted),
-  to: test('to', ({ at }, wanted) => at <= wanted),
-  after: test('after', ({ number }, wanted) => number > wanted),
-  before: test('before', ({ number }, wanted) => number < wanted),
-  trace: test('trace', (exchange, wanted) => findTraceId(exchange) === wanted),
-  hold: test('hold', ({ hold }, wanted) => hold?.name === wanted),
-  held: test('held', (exchange, wanted) => isWaiting(exchange) === wanted),
-  text: test('text', contains),
-  search: test('search', matchesSearch),
+type FilterTests = {
+  readonly [Name in keyof Required<ExchangeFilter>]: (
+    exchange: Readonly<Exchange>,
+    wanted: NonNullable<ExchangeFilter[Name]>,
+  ) => boolean;
 };
 
-const ALL_TESTS = Object.values(TESTS);
+const TESTS: FilterTests = {
+  operation: ({ operation }, wanted) => operation === wanted,
+  status: ({ status }, wanted) => status === wanted,
+  statusClass: ({ status }, wanted) => `${status}`[0] === wanted[0],
+  basis: ({ basis }, wanted) => basis.kind === wanted,
+  findings: (exchange, wanted) => listFindings(exchange).length > 0 === wanted,
+  unmatched: ({ operation }, wanted) => (operation === undefined) === wanted,
+  method: ({ method }, wanted) => method === wanted,
+  key: hasKey,
+  from: ({ at }, wanted) => at >= wanted,
+  to: ({ at }, wanted) => at <= wanted,
+  after: ({ number }, wanted) => number > wanted,
+  before: ({ number }, wanted) => number < wanted,
+  trace: (exchange, wanted) => findTraceId(exchange) === wanted,
+  hold: ({ hold }, wanted) => hold?.name === wanted,
+  held: (exchange, wanted) => isWaiting(exchange) === wanted,
+  text: contains,
+  search: (exchange, tests) => tests.every((matches) => matches(exchange)),
+};
+
+const MEMBERS = rowNames(TESTS);
 
 export function passes(exchange: Readonly<Exchange>, filter: ExchangeFilter): boolean {
-  return ALL_TESTS.every((matches) => matches(exchange, filter));
+  return MEMBERS.every((name) => passesMember(name, exchange, filter));
+}
+
+function passesMember<Name extends keyof ExchangeFilter>(
+  name: Name,
+  exchange: Readonly<Exchange>,
+  { [name]: wanted }: ExchangeFilter,
+): boolean {
+  return wanted === undefined || wanted === null || TESTS[name](exchange, wanted);
 }
