@@ -12,7 +12,7 @@ import { type Flags, flagShape, listFlags, spell } from './flags.ts';
 import { escapeLines, type Terminal } from './terminal.ts';
 
 /** Commands other than `serve` load on demand, to keep the start of a server fast. */
-const LOAD = {
+const COMMAND_LOADERS = {
   serve: async () => serve,
   exec: async () => (await import('./commands/exec.ts')).exec,
   sweep: async () => (await import('./commands/sweep.ts')).sweep,
@@ -45,7 +45,7 @@ export async function run(
   const { command, positionals } = parsed;
   const flags = await readFlags(command, parsed.flags, variables);
   requireWritable(command, flags);
-  const runCommand = await LOAD[command]();
+  const runCommand = await COMMAND_LOADERS[command]();
   const { text = '', json, exitCode } = await runCommand({ flags, positionals, terminal });
   if (!flags.json) terminal.output.write(text);
   else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);

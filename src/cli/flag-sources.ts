@@ -100,7 +100,7 @@ const MAX_TYPO_EDITS = 2;
 const SERVICE_LINK = /^(?:tcp|udp):\/\//;
 
 /** The variables that a surrounding `exec` or `sweep` sets for its command. */
-const OF_RUN: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
+const RUN_VARIABLES: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
 
 function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
   if (command === 'ctl') {
@@ -116,18 +116,18 @@ function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
 /** Only `ctl` reads what a surrounding `exec` or `sweep` sets for its command. */
 function readEnvironment(command: CommandName, variables: Variables): Layer {
   const known = listVariables(command);
-  const isBeside = command !== 'ctl' && variables[MOCK_VARIABLES.controlUrl] !== undefined;
+  const isInRun = command !== 'ctl' && variables[MOCK_VARIABLES.controlUrl] !== undefined;
   const layer = new Map<FlagName, FlagInput>();
   for (const [name, flag] of known) {
     const text = variables[name]?.trim();
-    if (!text || (isBeside && OF_RUN.has(name))) continue;
+    if (!text || (isInRun && RUN_VARIABLES.has(name))) continue;
     if (flag === 'port' && SERVICE_LINK.test(text)) continue;
     const texts = flagShape(flag).type === 'list' ? text.split(/\s*,\s*/).filter(Boolean) : [text];
     layer.set(flag, { value: toJson(flag, texts), origin: `environment variable ${name}` });
   }
   for (const [name, text] of command === 'ctl' ? [] : Object.entries(variables)) {
     const upper = name.toUpperCase();
-    if (!text || !upper.startsWith('PETSTORE_MOCK_') || known.has(name) || OF_RUN.has(name))
+    if (!text || !upper.startsWith('PETSTORE_MOCK_') || known.has(name) || RUN_VARIABLES.has(name))
       continue;
     const nearest = closest(upper, [...known.keys()]);
     if (distance(upper, nearest) > MAX_TYPO_EDITS) continue;

@@ -29,8 +29,8 @@ export function renderJson(sandbox: string, exchange: ObservedExchange): string 
     time: formatInstant(exchange.at),
     sandbox,
     number,
-    method: brief(exchange.method),
-    target: brief(exchange.target),
+    method: truncate(exchange.method),
+    target: truncate(exchange.target),
     operation,
     traceId,
     status,
@@ -40,7 +40,7 @@ export function renderJson(sandbox: string, exchange: ObservedExchange): string 
     hold: hold && describeHold(hold),
     basis: basis.kind,
     by: by.length > 0 ? by : undefined,
-    why: exchange.why.map(brief),
+    why: exchange.why.map(truncate),
     key,
   });
 }
@@ -57,7 +57,7 @@ export function renderPretty(sandbox: string, exchange: ObservedExchange, style:
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
   ].join(', ');
   const why = exchange.why.filter((reason) => reason !== DOCUMENTED_REASON).join('; ');
-  const reasons = why === '' ? '' : `: ${escapeControls(brief(why))}`;
+  const reasons = why === '' ? '' : `: ${escapeControls(truncate(why))}`;
   return prettyLine(exchange, `${circumstances}${reasons}`, style);
 }
 
@@ -71,7 +71,7 @@ function prettyLine(
   return [
     formatTime(at, style),
     escapeControls(method).padEnd('DELETE'.length),
-    escapeControls(brief(target)),
+    escapeControls(truncate(target)),
     paint(String(status ?? '---'), colour, style),
     `${circumstances}\n`,
   ].join(' ');
@@ -122,7 +122,7 @@ function formatInstant(at: number): string {
   return new Date(at).toISOString();
 }
 
-function brief(text: string): string {
+function truncate(text: string): string {
   return text.length > MAX_TEXT ? `${cut(text, MAX_TEXT)}…` : text;
 }
 

@@ -44,8 +44,8 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
   const problems = writeCoverageFiles(flags, server);
   const { exitCode } = ending;
-  const wasSilent = tracker.calls === 0 && ending.kind !== 'not-started';
-  if (wasSilent && !flags.allowNoCalls) problems.push(NO_CALLS);
+  const madeNoCall = tracker.calls === 0 && ending.kind !== 'not-started';
+  if (madeNoCall && !flags.allowNoCalls) problems.push(NO_CALLS);
   const reasons = exitCode === 0 ? gateFailures(flags, report) : [];
   notices.write([...problems, ...reasons].map(formatNotice).join(''));
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };

@@ -21,7 +21,7 @@ export const responses: Command = async ({ flags, positionals: [operation], term
   const text = flags.curl
     ? formatCurlLines(replies, address)
     : renderReplies(replies, terminal.style);
-  return { text, json: replies.map((recipe) => entry(recipe, address.sandbox)), exitCode: 0 };
+  return { text, json: replies.map((recipe) => createEntry(recipe, address.sandbox)), exitCode: 0 };
 };
 
 function selectReplies(operation: string | undefined): ReplyRecipe[] {
@@ -37,20 +37,20 @@ function readAddress(url = DEFAULT_URL): Address {
   throw refusal('--server-url', `a URL that ends in ${BASE_PATH}`, describe(url));
 }
 
-function entry(recipe: ReplyRecipe, sandbox: string): object {
+function createEntry(recipe: ReplyRecipe, sandbox: string): object {
   const { operation, status, ground } = recipe;
-  const words = waysInWords(recipe);
+  const words = describeWays(recipe);
   const ways = WAY_NAMES.map((way) => {
     return [
       way,
-      { summary: words[way], requests: listSafeSteps(recipe, way, sandbox).map(request) },
+      { summary: words[way], requests: listSafeSteps(recipe, way, sandbox).map(createRequest) },
     ];
   });
   return { operation, status, ground, ways: Object.fromEntries(ways) };
 }
 
 /** A body that only has to be long is shown as its length. */
-function request({ body, ...step }: RecipeStep): object {
+function createRequest({ body, ...step }: RecipeStep): object {
   return { ...step, ...(typeof body === 'number' ? { bodyBytes: body } : { body }) };
 }
 
@@ -63,7 +63,7 @@ function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
     const rows = replies
       .filter(({ operation }) => operation === id)
       .flatMap((recipe) => {
-        const words = waysInWords(recipe);
+        const words = describeWays(recipe);
         const ways = WAY_NAMES.map((way) => ['', way, words[way]]);
         return [[`${recipe.status}`, '', recipe.ground], ...ways];
       });
@@ -74,13 +74,13 @@ function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
   return `${tables.join('\n')}\n--curl prints commands to copy.\n`;
 }
 
-function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
+function describeWays(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
   const { operation, status, way, assume } = recipe;
   const flags = Object.entries(assume).map(([id, option]) => `--assume ${id}=${option}`);
   // Flags replace the first step, which chooses assumptions or a scenario.
   const { preset } = way;
-  const [, ...afterScenario] = listSteps(recipe, 'scenario').map(inWords);
-  const afterFlags = listSteps({ ...recipe, assume: {} }, 'state').map(inWords);
+  const [, ...afterScenario] = listSteps(recipe, 'scenario').map(describeStep);
+  const afterFlags = listSteps({ ...recipe, assume: {} }, 'state').map(describeStep);
   return {
     state: [...flags, ...afterFlags].join('; '),
     scenario:
@@ -91,7 +91,7 @@ function waysInWords(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
   };
 }
 
-function inWords({ method, path, headers, body, times }: RecipeStep): string {
+function describeStep({ method, path, headers, body, times }: RecipeStep): string {
   const key = headers.Authorization?.replace('Bearer ', '') ?? '';
   const type = headers['Content-Type'] ?? 'application/json';
   const isService = !path.startsWith('/__mock');

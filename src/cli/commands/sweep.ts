@@ -78,7 +78,7 @@ export const sweep: Command = async ({ flags, positionals: command, terminal }) 
   const runVariant = async (variant: Variant): Promise<VariantRun | undefined> => {
     const options = { assume: { ...assume, [variant.assumption]: variant.option } };
     const finishedRun = await run(options, timeout);
-    return finishedRun && variantRun(variant, finishedRun, baseline, flags.allow);
+    return finishedRun && judgeRun(variant, finishedRun, baseline, flags.allow);
   };
   const results = await runAll(variants, flags.jobs, runVariant, progress);
   const runs = results.filter((result) => result !== undefined);
@@ -147,7 +147,7 @@ async function runAll(
 /** A finding that depends on the speed of calls, which differs between runs. */
 const BY_SPEED = 'pointless-retry';
 
-function variantRun(
+function judgeRun(
   variant: Variant,
   { ending, seconds, output, findings }: SweepRun,
   baseline: SweepRun,

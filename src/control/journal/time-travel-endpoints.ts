@@ -61,7 +61,7 @@ export type Alternative = ValueOf<typeof ALTERNATIVE>;
 
 const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
 
-const NOBODY: ReadyReply = {
+const NO_CLIENT: ReadyReply = {
   send() {},
   onDisconnect(act) {
     act();
@@ -137,7 +137,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       if (request === undefined) return refuseDropped(exchange);
       const preference = await readPreference(request, await call.sandbox.read());
       const replayed = await call.sandbox.handle(request, preference);
-      if (isWaiting(replayed)) call.sandbox.holds.add(replayed, NOBODY);
+      if (isWaiting(replayed)) call.sandbox.holds.add(replayed, NO_CLIENT);
       return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
     }),
   }),
@@ -212,10 +212,10 @@ function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): bool
     Buffer.isBuffer(body) && Buffer.isBuffer(otherBody)
       ? body.equals(otherBody)
       : body === otherBody;
-  return isSame && comparable(one.headers) === comparable(other.headers);
+  return isSame && formatComparable(one.headers) === formatComparable(other.headers);
 }
 
-function comparable(headers: readonly string[]): string {
+function formatComparable(headers: readonly string[]): string {
   return headers
     .filter((_, at) => !/^(?:mock-basis|date)$/i.test(headers[at - (at % 2)] ?? ''))
     .join('\n');

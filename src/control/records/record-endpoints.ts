@@ -37,7 +37,7 @@ import {
   selectPage,
 } from './query.ts';
 
-interface Kind<Name extends CollectionName = CollectionName> {
+interface RecordKind<Name extends CollectionName = CollectionName> {
   readonly name: Name;
   /** Names its schema and its operations. */
   readonly record: string;
@@ -99,9 +99,9 @@ type RecordTypes<
   | EndpointTypes<`DELETE /${Name}/{id}`, undefined, undefined, undefined>;
 
 function createRecordEndpoints<Name extends CollectionName>(
-  kind: Kind<Name>,
+  kind: RecordKind<Name>,
 ): readonly Endpoint<RecordTypes<Name>>[];
-function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
+function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
   const { name, record, noun, example } = kind;
   const idName = ID_NAME[name];
   const fields: Fields = STORED_RECORDS[name];
@@ -148,7 +148,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
             return refuse('already_exists', 409, `${noun} with the ${idName} ${id} exists`);
           }
           const headers = { Location: `${mount}/${name}/${id}` };
-          return write(name, state, id, { [idName]: id, ...body }, { status: 201, headers });
+          return saveRecord(name, state, id, { [idName]: id, ...body }, { status: 201, headers });
         }),
     }),
     endpoint(`get${record}`, `GET ${one}`, {
@@ -169,7 +169,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
         edit(call, `replaced ${stripArticle(kind)} ${id}`, (state) => {
           const { body } = call;
           const status = state.store[name].has(id) ? 200 : 201;
-          return write(name, state, id, { [idName]: id, ...body }, { status });
+          return saveRecord(name, state, id, { [idName]: id, ...body }, { status });
         }),
       ),
     }),
@@ -185,7 +185,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
           const { body } = call;
           const before = state.store[name].get(id);
           if (before === undefined) return refuseRecord(kind, id);
-          return write(name, state, id, applyRecordChanges(fields, before, body));
+          return saveRecord(name, state, id, applyRecordChanges(fields, before, body));
         }),
       ),
     }),
@@ -210,7 +210,7 @@ function createRecordEndpoints(kind: Kind): readonly Endpoint[] {
   ];
 }
 
-function write<Name extends CollectionName>(
+function saveRecord<Name extends CollectionName>(
   name: Name,
   { store }: State,
   id: bigint,
@@ -233,13 +233,13 @@ function write<Name extends CollectionName>(
   };
 }
 
-function refuseRecord(kind: Kind, id: bigint): ControlReply {
+function refuseRecord(kind: RecordKind, id: bigint): ControlReply {
   const { name, notFound: code } = kind;
   const message = `there is no ${stripArticle(kind)} with the ${ID_NAME[name]} ${id}`;
   return refuse(code, 404, message);
 }
 
-function stripArticle({ noun }: Kind): string {
+function stripArticle({ noun }: RecordKind): string {
   return noun.replace(/^an? /, '');
 }
 

@@ -146,7 +146,9 @@ const CLOCK_SETTING = namedObject(
   { some: true },
 );
 
-const MOVE = object({ by: required(SHIFT, 'A duration. A negative one moves the clock back.') });
+const CLOCK_MOVE = object({
+  by: required(SHIFT, 'A duration. A negative one moves the clock back.'),
+});
 
 export const CLOCK_ENDPOINTS = [
   endpoint('getClock', 'GET /clock', {
@@ -173,7 +175,7 @@ export const CLOCK_ENDPOINTS = [
   endpoint('advanceClock', 'POST /clock/advance', {
     summary: 'Move the clock forward or back',
     description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
-    body: { shape: MOVE },
+    body: { shape: CLOCK_MOVE },
     example: { body: { by: 'P30D' } },
     replies: { 200: CLOCK },
     handle: (call) =>
