@@ -46,7 +46,13 @@ interface RecordKind<Name extends CollectionName = CollectionName> {
   readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
 }
 
-export const RECORD_ENDPOINTS = [
+/** Without a name, the published types would spell out each record at each of its endpoints. */
+export type RecordEndpoint =
+  | Endpoint<RecordTypes<'animals'>>
+  | Endpoint<RecordTypes<'inventory'>>
+  | Endpoint<RecordTypes<'orders'>>;
+
+export const RECORD_ENDPOINTS: readonly RecordEndpoint[] = [
   ...createRecordEndpoints({
     name: 'animals',
     record: 'Animal',
