@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/files.ts';
 import { startPetstoreMock } from '../../src/index.ts';
 import { MAIN } from '../helpers/command.ts';
-import { examplesProject } from '../helpers/examples-project.ts';
 import { blocks, readPage } from '../helpers/page.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
+import { examplesProject } from '../helpers/projects.ts';
 import { toolFile } from '../helpers/tools.ts';
 
 const node = process.execPath;

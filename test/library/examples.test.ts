@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { examplesProject } from '../helpers/examples-project.ts';
 import { runProgram } from '../helpers/program.ts';
+import { examplesProject } from '../helpers/projects.ts';
 
 // Only the quickest example; examples.endurance.ts runs the others.
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { typesProject } from '../helpers/types-project.ts';
+import { typesProject } from '../helpers/projects.ts';
 
 const NODE16 = { module: 'node16' };
 const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { typesProject } from '../helpers/types-project.ts';
+import { typesProject } from '../helpers/projects.ts';
 
 // Only the quickest settings; types.endurance.ts checks the others.
 

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { type RunningServer, startServer } from '../../../src/server.ts';
 import { CutProxy, MODES } from '../../helpers/cut-proxy.ts';
-import { FleetLoad } from '../../helpers/fleet-load.ts';
-import { type Outcome, startThree } from '../../helpers/fleet-processes.ts';
+import { FleetLoad, type Outcome, startThree } from '../../helpers/fleet.ts';
+
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 import { asker } from '../../helpers/wire.ts';
 
