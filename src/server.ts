@@ -18,8 +18,8 @@ import {
   type FindingsReport,
 } from './sandbox/coverage.ts';
 import type { CoverageReport } from './sandbox/report-shapes.ts';
+import type { OpenUpstream, Upstream } from './sandbox/state.ts';
 import type { Fleet } from './sandbox/storage.ts';
-import type { OpenUpstream, Upstream } from './sandbox/upstream.ts';
 import { createStart, loadBases, loadStore, type Start } from './scenario/sandbox-start.ts';
 import { isShipped } from './scenario/scenario-names.ts';
 import type { Scenario } from './scenario/scenario-shape.ts';

@@ -6,7 +6,7 @@ import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../contract/base-url.ts';
 import { DEFAULTS, LIMITS } from '../limits.ts';
 import { errorCode, UNTRUSTED_CERTIFICATE } from '../node-errors.ts';
-import type { UpstreamReply, UpstreamRequest } from '../sandbox/upstream.ts';
+import type { UpstreamReply, UpstreamRequest } from '../sandbox/state.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -9,7 +9,7 @@ import {
   type OpenUpstream,
   type Upstream,
   UpstreamError,
-} from '../sandbox/upstream.ts';
+} from '../sandbox/state.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../service/input.ts';
 import { createKeyring, NO_RATES } from '../service/keyring.ts';
 import { challenge, type ServiceState } from '../service/operation.ts';

@@ -8,7 +8,7 @@ import { needsService, readServiceState } from '../sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../sandbox/exchange.ts';
 import type { Preference } from '../sandbox/preference.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { type Upstream, UpstreamError } from '../sandbox/upstream.ts';
+import { type Upstream, UpstreamError } from '../sandbox/state.ts';
 import type { Call, RequestBody } from '../service/input.ts';
 import { AssumptionTrace, type Body, errorReply, type Reply } from '../service/reply.ts';
 import { onDisconnect } from './write.ts';

@@ -9,7 +9,7 @@ import type { Exchange, ServiceRequest } from './exchange.ts';
 import { dropFinal } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import type { Preference } from './preference.ts';
-import type { State } from './state.ts';
+import type { State, Upstream } from './state.ts';
 import {
   type EditText,
   type Emitter,
@@ -19,7 +19,6 @@ import {
   type Storage,
   StorageError,
 } from './storage.ts';
-import type { Upstream } from './upstream.ts';
 
 export interface ServerEvent {
   /** `hold` when a held reply has left, or never will. */

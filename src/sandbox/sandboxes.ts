@@ -6,7 +6,7 @@ import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
-import { initialState, type ResetPart, restart } from './state.ts';
+import { initialState, type ResetPart, restart, type Upstream } from './state.ts';
 import {
   BodyBudget,
   createLimitError,
@@ -16,7 +16,6 @@ import {
   type OpenedSandbox,
   type Storage,
 } from './storage.ts';
-import type { Upstream } from './upstream.ts';
 
 /** What all sandboxes of a server have in common, apart from what they start from. */
 export interface SandboxOptions {

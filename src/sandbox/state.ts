@@ -12,6 +12,7 @@ import { applyRecords, delayRule, override, type Start } from '../scenario/sandb
 import { WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
 import type { SavedScenario, Scenario } from '../scenario/scenario-shape.ts';
 import { type Clock, type Instant, REAL_CLOCK, readClock, setClock } from '../service/clock.ts';
+import type { Call } from '../service/input.ts';
 import {
   createKeyring,
   type KeyLists,
@@ -19,10 +20,10 @@ import {
   NO_RATES,
   type RateWindows,
 } from '../service/keyring.ts';
-import { type Representation, representationFor } from '../service/reply.ts';
+import type { ServiceState } from '../service/operation.ts';
+import { type Comparison, type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
 import { NO_RETRIES, type Retries } from './findings.ts';
-import type { Upstream } from './upstream.ts';
 
 export interface State {
   readonly store: Store;
@@ -58,6 +59,55 @@ export interface Settings extends Layers {
   readonly represent: Representation;
   readonly keys: Keyring;
   readonly rules: RuleBook;
+}
+
+export interface UpstreamRequest {
+  readonly method: string;
+  /** Below the base URL, as the client wrote it. */
+  readonly target: string;
+  /** Without `Host`. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | undefined;
+  /** Returns how to cancel. */
+  readonly onDisconnect: (act: () => void) => () => void;
+}
+
+export interface UpstreamReply {
+  readonly status: number;
+  readonly phrase: string;
+  readonly headers: readonly string[];
+  /** In its content coding. */
+  readonly content: Buffer;
+}
+
+export interface CompleteReply {
+  readonly status: number;
+  readonly headers: readonly string[];
+  /** Decoded. */
+  readonly body: Buffer | undefined;
+  readonly json: unknown;
+}
+
+export interface Upstream {
+  readonly url: string;
+  /** Sent in place of the client's. */
+  readonly key: string | undefined;
+  compare(serviceState: ServiceState, call: Call, reply: CompleteReply): Comparison;
+  /** Throws an UpstreamError if no whole reply comes. */
+  send(request: UpstreamRequest): Promise<UpstreamReply>;
+  close(): void;
+}
+
+export type OpenUpstream = (url: URL, key?: string) => Promise<Upstream>;
+
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+  readonly late: boolean;
+
+  constructor(message: string, late = false, options?: ErrorOptions) {
+    super(message, options);
+    this.late = late;
+  }
 }
 
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, retries: NO_RETRIES };

@@ -7,8 +7,7 @@ import {
 import { hostName, isLoopbackName } from '../../contract/base-url.ts';
 import { ASSUMPTION_VERDICT, findVerdict } from '../../deployment/check/check-report.ts';
 import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
-import { changeLayers } from '../../sandbox/state.ts';
-import type { Upstream } from '../../sandbox/upstream.ts';
+import { changeLayers, type Upstream } from '../../sandbox/state.ts';
 import { ASSUME, INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/settings-shapes.ts';
 import {
   advanceClock,

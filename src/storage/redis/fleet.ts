@@ -6,13 +6,13 @@ import { packageVersion } from '../../files.ts';
 import { DEFAULTS, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { Totals } from '../../sandbox/coverage.ts';
 import type { SandboxOptions } from '../../sandbox/sandboxes.ts';
+import type { OpenUpstream } from '../../sandbox/state.ts';
 import {
   createLimitError,
   type Fleet,
   type OpenedSandbox,
   StorageError,
 } from '../../sandbox/storage.ts';
-import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 import { parseRedisAddress, REDIS_ADDRESS_FORM } from './address.ts';

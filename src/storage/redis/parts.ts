@@ -1,8 +1,12 @@
 import { parseJson, writeJson } from '../../contract/json.ts';
 import { COLLECTIONS, type CollectionName, type StoredRecord } from '../../contract/records.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
-import { createSettings, type Settings, type State } from '../../sandbox/state.ts';
-import type { OpenUpstream } from '../../sandbox/upstream.ts';
+import {
+  createSettings,
+  type OpenUpstream,
+  type Settings,
+  type State,
+} from '../../sandbox/state.ts';
 import {
   readScenarioSource,
   SCENARIO_SOURCE,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Totals } from '../../sandbox/coverage.ts';
 import { type Exchange, isHeld } from '../../sandbox/exchange.ts';
-import { initialState, type State } from '../../sandbox/state.ts';
+import { initialState, type OpenUpstream, type State } from '../../sandbox/state.ts';
 import {
   Emitter,
   type OpenedSandbox,
@@ -10,7 +10,6 @@ import {
   type Storage,
   type Update,
 } from '../../sandbox/storage.ts';
-import type { OpenUpstream } from '../../sandbox/upstream.ts';
 import { changedParts, restorePart, writeExchange } from './parts.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisJournal } from './redis-journal.ts';

@@ -2,14 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { answer } from '../../../src/sandbox/answer.ts';
 import type { HeldExchange } from '../../../src/sandbox/exchange.ts';
-import { changeLayers, initialState, type State } from '../../../src/sandbox/state.ts';
+import {
+  changeLayers,
+  initialState,
+  type OpenUpstream,
+  type State,
+} from '../../../src/sandbox/state.ts';
 import {
   type Fleet,
   type SandboxEvent,
   type Storage,
   StorageError,
 } from '../../../src/sandbox/storage.ts';
-import type { OpenUpstream } from '../../../src/sandbox/upstream.ts';
 import { createStart, type Start } from '../../../src/scenario/sandbox-start.ts';
 import { currentInstant } from '../../../src/service/clock.ts';
 import { joinFleet } from '../../../src/storage/redis/fleet.ts';
