@@ -14,11 +14,7 @@ export type WireReply = Pick<SentReply, 'status' | 'headers' | 'body'>;
 
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
-/**
- * Breaks an exchange, after the replies to earlier requests of its connection.
- *
- * @param reply only a fault that replaces the reply needs none
- */
+/** Breaks an exchange, after the replies to earlier requests of its connection. */
 export function applyFault(
   fault: Fault,
   response: ServerResponse,

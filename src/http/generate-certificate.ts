@@ -20,11 +20,7 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 /** Clients reject a certificate from the future, and the clock of a container can run behind. */
 const CLOCK_SKEW_MS = 60 * 60 * 1000;
 
-/**
- * Generates a key and a self-signed certificate, both in PEM.
- *
- * @param names the names and addresses of the server; the first is the subject
- */
+/** @param names the names and addresses of the server; the first is the subject */
 export async function generateCertificate(
   names: readonly JsonGeneralName[],
 ): Promise<{ cert: string; key: string }> {

@@ -108,11 +108,7 @@ export function createListener(options: ListenerOptions): Listener {
 /** Each open connection with the response to its latest request. */
 type LatestResponses = Map<Socket, ServerResponse | undefined>;
 
-/**
- * Creates an HTTP server whose connections end after the replies that they owe.
- *
- * @param rejectionText the whole reply to what cannot be read
- */
+/** @param rejectionText the whole reply to what cannot be read */
 function createHttpServer(
   timeouts: Timeouts,
   certificate: Certificate | undefined,
@@ -192,7 +188,6 @@ function closeAfter(response: ServerResponse | undefined, socket: Socket, text: 
   closeWith(socket, isTooLate || socket.bytesRead === 0 ? '' : text);
 }
 
-/** Ends each connection after its latest reply, and those that are left when the time is over. */
 async function closeServer(
   server: Server,
   latest: LatestResponses,
@@ -215,14 +210,12 @@ function isUnderWay(response: ServerResponse | undefined): response is ServerRes
   return response !== undefined && !(response.writableFinished && response.socket === null);
 }
 
-/** Code, status and message of an Error after which the connection is closed. */
 type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string];
 
 /** Why a connection cannot go on: Node's error, or a code that is used below. */
 interface ConnectionError {
   readonly code?: string;
   readonly message?: string;
-  /** The bytes that were read last. */
   readonly rawPacket?: Buffer;
 }
 

@@ -29,11 +29,7 @@ export interface ServiceOptions {
   readonly pending: PendingResponses;
 }
 
-/**
- * Answers requests for the service's paths, and all others with 404.
- *
- * @param target the parsed target, if the caller has it
- */
+/** Answers requests for the service's paths, and all others with 404. */
 export type ServiceHandler = (
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -145,10 +141,7 @@ interface Location {
   readonly keyRefusal?: Reply;
 }
 
-/**
- * Finds the sandbox that a service request names: in its path, else in its key, else in its
- * `Mock-Sandbox` header. Without a name it is the default sandbox.
- */
+/** The path names the sandbox, else the key, else the header `Mock-Sandbox`, else it is the default one. */
 function locateSandbox(
   sandboxes: Sandboxes,
   inPath: string | undefined,
@@ -177,11 +170,7 @@ function locateSandbox(
   return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
 }
 
-/**
- * The sandbox of a name, created if it is new.
- *
- * @returns a refusal if the name is invalid or there are too many sandboxes
- */
+/** @returns a refusal if the name is invalid or there are too many sandboxes */
 export function getOrCreate(sandboxes: Sandboxes, name: string): Sandbox | Reply {
   if (!NAME_PATTERN.test(name)) return nameInvalid(sandboxes, name);
   return refuseTooMany(sandboxes, () => sandboxes.getOrCreate(name));

@@ -117,11 +117,7 @@ function suggestPath({ mount, below }: Target): string {
   return suggest(`${base}/${segments.join('/').toLowerCase()}`, candidates);
 }
 
-/**
- * The request of an exchange, to be answered again.
- *
- * @returns undefined if the journal has dropped its body
- */
+/** @returns undefined if the journal has dropped its body */
 export function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
   const { number, method, authorization, request, operation, target: whole } = exchange;
   if (isDropped(request)) return undefined;
@@ -147,8 +143,6 @@ export function recreateRequest(exchange: Exchange): ServiceRequest | undefined 
 }
 
 /**
- * Receives a request's body, up to `limit` bytes.
- *
  * @param received never called if the client leaves before the body is complete
  * @throws Error if a body parser of the embedding app has rounded a number
  */
@@ -187,7 +181,6 @@ export function receiveBody(
   request.on('data', onData).on('end', onEnd);
 }
 
-/** The body that a parser of the embedding app has already read. */
 function findParsedBody(request: IncomingMessage, limit: number): RequestBody {
   const body: unknown = 'body' in request ? request.body : undefined;
   if (body === undefined) return { kind: 'none' };

@@ -123,11 +123,7 @@ export function formatReply({ status, headers, body = '' }: SentReply): string {
  */
 export type Content = string | Buffer | Iterable<string> | ((response: ServerResponse) => void);
 
-/**
- * Writes a reply of the control API or a root.
- *
- * @param headers names and values in turn; the length of the content is added
- */
+/** @param headers names and values in turn; the length of the content is added */
 export function writeReply(
   response: ServerResponse,
   status: number,
