@@ -32,7 +32,8 @@ type ReplyId = Pick<PossibleReply, 'operation' | 'status'>;
 
 const replyKey = ({ operation, status }: ReplyId): string => `${operation} ${status}`;
 const assumedKey = (reply: ReplyId): string => `${replyKey(reply)} assumed`;
-const caseKey = (it: ReplyId & { readonly id: string }): string => `${replyKey(it)} ${it.id}`;
+const caseKey = (shown: ReplyId & { readonly id: string }): string =>
+  `${replyKey(shown)} ${shown.id}`;
 
 interface CountedReply {
   /** Undefined if only assumptions lead to the reply. */
@@ -49,7 +50,9 @@ interface CountedReply {
 const COUNTED = new Map(OPERATION_IDS.map((id) => [id, new Map<number, CountedReply>()]));
 for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
   const isDocumented = DOCUMENTED_REPLIES.includes(reply);
-  const cases = DOCUMENTED_CASES.filter((it) => isDocumented && replyKey(it) === replyKey(reply));
+  const cases = DOCUMENTED_CASES.filter(
+    (known) => isDocumented && replyKey(known) === replyKey(reply),
+  );
   COUNTED.get(reply.operation)?.set(reply.status, {
     documented: isDocumented ? [replyKey(reply)] : undefined,
     assumed: [assumedKey(reply)],
@@ -193,7 +196,9 @@ export class Totals implements TotalsState {
 
 /** Returns the earlier list if it has all, so that equal lists share memory. */
 function union(earlier: readonly string[] = NONE, later: readonly string[]): readonly string[] {
-  return later.every((it) => earlier.includes(it)) ? earlier : [...new Set([...earlier, ...later])];
+  return later.every((option) => earlier.includes(option))
+    ? earlier
+    : [...new Set([...earlier, ...later])];
 }
 
 export function isOfOperation({ code }: FindingText): boolean {
@@ -220,17 +225,16 @@ export function createFindingsReport({ counts, findings }: TotalsState): Finding
 }
 
 export function createCoverageReport(totals: Totals): CoverageReport {
-  const documented = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.get(replyKey(it)) }));
-  const added = ASSUMED_REPLIES.map((it) => ({ ...it, ...totals.get(assumedKey(it)) }));
+  const count = <T extends ReplyId>(replies: readonly T[], key: (reply: T) => string) =>
+    replies.map((reply) => ({ ...reply, ...totals.get(key(reply)) }));
+  const documented = count(DOCUMENTED_REPLIES, replyKey);
+  const cases = count(DOCUMENTED_CASES, caseKey).map(({ shows: _, ...shown }) => shown);
   // Few assumptions lead to a documented status: listed only if shown.
-  const twins = DOCUMENTED_REPLIES.map((it) => ({ ...it, ...totals.get(assumedKey(it)) }))
-    .filter(({ count }) => count > 0)
-    .map((twin) => ({ ...twin, grounds: twin.by ?? [] }));
-  const assumed = [...added, ...twins];
-  const cases = DOCUMENTED_CASES.map(({ shows: _, ...it }) => ({
-    ...it,
-    ...totals.get(caseKey(it)),
-  }));
+  const twins = count(DOCUMENTED_REPLIES, assumedKey).filter((twin) => twin.count > 0);
+  const assumed = [
+    ...count(ASSUMED_REPLIES, assumedKey),
+    ...twins.map((twin) => ({ ...twin, grounds: twin.by ?? [] })),
+  ];
   const shares = {
     documented: countShown(documented),
     cases: countShown(cases),

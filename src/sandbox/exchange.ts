@@ -117,14 +117,12 @@ export function isWaiting(exchange: Exchange): exchange is HeldExchange {
 
 const MAX_DECODED_BYTES = 16 * 1024 * 1024;
 
-const NONE: readonly never[] = [];
-
 export function describeHold({ name, ended, lasted }: Hold) {
   return { name, ended, lasted: lasted && roundDuration(lasted) };
 }
 
 export function findHoldFindings({ hold }: Exchange): readonly FindingText[] {
-  if (hold?.ended !== 'expired') return NONE;
+  if (hold?.ended !== 'expired') return [];
   const seconds = Number(((hold.lasted ?? 0) / 1000).toPrecision(2));
   const message = `The hold "${hold.name}" was not released; its reply was sent after ${seconds} s.`;
   return [{ code: 'unreleased-hold', message }];

@@ -9,7 +9,7 @@ import type { Exchange, ServiceRequest } from './exchange.ts';
 import { dropFinal } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import type { Preference } from './preference.ts';
-import type { State, Upstream } from './state.ts';
+import type { State } from './state.ts';
 import {
   type EditText,
   type Emitter,
@@ -29,8 +29,6 @@ export interface ServerEvent {
 
 export interface ServerContext extends JournalContext, HoldContext {
   readonly events: Emitter<ServerEvent>;
-  /** Answers in place of the mock at first. */
-  readonly upstream: Upstream | undefined;
 }
 
 export interface Edited<T> {

@@ -52,7 +52,6 @@ export class Sandboxes {
   readonly upstream: Upstream | undefined;
   readonly #context: ServerContext;
   readonly #parts: SandboxParts;
-  readonly #fleet: Fleet | undefined;
   readonly #named = new Map<string, Sandbox>();
   /** In a fleet: by this server. */
   readonly #served = new Totals();
@@ -67,14 +66,12 @@ export class Sandboxes {
       past: new Totals(),
       events: this.events,
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
-      upstream: parts.upstream,
       holding: new Set(),
       isStopping: false,
     };
     this.upstream = parts.upstream;
     this.#start = start;
     this.#parts = parts;
-    this.#fleet = parts.fleet;
     this.default = this.#open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
     this.#named.set(STAGING_SANDBOX, this.#open(STAGING_SANDBOX));
@@ -87,7 +84,8 @@ export class Sandboxes {
 
   #open(name: string, mayCreate = true): Sandbox {
     const opened = this.#describe(name, mayCreate);
-    const storage = this.#fleet?.open(opened) ?? this.#parts.openStorage(opened, this.#context);
+    const storage =
+      this.#parts.fleet?.open(opened) ?? this.#parts.openStorage(opened, this.#context);
     return new Sandbox(name, opened.start, storage, this.#context);
   }
 
@@ -103,10 +101,10 @@ export class Sandboxes {
     if (known !== undefined) return known;
     // A fleet counts its own.
     const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
-    if (isFull && this.#fleet === undefined) throw createLimitError(this.max, name);
+    if (isFull && this.#parts.fleet === undefined) throw createLimitError(this.max, name);
     const sandbox = this.#open(name);
     this.#named.set(name, sandbox);
-    if (this.#fleet !== undefined && this.#named.size > MAX_IN_MEMORY) {
+    if (this.#parts.fleet !== undefined && this.#named.size > MAX_IN_MEMORY) {
       // Drops the one opened first; its next use reads it again.
       const [, , oldest = name] = this.#named.keys();
       this.#named.delete(oldest);
@@ -122,13 +120,10 @@ export class Sandboxes {
       return known ?? this.getOrCreate(name);
     }
     const { initial } = this.#describe(name, false);
-    const check = checkKey(
-      initial.settings.keys,
-      authorization,
-      readServiceState(initial, Date.now()),
-    );
+    const serviceState = readServiceState(initial, Date.now());
+    const check = checkKey(serviceState.keys, authorization, serviceState);
     if (check.ok) return this.getOrCreate(name);
-    return this.#fleet === undefined ? check : this.#open(name, false);
+    return this.#parts.fleet === undefined ? check : this.#open(name, false);
   }
 
   [Symbol.iterator](): Iterator<Sandbox> {
@@ -139,7 +134,7 @@ export class Sandboxes {
   async create(name: string): Promise<Sandbox | undefined> {
     if (PERMANENT_SANDBOXES.includes(name)) return undefined;
     const opened = this.#describe(name, true);
-    const isNew = (await this.#fleet?.create(opened)) ?? !this.#named.has(name);
+    const isNew = (await this.#parts.fleet?.create(opened)) ?? !this.#named.has(name);
     return isNew ? this.getOrCreate(name) : undefined;
   }
 
@@ -148,8 +143,8 @@ export class Sandboxes {
     if (PERMANENT_SANDBOXES.includes(name)) return false;
     const sandbox = this.#named.get(name);
     if (unusedFor > 0 && sandbox !== undefined && sandbox.unused < unusedFor) return false;
-    if (this.#fleet !== undefined) {
-      if (!(await this.#fleet.delete(name, unusedFor))) return false;
+    if (this.#parts.fleet !== undefined) {
+      if (!(await this.#parts.fleet.delete(name, unusedFor))) return false;
     } else {
       if (sandbox === undefined) return false;
       this.#context.past.merge(await sandbox.journal.totals());
@@ -162,8 +157,9 @@ export class Sandboxes {
 
   /** In milliseconds, by name. Throws a StorageError. */
   async unused(): Promise<ReadonlyMap<string, number>> {
-    const unused = await this.#fleet?.unused();
-    if (unused === undefined) return new Map(Array.from(this, (it) => [it.name, it.unused]));
+    const unused = await this.#parts.fleet?.unused();
+    if (unused === undefined)
+      return new Map(Array.from(this, ({ name, unused }) => [name, unused]));
     for (const name of [...this.#named.keys()]) {
       if (!unused.has(name) && !PERMANENT_SANDBOXES.includes(name)) this.#named.delete(name);
     }
@@ -174,17 +170,17 @@ export class Sandboxes {
 
   /** Does not count as using it. */
   find(name: string): Sandbox | undefined {
-    return this.#named.get(name) ?? (this.#fleet && this.#open(name, false));
+    return this.#named.get(name) ?? (this.#parts.fleet && this.#open(name, false));
   }
 
   /** With deleted sandboxes and cleared journals. */
   async totals(): Promise<Totals> {
-    return this.#fleet?.totals() ?? this.served;
+    return this.#parts.fleet?.totals() ?? this.served;
   }
 
   /** By this server. */
   get served(): Totals {
-    if (this.#fleet !== undefined) return this.#served;
+    if (this.#parts.fleet !== undefined) return this.#served;
     const totals = new Totals();
     totals.merge(this.#context.past);
     for (const { journal } of this) {

@@ -164,7 +164,7 @@ export function activate(
   { wall }: Pick<Instant, 'wall'>,
 ): State {
   const before = state.settings.active;
-  const active = scenarios.map((wanted) => before.find((it) => isSame(it, wanted)) ?? wanted);
+  const active = scenarios.map((wanted) => before.find((known) => isSame(known, wanted)) ?? wanted);
   const added = active.filter((scenario) => !before.includes(scenario));
   const ended = before.filter((scenario) => !active.includes(scenario));
   const clock = added.reduce((now, scenario) => setClock(now, scenario.clock, wall), state.clock);
