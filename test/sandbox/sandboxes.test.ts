@@ -1,67 +1,54 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { serverFor } from '../helpers/deployment.ts';
 import { drawRequests } from '../helpers/drawn-requests.ts';
-import { temporaryFolder } from '../helpers/folder.ts';
-import { type Ask, asker } from '../helpers/wire.ts';
-
-const folder = temporaryFolder();
+import { type Ask, asker, fixtureFile } from '../helpers/wire.ts';
 
 /** Sends a request to a path that may name a sandbox. */
 const ask = (port: number, ...sent: Parameters<Ask>) => asker(port, '')(...sent);
+
+async function listNames(port: number): Promise<string[]> {
+  const { json } = await ask(port, 'GET', '/__mock/sandboxes');
+  return Object(json).map(({ name }: { name: string }) => name);
+}
 
 test('a sandbox that nobody uses is removed in the log, and its coverage stays', async () => {
   const notices: string[] = [];
   const { port, coverage } = await serverFor({
     sandboxIdle: 100,
-    onNotice: (it) => notices.push(it),
+    onNotice: (notice) => notices.push(notice),
   });
   await ask(port, 'GET', '/~idle/v1/store/orders');
   await ask(port, 'POST', '/__mock/sandboxes', { body: { name: 'unused' } });
   await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' });
   await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(2);
   expect(notices.join()).toMatch(/^removed sandbox idle: .*,removed sandbox unused: /);
-  const { json } = await ask(port, 'GET', '/__mock/sandboxes');
-  const names = Object(json).map(({ name }: { name: string }) => name);
-  expect(names).toEqual(['default', 'staging']);
+  expect(await listNames(port)).toEqual(['default', 'staging']);
   const shown = coverage().documented.find(
     (it) => it.operation === 'listOrders' && it.status === 200,
   );
   expect(shown?.count).toBe(1);
 });
 
-test('a sandbox whose client waits for a held reply is in use', async () => {
-  const file = join(folder, 'held.json');
-  writeFileSync(file, '{"rules":[{"on":"listPets","hold":true}]}');
-  const [notices, held]: [string[], string[]] = [[], []];
+test.each([
+  ['held', { hold: true }],
+  ['delayed', { delay: 1500 }],
+])('a sandbox whose client waits for a %s reply is in use', async (name, effect) => {
+  const [notices, seen]: [string[], string[]] = [[], []];
   const { port } = await serverFor({
     sandboxIdle: 100,
-    scenarios: [file],
-    onNotice: (it) => notices.push(it),
-    observe: (name, { hold }) => hold && held.push(name),
+    scenarios: [fixtureFile({ rules: [{ on: 'listPets', ...effect }] })],
+    onNotice: (notice) => notices.push(notice),
+    observe: (sandbox) => seen.push(sandbox),
   });
-  const list = ask(port, 'GET', '/~waiting/v1/pets');
-  await expect.poll(() => held, { timeout: 10_000 }).toEqual(['waiting']);
+  const list = ask(port, 'GET', `/~${name}/v1/pets`);
+  await expect.poll(() => seen, { timeout: 10_000 }).toEqual([name]);
   await ask(port, 'GET', '/~later/v1/store/orders');
-  await expect.poll(() => notices.join(), { timeout: 10_000 }).toMatch(/^removed sandbox later: /);
-  await ask(port, 'POST', '/~waiting/__mock/holds/release');
+  await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(1);
+  await ask(port, 'POST', `/~${name}/__mock/holds/release`);
   expect((await list).status).toBe(200);
-  await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(2);
-  expect(notices[1]).toMatch(/^removed sandbox waiting: /);
-});
-
-test('a sandbox whose client waits for a delayed reply is in use', async () => {
-  const file = join(folder, 'delayed.json');
-  writeFileSync(file, '{"rules":[{"on":"listPets","delay":1500}]}');
-  const notices: string[] = [];
-  const onNotice = (it: string) => notices.push(it);
-  const { port } = await serverFor({ sandboxIdle: 100, scenarios: [file], onNotice });
-  const list = ask(port, 'GET', '/~delayed/v1/pets');
-  await ask(port, 'GET', '/~later/v1/store/orders');
-  await list;
   expect(notices.join()).toMatch(/^removed sandbox later: [^,]*$/);
-  await expect.poll(() => notices.at(1), { timeout: 10_000 }).toMatch(/^removed sandbox delayed: /);
+  await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(2);
+  expect(notices[1]).toMatch(new RegExp(`^removed sandbox ${name}: `));
 });
 
 describe('a sandbox', () => {
@@ -133,14 +120,9 @@ describe('a sandbox', () => {
       expect((await ask(port, 'OPTIONS', `/~${name}/v1/pets`, { key: 'no' })).status).toBe(204);
       expect((await ask(port, 'GET', `/~${name}/v1/no`, { key: 'no' })).status).toBe(404);
     }
-    const names = async () => {
-      const { json } = await ask(port, 'GET', '/__mock/sandboxes');
-      return Object(json).map(({ name }: { name: string }) => name);
-    };
-    expect(await names()).toEqual(['default', 'staging']);
+    expect(await listNames(port)).toEqual(['default', 'staging']);
     expect((await ask(port, 'GET', '/~three/v1/pets')).status).toBe(200);
-    expect(await names()).toEqual(['default', 'staging', 'three']);
-    // The default sandbox records the refusals.
+    expect(await listNames(port)).toEqual(['default', 'staging', 'three']);
     const journal = await ask(port, 'GET', '/__mock/requests?status=401');
     expect(Object(journal.json).exchanges.map(({ target }: { target: string }) => target)).toEqual(
       ['one', 'two', 'three'].flatMap((name) => [`/~${name}/v1/pets`, '/v1/pets']),
