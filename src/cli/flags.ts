@@ -21,7 +21,7 @@ import {
 } from '../option-kinds.ts';
 import { forChoosers, forServers, OPTION_GROUPS } from '../options.ts';
 import { FINDING_CODE_NAMES } from '../sandbox/report-shapes.ts';
-import { KEEPABLE } from '../sandbox/state.ts';
+import { RESET_PARTS } from '../sandbox/state.ts';
 import { ASSUME } from '../scenario/settings-shapes.ts';
 import { object } from '../shape/objects.ts';
 import { FIELD_SHAPES } from '../shape/record-shapes.ts';
@@ -121,8 +121,8 @@ export const FLAG_GROUPS = {
     ...OPTION_GROUPS['Control API'],
     none: forCtl(SWITCH, 'Deactivate all scenarios (use).'),
     keep: forCtl(
-      words('WHAT', list(choice(KEEPABLE))),
-      `Keep ${joinWords(KEEPABLE, 'or')} (reset); by default your own scenarios.`,
+      words('WHAT', list(choice(RESET_PARTS))),
+      `Keep ${joinWords(RESET_PARTS, 'or')} (reset); by default your own scenarios.`,
     ),
     follow: forCtl(SWITCH, 'Print exchanges as they happen (requests).'),
   },

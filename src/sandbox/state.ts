@@ -190,7 +190,7 @@ function isSame(one: Scenario, other: Scenario): boolean {
 }
 
 /** `journal` includes coverage and findings. */
-export const KEEPABLE = [
+export const RESET_PARTS = [
   'store',
   'scenario',
   'own-scenarios',
@@ -199,7 +199,7 @@ export const KEEPABLE = [
   'journal',
 ] as const;
 
-export type ResetPart = (typeof KEEPABLE)[number];
+export type ResetPart = (typeof RESET_PARTS)[number];
 
 export function restart(
   state: State,

@@ -8,7 +8,7 @@ import {
   activate,
   changeLayers,
   initialState,
-  KEEPABLE,
+  RESET_PARTS,
   restart,
   type State,
 } from '../../src/sandbox/state.ts';
@@ -98,7 +98,7 @@ const edits: fc.Arbitrary<(state: State) => State> = fc.oneof(
     return { ...state, clock: advanceClock(state.clock, by, NOW.wall) ?? state.clock };
   }),
   fc
-    .subarray([...KEEPABLE])
+    .subarray([...RESET_PARTS])
     .map((kept) => (state: State) => restart(state, origin, undefined, NOW, new Set(kept))),
   fc.constantFrom(fixture, otherStore).map((store) => (state: State) => ({ ...state, store })),
   fc.constantFrom('a', 'b').map((name) => (state: State) => {

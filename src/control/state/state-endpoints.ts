@@ -1,7 +1,13 @@
 import type { StoredRecord } from '../../contract/records.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
-import { KEEPABLE, type ResetPart, restart, withEntry, withoutEntry } from '../../sandbox/state.ts';
+import {
+  RESET_PARTS,
+  type ResetPart,
+  restart,
+  withEntry,
+  withoutEntry,
+} from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import type { JsonRecord } from '../../shape/record-shapes.ts';
@@ -49,7 +55,7 @@ const DEFAULT_KEPT: readonly ResetPart[] = ['own-scenarios'];
 
 const RESET = object({
   keep: optional(
-    list(choice(KEEPABLE)),
+    list(choice(RESET_PARTS)),
     `What the reset does not change; \`${JSON.stringify(DEFAULT_KEPT)}\` by default.`,
   ),
 });
