@@ -2,7 +2,7 @@ import type { CollectionName } from '../contract/records.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { Totals } from './coverage.ts';
 import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
-import type { ExchangeFilter } from './exchange-filter.ts';
+import { type ExchangeFilter, passes } from './exchange-filter.ts';
 import type { State } from './state.ts';
 
 export interface EditText {
@@ -56,6 +56,46 @@ export interface Journal {
   /** Undefined if forgotten. */
   remembered(number: number): RememberedStates | undefined;
   lastEdit(): RememberedEdit | undefined;
+}
+
+/** Whether a query means held replies: there can be more than the journal keeps. */
+export function includesHeld({ filter = {} }: JournalQuery): boolean {
+  return filter.hold !== undefined || filter.held === true;
+}
+
+/**
+ * Selects exchanges of a journal.
+ *
+ * @param kept the newest first
+ * @param held the oldest first
+ */
+export function selectExchanges(
+  { number, size, dropped }: JournalSize,
+  kept: Iterable<Exchange>,
+  held: readonly HeldExchange[],
+  query: JournalQuery,
+): JournalPage {
+  const { filter = {}, limit = Number.POSITIVE_INFINITY } = query;
+  const oldest = number - size + 1;
+  const exchanges: Exchange[] = [];
+  let total = 0;
+  let oldestAt = Number.POSITIVE_INFINITY;
+  const take = (exchange: Exchange): void => {
+    if (!passes(exchange, filter)) return;
+    total += 1;
+    if (total <= limit) exchanges.push(exchange);
+  };
+  for (const exchange of kept) {
+    take(exchange);
+    oldestAt = exchange.at;
+  }
+  if (includesHeld(query)) {
+    for (const exchange of held.toReversed()) if (exchange.number < oldest) take(exchange);
+  }
+  const { from = Number.NEGATIVE_INFINITY, after = 0 } = filter;
+  // No dropped exchange can match, as long as the clock was not set back.
+  const isComplete = dropped === 0 || from > oldestAt || after >= oldest - 1;
+  return { exchanges, total, dropped, number, isComplete };
 }
 
 export interface RememberedStates {

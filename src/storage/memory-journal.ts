@@ -2,19 +2,19 @@ import { COLLECTIONS } from '../contract/records.ts';
 import { Totals } from '../sandbox/coverage.ts';
 import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from '../sandbox/exchange.ts';
 import type { State } from '../sandbox/state.ts';
-import type {
-  Edit,
-  EditText,
-  Journal,
-  JournalContext,
-  JournalPage,
-  JournalQuery,
-  JournalSize,
-  RememberedEdit,
-  RememberedStates,
+import {
+  type Edit,
+  type EditText,
+  type Journal,
+  type JournalContext,
+  type JournalPage,
+  type JournalQuery,
+  type JournalSize,
+  type RememberedEdit,
+  type RememberedStates,
+  selectExchanges,
 } from '../sandbox/storage.ts';
 import { countChanges } from '../store/store.ts';
-import { selectExchanges } from './select-exchanges.ts';
 
 /** Bytes of bodies that a journal keeps. */
 const MAX_JOURNAL_BODY_BYTES = 16 * 1024 * 1024;

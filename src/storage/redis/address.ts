@@ -1,9 +1,7 @@
 import { hostName, readCredentials } from '../../contract/base-url.ts';
 
-/** Where a Redis is, as `--shared` names it. */
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
-/** The form of an address, in words. */
 export const REDIS_ADDRESS_FORM = 'redis://[USER:PASSWORD@]HOST[:PORT][/DB] or rediss://…';
 
 /** Reads an address; undefined if it is none. */

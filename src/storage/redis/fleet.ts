@@ -7,18 +7,22 @@ import { DEFAULTS, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { Totals } from '../../sandbox/coverage.ts';
 import type { SandboxOptions } from '../../sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../../sandbox/state.ts';
-import {
-  createLimitError,
-  type Fleet,
-  type OpenedSandbox,
-  StorageError,
-} from '../../sandbox/storage.ts';
+import { type Fleet, type OpenedSandbox, StorageError } from '../../sandbox/storage.ts';
 import type { Start } from '../../scenario/sandbox-start.ts';
 import { storeText } from '../../store/store-text.ts';
 import { parseRedisAddress, REDIS_ADDRESS_FORM } from './address.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { parseFields, parseTotals } from './redis-journal.ts';
-import { ADD_PAST, DELETE, ENTER, sandboxKeys, UNUSED } from './scripts.ts';
+import {
+  ADD_PAST,
+  DELETE,
+  PAST,
+  type RedisHash,
+  SANDBOXES,
+  START,
+  sandboxKeys,
+  UNUSED,
+} from './scripts.ts';
 import { type FleetContext, RedisStorage } from './storage.ts';
 
 interface FleetOptions {
@@ -32,14 +36,6 @@ interface FleetOptions {
   };
 }
 
-/** What the fleet started from, the names of its sandboxes, and the totals of what is gone. */
-const START = 'petstore-mock:{directory}:start';
-const SANDBOXES = 'petstore-mock:{directory}:sandboxes';
-const PAST = 'petstore-mock:{directory}:past';
-
-/** What the fleet started from comes after a random id, which tells when Redis has lost everything. */
-const START_ID_LENGTH = 36;
-
 /**
  * Joins the servers that share their sandboxes through a Redis.
  *
@@ -51,7 +47,7 @@ export async function joinFleet(options: FleetOptions): Promise<Fleet> {
   const redis = new RedisConnection(address, options.options.onNotice);
   try {
     const fleet = new RedisFleet(redis, options);
-    await fleet.enter('');
+    await fleet.agree();
     return fleet;
   } catch (error) {
     redis.close();
@@ -59,30 +55,38 @@ export async function joinFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-class RedisFleet implements Fleet, FleetContext {
-  readonly redis: RedisConnection;
-  readonly capacity: number;
-  readonly maxHold: number;
-  readonly openUpstream: OpenUpstream;
-  readonly #options: FleetOptions;
-  #disagreement: string | undefined;
-  id = '';
+class RedisFleet implements Fleet {
+  readonly #redis: RedisConnection;
+  readonly #settings: FleetSettings;
+  readonly #context: FleetContext;
 
-  constructor(redis: RedisConnection, options: FleetOptions) {
-    this.redis = redis;
-    this.capacity = options.options.journal ?? DEFAULTS.journal;
-    this.maxHold = options.options.maxHold ?? DEFAULTS.maxHold;
-    this.openUpstream = options.openUpstream;
-    this.#options = options;
+  constructor(
+    redis: RedisConnection,
+    { settings, maxSandboxes, openUpstream, options }: FleetOptions,
+  ) {
+    this.#redis = redis;
+    this.#settings = settings;
+    const start = JSON.stringify(settings);
+    this.#context = {
+      redis,
+      start,
+      id: shortHash([start]),
+      capacity: options.journal ?? DEFAULTS.journal,
+      maxHold: options.maxHold ?? DEFAULTS.maxHold,
+      maxSandboxes,
+      openUpstream,
+      disagreement: undefined,
+      agree: () => this.agree(),
+      keepPast: (totals) => this.#keepPast(totals),
+    };
   }
 
-  /** Why no sandbox can be used: Redis cannot be reached, or has another fleet. */
   get problem(): string | undefined {
-    return this.redis.problem ?? this.#disagreement;
+    return this.#redis.problem ?? this.#context.disagreement;
   }
 
   open(sandbox: OpenedSandbox): RedisStorage {
-    return new RedisStorage(sandbox, this);
+    return new RedisStorage(sandbox, this.#context);
   }
 
   create(sandbox: OpenedSandbox): Promise<boolean> {
@@ -90,83 +94,53 @@ class RedisFleet implements Fleet, FleetContext {
   }
 
   async delete(name: string, unusedFor: number): Promise<boolean> {
-    const args = [this.redis.channelName(name), `${unusedFor}`];
-    const totals = await this.redis.eval(DELETE, 'writes', Object.values(sandboxKeys(name)), args);
-    if (!Array.isArray(totals)) return false;
-    await this.#leave(name);
-    await this.keepPast(totals.map(String));
+    const keys = [...Object.values(sandboxKeys(name)), SANDBOXES];
+    const args = [name, this.#redis.channelName(name), `${unusedFor}`];
+    const totals = await this.#redis.eval(DELETE, 'writes', keys, args);
+    if (totals === null) return false;
+    await this.#keepPast(JSON.parse(String(totals)));
     return true;
   }
 
-  /** Also takes names of sandboxes off that are gone, such as those that Redis has evicted. */
   async unused(): Promise<ReadonlyMap<string, number>> {
-    const unused = new Map<string, number>();
-    const look = async (name: string): Promise<void> => {
-      const milliseconds = await this.redis.eval(UNUSED, 'reads', [sandboxKeys(name).state]);
-      if (milliseconds === null) await this.#leave(name);
-      else unused.set(name, Number(milliseconds));
-    };
-    await Promise.all((await this.#names()).map(look));
-    return new Map([...unused].sort(([one], [two]) => (one < two ? -1 : 1)));
+    const json = await this.#redis.eval(UNUSED, 'reads', [SANDBOXES], PERMANENT_SANDBOXES);
+    const unused: Readonly<Record<string, number>> = JSON.parse(String(json));
+    return new Map(Object.entries(unused).sort(([one], [two]) => (one < two ? -1 : 1)));
   }
 
   async totals(): Promise<Totals> {
-    const keys = [PAST, ...(await this.#names()).map((name) => sandboxKeys(name).totals)];
-    const all = await Promise.all(keys.map((key) => this.redis.run(['HGETALL', key], 'reads')));
+    const names = [...PERMANENT_SANDBOXES, ...(await this.unused()).keys()];
+    const keys = [PAST, ...Array.from(new Set(names), (name) => sandboxKeys(name).totals)];
+    const all = await Promise.all(keys.map((key) => this.#redis.run(['HGETALL', key], 'reads')));
     const totals = new Totals();
     for (const fields of all) totals.merge(parseTotals(parseFields(fields)));
     return totals;
   }
 
   close(): void {
-    this.redis.close();
+    this.#redis.close();
   }
 
-  async enter(name: string): Promise<void> {
-    const { settings, maxSandboxes, options } = this.#options;
-    const args = [crypto.randomUUID(), JSON.stringify(settings), name, `${maxSandboxes}`];
-    const keys = [START, SANDBOXES];
-    const reply = await this.redis.eval(ENTER, 'reads', keys, [...args, ...PERMANENT_SANDBOXES]);
-    const [first, hasRoom] = Array.isArray(reply) ? reply : [];
-    this.#compare(JSON.parse(first.slice(START_ID_LENGTH)));
-    const id = first.slice(0, START_ID_LENGTH);
-    if (this.id !== '' && this.id !== id) {
-      options.onNotice?.(
-        `${this.redis.address.shown} has lost data; sandboxes that it lost start anew`,
-      );
-    }
-    this.id = id;
-    if (hasRoom !== 1) throw createLimitError(maxSandboxes, name);
-  }
-
-  async keepPast(totals: readonly string[]): Promise<void> {
-    // They are missing in reports if Redis fails just now.
-    const past = JSON.stringify(parseTotals(parseFields(totals)));
-    await this.redis.eval(ADD_PAST, 'writes', [PAST], [past]).catch(() => {});
-  }
-
-  /** The directory follows the sandbox, which can have been created again. */
-  async #leave(name: string): Promise<void> {
-    await this.redis.run(['SREM', SANDBOXES, name], 'reads');
-    const isThere = await this.redis.run(['EXISTS', sandboxKeys(name).state], 'reads');
-    if (isThere === 1) await this.redis.run(['SADD', SANDBOXES, name], 'reads');
-  }
-
-  async #names(): Promise<readonly string[]> {
-    const names = await this.redis.run(['SMEMBERS', SANDBOXES], 'reads');
-    return [...new Set<string>(Array.isArray(names) || names instanceof Set ? names : [])];
-  }
-
-  #compare(first: FleetSettings): void {
-    const different = settingDifferences(first, this.#options.settings);
-    this.#disagreement = undefined;
+  /** @throws StorageError if the fleet started with other settings */
+  async agree(): Promise<void> {
+    const { start } = this.#context;
+    await this.#redis.run(['SETNX', START, start], 'reads');
+    const first = (await this.#redis.run(['GET', START], 'reads')) ?? start;
+    const different = settingDifferences(JSON.parse(String(first)), this.#settings);
+    this.#context.disagreement = undefined;
     if (different.length === 0) return;
-    this.#disagreement = [
-      `the servers on ${this.redis.address.shown} started with other settings`,
+    this.#context.disagreement = [
+      `the servers on ${this.#redis.address.shown} started with other settings`,
       ...different,
       'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
     ].join('\n');
-    throw new StorageError(this.#disagreement);
+    throw new StorageError(this.#context.disagreement);
+  }
+
+  /** They are missing in reports if Redis fails just now. */
+  async #keepPast(totals: RedisHash): Promise<void> {
+    const past = JSON.stringify(parseTotals(totals));
+    await this.#redis.eval(ADD_PAST, 'writes', [PAST], [past]).catch(() => {});
   }
 }
 

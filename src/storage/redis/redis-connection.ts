@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { StorageError } from '../../sandbox/storage.ts';
@@ -11,6 +10,7 @@ import {
   openClient,
   type RedisClient,
 } from './client.ts';
+import type { Script } from './scripts.ts';
 
 /** How long a command waits for a Redis that is away. */
 const RECONNECT_TIMEOUT_MS = 5000;
@@ -22,10 +22,7 @@ const REPLY_TIMEOUT_MS = 3000;
 const RETRY_AFTER_MS = 100;
 
 /** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
-const RETRYABLE = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY)\b|-READONLY\b/;
-
-/** The hashes of scripts. */
-const HASHES = new Map<string, string>();
+const RETRYABLE = /^(?:LOADING|MASTERDOWN|BUSY|READONLY)\b|-READONLY\b/;
 
 /** Whether a command can be repeated if its connection breaks, so that nobody knows whether it was run. */
 export type Effect = 'reads' | 'writes';
@@ -73,7 +70,7 @@ export class RedisConnection {
    * @throws StorageError if Redis refuses it, cannot be reached for some seconds, or goes away while it
    *   may run a command that writes
    */
-  async run(args: readonly string[], effect: Effect, script?: string): Promise<unknown> {
+  async run(args: readonly string[], effect: Effect, script?: Script): Promise<unknown> {
     // Commands that come long after Redis was lost do not wait for it again.
     const until =
       (this.#client === undefined ? this.#downSince : performance.now()) + RECONNECT_TIMEOUT_MS;
@@ -95,7 +92,7 @@ export class RedisConnection {
           throw new StorageError(why, { isOutcomeUnknown: !canRepeat });
         }
         if (script !== undefined && error.message.startsWith('NOSCRIPT')) {
-          command = ['EVAL', script, ...args.slice(2)];
+          command = ['EVAL', script.text, ...args.slice(2)];
           continue;
         }
         const message = error.message.replace(/\.? script: .*$/s, '');
@@ -111,14 +108,16 @@ export class RedisConnection {
 
   /** Runs a script, as `run` does. Redis knows it by its hash. */
   eval(
-    script: string,
+    script: Script,
     effect: Effect,
     keys: readonly string[],
     args: readonly string[] = [],
   ): Promise<unknown> {
-    const hash = HASHES.get(script) ?? createHash('sha1').update(script).digest('hex');
-    HASHES.set(script, hash);
-    return this.run(['EVALSHA', hash, String(keys.length), ...keys, ...args], effect, script);
+    return this.run(
+      ['EVALSHA', script.hash, String(keys.length), ...keys, ...args],
+      effect,
+      script,
+    );
   }
 
   /** Follows a channel, through losses of the connection. Never rejects. */

@@ -5,18 +5,19 @@ import {
   type HeldExchange,
   isHeld,
 } from '../../sandbox/exchange.ts';
-import type {
-  Emitter,
-  Journal,
-  JournalPage,
-  JournalQuery,
-  JournalSize,
-  SandboxEvent,
+import {
+  type Emitter,
+  includesHeld,
+  type Journal,
+  type JournalPage,
+  type JournalQuery,
+  type JournalSize,
+  type SandboxEvent,
+  selectExchanges,
 } from '../../sandbox/storage.ts';
-import { includesHeld, selectExchanges } from '../select-exchanges.ts';
 import { parseExchange, writeExchange } from './parts.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
-import { END_HOLD, READ, sandboxKeys } from './scripts.ts';
+import { END_HOLD, READ, type RedisHash, sandboxKeys } from './scripts.ts';
 
 /** Exchanges that one reply of Redis has: a slow connection must not be silent for long. */
 const PAGE = 100;
@@ -64,7 +65,7 @@ export class RedisJournal implements Journal {
       const page = await this.#read(Math.max(oldest, to - PAGE + 1), to);
       exchanges.push(...page.exchanges.reverse());
     }
-    const held = includesHeld(filter) ? await this.held() : [];
+    const held = includesHeld(query) ? await this.held() : [];
     return selectExchanges(size, exchanges, held, query);
   }
 
@@ -84,7 +85,7 @@ export class RedisJournal implements Journal {
 
   async held(): Promise<readonly HeldExchange[]> {
     const fields = parseFields(await this.#redis.run(['HGETALL', this.#keys.held], 'reads'));
-    return fields
+    return Object.entries(fields)
       .map(([number, text]) => this.#restore(text, Number(number)))
       .filter(isHeld)
       .filter(({ hold }) => hold.ended === undefined)
@@ -188,25 +189,23 @@ export class RedisJournal implements Journal {
   }
 }
 
-/** The fields of a hash, as a command or a script lists them. */
-export function parseFields(reply: unknown): readonly (readonly [string, string])[] {
-  if (!Array.isArray(reply)) return Object.entries(Object(reply));
-  return reply.flatMap((field, at) => (at % 2 === 0 ? [[field, reply[at + 1]] as const] : []));
+/** A hash, as a command replies it. */
+export function parseFields(reply: unknown): RedisHash {
+  return Object(reply);
 }
 
 /** Reads the totals of a sandbox, or of what is gone. */
-export function parseTotals(fields: readonly (readonly [string, string])[]): Totals {
-  const values = new Map(fields);
+export function parseTotals(fields: RedisHash): Totals {
   const named = (prefix: string) =>
-    fields.flatMap(([field, value]) =>
+    Object.entries(fields).flatMap(([field, value]) =>
       field.startsWith(prefix) ? [[field.slice(prefix.length), value] as const] : [],
     );
   const assumptions = named('by:').map(([field]) => field.split(/ (.*)/));
   return new Totals({
     shown: named('shown:').map(([key, count]) => {
-      const [sandbox = '', exchange] = values.get(`first:${key}`)?.split('/') ?? [];
+      const [sandbox = '', exchange] = fields[`first:${key}`]?.split('/') ?? [];
       const by = assumptions.flatMap(([id = '', name]) => (name === key ? [id] : []));
-      const upstream = values.get(`upstream:${key}`);
+      const upstream = fields[`upstream:${key}`];
       return [
         key,
         {

@@ -1,23 +1,35 @@
 // What Redis runs as one step, in Lua.
-//
-// The keys of a sandbox:
-//
-// - `state`, a hash: `p:PART` is the text of a part that differs from the start, `t:PART` the token of its
-//   last write. `version` is the token of the last write of any part; without it there is no sandbox.
-//   `number` is the number of the latest exchange, `cleared` that of the latest one that was removed with
-//   all before it, `used` the time of the last use.
-// - `journal`, a list of exchanges.
-// - `held`, a hash of exchanges whose replies are held back, by number.
-// - `totals`, a hash of what was shown and found, as `ADD_TOTALS` writes it.
-// - `turn`, a server that lost a race: it alone may write until it has written or the key expires.
 
-/** Findings kept of a sandbox, and of all that were cleared or deleted. */
-const MAX_FINDINGS = 100;
-const MAX_PAST_FINDINGS = 1000;
+import { createHash } from 'node:crypto';
 
-/** The keys of a sandbox. The part in braces decides on the node of a cluster. */
+export interface Script {
+  readonly text: string;
+  readonly hash: string;
+}
+
+const script = (text: string): Script => ({
+  text,
+  hash: createHash('sha1').update(text).digest('hex'),
+});
+
+/** What the fleet started from, the names of its sandboxes, and the totals of what is gone. */
+export const START = 'petstore-mock:start';
+export const SANDBOXES = 'petstore-mock:sandboxes';
+export const PAST = 'petstore-mock:past';
+
+/**
+ * The keys of a sandbox.
+ *
+ * - `state`, a hash: `p:PART`, the text of a part that differs from the start; `t:PART`, the token of its
+ *   latest write; `version`, that of the latest write of any part, without which there is no sandbox;
+ *   `number` of the latest exchange, and of the latest that was `cleared`; when it was last `used`
+ * - `journal`, a list of exchanges
+ * - `held`, a hash: exchanges whose replies are held back, by number
+ * - `totals`, a hash: what was shown and found, as `ADD_TOTALS` writes it
+ * - `turn`: the server that lost a race; it alone may write until it has written or the key expires
+ */
 export function sandboxKeys(name: string) {
-  const key = (part: string) => `petstore-mock:{${name}}:${part}`;
+  const key = (part: string) => `petstore-mock:${name}:${part}`;
   return {
     state: key('state'),
     journal: key('journal'),
@@ -27,10 +39,26 @@ export function sandboxKeys(name: string) {
   };
 }
 
+/** Findings kept of a sandbox, and of all that were cleared or deleted. */
+const MAX_FINDINGS = 100;
+const MAX_PAST_FINDINGS = 1000;
+
+/** How long a server that lost a race can write alone. Else one far from Redis would lose for good. */
+const TURN_MS = 500;
+
 /** The time of Redis, in milliseconds since 1970. */
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/** Reads a hash. */
+const READ_HASH = `
+local function readHash(key)
+  local flat, hash = redis.call('HGETALL', key), {}
+  for at = 1, #flat, 2 do hash[flat[at]] = flat[at + 1] end
+  return hash
+end
 `;
 
 /** Adds totals, as JSON of `Totals`, to a hash. Numbers of exchanges are relative to `number`. */
@@ -59,84 +87,110 @@ local function add(key, totals, number, maxFindings)
 end
 `;
 
+/** What an update asks of Redis. The texts of parts and of exchanges follow it as they are. */
+export interface Asked {
+  /** The token of the latest write that the server knows; empty if it knows no sandbox. */
+  readonly version: string;
+  readonly token: string;
+  /** Set if the sandbox may be created: how the fleet must have started, and how many there may be. */
+  readonly creates?: { readonly name: string; readonly start: string; readonly max?: number };
+  /** Whether it counts as a use. */
+  readonly writes: boolean;
+  readonly clears?: 'journal' | 'all' | undefined;
+  readonly edits: boolean;
+  readonly server: string;
+  readonly capacity: number;
+  readonly channel: string;
+  readonly parts: readonly string[];
+  /** Which exchanges are held back, counted from 1. */
+  readonly held: readonly number[];
+  readonly totals: object;
+}
+
+/** What became of an update. */
+export type Outcome =
+  /** All of it is kept. `number` is that of the exchange before; `cleared` the totals that were cleared. */
+  | { readonly kind: 'kept'; readonly number: number; readonly cleared: RedisHash }
+  /** The server does not know the present state. `tokens` are those of the parts. */
+  | { readonly kind: 'changed'; readonly version: string; readonly tokens: RedisHash }
+  /** Another server has its turn. */
+  | { readonly kind: 'busy' }
+  /** There is no such sandbox. */
+  | { readonly kind: 'gone' }
+  /** There are too many to create another. */
+  | { readonly kind: 'full' }
+  /** The fleet started with other settings. */
+  | { readonly kind: 'differs' };
+
+/** A hash of Redis. */
+export type RedisHash = Readonly<Record<string, string>>;
+
 /**
- * Writes parts and appends exchanges, if the server knows the present state. What follows the first write
- * cannot fail, so all of it is done or nothing.
+ * Takes an update if the server knows the present state. What follows the first write cannot fail, so all
+ * of it is done or nothing.
  *
- * KEYS: state, journal, held, totals, turn. ARGV: what is asked, as JSON; the texts of parts; the texts of
- * exchanges.
- *
- * Returns `gone`; `changed`; `busy`, since another server has its turn; or `kept`, the number before the
- * exchanges, and the totals that were cleared.
+ * KEYS: those of the sandbox, START, SANDBOXES. ARGV: an `Asked`; the texts of parts; those of exchanges.
+ * Returns an `Outcome`. Both are JSON.
  */
-export const UPDATE = `${NOW}${ADD_TOTALS}
+export const UPDATE = script(`${NOW}${READ_HASH}${ADD_TOTALS}
 local ask = cjson.decode(ARGV[1])
-local head = redis.call('HMGET', KEYS[1], 'version', 'number')
+local state, journal, held, totals, turn, start, sandboxes = unpack(KEYS)
+local head = redis.call('HMGET', state, 'version', 'number')
 local version, number = head[1] or '', tonumber(head[2] or 0)
-local turn = redis.call('GET', KEYS[5])
-if version == '' and not ask.creates then return {'gone'} end
-if version ~= ask.version then
-  redis.call('SET', KEYS[5], ask.server, 'NX', 'PX', ask.turn)
-  return {'changed'}
+if version ~= '' and version ~= ask.version then
+  redis.call('SET', turn, ask.server, 'NX', 'PX', ${TURN_MS})
+  local tokens = {}
+  for _, field in ipairs(redis.call('HKEYS', state)) do
+    local name = string.match(field, '^t:(.*)')
+    if name then tokens[name] = redis.call('HGET', state, field) end
+  end
+  return cjson.encode({kind = 'changed', version = version, tokens = tokens})
 end
-if #ask.parts > 0 and turn and turn ~= ask.server then return {'busy'} end
+local turnOf = redis.call('GET', turn)
+if #ask.parts > 0 and turnOf and turnOf ~= ask.server then return '{"kind":"busy"}' end
+if version == '' then
+  if ask.version ~= '' or not ask.creates then return '{"kind":"gone"}' end
+  local name, max = ask.creates.name, ask.creates.max
+  redis.call('SETNX', start, ask.creates.start)
+  if redis.call('GET', start) ~= ask.creates.start then return '{"kind":"differs"}' end
+  if max and redis.call('SISMEMBER', sandboxes, name) == 0 then
+    if redis.call('SCARD', sandboxes) >= max then return '{"kind":"full"}' end
+    redis.call('SADD', sandboxes, name)
+  end
+end
 local cleared = {}
 if ask.clears then
-  redis.call('HSET', KEYS[1], 'cleared', number)
-  redis.call('DEL', KEYS[2])
+  redis.call('HSET', state, 'cleared', number)
+  redis.call('DEL', journal)
   if ask.clears == 'all' then
-    cleared = redis.call('HGETALL', KEYS[4])
-    redis.call('DEL', KEYS[4])
+    cleared = readHash(totals)
+    redis.call('DEL', totals)
   end
 end
 for at, name in ipairs(ask.parts) do
-  redis.call('HSET', KEYS[1], 'version', ask.token, 't:' .. name, ask.token, 'p:' .. name, ARGV[1 + at])
+  redis.call('HSET', state, 'version', ask.token, 't:' .. name, ask.token, 'p:' .. name, ARGV[1 + at])
 end
 local shift = 1 + #ask.parts
 for at = shift + 1, #ARGV do
-  if redis.call('RPUSH', KEYS[2], ARGV[at]) > ask.capacity then redis.call('LPOP', KEYS[2]) end
+  if redis.call('RPUSH', journal, ARGV[at]) > ask.capacity then redis.call('LPOP', journal) end
   redis.call('PUBLISH', ask.channel, 'exchange ' .. (number + at - shift) .. ' ' .. ARGV[at])
 end
 for _, index in ipairs(ask.held) do
-  redis.call('HSET', KEYS[3], number + index, ARGV[shift + index])
+  redis.call('HSET', held, number + index, ARGV[shift + index])
 end
-if ask.writes then redis.call('HSET', KEYS[1], 'number', number + #ARGV - shift, 'used', now) end
-add(KEYS[4], ask.totals, number, ${MAX_FINDINGS})
+if ask.writes then redis.call('HSET', state, 'number', number + #ARGV - shift, 'used', now) end
+add(totals, ask.totals, number, ${MAX_FINDINGS})
 if ask.edits then redis.call('PUBLISH', ask.channel, 'edit') end
-if turn == ask.server then redis.call('DEL', KEYS[5]) end
-return {'kept', number, cleared}
-`;
-
-/**
- * Reads the parts of a state that a server does not know. KEYS: state. ARGV: the tokens that it knows, by
- * part, as JSON. Returns the version; 1 if parts that it knows are gone, then all that is there; and for
- * each part its name, token and text.
- */
-export const READ_STATE = `
-local known = cjson.decode(ARGV[1])
-local isLost = 0
-for name in pairs(known) do
-  if redis.call('HEXISTS', KEYS[1], 't:' .. name) == 0 then isLost = 1 end
-end
-local reply = {redis.call('HGET', KEYS[1], 'version') or '', isLost}
-for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-  local name = string.match(field, '^t:(.*)')
-  local token = name and redis.call('HGET', KEYS[1], field)
-  if name and (isLost == 1 or token ~= known[name]) then
-    for _, it in ipairs({name, token, redis.call('HGET', KEYS[1], 'p:' .. name)}) do
-      reply[#reply + 1] = it
-    end
-  end
-end
-return reply
-`;
+if turnOf == ask.server then redis.call('DEL', turn) end
+return cjson.encode({kind = 'kept', number = number, cleared = cleared})
+`);
 
 /**
  * Reads exchanges. KEYS: state, journal. ARGV: the lowest and the highest number. Returns that of the
  * latest one, that of the latest cleared one, how many are kept, the number of the first that it returns,
  * and their texts; nothing if there is no sandbox.
  */
-export const READ = `
+export const READ = script(`
 local head = redis.call('HMGET', KEYS[1], 'version', 'number', 'cleared')
 if not head[1] then return nil end
 local number = tonumber(head[2] or 0)
@@ -147,61 +201,50 @@ local to = math.min(number, tonumber(ARGV[2]))
 local texts = {}
 if to >= from then texts = redis.call('LRANGE', KEYS[2], from - oldest, to - oldest) end
 return {number, tonumber(head[3] or 0), size, from, texts}
-`;
+`);
 
 /**
  * Keeps how a hold ended, unless its sandbox is gone. KEYS: state, journal, held, totals. ARGV: number,
  * text of the exchange, findings.
  */
-export const END_HOLD = `${ADD_TOTALS}
+export const END_HOLD = script(`${ADD_TOTALS}
 if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return end
 local number = redis.call('HGET', KEYS[1], 'number') or 0
 local index = ARGV[1] - number + redis.call('LLEN', KEYS[2]) - 1
 if index >= 0 then redis.call('LSET', KEYS[2], index, ARGV[2]) end
 add(KEYS[4], cjson.decode(ARGV[3]), 0, ${MAX_FINDINGS})
-`;
-
-/** The milliseconds since a sandbox was used; nothing if there is none. KEYS: state. */
-export const UNUSED = `${NOW}
-local used = redis.call('HGET', KEYS[1], 'used')
-return used and now - used
-`;
+`);
 
 /**
- * Deletes a sandbox, unless it was used too recently. Takes no memory: Redis may be full. KEYS: state,
- * journal, held, totals, turn. ARGV: channel, milliseconds that it must not have been used. Returns what
- * was shown and found; nothing if there is no such sandbox.
+ * The milliseconds since each sandbox was used, as JSON. Takes names off the directory whose sandboxes
+ * Redis has dropped. KEYS: SANDBOXES. ARGV: names that are not in it.
  */
-export const DELETE = `${NOW}
-local used = redis.call('HGET', KEYS[1], 'used')
-if not used or now - used < tonumber(ARGV[2]) then return nil end
-local totals = redis.call('HGETALL', KEYS[4])
-redis.call('UNLINK', unpack(KEYS))
-redis.call('PUBLISH', ARGV[1], 'deleted')
-return totals
-`;
-
-/**
- * Enters a name in the directory, unless there are too many or the fleet has started otherwise. KEYS: what
- * the fleet started from, directory. ARGV: an id for it if it is new, own start, name or nothing, most
- * names, names that do not count. Returns what the fleet started from, after its id of 36 characters, and
- * whether the name has room.
- */
-export const ENTER = `
-redis.call('SETNX', KEYS[1], ARGV[1] .. ARGV[2])
-local start, name = redis.call('GET', KEYS[1]), ARGV[3]
-if string.sub(start, 37) ~= ARGV[2] or name == '' then return {start, 1} end
-local count, counts = redis.call('SCARD', KEYS[2]), redis.call('SISMEMBER', KEYS[2], name) == 0
-for at = 5, #ARGV do
-  count = count - redis.call('SISMEMBER', KEYS[2], ARGV[at])
-  if ARGV[at] == name then counts = false end
+export const UNUSED = script(`${NOW}
+local names, unused = redis.call('SMEMBERS', KEYS[1]), {}
+for _, name in ipairs(ARGV) do names[#names + 1] = name end
+for _, name in ipairs(names) do
+  local used = redis.call('HGET', 'petstore-mock:' .. name .. ':state', 'used')
+  if used then unused[name] = now - used else redis.call('SREM', KEYS[1], name) end
 end
-if counts and count >= tonumber(ARGV[4]) then return {start, 0} end
-redis.call('SADD', KEYS[2], name)
-return {start, 1}
-`;
+return cjson.encode(unused)
+`);
 
-/** Adds totals to those of what is gone. KEYS: hash. ARGV: totals, as JSON. */
-export const ADD_PAST = `${ADD_TOTALS}
+/**
+ * Deletes a sandbox, unless it was used too recently. Takes no memory: Redis may be full. KEYS: those of
+ * the sandbox, SANDBOXES. ARGV: name, channel, milliseconds that it must not have been used. Returns what
+ * was shown and found, as JSON; nothing if there is no such sandbox.
+ */
+export const DELETE = script(`${NOW}${READ_HASH}
+local used = redis.call('HGET', KEYS[1], 'used')
+if not used or now - used < tonumber(ARGV[3]) then return nil end
+local totals = cjson.encode(readHash(KEYS[4]))
+redis.call('SREM', table.remove(KEYS), ARGV[1])
+redis.call('UNLINK', unpack(KEYS))
+redis.call('PUBLISH', ARGV[2], 'deleted')
+return totals
+`);
+
+/** Adds totals to those of what is gone. KEYS: PAST. ARGV: totals, as JSON. */
+export const ADD_PAST = script(`${ADD_TOTALS}
 add(KEYS[1], cjson.decode(ARGV[1]), 0, ${MAX_PAST_FINDINGS})
-`;
+`);

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PERMANENT_SANDBOXES } from '../../limits.ts';
 import { Totals } from '../../sandbox/coverage.ts';
 import { type Exchange, isHeld } from '../../sandbox/exchange.ts';
 import { initialState, type OpenUpstream, type State } from '../../sandbox/state.ts';
 import {
+  createLimitError,
   Emitter,
   type OpenedSandbox,
   type SandboxEvent,
@@ -13,27 +15,37 @@ import {
 import { changedParts, restorePart, writeExchange } from './parts.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisJournal } from './redis-journal.ts';
-import { READ_STATE, sandboxKeys, UPDATE } from './scripts.ts';
+import {
+  type Asked,
+  type Outcome,
+  type RedisHash,
+  SANDBOXES,
+  START,
+  sandboxKeys,
+  UPDATE,
+} from './scripts.ts';
 
 /** What the sandboxes of a fleet share. */
 export interface FleetContext {
   readonly redis: RedisConnection;
-  /** What tokens begin with: random, and another one once Redis has lost everything. */
+  /** How it started, as JSON. */
+  readonly start: string;
+  /** What tokens begin with: a hash of `start`. */
   readonly id: string;
   readonly capacity: number;
   readonly maxHold: number;
+  readonly maxSandboxes: number;
   readonly openUpstream: OpenUpstream;
-  /** Enters a sandbox in the directory before it is created; without a name, looks for a loss of data. */
-  readonly enter: (name: string) => Promise<void>;
+  /** How other servers started differently, if they came first after Redis had lost everything. */
+  disagreement: string | undefined;
+  /** Throws a StorageError if other servers started with other settings. */
+  readonly agree: () => Promise<void>;
   /** Keeps totals that were cleared. */
-  readonly keepPast: (totals: readonly string[]) => Promise<void>;
+  readonly keepPast: (totals: RedisHash) => Promise<void>;
 }
 
 /** Updates that share a script call. */
 const MAX_BATCH = 100;
-
-/** How long a server that lost a race can write alone. Else one far from Redis would lose for good. */
-const TURN_MS = 500;
 
 interface WaitingUpdate {
   readonly run: (state: State) => Update;
@@ -62,7 +74,7 @@ export class RedisStorage implements Storage {
   readonly #context: FleetContext;
   /** Distinguishes this server from all others. */
   readonly #server = crypto.randomUUID();
-  readonly #keys: readonly string[];
+  readonly #keys: ReturnType<typeof sandboxKeys>;
   readonly #channel: string;
   readonly #events = new Emitter<SandboxEvent>();
   /** The token of the latest write to Redis that this server knows; empty if it knows no sandbox. */
@@ -77,7 +89,7 @@ export class RedisStorage implements Storage {
     this.#sandbox = sandbox;
     this.#context = context;
     this.state = sandbox.initial;
-    this.#keys = Object.values(sandboxKeys(sandbox.name));
+    this.#keys = sandboxKeys(sandbox.name);
     this.#channel = redis.channelName(sandbox.name);
     this.journal = new RedisJournal(sandbox.name, redis, maxHold, this.#events);
   }
@@ -98,11 +110,8 @@ export class RedisStorage implements Storage {
   }
 
   /** Creates the sandbox. False if there is one. */
-  async create(): Promise<boolean> {
-    const nothing = { settle: [], after: this.state, exchanges: [], edits: false };
-    if ((await this.#ask(nothing)) !== 'gone') return false;
-    await this.#context.enter(this.#sandbox.name);
-    return (await this.#ask(nothing, true)) === 'kept';
+  create(): Promise<boolean> {
+    return this.#offer({ settle: [], after: this.state, exchanges: [], edits: false }, true);
   }
 
   /** The script tells of exchanges, edits and deletions. */
@@ -131,21 +140,7 @@ export class RedisStorage implements Storage {
     while (this.#waiting.length > 0) {
       let batch = this.#runWaiting();
       try {
-        let creates = false;
-        for (;;) {
-          // A release must not come before somebody listens.
-          if (batch.exchanges.some(isHeld)) await this.journal.follow();
-          const outcome = await this.#ask(batch, creates);
-          if (outcome === 'kept') break;
-          if (outcome === 'busy') await sleep(1 + 3 * Math.random());
-          else if (outcome === 'changed') await this.#refresh();
-          else if (this.#version !== '') this.#forget();
-          else if (this.#sandbox.mayCreate && isWrite(batch, this.state)) {
-            await this.#context.enter(this.#sandbox.name);
-            creates = true;
-          } else break; // One that does not exist and is not to be created answers like a new one.
-          batch = this.#runWaiting();
-        }
+        while (!(await this.#offer(batch))) batch = this.#runWaiting();
         this.#waiting.splice(0, batch.settle.length);
         for (const settle of batch.settle) settle();
       } catch (error) {
@@ -176,67 +171,109 @@ export class RedisStorage implements Storage {
     return batch;
   }
 
-  /** Has Redis take what a batch comes to, if this server knows the present state. */
-  async #ask(batch: Batch, creates = false): Promise<unknown> {
-    const { redis, capacity, id } = this.#context;
-    const { name, initial } = this.#sandbox;
-    const { after, exchanges, clears, edits } = batch;
-    // Settings and clock depend on when the sandbox began, so a new one has them in any case.
-    const { settings, clock } = initial;
-    const nothing = { ...initial, settings: { ...settings }, clock: { ...clock } };
+  /**
+   * Has Redis take what a batch comes to. False if it was made of another state than the present one, which
+   * this server has read now.
+   */
+  async #offer(batch: Batch, isNew = false): Promise<boolean> {
+    const { redis, maxSandboxes, agree } = this.#context;
+    const { name } = this.#sandbox;
+    // A release must not come before somebody listens.
+    if (batch.exchanges.some(isHeld)) await this.journal.follow();
+    const { asked, texts } = this.#describe(batch, isNew);
+    const keys = [...Object.values(this.#keys), START, SANDBOXES];
+    const effect = asked.writes ? 'writes' : 'reads';
+    const reply = await redis.eval(UPDATE, effect, keys, [JSON.stringify(asked), ...texts]);
+    const outcome: Outcome = JSON.parse(String(reply));
+    switch (outcome.kind) {
+      case 'kept':
+        await this.#keep(batch, asked, outcome);
+        return true;
+      case 'changed':
+        if (!isNew) await this.#refresh(outcome.version, outcome.tokens);
+        return false;
+      case 'busy':
+        await sleep(1 + 3 * Math.random());
+        return false;
+      case 'gone':
+        // One that is not to be created answers like a new one.
+        if (this.#version === '') return true;
+        this.#forget();
+        return false;
+      case 'full':
+        throw createLimitError(maxSandboxes, name);
+      case 'differs':
+        await agree();
+        return false;
+    }
+  }
+
+  #describe({ after, exchanges, clears, edits }: Batch, isNew: boolean) {
+    const { capacity, maxSandboxes, id, start } = this.#context;
+    const { name, initial, mayCreate } = this.#sandbox;
     const isKnown = this.#version !== '';
-    const parts = isKnown || creates ? changedParts(isKnown ? this.state : nothing, after) : [];
-    const writes = creates || isWrite(batch, this.state);
-    const token = id + crypto.randomUUID();
+    const writes =
+      isNew || after !== this.state || exchanges.length > 0 || clears !== undefined || edits;
+    const creates = !isKnown && mayCreate && writes;
+    // Settings and clock depend on when the sandbox began, so a new one has them in any case.
+    const before = isKnown
+      ? this.state
+      : { ...initial, settings: { ...initial.settings }, clock: { ...initial.clock } };
+    const parts = isKnown || creates ? changedParts(before, after) : [];
     // Redis knows the number of the exchange before them.
     const totals = new Totals();
     for (const [index, exchange] of exchanges.entries()) {
       totals.add({ ...exchange, number: index + 1 }, name);
     }
-    const ask = {
+    const isLimited = !PERMANENT_SANDBOXES.includes(name);
+    const asked: Asked = {
       version: this.#version,
-      token,
-      creates,
+      token: id + crypto.randomUUID(),
+      ...(creates && { creates: { name, start, ...(isLimited && { max: maxSandboxes }) } }),
       writes,
       clears,
       edits,
       server: this.#server,
-      turn: TURN_MS,
       capacity,
       channel: this.#channel,
       parts: parts.map(([part]) => part),
       held: exchanges.flatMap((exchange, index) => (isHeld(exchange) ? [index + 1] : [])),
       totals,
     };
-    const texts = [...parts.map(([, text]) => text), ...exchanges.map(writeExchange)];
-    const args = [JSON.stringify(ask), ...texts];
-    const reply = await redis.eval(UPDATE, writes ? 'writes' : 'reads', this.#keys, args);
-    const [outcome, number, cleared]: readonly unknown[] = Array.isArray(reply) ? reply : [];
-    if (outcome !== 'kept') return outcome;
+    return { asked, texts: [...parts.map(([, text]) => text), ...exchanges.map(writeExchange)] };
+  }
+
+  async #keep(
+    { after, exchanges, clears }: Batch,
+    { token, creates, parts }: Asked,
+    { number, cleared }: Extract<Outcome, { kind: 'kept' }>,
+  ): Promise<void> {
+    // Redis creates sandboxes only of its own fleet.
+    if (creates !== undefined) this.#context.disagreement = undefined;
     this.state = after;
     if (parts.length > 0) this.#version = token;
-    for (const [part] of parts) this.#tokens.set(part, token);
-    for (const [index, exchange] of exchanges.entries()) {
-      exchange.number = Number(number) + index + 1;
-    }
-    if (Array.isArray(cleared) && cleared.length > 0) await this.#context.keepPast(cleared);
-    return outcome;
+    for (const part of parts) this.#tokens.set(part, token);
+    for (const [index, exchange] of exchanges.entries()) exchange.number = number + index + 1;
+    if (clears === 'all') await this.#context.keepPast(cleared);
   }
 
   /** Reads the parts that other servers have written. */
-  async #refresh(): Promise<void> {
-    const { redis, openUpstream } = this.#context;
+  async #refresh(version: string, tokens: RedisHash): Promise<void> {
+    const { redis, openUpstream, id, agree } = this.#context;
     const { start } = this.#sandbox;
-    const known = JSON.stringify(Object.fromEntries(this.#tokens));
-    const reply = await redis.eval(READ_STATE, 'reads', this.#keys.slice(0, 1), [known]);
-    const [version = '', isLost, ...parts] = Array.isArray(reply) ? reply.map(String) : [];
-    // It was written before Redis lost everything, or since.
-    if (version !== '' && !version.startsWith(this.#context.id)) await this.#context.enter('');
-    if (isLost === '1') this.#forget();
-    for (let at = 0; at < parts.length; at += 3) {
-      const [part = '', token = '', text = ''] = parts.slice(at, at + 3);
-      this.state = await restorePart(this.state, [part, text], { start, openUpstream });
-      this.#tokens.set(part, token);
+    if (!version.startsWith(id)) await agree();
+    // Redis has gone back to an earlier state, or the sandbox was created again.
+    if ([...this.#tokens.keys()].some((part) => tokens[part] === undefined)) this.#forget();
+    const changed = Object.keys(tokens).filter((part) => tokens[part] !== this.#tokens.get(part));
+    const fields = changed.map((part) => `p:${part}`);
+    const reply = await redis.run(['HMGET', this.#keys.state, 'version', ...fields], 'reads');
+    const [present, ...texts] = Array.isArray(reply) ? reply.map(String) : [];
+    // Another server has written since: Redis will say so again.
+    if (present !== version) return;
+    for (const [at, part] of changed.entries()) {
+      const named = [part, texts[at] ?? ''] as const;
+      this.state = await restorePart(this.state, named, { start, openUpstream });
+      this.#tokens.set(part, tokens[part] ?? '');
     }
     this.#version = version;
   }
@@ -247,8 +284,4 @@ export class RedisStorage implements Storage {
     this.#version = '';
     this.#tokens.clear();
   }
-}
-
-function isWrite({ after, exchanges, clears, edits }: Batch, before: State): boolean {
-  return after !== before || exchanges.length > 0 || clears !== undefined || edits;
 }
