@@ -242,6 +242,12 @@ describeWithRedis('the storage of a fleet', () => {
     expect(fleet.problem).toBeUndefined();
   });
 
+  test('refuses a Redis Cluster', async () => {
+    const node = await RedisServer.start('--cluster-enabled', 'yes');
+    onTestFinished(() => node.end());
+    await expect(join(node.port)).rejects.toThrow('expected a single Redis, found a Redis Cluster');
+  });
+
   test('does not bring a deleted sandbox back to listen or to read', async () => {
     const fleet = await join();
     const [one, two] = [open(fleet), open(await join(), 'mine', false)];
