@@ -5,7 +5,7 @@ import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
 import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
-import { type State, withEntry, withoutEntry } from './state.ts';
+import { type State, withEntry } from './state.ts';
 import type { SandboxEvent, Storage } from './storage.ts';
 
 export interface Release {
@@ -174,7 +174,7 @@ export function withLatch(state: State, name: string, latch: LatchRule | undefin
   const { latches, counters } = state;
   return {
     ...state,
-    latches: latch === undefined ? withoutEntry(latches, name) : withEntry(latches, name, latch),
+    latches: withEntry(latches, name, latch),
     counters: { ...counters, rules: dropCounters(counters.rules, 'latch', name) },
   };
 }

@@ -222,18 +222,13 @@ export function restart(
   };
 }
 
+/** Puts an entry last; undefined removes it. */
 export function withEntry<T>(
   map: ReadonlyMap<string, T>,
   name: string,
-  value: T,
+  value: T | undefined,
 ): ReadonlyMap<string, T> {
   const after = new Map(map);
   after.delete(name);
-  return after.set(name, value);
-}
-
-export function withoutEntry<T>(map: ReadonlyMap<string, T>, name: string): ReadonlyMap<string, T> {
-  const after = new Map(map);
-  after.delete(name);
-  return after;
+  return value === undefined ? after : after.set(name, value);
 }

@@ -3,6 +3,7 @@ import { ASSUMED_REPLIES, DOCUMENTED_CASES } from '../../src/contract/cases.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { CoverageReport } from '../../src/sandbox/report-shapes.ts';
 import { type RunningServer, startServer } from '../../src/server.ts';
+import { asker } from '../helpers/wire.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -22,28 +23,23 @@ let sandboxes = 0;
 /** Sends what is told to a new sandbox, and reads its coverage. */
 async function coverageAfter(sequence: Sequence) {
   sandboxes += 1;
-  const origin = `http://127.0.0.1:${server.port}/~s${sandboxes}`;
+  const ask = asker(server.port, `/~s${sandboxes}`);
   // A request without a valid key creates no sandbox.
-  await coverageIn(`~s${sandboxes}`);
+  await ask('GET', '/__mock/coverage');
   let asked = 0;
   for (const line of [sequence].flat()) {
-    const [, method = '', path = '', body = null, code, by = 'Bearer demo-key'] =
+    const [, method = '', path = '', body, code, by = 'Bearer demo-key'] =
       REQUEST_LINE.exec(line) ?? [];
     const control = path.startsWith('/__mock');
-    const headers = new Headers({ 'content-type': 'application/json' });
-    if (by !== 'nobody') headers.set('authorization', by);
-    if (code !== undefined) headers.set('prefer', `code=${code}`);
-    const reply = await fetch(origin + (control ? path : `/v1${path}`), { method, headers, body });
-    await reply.text();
-    if (control) expect(reply.status, line).toBeLessThan(300);
+    const Authorization = by === 'nobody' ? undefined : by;
+    const headers = { Authorization, Prefer: code && `code=${code}` };
+    const { status } = await ask(method, control ? path : `/v1${path}`, { body, headers });
+    if (control) expect(status, line).toBeLessThan(300);
     else asked += 1;
   }
-  return { ...(await coverageIn(`~s${sandboxes}`)), asked };
-}
-
-async function coverageIn(sandbox: string): Promise<CoverageReport> {
-  const reply = await fetch(`http://127.0.0.1:${server.port}/${sandbox}/__mock/coverage`);
-  return JSON.parse(await reply.text());
+  const { text } = await ask('GET', '/__mock/coverage');
+  const report: CoverageReport = JSON.parse(text);
+  return { ...report, asked };
 }
 
 type Row = readonly [shown: readonly Sequence[], near: readonly Sequence[]];
@@ -239,10 +235,9 @@ const ROWS: Rows = {
 };
 
 describe('the cases within documented replies', () => {
-  const CASES = DOCUMENTED_CASES.map((it) => ({
-    ...it,
-    name: `${it.operation} ${it.status} ${it.id}`,
-  }));
+  const CASES = DOCUMENTED_CASES.map((known) => {
+    return { ...known, name: `${known.operation} ${known.status} ${known.id}` };
+  });
 
   test('all have a row here with a unique name', () => {
     expect(Object.keys(ROWS).sort()).toEqual(CASES.map(({ name }) => name).sort());
@@ -250,15 +245,14 @@ describe('the cases within documented replies', () => {
   });
 
   test.each(CASES)('$name is counted when shown, and not by a near miss', async (named) => {
-    const isOf = (it: { operation: string; status: number }) =>
-      it.operation === named.operation && it.status === named.status;
+    const isOf = ({ operation, status }: { operation: string; status: number }) =>
+      operation === named.operation && status === named.status;
     const countedIn = ({ cases }: CoverageReport) =>
       cases.filter(isOf).find(({ id }) => id === named.id);
     const [shown, near] = ROWS[named.name] ?? [[], []];
     for (const sequence of shown) {
       const report = await coverageAfter(sequence);
-      const first = { sandbox: `s${sandboxes}`, exchange: report.asked };
-      const counted = { count: 1, first };
+      const counted = { count: 1, first: { sandbox: `s${sandboxes}`, exchange: report.asked } };
       expect(countedIn(report), JSON.stringify(sequence)).toMatchObject(counted);
     }
     for (const sequence of near) {
@@ -270,34 +264,29 @@ describe('the cases within documented replies', () => {
     }
   });
 
-  test.each<{ name: string; sequence: Sequence; shown: readonly string[] }>([
-    {
-      name: 'the same list under another assumption',
-      sequence: [
+  test.each<[name: string, shown: readonly string[], sequence: Sequence]>([
+    [
+      'the same list under another assumption',
+      ['order-absent-fields 1', 'order-complete 2'],
+      [
         ...orders('[{"id":1,"complete":true,"status":"cancelled"},{"id":2}]', REMOVED),
         assume({ 'cancelled-orders': 'listed' }),
         'GET /store/orders',
       ],
-      shown: ['order-absent-fields 1', 'order-complete 2'],
-    },
-    {
-      name: 'the same list of a store that has changed elsewhere',
-      sequence: [
-        'GET /inventory',
-        merge('{"inventory":[{"petId":1,"status":"lost"}]}'),
-        'GET /inventory',
-      ],
-      shown: ['entry-available 1', 'entry-sold 1', 'entry-unseen-status 2'],
-    },
-    {
-      name: 'other pages of a list',
-      sequence: ['GET /pets?limit=1', 'GET /pets?limit=1', 'GET /pets?limit=2'],
-      shown: ['limit-1 1', 'filter-unused 1', 'page-available 1', 'limit-between 3'],
-    },
-  ])('are counted once, by the first exchange, after $name', async ({ sequence, shown }) => {
+    ],
+    [
+      'the same list of a store that has changed elsewhere',
+      ['entry-available 1', 'entry-sold 1', 'entry-unseen-status 2'],
+      ['GET /inventory', merge('{"inventory":[{"petId":1,"status":"lost"}]}'), 'GET /inventory'],
+    ],
+    [
+      'other pages of a list',
+      ['filter-unused 1', 'limit-1 1', 'limit-between 3', 'page-available 1'],
+      ['GET /pets?limit=1', 'GET /pets?limit=1', 'GET /pets?limit=2'],
+    ],
+  ])('are counted once, by the first exchange, after %s', async (_, shown, sequence) => {
     const cases = (await coverageAfter(sequence)).cases.filter(({ count }) => count > 0);
-    const counted = cases.map(({ id, first }) => `${id} ${first?.exchange}`);
-    expect(counted.sort()).toEqual(shown.toSorted());
+    expect(cases.map(({ id, first }) => `${id} ${first?.exchange}`).sort()).toEqual(shown);
   });
 });
 
@@ -318,29 +307,24 @@ describe('replies', () => {
 
   const faulty = (fault: unknown): RequestLine =>
     `PUT /__mock/scenario ${JSON.stringify({ scenario: { rules: [{ on: 'listPets', apply: true, fault }] } })}`;
-  test.each<{ name: string; sequence: Sequence; shown: number }>([
-    { name: 'that are documented, though forced', sequence: 'GET /store/orders as 401', shown: 1 },
-    { name: 'neither documented nor assumed', sequence: 'GET /pets as 503', shown: 0 },
-    { name: 'of no operation', sequence: ['GET /nowhere', 'PUT /pets'], shown: 0 },
-    { name: 'to HEAD, which the document does not have', sequence: 'HEAD /pets', shown: 0 },
-    ...['html', 'malformed-json'].map((fault) => ({
-      name: `spoilt by ${fault}`,
-      sequence: [faulty(fault), 'GET /pets'],
-      shown: 0,
-    })),
-    {
-      name: 'that arrive complete, if slowly',
-      sequence: [faulty({ kind: 'slow-body', chunks: 2, over: 1 }), 'GET /pets'],
-      shown: 1,
-    },
-  ])('$name are counted $shown times', async ({ sequence, shown }) => {
+  test.each<
+    [name: string, sequence: Sequence, shown: readonly [documented: number, assumed: number]]
+  >([
+    ['that are documented, though forced', 'GET /store/orders as 401', [1, 0]],
+    ['of an option, though forced', 'GET /pets as 400', [0, 1]],
+    ['neither documented nor assumed', 'GET /pets as 503', [0, 0]],
+    ['of no operation', ['GET /nowhere', 'PUT /pets'], [0, 0]],
+    ['to HEAD, which the document does not have', 'HEAD /pets', [0, 0]],
+    ['spoilt by html', [faulty('html'), 'GET /pets'], [0, 0]],
+    ['spoilt by malformed JSON', [faulty('malformed-json'), 'GET /pets'], [0, 0]],
+    [
+      'that arrive complete, if slowly',
+      [faulty({ kind: 'slow-body', chunks: 2, over: 1 }), 'GET /pets'],
+      [1, 0],
+    ],
+  ])('%s are counted where they belong', async (_, sequence, [documented, assumed]) => {
     const { totals } = await coverageAfter(sequence);
-    expect([totals.documented.shown, totals.assumed.shown]).toEqual([shown, 0]);
-    expect(totals.cases.shown > 0).toBe(shown > 0);
-  });
-
-  test('that only an option leads to are counted, though forced', async () => {
-    const { totals } = await coverageAfter('GET /pets as 400');
-    expect([totals.documented.shown, totals.assumed.shown]).toEqual([0, 1]);
+    expect([totals.documented.shown, totals.assumed.shown]).toEqual([documented, assumed]);
+    expect(totals.cases.shown > 0).toBe(documented > 0);
   });
 });

@@ -4,7 +4,7 @@ import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { activate, type State, withEntry, withoutEntry } from '../../sandbox/state.ts';
+import { activate, type State, withEntry } from '../../sandbox/state.ts';
 import {
   loadForRequest,
   readSentScenario,
@@ -172,7 +172,11 @@ export const SCENARIO_ENDPOINTS = [
         if (state.scenarios.has(name)) {
           const rules = dropCounters(state.counters.rules, 'prefer', name);
           const counters = { ...state.counters, rules };
-          return { scenarios: withoutEntry(state.scenarios, name), counters, reply: NO_CONTENT };
+          return {
+            scenarios: withEntry(state.scenarios, name, undefined),
+            counters,
+            reply: NO_CONTENT,
+          };
         }
         if (!isShipped(name)) return refuseScenario(state, name);
         return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);

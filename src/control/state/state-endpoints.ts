@@ -1,13 +1,7 @@
 import type { StoredRecord } from '../../contract/records.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
-import {
-  RESET_PARTS,
-  type ResetPart,
-  restart,
-  withEntry,
-  withoutEntry,
-} from '../../sandbox/state.ts';
+import { RESET_PARTS, type ResetPart, restart, withEntry } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import type { JsonRecord } from '../../shape/record-shapes.ts';
@@ -183,7 +177,7 @@ export const SNAPSHOT_ENDPOINTS = [
       edit(call, `deleted the snapshot ${call.params.name}`, ({ snapshots }) => {
         const { name = '' } = call.params;
         if (!snapshots.has(name)) return refuseSnapshot(name);
-        return { snapshots: withoutEntry(snapshots, name), reply: NO_CONTENT };
+        return { snapshots: withEntry(snapshots, name, undefined), reply: NO_CONTENT };
       }),
   }),
 ];
