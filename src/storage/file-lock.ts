@@ -8,11 +8,7 @@ import { errorCode } from '../node-errors.ts';
 /** Milliseconds without a heartbeat after which the lock of a server on another machine is stale. */
 const STALE_AFTER_MS = 10_000;
 
-/**
- * Takes a lock file, which names its holder.
- *
- * @returns what releases it; or the holder in words, if another server has it
- */
+/** @returns what releases the lock; or its holder in words, if another server has it */
 export async function lockFile(path: string): Promise<(() => void) | string> {
   for (;;) {
     try {
@@ -50,7 +46,6 @@ function holdLock(path: string): () => void {
   return release;
 }
 
-/** The holder of a lock, if it lives: a process of this machine, or one with a heartbeat. */
 async function findHolder(path: string): Promise<string | undefined> {
   const { text, beat } = readLock(path);
   const holder: unknown = tryParseJson(text);

@@ -16,22 +16,14 @@ import { createStoreWriter } from '../store/store-text.ts';
 import { lockFile } from './file-lock.ts';
 import { MemoryStorage } from './memory.ts';
 
-/** The file of `--db`. */
 export interface StoreFile {
-  /** What it holds. */
   readonly store: Store;
   readonly open: (sandbox: OpenedSandbox, context: JournalContext) => FileStorage;
   /** Waits for a write under way, and lets other servers have the file. */
   readonly close: () => Promise<void>;
 }
 
-/**
- * Opens the file of a store. Writes it, so that a file that cannot be written is refused now.
- *
- * @param initial the store of a new file
- * @throws FixtureError if it does not hold a store, StorageError if another server uses it or it cannot
- *   be written
- */
+/** Writes the file, so that one that cannot be written is refused now. @throws FixtureError, StorageError */
 export async function openStoreFile(path: string, initial: Store): Promise<StoreFile> {
   // A write replaces the file, and must not replace a link to it.
   const real = resolveLinks(path);
@@ -99,7 +91,6 @@ export class FileStorage extends MemoryStorage {
   /** What the last update left, which the file may not have yet. */
   #latest: State;
   #waiting: WaitingUpdate[] = [];
-  /** How many updates shared the last write. */
   #batchSize = 0;
   #writing: Promise<void> | undefined;
   #isClosed = false;
@@ -136,7 +127,6 @@ export class FileStorage extends MemoryStorage {
     await this.#writing;
   }
 
-  /** Writes until nothing waits. Updates that arrive together share a write. */
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       await setImmediate();
@@ -164,7 +154,6 @@ export class FileStorage extends MemoryStorage {
   }
 }
 
-/** What to do about an error of the file system, by its code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',

@@ -16,13 +16,11 @@ import {
 } from '../sandbox/storage.ts';
 import { countChanges } from '../store/store.ts';
 
-/** Bytes of bodies that a journal keeps. */
 const MAX_JOURNAL_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Bytes that a body may have to be kept whole; of a longer one nothing is kept. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** Edits that a journal keeps. */
 const MAX_EDITS = 1000;
 
 /** Records that edits may have written since the oldest state that is remembered. */
@@ -33,7 +31,6 @@ interface Entry {
   /** The states around it; undefined once they are forgotten. */
   before: State | undefined;
   after: State | undefined;
-  /** What its bodies count. */
   bodyBytes: number;
 }
 
@@ -45,14 +42,12 @@ interface KeptEdit {
   laterCalls: number;
 }
 
-/** The journal of a sandbox in memory. */
 export class MemoryJournal implements Journal {
   readonly #sandbox: string;
   readonly #context: JournalContext;
   /** A ring once it is full. */
   #entries: Entry[] = [];
   #number = 0;
-  /** The number of the latest exchange that was cleared. */
   #cleared = 0;
   #totals = new Totals();
   // Created when needed: there can be many sandboxes.
@@ -72,7 +67,6 @@ export class MemoryJournal implements Journal {
     return { number: this.#number, size, dropped: this.#number - this.#cleared - size };
   }
 
-  /** Keeps an exchange, gives it its number, and remembers the states around it. */
   add(exchange: Exchange, before: State, after: State): void {
     this.#number += 1;
     exchange.number = this.#number;
@@ -140,7 +134,6 @@ export class MemoryJournal implements Journal {
     this.#forgetStates();
   }
 
-  /** Forgets the oldest states once edits have written many records since. */
   #forgetStates(): void {
     const edits = this.#edits?.filter(({ edit }) => !edit.isUndone) ?? [];
     let records = 0;
@@ -234,7 +227,6 @@ function countBodies({ request, reply }: Exchange, previous: Exchange | undefine
     .reduce((sum, size) => sum + size, 0);
 }
 
-/** An exchange without its bodies of more than `max` bytes. */
 function withoutBodies(exchange: Exchange, max: number): Exchange {
   const { request, reply } = exchange;
   if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;

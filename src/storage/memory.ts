@@ -11,7 +11,6 @@ import {
 import { readClock } from '../service/clock.ts';
 import { MemoryJournal } from './memory-journal.ts';
 
-/** Keeps the state of a sandbox in memory. */
 export class MemoryStorage implements Storage {
   readonly isShared = false;
   readonly isDurable: boolean = false;
@@ -31,7 +30,6 @@ export class MemoryStorage implements Storage {
     return update;
   }
 
-  /** Takes the state and the exchange of an update. */
   take(before: State, { state, exchange, edit, clears, undoes }: Update): void {
     this.state = state;
     if (clears !== undefined) this.journal.clear(clears);

@@ -17,11 +17,7 @@ const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {
   '.json': 'json',
 };
 
-/**
- * Reads a folder of own scenarios, and creates it if there is none.
- *
- * @throws ScenarioError
- */
+/** @throws ScenarioError */
 export async function loadScenarioFolder(folder: string): Promise<State['scenarios']> {
   const saved = new Map<string, SavedScenario>();
   for (const entry of listScenarioFiles(folder)) {

@@ -4,7 +4,6 @@ export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
 export const REDIS_ADDRESS_FORM = 'redis://[USER:PASSWORD@]HOST[:PORT][/DB] or rediss://…';
 
-/** Reads an address; undefined if it is none. */
 export function parseRedisAddress(text: string) {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -19,7 +18,6 @@ export function parseRedisAddress(text: string) {
     host: hostName(url),
     port,
     database,
-    /** Empty if there are none. */
     ...readCredentials(url),
     /** For messages, without credentials. */
     shown: `${protocol}//${hostname}:${port}/${database}`,

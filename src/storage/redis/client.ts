@@ -1,14 +1,11 @@
-// The only module that imports the client of Redis. The build bundles it into a file of its own, which
-// is loaded only for `--shared`.
+// Alone imports the client of Redis: the build bundles it into a file that only `--shared` loads.
 
 import { isIP } from 'node:net';
 import { ClientClosedError, ClientOfflineError, createClient, ErrorReply } from '@redis/client';
 import type { RedisAddress } from './address.ts';
 
-/** Called with each message of a channel. */
 export type OnMessage = (message: string | Buffer) => void;
 
-/** One connection. */
 export interface RedisClient {
   /** Rejects with an ErrorReply if Redis refuses the command. Shares round trips with other commands. */
   readonly sendCommand: (args: readonly string[]) => Promise<unknown>;
@@ -23,12 +20,10 @@ export function isRefusal(error: unknown): error is Error {
   return error instanceof ErrorReply;
 }
 
-/** Whether a command failed before it was sent. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof ClientOfflineError || error instanceof ClientClosedError;
 }
 
-/** Why a connection failed, and whether trying again cannot help. */
 export function describeFailure(error: unknown): {
   readonly reason: string;
   readonly isFinal: boolean;
@@ -49,10 +44,10 @@ const MIN_VERSION = 6.2;
 const PING_INTERVAL_MS = 500;
 
 /**
- * Connects and logs in. Never reconnects: whoever uses it opens another one. The client's own reconnecting
- * cannot be forced, and its timeout of a socket does not end a silent one to which commands are written.
+ * Connects once. The client's own reconnecting cannot be forced, and its `socketTimeout` never ends a silent
+ * connection while commands are written to it.
  *
- * @param timeout milliseconds without a reply after which Redis counts as unreachable
+ * @param timeout milliseconds that Redis may be silent
  */
 export async function openClient(address: RedisAddress, timeout: number): Promise<RedisClient> {
   const { tls, host, port, username, password, database } = address;

@@ -26,7 +26,6 @@ import {
 import { type FleetContext, RedisStorage } from './storage.ts';
 
 interface FleetOptions {
-  /** The address of its Redis. */
   readonly url: string;
   readonly settings: FleetSettings;
   readonly maxSandboxes: number;
@@ -36,11 +35,7 @@ interface FleetOptions {
   };
 }
 
-/**
- * Joins the servers that share their sandboxes through a Redis.
- *
- * @throws StorageError, also if the server differs from those of the fleet
- */
+/** @throws StorageError, also if the server differs from those of the fleet */
 export async function joinFleet(options: FleetOptions): Promise<Fleet> {
   const address = parseRedisAddress(options.url);
   if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
@@ -121,7 +116,6 @@ class RedisFleet implements Fleet {
     this.#redis.close();
   }
 
-  /** @throws StorageError if the fleet started with other settings */
   async agree(): Promise<void> {
     const { start } = this.#context;
     await this.#redis.run(['SETNX', START, start], 'reads');
@@ -144,10 +138,8 @@ class RedisFleet implements Fleet {
   }
 }
 
-/** What all servers of a fleet must have in common, by name. */
 type FleetSettings = Readonly<Record<string, string>>;
 
-/** The settings of a server that decide its replies, beside what sandboxes start from. */
 interface ServerSettings extends SandboxOptions {
   readonly upstream: string | undefined;
   readonly upstreamKey?: string | undefined;
@@ -185,7 +177,6 @@ export function fleetSettings(
   };
 }
 
-/** The settings in which two servers differ, a sentence each. */
 function settingDifferences(fleet: FleetSettings, own: FleetSettings): readonly string[] {
   return Object.keys({ ...fleet, ...own })
     .filter((name) => fleet[name] !== own[name])

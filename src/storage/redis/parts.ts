@@ -27,7 +27,6 @@ interface RestoreContext {
 /** A collection is written in parts of 128 ids, so that a change does not write all of it. */
 const PART_BITS = 7n;
 
-/** The text of a highest id if none was ever used. */
 const NEVER = 'never';
 
 function linesText(records: Iterable<object>): string {
@@ -41,7 +40,6 @@ function* recordsInPart<R extends object>(records: Records<R>, part: bigint): Ge
   }
 }
 
-/** The parts of a collection that differ. Its highest id is one, too. */
 function* changedRecords<Name extends CollectionName>(
   name: Name,
   before: Store,
@@ -77,7 +75,6 @@ function readHighestId(store: Store, name: CollectionName, text: string): Store 
   return { ...store, [name]: store[name].withHighestId(highestId) };
 }
 
-/** A collection of a snapshot. */
 function writeCollection(records: Store[CollectionName]): NamedPart {
   return [`${records.highestId ?? NEVER}`, linesText(records.ascending())];
 }
@@ -92,7 +89,6 @@ interface CountersJson extends Pick<State['counters'], 'retries'> {
 
 type MemberName = Exclude<keyof State, 'store'>;
 
-/** The members of a state that are written as a whole. */
 const MEMBERS: {
   readonly [Name in MemberName]: {
     readonly write: (value: State[Name]) => string;
@@ -147,7 +143,6 @@ const MEMBER_NAMES = Object.keys(MEMBERS).filter((name): name is MemberName => n
 
 export type NamedPart = readonly [name: string, text: string];
 
-/** The parts in which a state differs from one before it. */
 export function changedParts(before: State, after: State): readonly NamedPart[] {
   const changed = MEMBER_NAMES.filter((name) => before[name] !== after[name]);
   return [
@@ -160,7 +155,6 @@ function writeMember<Name extends MemberName>(state: State, name: Name): NamedPa
   return [name, MEMBERS[name].write(state[name])];
 }
 
-/** A state with a part that another server has written. */
 export async function restorePart(
   state: State,
   [name, text]: NamedPart,

@@ -12,7 +12,6 @@ import {
 } from './client.ts';
 import type { Script } from './scripts.ts';
 
-/** How long a command waits for a Redis that is away. */
 const RECONNECT_TIMEOUT_MS = 5000;
 
 /** How long Redis may be silent. A large collection that arrives slowly is silence, too. */
@@ -27,7 +26,6 @@ const RETRYABLE = /^(?:LOADING|MASTERDOWN|BUSY|READONLY)\b|-READONLY\b/;
 /** Whether a command can be repeated if its connection breaks, so that nobody knows whether it was run. */
 export type Effect = 'reads' | 'writes';
 
-/** What somebody follows. */
 export interface Channel {
   readonly name: string;
   readonly onMessage: OnMessage;
@@ -53,7 +51,6 @@ export class RedisConnection {
     void this.#stayConnected();
   }
 
-  /** Why Redis cannot be reached; undefined while it can. */
   get problem(): string | undefined {
     return this.#client === undefined ? this.#unreachable().message : undefined;
   }
@@ -63,13 +60,7 @@ export class RedisConnection {
     return `petstore-mock:${this.address.database}:${name}`;
   }
 
-  /**
-   * Runs a command.
-   *
-   * @param script what an EVALSHA runs, in case Redis does not know it yet
-   * @throws StorageError if Redis refuses it, cannot be reached for some seconds, or goes away while it
-   *   may run a command that writes
-   */
+  /** @param script what an EVALSHA runs, in case Redis does not know it yet */
   async run(args: readonly string[], effect: Effect, script?: Script): Promise<unknown> {
     // Commands that come long after Redis was lost do not wait for it again.
     const until =
@@ -106,7 +97,6 @@ export class RedisConnection {
     }
   }
 
-  /** Runs a script, as `run` does. Redis knows it by its hash. */
   eval(
     script: Script,
     effect: Effect,
@@ -120,7 +110,6 @@ export class RedisConnection {
     );
   }
 
-  /** Follows a channel, through losses of the connection. Never rejects. */
   follow(channel: Channel): Promise<void> {
     this.#channels.add(channel);
     return this.#subscribe(channel);
@@ -143,12 +132,9 @@ export class RedisConnection {
       if (this.#client === undefined) return;
       await this.#client.subscribe(channel.name, channel.onMessage);
       channel.onReady();
-    } catch {
-      // The next connection tries again.
-    }
+    } catch {}
   }
 
-  /** Waits for a connection; undefined if there is none in time. */
   async #connected(until: number): Promise<RedisClient | undefined> {
     const left = Math.ceil(until - performance.now());
     if (left > 0 && !this.#isClosed) {

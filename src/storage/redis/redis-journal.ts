@@ -25,7 +25,6 @@ const PAGE = 100;
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
 
-/** The journal of a sandbox in Redis, and what is told of it. */
 export class RedisJournal implements Journal {
   /** Resolves once other servers' messages arrive. */
   followed: Promise<void> = Promise.resolve();
@@ -74,7 +73,6 @@ export class RedisJournal implements Journal {
     return exchange ?? (await this.held()).find((held) => held.number === number);
   }
 
-  /** Nobody lists them in a fleet. */
   edits(): readonly never[] {
     return [];
   }
@@ -106,7 +104,6 @@ export class RedisJournal implements Journal {
 
   lastEdit(): undefined {}
 
-  /** Tells of what happens from now on, on whichever server. */
   follow(): Promise<void> {
     if (this.#following !== undefined) return this.followed;
     this.#latest = undefined;
@@ -144,10 +141,7 @@ export class RedisJournal implements Journal {
     }
   }
 
-  /**
-   * Tells of exchanges that came while the connection was lost, or that Redis has lost the journal. Those
-   * after them may be told of twice.
-   */
+  /** Tells of exchanges that came while the connection was lost. Those after them may be told of twice. */
   async #tellMissed(): Promise<void> {
     const after = this.#latest;
     const { number } = await this.#read(1, 0);
@@ -171,7 +165,6 @@ export class RedisJournal implements Journal {
     return exchange;
   }
 
-  /** Exchanges from one number to another, the oldest first. */
   async #read(from: number, to: number) {
     await this.followed;
     const { state, journal } = this.#keys;
@@ -189,12 +182,10 @@ export class RedisJournal implements Journal {
   }
 }
 
-/** A hash, as a command replies it. */
 export function parseFields(reply: unknown): RedisHash {
   return Object(reply);
 }
 
-/** Reads the totals of a sandbox, or of what is gone. */
 export function parseTotals(fields: RedisHash): Totals {
   const named = (prefix: string) =>
     Object.entries(fields).flatMap(([field, value]) =>

@@ -46,13 +46,11 @@ const MAX_PAST_FINDINGS = 1000;
 /** How long a server that lost a race can write alone. Else one far from Redis would lose for good. */
 const TURN_MS = 500;
 
-/** The time of Redis, in milliseconds since 1970. */
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Reads a hash. */
 const READ_HASH = `
 local function readHash(key)
   local flat, hash = redis.call('HGETALL', key), {}
@@ -88,13 +86,12 @@ end
 `;
 
 /** What an update asks of Redis. The texts of parts and of exchanges follow it as they are. */
-export interface Asked {
+export interface UpdateRequest {
   /** The token of the latest write that the server knows; empty if it knows no sandbox. */
   readonly version: string;
   readonly token: string;
   /** Set if the sandbox may be created: how the fleet must have started, and how many there may be. */
   readonly creates?: { readonly name: string; readonly start: string; readonly max?: number };
-  /** Whether it counts as a use. */
   readonly writes: boolean;
   readonly clears?: 'journal' | 'all' | undefined;
   readonly edits: boolean;
@@ -108,29 +105,21 @@ export interface Asked {
 }
 
 /** What became of an update. */
-export type Outcome =
+export type UpdateResult =
   /** All of it is kept. `number` is that of the exchange before; `cleared` the totals that were cleared. */
   | { readonly kind: 'kept'; readonly number: number; readonly cleared: RedisHash }
   /** The server does not know the present state. `tokens` are those of the parts. */
   | { readonly kind: 'changed'; readonly version: string; readonly tokens: RedisHash }
-  /** Another server has its turn. */
   | { readonly kind: 'busy' }
-  /** There is no such sandbox. */
   | { readonly kind: 'gone' }
-  /** There are too many to create another. */
   | { readonly kind: 'full' }
-  /** The fleet started with other settings. */
   | { readonly kind: 'differs' };
 
-/** A hash of Redis. */
 export type RedisHash = Readonly<Record<string, string>>;
 
 /**
- * Takes an update if the server knows the present state. What follows the first write cannot fail, so all
- * of it is done or nothing.
- *
- * KEYS: those of the sandbox, START, SANDBOXES. ARGV: an `Asked`; the texts of parts; those of exchanges.
- * Returns an `Outcome`. Both are JSON.
+ * Takes an update if the server knows the present state. After the first write nothing can fail.
+ * KEYS: those of the sandbox, START, SANDBOXES. ARGV: a request; texts of parts; of exchanges.
  */
 export const UPDATE = script(`${NOW}${READ_HASH}${ADD_TOTALS}
 local ask = cjson.decode(ARGV[1])
@@ -186,9 +175,8 @@ return cjson.encode({kind = 'kept', number = number, cleared = cleared})
 `);
 
 /**
- * Reads exchanges. KEYS: state, journal. ARGV: the lowest and the highest number. Returns that of the
- * latest one, that of the latest cleared one, how many are kept, the number of the first that it returns,
- * and their texts; nothing if there is no sandbox.
+ * KEYS: state, journal. ARGV: the lowest and the highest number. Returns the latest number, the latest that
+ * was cleared, how many are kept, the number of the first text, and the texts.
  */
 export const READ = script(`
 local head = redis.call('HMGET', KEYS[1], 'version', 'number', 'cleared')
@@ -203,10 +191,7 @@ if to >= from then texts = redis.call('LRANGE', KEYS[2], from - oldest, to - old
 return {number, tonumber(head[3] or 0), size, from, texts}
 `);
 
-/**
- * Keeps how a hold ended, unless its sandbox is gone. KEYS: state, journal, held, totals. ARGV: number,
- * text of the exchange, findings.
- */
+/** KEYS: state, journal, held, totals. ARGV: number, text of the exchange, findings. */
 export const END_HOLD = script(`${ADD_TOTALS}
 if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return end
 local number = redis.call('HGET', KEYS[1], 'number') or 0
@@ -216,8 +201,8 @@ add(KEYS[4], cjson.decode(ARGV[3]), 0, ${MAX_FINDINGS})
 `);
 
 /**
- * The milliseconds since each sandbox was used, as JSON. Takes names off the directory whose sandboxes
- * Redis has dropped. KEYS: SANDBOXES. ARGV: names that are not in it.
+ * The milliseconds since each sandbox was used. Removes the names of those that Redis has dropped.
+ * KEYS: SANDBOXES. ARGV: names that are not in it.
  */
 export const UNUSED = script(`${NOW}
 local names, unused = redis.call('SMEMBERS', KEYS[1]), {}
@@ -230,9 +215,8 @@ return cjson.encode(unused)
 `);
 
 /**
- * Deletes a sandbox, unless it was used too recently. Takes no memory: Redis may be full. KEYS: those of
- * the sandbox, SANDBOXES. ARGV: name, channel, milliseconds that it must not have been used. Returns what
- * was shown and found, as JSON; nothing if there is no such sandbox.
+ * Takes no memory: Redis may be full. KEYS: those of the sandbox, SANDBOXES. ARGV: name, channel,
+ * milliseconds that it must not have been used. Returns its totals; nothing if it was not deleted.
  */
 export const DELETE = script(`${NOW}${READ_HASH}
 local used = redis.call('HGET', KEYS[1], 'used')
@@ -244,7 +228,7 @@ redis.call('PUBLISH', ARGV[2], 'deleted')
 return totals
 `);
 
-/** Adds totals to those of what is gone. KEYS: PAST. ARGV: totals, as JSON. */
+/** KEYS: PAST. ARGV: totals, as JSON. */
 export const ADD_PAST = script(`${ADD_TOTALS}
 add(KEYS[1], cjson.decode(ARGV[1]), 0, ${MAX_PAST_FINDINGS})
 `);

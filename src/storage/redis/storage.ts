@@ -16,19 +16,17 @@ import { changedParts, restorePart, writeExchange } from './parts.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisJournal } from './redis-journal.ts';
 import {
-  type Asked,
-  type Outcome,
   type RedisHash,
   SANDBOXES,
   START,
   sandboxKeys,
   UPDATE,
+  type UpdateRequest,
+  type UpdateResult,
 } from './scripts.ts';
 
-/** What the sandboxes of a fleet share. */
 export interface FleetContext {
   readonly redis: RedisConnection;
-  /** How it started, as JSON. */
   readonly start: string;
   /** What tokens begin with: a hash of `start`. */
   readonly id: string;
@@ -38,13 +36,10 @@ export interface FleetContext {
   readonly openUpstream: OpenUpstream;
   /** How other servers started differently, if they came first after Redis had lost everything. */
   disagreement: string | undefined;
-  /** Throws a StorageError if other servers started with other settings. */
   readonly agree: () => Promise<void>;
-  /** Keeps totals that were cleared. */
   readonly keepPast: (totals: RedisHash) => Promise<void>;
 }
 
-/** Updates that share a script call. */
 const MAX_BATCH = 100;
 
 interface WaitingUpdate {
@@ -54,9 +49,7 @@ interface WaitingUpdate {
   readonly reject: (error: unknown) => void;
 }
 
-/** What updates come to that share a script call. */
 interface Batch {
-  /** What to call once Redis has taken it, for each update. */
   readonly settle: (() => void)[];
   after: State;
   readonly exchanges: Exchange[];
@@ -72,14 +65,12 @@ export class RedisStorage implements Storage {
   state: State;
   readonly #sandbox: OpenedSandbox;
   readonly #context: FleetContext;
-  /** Distinguishes this server from all others. */
   readonly #server = crypto.randomUUID();
   readonly #keys: ReturnType<typeof sandboxKeys>;
   readonly #channel: string;
   readonly #events = new Emitter<SandboxEvent>();
   /** The token of the latest write to Redis that this server knows; empty if it knows no sandbox. */
   #version = '';
-  /** The tokens of parts that were written since the sandbox was created. */
   readonly #tokens = new Map<string, string>();
   readonly #waiting: WaitingUpdate[] = [];
   #isRunning = false;
@@ -150,7 +141,6 @@ export class RedisStorage implements Storage {
     this.#isRunning = false;
   }
 
-  /** Runs what waits, one after the other. */
   #runWaiting(): Batch {
     const batch: Batch = { settle: [], after: this.state, exchanges: [], edits: false };
     for (const { run, resolve, reject } of this.#waiting.slice(0, MAX_BATCH)) {
@@ -171,26 +161,23 @@ export class RedisStorage implements Storage {
     return batch;
   }
 
-  /**
-   * Has Redis take what a batch comes to. False if it was made of another state than the present one, which
-   * this server has read now.
-   */
+  /** False if the batch was made of an old state; this server knows the present one now. */
   async #offer(batch: Batch, isNew = false): Promise<boolean> {
     const { redis, maxSandboxes, agree } = this.#context;
     const { name } = this.#sandbox;
     // A release must not come before somebody listens.
     if (batch.exchanges.some(isHeld)) await this.journal.follow();
-    const { asked, texts } = this.#describe(batch, isNew);
+    const { request, texts } = this.#describe(batch, isNew);
     const keys = [...Object.values(this.#keys), START, SANDBOXES];
-    const effect = asked.writes ? 'writes' : 'reads';
-    const reply = await redis.eval(UPDATE, effect, keys, [JSON.stringify(asked), ...texts]);
-    const outcome: Outcome = JSON.parse(String(reply));
-    switch (outcome.kind) {
+    const effect = request.writes ? 'writes' : 'reads';
+    const reply = await redis.eval(UPDATE, effect, keys, [JSON.stringify(request), ...texts]);
+    const result: UpdateResult = JSON.parse(String(reply));
+    switch (result.kind) {
       case 'kept':
-        await this.#keep(batch, asked, outcome);
+        await this.#keep(batch, request, result);
         return true;
       case 'changed':
-        if (!isNew) await this.#refresh(outcome.version, outcome.tokens);
+        if (!isNew) await this.#refresh(result.version, result.tokens);
         return false;
       case 'busy':
         await sleep(1 + 3 * Math.random());
@@ -226,7 +213,7 @@ export class RedisStorage implements Storage {
       totals.add({ ...exchange, number: index + 1 }, name);
     }
     const isLimited = !PERMANENT_SANDBOXES.includes(name);
-    const asked: Asked = {
+    const request: UpdateRequest = {
       version: this.#version,
       token: id + crypto.randomUUID(),
       ...(creates && { creates: { name, start, ...(isLimited && { max: maxSandboxes }) } }),
@@ -240,13 +227,13 @@ export class RedisStorage implements Storage {
       held: exchanges.flatMap((exchange, index) => (isHeld(exchange) ? [index + 1] : [])),
       totals,
     };
-    return { asked, texts: [...parts.map(([, text]) => text), ...exchanges.map(writeExchange)] };
+    return { request, texts: [...parts.map(([, text]) => text), ...exchanges.map(writeExchange)] };
   }
 
   async #keep(
     { after, exchanges, clears }: Batch,
-    { token, creates, parts }: Asked,
-    { number, cleared }: Extract<Outcome, { kind: 'kept' }>,
+    { token, creates, parts }: UpdateRequest,
+    { number, cleared }: Extract<UpdateResult, { kind: 'kept' }>,
   ): Promise<void> {
     // Redis creates sandboxes only of its own fleet.
     if (creates !== undefined) this.#context.disagreement = undefined;
@@ -257,7 +244,6 @@ export class RedisStorage implements Storage {
     if (clears === 'all') await this.#context.keepPast(cleared);
   }
 
-  /** Reads the parts that other servers have written. */
   async #refresh(version: string, tokens: RedisHash): Promise<void> {
     const { redis, openUpstream, id, agree } = this.#context;
     const { start } = this.#sandbox;
