@@ -174,11 +174,7 @@ function applyRule(
 
 type BareReply = Omit<Reply, 'basis'>;
 
-/**
- * What a rule or a `Prefer` header replies.
- *
- * @param runOperation what the service itself replies now
- */
+/** @param runOperation what the service itself replies now */
 function createForcedReply(
   serviceState: ServiceState,
   id: OperationId,
@@ -192,10 +188,7 @@ function createForcedReply(
   return { ...known, headers: [...withoutHeaders(known.headers, new Set(names)), ...headers] };
 }
 
-/**
- * The documented or assumed reply of an operation for a status. A status that neither knows has an
- * Error from 400 up, and no body below.
- */
+/** A status that no operation has gets an Error from 400 up, and no body below. */
 function createCannedReply(serviceState: ServiceState, id: OperationId, status: number): BareReply {
   const { choices } = serviceState;
   const headers = [

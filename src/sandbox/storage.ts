@@ -63,12 +63,7 @@ export function includesHeld({ filter = {} }: JournalQuery): boolean {
   return filter.hold !== undefined || filter.held === true;
 }
 
-/**
- * Selects exchanges of a journal.
- *
- * @param kept the newest first
- * @param held the oldest first
- */
+/** `kept` has the newest first, `held` the oldest. */
 export function selectExchanges(
   { number, size, dropped }: JournalSize,
   kept: Iterable<Exchange>,
