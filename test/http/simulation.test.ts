@@ -93,6 +93,15 @@ describe('Prefer', () => {
     expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
   });
 
+  test('code=200 shows the first record where the service refuses', async () => {
+    const ask = await startAsking();
+    const show = async (...[method, path, sent]: Parameters<typeof ask>) =>
+      (await ask(method, path, { ...preferring('code=200'), ...sent })).json;
+    expect(await show('GET', '/pets/999')).toMatchObject({ id: 1 });
+    expect(await show('PATCH', '/inventory/999')).toMatchObject({ petId: 1 });
+    expect(await show('GET', '/store/orders', { key: 'wrong' })).toMatchObject([{ id: 1 }]);
+  });
+
   test.each<[string, ServerOptions]>([
     ['return=minimal', {}],
     ['wait=10, respond-async; x="code=409"', {}],

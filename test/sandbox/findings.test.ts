@@ -16,6 +16,9 @@ const REQUEST_LINE = /^(\S+) (\S+)(?: (\{.*\}))?(?: by (.+?))?(?: prefer (.+))?$
 
 const HELD = join(temporaryFolder(), 'held.json');
 writeFileSync(HELD, '{"rules":[{"on":"listPets","hold":true}]}');
+const NEAR = join(temporaryFolder(), 'near.json');
+const NEAR_ORDERS = '[{"id":9007199254740992,"status":"shipped"},{"id":9007199254740993}]';
+writeFileSync(NEAR, `{"state":{"orders":{"set":${NEAR_ORDERS}}}}`);
 
 async function findingsAfter(
   lines: readonly RequestLine[],
@@ -142,6 +145,7 @@ const INNOCENT: readonly [lines: readonly RequestLine[], options?: ServerOptions
   // No double prints as this id.
   [['DELETE /store/orders/9223372036854775806'], INT64_IDS],
   [['DELETE /store/orders/9223372036854775807']],
+  [['DELETE /store/orders/9007199254740992'], { scenarios: [NEAR] }],
   [['GET /pets by nullable']],
   [['OPTIONS /pets']],
   [['GET /pets?offset=20'], { assume: { 'pets-paging': 'offset' } }],
