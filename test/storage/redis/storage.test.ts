@@ -217,7 +217,7 @@ describeWithRedis('the storage of a fleet', () => {
     }
   });
 
-  test('takes names of sandboxes off the directory that Redis has dropped', async () => {
+  test('takes names of sandboxes off the directory that are deleted, or that Redis has dropped', async () => {
     const fleet = await join();
     await get(open(fleet, 'one'));
     await get(open(fleet, 'two'));
@@ -225,6 +225,8 @@ describeWithRedis('the storage of a fleet', () => {
     await redis.command('DEL', 'petstore-mock:one:state');
     expect([...(await fleet.unused()).keys()]).toEqual(['two']);
     await get(open(fleet, 'three'));
+    await fleet.delete('two', 0);
+    await get(open(fleet, 'four'));
   });
 
   test('refuses to go on beside a fleet with other settings, which came first after a loss', async () => {
