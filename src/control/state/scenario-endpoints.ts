@@ -170,13 +170,9 @@ export const SCENARIO_ENDPOINTS = [
       edit(call, `deleted the scenario ${call.params.name}`, (state) => {
         const { name = '' } = call.params;
         if (state.scenarios.has(name)) {
+          const scenarios = withEntry(state.scenarios, name, undefined);
           const rules = dropCounters(state.counters.rules, 'prefer', name);
-          const counters = { ...state.counters, rules };
-          return {
-            scenarios: withEntry(state.scenarios, name, undefined),
-            counters,
-            reply: NO_CONTENT,
-          };
+          return { scenarios, counters: { ...state.counters, rules }, reply: NO_CONTENT };
         }
         if (!isShipped(name)) return refuseScenario(state, name);
         return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);
