@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type expressModule from 'express';
 import type { ErrorRequestHandler, Request, Router } from 'express';
 import { ContentError } from '../files.ts';
-import { getOrCreate, type ServiceHandler } from '../http/service-handler.ts';
+import { getOrRefuse, type ServiceHandler } from '../http/service-handler.ts';
 import { ROOT } from '../http/target.ts';
 import { sendFailure } from '../http/write.ts';
 import { DEFAULT_SANDBOX, NAME_PATTERN } from '../limits.ts';
@@ -150,7 +150,7 @@ function findSandbox(
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (unguarded && NAME_PATTERN.test(name)) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return refuseUnknown(mockRequest);
-  const found = getOrCreate(sandboxes, name);
+  const found = getOrRefuse(sandboxes, name);
   return found instanceof Sandbox ? found : fromServiceReply(found);
 }
 

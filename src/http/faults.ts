@@ -12,7 +12,7 @@ import { closeWith, framingHeaders, type PendingResponses } from './write.ts';
 /** The reply to break; its body is what GET would get, also in a reply to HEAD. */
 export type WireReply = Pick<SentReply, 'status' | 'headers' | 'body'>;
 
-const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
+const REPLACED_FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
 /** Breaks an exchange, after the replies to earlier requests of its connection. */
 export function applyFault(
@@ -24,7 +24,7 @@ export function applyFault(
   const { socket } = response.req;
   const apply = (): void => {
     if (socket.destroyed) return;
-    const broken = reply && { ...reply, headers: withoutHeaders(reply.headers, FRAMING) };
+    const broken = reply && { ...reply, headers: withoutHeaders(reply.headers, REPLACED_FRAMING) };
     if (fault.kind === 'reset') reset(response);
     else if (fault.kind === 'close') endConnection(response);
     else if (fault.kind === 'html') html(response);

@@ -47,10 +47,10 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
     const message = 'a path with "." or ".." would leave the base URL of the upstream';
     return errorReply(decidedBy, 'route_not_found', 404, message);
   }
-  const passedBy = request.headers.filter(
+  const viaHeaders = request.headers.filter(
     (_, at, { [at - 1]: name }) => at % 2 === 1 && name?.toLowerCase() === 'via',
   );
-  if (passedBy.some((text) => text.includes(formatVia(sandbox)))) {
+  if (viaHeaders.some((text) => text.includes(formatVia(sandbox)))) {
     const message = `the upstream ${upstream.url} sends requests back to this sandbox`;
     return errorReply(decidedBy, 'bad_gateway', 502, message);
   }
@@ -130,7 +130,7 @@ const NOT_FORWARDED = new Set([
 ]);
 
 /** Methods whose requests say that they have no body (RFC 9110, section 8.6). */
-const HAS_BODY = /^(?:PATCH|POST|PUT)$/;
+const EXPECTS_BODY = /^(?:PATCH|POST|PUT)$/;
 
 function forwardedHeaders({ request, upstream, body, sandbox }: ForwardRequest): string[] {
   const { key } = upstream;
@@ -143,6 +143,6 @@ function forwardedHeaders({ request, upstream, body, sandbox }: ForwardRequest):
   headers.push('Via', formatVia(sandbox));
   if (body.kind === 'bytes') headers.push('Content-Length', String(body.bytes.length));
   // Node would announce chunks.
-  else if (HAS_BODY.test(request.method)) headers.push('Content-Length', '0');
+  else if (EXPECTS_BODY.test(request.method)) headers.push('Content-Length', '0');
   return headers;
 }

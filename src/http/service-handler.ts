@@ -53,12 +53,12 @@ export function createServiceHandler({ sandboxes, pending }: ServiceOptions): Se
     const sendDue = (exchange: Exchange): void => {
       const sendNow = (): void => send(exchange);
       const { delay } = exchange;
-      const sendLate = (): void =>
+      const sendWithDelay = (): void =>
         delay === 0 ? sendNow() : pending.delay(response, delay, sendNow);
-      if (!isWaiting(exchange)) sendLate();
+      if (!isWaiting(exchange)) sendWithDelay();
       else {
-        const leave = (act: () => void) => onDisconnect(incoming.socket, act);
-        sandbox.holds.add(exchange, { send: sendLate, onDisconnect: leave });
+        const listenForDisconnect = (act: () => void) => onDisconnect(incoming.socket, act);
+        sandbox.holds.add(exchange, { send: sendWithDelay, onDisconnect: listenForDisconnect });
       }
     };
     const answer = (body: RequestBody): void => {
@@ -162,7 +162,7 @@ function locateSandbox(
   const given = [inKey, inHeader, name];
   const wrong = given.find((text) => text !== undefined && !NAME_PATTERN.test(text));
   if (wrong !== undefined) {
-    return { sandbox, authorization, refusal: nameInvalid(sandboxes, wrong) };
+    return { sandbox, authorization, refusal: refuseName(sandboxes, wrong) };
   }
   const admitted = refuseTooMany(sandboxes, () => sandboxes.admit(name, authorization));
   if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
@@ -171,8 +171,8 @@ function locateSandbox(
 }
 
 /** @returns a refusal if the name is invalid or there are too many sandboxes */
-export function getOrCreate(sandboxes: Sandboxes, name: string): Sandbox | Reply {
-  if (!NAME_PATTERN.test(name)) return nameInvalid(sandboxes, name);
+export function getOrRefuse(sandboxes: Sandboxes, name: string): Sandbox | Reply {
+  if (!NAME_PATTERN.test(name)) return refuseName(sandboxes, name);
   return refuseTooMany(sandboxes, () => sandboxes.getOrCreate(name));
 }
 
@@ -203,7 +203,7 @@ function splitKey(
   return [authorization.slice(0, tilde), authorization.slice(tilde + 1)];
 }
 
-export function nameInvalid(sandboxes: Sandboxes, name: string): Reply {
+export function refuseName(sandboxes: Sandboxes, name: string): Reply {
   const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
   return refuse(sandboxes, 'sandbox_name_invalid', 400, message);
 }

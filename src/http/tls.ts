@@ -56,7 +56,7 @@ export async function loadCertificate(
   try {
     if (tlsWrite !== undefined) writeFileSync(tlsWrite, certificate.cert);
   } catch (error) {
-    unusable(`${tlsWrite}`, 'a file that can be written', String(errorCode(error) ?? error));
+    throwUnusable(`${tlsWrite}`, 'a file that can be written', String(errorCode(error) ?? error));
   }
   return certificate;
 }
@@ -78,7 +78,7 @@ async function readPair(certFile: string, keyFile: string): Promise<Certificate>
     process.getBuiltinModule('node:tls').createSecureContext({ cert, key });
   } catch (error) {
     const pair = 'a certificate and its private key without a passphrase, in PEM';
-    unusable(`${certFile} and ${keyFile}`, pair, errorCode(error) ?? String(error));
+    throwUnusable(`${certFile} and ${keyFile}`, pair, errorCode(error) ?? String(error));
   }
   return { cert, key };
 }
@@ -88,16 +88,16 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 /** @throws CertificateError with the file and the reason */
 export async function readCertificates(file: string): Promise<string> {
   const certificates = (await read(file)).match(CERTIFICATE) ?? [];
-  if (certificates.length === 0) unusable(file, 'a certificate in PEM', 'none');
+  if (certificates.length === 0) throwUnusable(file, 'a certificate in PEM', 'none');
   return certificates.join('\n');
 }
 
 async function read(file: string): Promise<string> {
   const reading = await readText(file, SETTINGS_LIMIT);
-  return reading.ok ? reading.text : unusable(file, 'a file in PEM', reading.found);
+  return reading.ok ? reading.text : throwUnusable(file, 'a file in PEM', reading.found);
 }
 
-function unusable(file: string, expected: string, found: string): never {
+function throwUnusable(file: string, expected: string, found: string): never {
   throw new CertificateError(`${file}: expected ${expected}, found ${found}`);
 }
 

@@ -75,7 +75,7 @@ export class PendingResponses {
 }
 
 /**
- * Answers a request on which the mock itself failed. A reply that has begun is broken off: its client
+ * Answers a request that failed because of a bug. A reply that has begun is broken off: its client
  * must not take it for a whole one.
  */
 export function sendFailure(response: ServerResponse, error: unknown, state: State): void {

@@ -196,10 +196,10 @@ export class Sandbox {
   }
 }
 
-/** Warns if the mock itself failed. */
+/** Warns of a bug of the mock, but not of a storage that is away. */
 export function createFailure({ settings: { choices } }: State, error: unknown): Reply {
   const trace = new AssumptionTrace(choices);
   if (error instanceof StorageError) return errorReply(trace, error.code, 503, error.refusal);
   warn(error);
-  return errorReply(trace, 'internal_error', 500, 'the mock itself failed');
+  return errorReply(trace, 'internal_error', 500, 'the mock failed because of a bug');
 }

@@ -83,13 +83,13 @@ export class Sandboxes {
   }
 
   #open(name: string, mayCreate = true): Sandbox {
-    const opened = this.#describe(name, mayCreate);
+    const opened = this.#prepare(name, mayCreate);
     const storage =
       this.#parts.fleet?.open(opened) ?? this.#parts.openStorage(opened, this.#context);
     return new Sandbox(name, opened.start, storage, this.#context);
   }
 
-  #describe(name: string, mayCreate: boolean): OpenedSandbox {
+  #prepare(name: string, mayCreate: boolean): OpenedSandbox {
     const start = this.findStart(name);
     const initial = initialState(start, this.upstream, Date.now());
     return { name, start, initial, mayCreate };
@@ -119,7 +119,7 @@ export class Sandboxes {
     if (known !== undefined || this.upstream !== undefined) {
       return known ?? this.getOrCreate(name);
     }
-    const { initial } = this.#describe(name, false);
+    const { initial } = this.#prepare(name, false);
     const serviceState = readServiceState(initial, Date.now());
     const check = checkKey(serviceState.keys, authorization, serviceState);
     if (check.ok) return this.getOrCreate(name);
@@ -133,7 +133,7 @@ export class Sandboxes {
   /** Undefined if the name is taken. Throws a StorageError. */
   async create(name: string): Promise<Sandbox | undefined> {
     if (PERMANENT_SANDBOXES.includes(name)) return undefined;
-    const opened = this.#describe(name, true);
+    const opened = this.#prepare(name, true);
     const isNew = (await this.#parts.fleet?.create(opened)) ?? !this.#named.has(name);
     return isNew ? this.getOrCreate(name) : undefined;
   }

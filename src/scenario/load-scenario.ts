@@ -255,11 +255,11 @@ export async function readSentScenario(
   throw new ScenarioError([{ file: name, line: 1, column: 1, ...problem }]);
 }
 
-const READ = new WeakMap<SavedScenario, Promise<Scenario>>();
+const savedReadings = new WeakMap<SavedScenario, Promise<Scenario>>();
 
 /** It was valid when it was saved. */
 export function readSaved(saved: SavedScenario): Promise<Scenario> {
-  const reading = READ.get(saved) ?? readScenarioText(saved.name, saved);
-  READ.set(saved, reading);
+  const reading = savedReadings.get(saved) ?? readScenarioText(saved.name, saved);
+  savedReadings.set(saved, reading);
   return reading;
 }

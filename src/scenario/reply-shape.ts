@@ -60,7 +60,7 @@ const ANY_JSON = convert(ANY, (value) => ({ value, text: writeJson(value) }));
 
 const NO_HEADERS: ValueOf<typeof HEADERS> = new Map();
 
-const REPLY_MEMBERS = object({
+const RULE_REPLY = object({
   status: required(integer(200, 599, 'a status from 200 to 599'), 'The status, from 200 to 599.'),
   headers: optional(
     HEADERS,
@@ -75,7 +75,7 @@ const REPLY_MEMBERS = object({
 
 /** Without a body, it gets the documented or assumed one. Its headers lack the media type. */
 export const REPLY = convert(
-  REPLY_MEMBERS,
+  RULE_REPLY,
   ({ status, headers = NO_HEADERS, body, empty }, at, report) => {
     const refuse = (member: string, expected: string, found: string) =>
       report({ at: [...at, member], ofName: true, expected, found });

@@ -246,7 +246,7 @@ export const RULE_SHAPE = convert(
       refuse(expected, `"${name}"`, 'where', name);
     }
     if (apply && !reply && !fault) {
-      const expected = 'a `reply` or a `fault` beside it, instead of the discarded reply';
+      const expected = 'a `reply` or a `fault` for the client';
       refuse(expected, 'neither', 'apply');
     } else if (!reply && !fault && !delay && !hold) {
       refuse('`reply`, `fault`, `delay` or `hold`', 'a rule that does nothing');

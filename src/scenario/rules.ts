@@ -56,7 +56,7 @@ export function createRuleBook(
   const prepare = (rule: Rule, id: OperationId): OperationRule => ({
     rule,
     counter: counterKey(source, owner ?? rule.scenario, rule),
-    isCounting: countsCalls(rule),
+    isCounting: isCounted(rule),
     tests: rule.where.map((condition) => createTest(id, condition)),
   });
   const forOperation = (id: OperationId): OperationRule[] =>
@@ -64,7 +64,7 @@ export function createRuleBook(
   return new Map(OPERATION_IDS.map((id) => [id, forOperation(id)]));
 }
 
-function countsCalls({ calls, chance, delay }: Rule): boolean {
+function isCounted({ calls, chance, delay }: Rule): boolean {
   return calls !== undefined || chance < 1 || (delay !== undefined && delay.kind !== 'fixed');
 }
 
@@ -88,8 +88,8 @@ export function dropCounters(counts: RuleCounts, source: RuleSource, owner: stri
 }
 
 /** Undefined if the rule does not count calls. */
-export function countCalls(counts: RuleCounts, rule: Rule): number | undefined {
-  if (!countsCalls(rule)) return undefined;
+export function readCallCount(counts: RuleCounts, rule: Rule): number | undefined {
+  if (!isCounted(rule)) return undefined;
   return counts.get(counterKey('active', rule.scenario, rule)) ?? 0;
 }
 
@@ -128,7 +128,7 @@ function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefine
   const { scenario, number, calls, chance, hold, reply, fault, apply } = rule;
   if (calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
   const drawn = randomInteger(seed, number - 1, call);
-  if (chance < 1 && share(drawn, FIELD.chance) >= chance) return undefined;
+  if (chance < 1 && randomShare(drawn, FIELD.chance) >= chance) return undefined;
   const delay = rule.delay === undefined ? 0 : Math.round(randomDelay(rule.delay, drawn));
   const reason = describeRule(rule, call);
   return { by: `${scenario}#${number}`, reason, delay, hold, reply, fault, apply };
@@ -142,7 +142,7 @@ function describeRule({ scenario, number, calls }: Rule, call: number): string {
 }
 
 /** In [0, 1). */
-function share(seed: number, field: number): number {
+function randomShare(seed: number, field: number): number {
   return randomInteger(seed, 0, field) / 2 ** 32;
 }
 
@@ -151,11 +151,11 @@ function randomDelay(delay: Delay, seed: number): number {
     case 'fixed':
       return delay.milliseconds;
     case 'uniform':
-      return delay.min + share(seed, FIELD.delay) * (delay.max - delay.min);
+      return delay.min + randomShare(seed, FIELD.delay) * (delay.max - delay.min);
     case 'log-normal': {
-      // The Box-Muller transform; 1 - share is never 0.
-      const radius = Math.sqrt(-2 * Math.log(1 - share(seed, FIELD.delay)));
-      const normal = radius * Math.cos(2 * Math.PI * share(seed, FIELD.delayAngle));
+      // The Box-Muller transform; 1 - randomShare is never 0.
+      const radius = Math.sqrt(-2 * Math.log(1 - randomShare(seed, FIELD.delay)));
+      const normal = radius * Math.cos(2 * Math.PI * randomShare(seed, FIELD.delayAngle));
       return Math.min(delay.median * Math.exp(delay.sigma * normal), MAX_DELAY_MS);
     }
   }

@@ -66,7 +66,10 @@ const REMOVED = either(choice(['all']), list(ID), 'all, or an array of ids');
 const NO_CHANGES = { set: [], each: [], remove: [] } as const;
 
 /** An array of records is short for `set`. */
-function changesShape<const F extends Fields, Id extends keyof F & string>(fields: F, id: Id) {
+function collectionChangesShape<const F extends Fields, Id extends keyof F & string>(
+  fields: F,
+  id: Id,
+) {
   const records = list(membersShape(fields, [id]));
   return either(
     convert(records, (set) => ({ ...NO_CHANGES, set })),
@@ -97,12 +100,15 @@ const UNCHANGED: StoreChanges = {
 export const CHANGES = convert(
   object({
     animals: optional(
-      changesShape(STORED_RECORDS.animals, 'id'),
+      collectionChangesShape(STORED_RECORDS.animals, 'id'),
       'Removing an animal also removes its inventory entry and orders.',
     ),
-    inventory: optional(changesShape(STORED_RECORDS.inventory, 'petId'), 'Inventory entries.'),
+    inventory: optional(
+      collectionChangesShape(STORED_RECORDS.inventory, 'petId'),
+      'Inventory entries.',
+    ),
     orders: optional(
-      changesShape(STORED_RECORDS.orders, 'id'),
+      collectionChangesShape(STORED_RECORDS.orders, 'id'),
       'Orders, with their internal `status`.',
     ),
   }),

@@ -69,7 +69,7 @@ const DOCUMENTED: Basis = { kind: 'documented' };
 const NO_HEADERS: readonly string[] = [];
 const NO_BODY: Body = { kind: 'none' };
 
-/** Collects the assumptions of which another option would have led to another status. */
+/** Collects the assumptions that decided the status: another option would have given another. */
 export class AssumptionTrace {
   readonly choices: Choices;
   #by: string[] | undefined;

@@ -12,7 +12,7 @@ import { listen } from '../helpers/host.ts';
 import { askRaw, openRaw, rawRequest } from '../helpers/raw.ts';
 import { createSandboxes } from '../helpers/sandboxes.ts';
 
-const ERROR = { code: 'internal_error', status: 500, message: 'the mock itself failed' };
+const ERROR = { code: 'internal_error', status: 500, message: 'the mock failed because of a bug' };
 
 /** A server that cannot read its animals, but its orders. */
 async function startBroken(loadApp: () => Promise<RequestListener>): Promise<number> {

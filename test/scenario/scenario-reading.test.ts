@@ -59,7 +59,7 @@ const BROKEN: readonly (readonly [name: string, text: string, ...problems: strin
 // biome-ignore format: a row for each
 const BROKEN_FOR_THE_READER: typeof BROKEN = [
   ['a rule that does nothing', 'rules:\n  - { on: getPet }', 'FILE:2:5: $.rules[0]: expected `reply`, `fault`, `delay` or `hold`, found a rule that does nothing'],
-  ['`apply` without anything to send', 'rules:\n  - { on: getPet, delay: 5, apply: true }', 'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` beside it, instead of the discarded reply, found neither'],
+  ['`apply` without anything to send', 'rules:\n  - { on: getPet, delay: 5, apply: true }', 'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` for the client, found neither'],
   ['two stores to start from', 'fixture: default\ngenerate: { animals: 1 }', 'FILE:2:1: $.generate: expected fixture or generate, to start from one store, found both'],
   ['an input that none of the operations has', 'rules:\n  - { on: getPet, where: { orderId: 1 }, fault: reset }', 'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet, which has petId, found "orderId"'],
   ['a range of calls with the higher number first', 'rules:\n  - { on: getPet, delay: 1, calls: 4-2 }', 'FILE:2:36: $.rules[0].calls: expected the lower number first, found "4-2"'],

@@ -8,7 +8,7 @@ export const INPUT = {
   'invalid-input': {
     question: 'Which status does the Error for a malformed path id, query parameter or body have?',
     options: [option('400', '400 Bad Request'), option('422', '422 Unprocessable Content')],
-    // responses/ways.ts has the ways: each operation has another.
+    // cli/commands/reply-recipes.ts has the ways: each operation has another.
     replies: {
       400: addedError(400, 'Invalid input.', {}),
       422: addedError(422, 'Invalid input.', {}),

@@ -1,6 +1,6 @@
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields } from '../../contract/records.ts';
-import { nameInvalid } from '../../http/service-handler.ts';
+import { refuseName } from '../../http/service-handler.ts';
 import { formatAddress } from '../../http/target.ts';
 import { NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { createFindingsReport } from '../../sandbox/coverage.ts';
@@ -125,7 +125,7 @@ export const SANDBOX_ENDPOINTS = [
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
       if (await sandboxes.remove(name)) return NO_CONTENT;
-      if (!NAME_PATTERN.test(name)) return fromServiceReply(nameInvalid(sandboxes, name));
+      if (!NAME_PATTERN.test(name)) return fromServiceReply(refuseName(sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },
   }),

@@ -11,7 +11,7 @@ import {
   scenarioText,
   shippedScenarios,
 } from '../../scenario/load-scenario.ts';
-import { countCalls, dropCounters } from '../../scenario/rules.ts';
+import { dropCounters, readCallCount } from '../../scenario/rules.ts';
 import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
 import {
@@ -292,7 +292,7 @@ function showActive({ settings, counters }: State): InputOf<typeof ACTIVE_SCENAR
       status: rule.reply?.status,
       fault: rule.fault?.kind,
       hold: rule.hold,
-      calls: countCalls(counters.rules, rule),
+      calls: readCallCount(counters.rules, rule),
     })),
   }));
   return { scenarios };

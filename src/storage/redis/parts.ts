@@ -220,11 +220,11 @@ async function readSettings(
 }
 
 /** Bytes that a body may have to be kept: every server reads it, and Redis has it for each exchange. */
-const MAX_BODY_BYTES = 16 * 1024;
+const MAX_REDIS_BODY_BYTES = 16 * 1024;
 
 export function writeExchange(exchange: Exchange): string {
   const pack = ({ body, size }: Exchange['request']) => {
-    if (size > MAX_BODY_BYTES) return undefined;
+    if (size > MAX_REDIS_BODY_BYTES) return undefined;
     return typeof body === 'object' ? { latin1: body.toString('latin1') } : body;
   };
   const { request, reply } = exchange;
