@@ -135,18 +135,22 @@ export class MemoryJournal implements Journal {
   }
 
   #forgetStates(): void {
-    const edits = this.#edits?.filter(({ edit }) => !edit.isUndone) ?? [];
+    const edits = this.#edits ?? [];
+    const latest = this.#latestEdit();
     let records = 0;
-    for (const known of edits.toReversed()) {
+    // What was undone counts too: the exchanges before the undo remember it.
+    const newestForgotten = edits.findLastIndex((known) => {
       records += COLLECTIONS.reduce((sum, name) => sum + known.edit.changed[name], 0);
-      if (records <= MAX_REMEMBERED_RECORDS || known === edits.at(-1)) continue;
-      if (known.before === undefined) return;
-      known.before = undefined;
-      for (const entry of this.#entries) {
-        if (entry.exchange.number > known.edit.after) continue;
-        entry.before = undefined;
-        entry.after = undefined;
-      }
+      return records > MAX_REMEMBERED_RECORDS && known !== latest;
+    });
+    const after = edits[newestForgotten]?.edit.after ?? 0;
+    for (const known of edits.slice(0, newestForgotten + 1)) {
+      if (known !== latest) known.before = undefined;
+    }
+    for (const entry of this.#entries) {
+      if (entry.exchange.number > after) continue;
+      entry.before = undefined;
+      entry.after = undefined;
     }
   }
 
