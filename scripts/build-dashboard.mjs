@@ -9,22 +9,22 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sources = 'src/dashboard';
+const sources = 'src/features/dashboard';
 const folder = join(root, 'dist/dashboard');
 
 /** Modules of src/ that run in a browser too. */
 const pure = [
   'client/control-client.ts',
   'client/event-stream.ts',
-  'contract/json.ts',
-  'contract/operations.ts',
-  'contract/records.ts',
-  'raw-http.ts',
-  'node-errors.ts',
-  'http/target.ts',
-  'limits.ts',
-  'scenario/fault-table.ts',
-  'words.ts',
+  'core/contract/json.ts',
+  'core/contract/operations.ts',
+  'core/contract/records.ts',
+  'core/raw-http.ts',
+  'server/node-errors.ts',
+  'core/contract/target.ts',
+  'core/limits.ts',
+  'core/scenario/fault-table.ts',
+  'core/words.ts',
 ];
 
 /** Builds the dashboard and returns what esbuild says about the outputs. */

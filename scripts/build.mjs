@@ -28,17 +28,17 @@ const { exports, imports, peerDependenciesMeta } = manifest;
 const peers = Object.keys(peerDependenciesMeta);
 
 /** What has a file of its own, which package.json names in `imports`. */
-const CERTIFICATE = 'src/http/generate-certificate.ts'; // makes the certificate of `--tls`
+const CERTIFICATE = 'src/server/http/generate-certificate.ts'; // makes the certificate of `--tls`
 const EXPRESS = 'node_modules/express/index.js';
-const REDIS = 'src/storage/redis/client.ts'; // for `--shared`
+const REDIS = 'src/features/fleet/client.ts'; // for `--shared`
 const YAML = 'node_modules/yaml/browser/index.js'; // the only build of yaml in ES modules
 
 /** What users import. */
 const LIBRARY = {
   index: 'src/index.ts',
-  'library/vitest': 'src/library/vitest.ts',
-  'library/playwright': 'src/library/playwright.ts',
-  'library/jest': 'src/library/jest.ts',
+  'features/testing/vitest': 'src/features/testing/vitest.ts',
+  'features/testing/playwright': 'src/features/testing/playwright.ts',
+  'features/testing/jest': 'src/features/testing/jest.ts',
 };
 
 /** The modules that `serve` loads at its start. */
@@ -148,7 +148,7 @@ const chunks = [
     { minify: false, chunkFileNames: 'chunks/[name]-[hash].js' },
   ),
 ].flat();
-// What src/store/generate-store.ts reads of the package.
+// What src/core/store/generate-store.ts reads of the package.
 const { animal, person } = faker.definitions;
 const definitions = {
   animal: { pet_name: animal.pet_name },
@@ -161,7 +161,7 @@ checkImports();
 chmodSync(join(dist, 'cli/main.js'), 0o755);
 tsc('-p', 'tsconfig.build.json');
 for (const entry of Object.keys(LIBRARY)) writeCommonJs(entry);
-copyFileSync(join(root, 'src/library/jest.cjs'), join(dist, 'library/jest.cjs'));
+copyFileSync(join(root, 'src/features/testing/jest.cjs'), join(dist, 'features/testing/jest.cjs'));
 removeUnusedTypes();
 const bundled = bundledPackages();
 writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(bundled));

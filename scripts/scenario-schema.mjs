@@ -4,7 +4,7 @@
 //   npx tsx scripts/scenario-schema.mjs && npx biome format --write scenarios
 
 import { writeFileSync } from 'node:fs';
-import { scenarioSchema } from '../src/scenario/scenario-shape.ts';
+import { scenarioSchema } from '../src/core/scenario/scenario-shape.ts';
 
 const file = new URL('../scenarios/scenario.schema.json', import.meta.url);
 writeFileSync(file, JSON.stringify(scenarioSchema(), null, 2));

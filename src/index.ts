@@ -1,27 +1,38 @@
 /// <reference types="node" preserve="true" />
 import type { RequestListener } from 'node:http';
 import express from 'express';
-import { createExpressApp } from './control/app.ts';
-import { assembleMock } from './mock.ts';
-import type { AppOptions } from './options.ts';
-import { checkAppOptions } from './options.ts';
-import { createStart } from './scenario/sandbox-start.ts';
-import { loadFixtureSync } from './store/fixture.ts';
+import { createStart } from './core/scenario/sandbox-start.ts';
+import { loadFixtureSync } from './core/store/fixture.ts';
+import { createExpressApp } from './server/http/app.ts';
+import { assembleMock } from './server/mock.ts';
+import type { AppOptions } from './server/options.ts';
+import { checkAppOptions } from './server/options.ts';
 
 export {
   type ControlClient,
   ControlError,
   type Route,
 } from './client/control-client.ts';
-export type { AssumptionId } from './contract/assumption-table.ts';
-export type { Int64 } from './contract/json.ts';
-export type { OperationId } from './contract/operations.ts';
-export type { RecordedExchange } from './control/journal/exchange-text.ts';
-export type { EditView } from './control/journal/journal-endpoints.ts';
-export type { Alternative, Undone } from './control/journal/time-travel-endpoints.ts';
-export type { StoreState } from './control/state/state-endpoints.ts';
-export { CertificateError } from './http/tls.ts';
-export { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './library/connect.ts';
+export type { AssumptionId } from './core/contract/assumption-table.ts';
+export type { Int64 } from './core/contract/json.ts';
+export type { OperationId } from './core/contract/operations.ts';
+export type { RecordedExchange } from './core/control/journal/exchange-text.ts';
+export type { EditView } from './core/control/journal/journal-endpoints.ts';
+export type { Alternative, Undone } from './core/control/journal/time-travel-endpoints.ts';
+export type { StoreState } from './core/control/state/state-endpoints.ts';
+export type { FindingsReport } from './core/sandbox/coverage.ts';
+export type { ObservedExchange } from './core/sandbox/exchange.ts';
+export type { CoverageReport, Finding, FindingCode } from './core/sandbox/report-shapes.ts';
+export type { RuleDefinition } from './core/scenario/rule-shape.ts';
+export { ScenarioError } from './core/scenario/sandbox-start.ts';
+export type { ScenarioName } from './core/scenario/scenario-names.ts';
+export type { ScenarioDefinition } from './core/scenario/scenario-shape.ts';
+export { FixtureError } from './core/store/fixture.ts';
+export {
+  type ConnectOptions,
+  connectPetstoreMock,
+  type PetstoreMock,
+} from './features/testing/connect.ts';
 export type {
   Animal,
   InventoryEntry,
@@ -29,25 +40,18 @@ export type {
   Order,
   RecordControl,
   StateChanges,
-} from './library/mock-sandbox.ts';
+} from './features/testing/mock-sandbox.ts';
 export {
   DroppedExchangesError,
   type Latch,
   type LatchOptions,
   type RequestFilter,
   type RequestHandle,
-} from './library/request-control.ts';
-export { globalSetup, startPetstoreMock } from './library/start-mock.ts';
-export type { AppOptions, ServerOptions } from './options.ts';
-export type { FindingsReport } from './sandbox/coverage.ts';
-export type { ObservedExchange } from './sandbox/exchange.ts';
-export type { CoverageReport, Finding, FindingCode } from './sandbox/report-shapes.ts';
-export type { RuleDefinition } from './scenario/rule-shape.ts';
-export { ScenarioError } from './scenario/sandbox-start.ts';
-export type { ScenarioName } from './scenario/scenario-names.ts';
-export type { ScenarioDefinition } from './scenario/scenario-shape.ts';
-export { type RunningServer, startServer } from './server.ts';
-export { FixtureError } from './store/fixture.ts';
+} from './features/testing/request-control.ts';
+export { globalSetup, startPetstoreMock } from './features/testing/start-mock.ts';
+export { CertificateError } from './server/http/tls.ts';
+export type { AppOptions, ServerOptions } from './server/options.ts';
+export { type RunningServer, startServer } from './server/server.ts';
 
 /**
  * The whole mock as an Express app, to use with supertest or to mount in another Express app, whose

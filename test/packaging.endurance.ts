@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { packageRoot } from '../src/files.ts';
+import { packageRoot } from '../src/server/files.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 import { runProgram } from './helpers/program.ts';
 import { toolFile } from './helpers/tools.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { packageRoot } from '../src/files.ts';
+import { packageRoot } from '../src/server/files.ts';
 import { readyUrl } from './helpers/command.ts';
 import { temporaryFolder } from './helpers/folder.ts';
 import { links, readPage } from './helpers/page.ts';

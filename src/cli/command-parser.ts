@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
-import { ASSUMPTION_IDS, optionNames } from '../contract/assumption-table.ts';
-import { OPERATION_IDS } from '../contract/operations.ts';
-import { isRowName } from '../contract/records.ts';
-import { packageRoot, packageVersion } from '../files.ts';
-import { SCENARIO_NAMES } from '../scenario/scenario-names.ts';
-import { describe, suggest } from '../words.ts';
+import { ASSUMPTION_IDS, optionNames } from '../core/contract/assumption-table.ts';
+import { OPERATION_IDS } from '../core/contract/operations.ts';
+import { isRowName } from '../core/contract/records.ts';
+import { SCENARIO_NAMES } from '../core/scenario/scenario-names.ts';
+import { describe, suggest } from '../core/words.ts';
+import { packageRoot, packageVersion } from '../server/files.ts';
 import { requireWords, UsageError } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { type Layer, toJson } from './flag-sources.ts';

@@ -1,4 +1,4 @@
-import { rowNames } from '../contract/records.ts';
+import { rowNames } from '../core/contract/records.ts';
 
 export type WordUsage = readonly [usage: string, min: number, max: number];
 

@@ -1,5 +1,5 @@
-import { readText, SETTINGS_LIMIT } from '../files.ts';
-import { describe, joinWords, suggest } from '../words.ts';
+import { describe, joinWords, suggest } from '../core/words.ts';
+import { readText, SETTINGS_LIMIT } from '../server/files.ts';
 import type { WordUsage } from './command-table.ts';
 import type { Flags } from './flags.ts';
 import type { Terminal } from './terminal.ts';

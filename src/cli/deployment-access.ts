@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
-import { hostName, isLoopbackName, parseBaseUrl } from '../contract/base-url.ts';
-import { DeploymentClient, DeploymentError } from '../deployment/deployment-client.ts';
-import { describe } from '../words.ts';
+import { hostName, isLoopbackName, parseBaseUrl } from '../core/contract/base-url.ts';
+import { describe } from '../core/words.ts';
+import { DeploymentClient, DeploymentError } from '../features/deployment/deployment-client.ts';
 import { Failure, readCertificate, refusal, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
 import { createProgress, formatNotice, type Terminal } from './terminal.ts';

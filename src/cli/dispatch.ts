@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { writeJson } from '../contract/json.ts';
-import type { Variables } from '../deployment/transport.ts';
-import { asError, errorCode } from '../node-errors.ts';
+import { writeJson } from '../core/contract/json.ts';
+import type { Variables } from '../features/deployment/transport.ts';
+import { asError, errorCode } from '../server/node-errors.ts';
 import { type Command, Failure, refusal, UsageError } from './command.ts';
 import { parseCommandLine } from './command-parser.ts';
 import type { CommandName } from './command-table.ts';

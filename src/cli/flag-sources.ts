@@ -1,14 +1,14 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
-import { isRowName } from '../contract/records.ts';
-import type { SavedVerdicts } from '../deployment/check/check-report.ts';
-import type { Variables } from '../deployment/transport.ts';
-import { MOCK_VARIABLES } from '../library/mock-variables.ts';
-import { refusalText } from '../option-kinds.ts';
-import { object, optional } from '../shape/objects.ts';
-import { readAs } from '../shape/shapes.ts';
-import { readJson } from '../shape/source-text.ts';
-import { firstProblems, formatProblem, type TextProblem } from '../words.ts';
+import { isRowName } from '../core/contract/records.ts';
+import { object, optional } from '../core/shape/objects.ts';
+import { readAs } from '../core/shape/shapes.ts';
+import { readJson } from '../core/shape/source-text.ts';
+import { firstProblems, formatProblem, type TextProblem } from '../core/words.ts';
+import type { SavedVerdicts } from '../features/deployment/check/check-report.ts';
+import type { Variables } from '../features/deployment/transport.ts';
+import { MOCK_VARIABLES } from '../features/testing/mock-variables.ts';
+import { refusalText } from '../server/option-kinds.ts';
 import { readTextFile, UsageError } from './command.ts';
 import type { CommandName } from './command-table.ts';
 import {
@@ -145,7 +145,7 @@ interface ConfigFile {
 export async function readConfigFile(file: string, origin: string): Promise<ConfigFile> {
   const parsed = readJson(`config file ${file}`, await readTextFile(file, origin, 'a JSON file'));
   if (!parsed.ok) throw fileError(parsed.problems);
-  const { SAVED_VERDICTS } = await import('../deployment/check/check-report.ts');
+  const { SAVED_VERDICTS } = await import('../features/deployment/check/check-report.ts');
   const members = listFlagsFrom('config').map((name) => [spell(name), flagShape(name)] as const);
   const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');
   const shape = object(

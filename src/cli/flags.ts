@@ -1,8 +1,15 @@
-import { DEFAULT_URL } from '../contract/base-url.ts';
-import { parseInt64 } from '../contract/json.ts';
-import { ORDER_STATUSES, rowNames } from '../contract/records.ts';
-import type { SavedVerdicts } from '../deployment/check/check-report.ts';
-import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../limits.ts';
+import { DEFAULT_URL } from '../core/contract/base-url.ts';
+import { parseInt64 } from '../core/contract/json.ts';
+import { ORDER_STATUSES, rowNames } from '../core/contract/records.ts';
+import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
+import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
+import { RESET_PARTS } from '../core/sandbox/state.ts';
+import { ASSUME } from '../core/scenario/settings-shapes.ts';
+import { object } from '../core/shape/objects.ts';
+import { FIELD_SHAPES } from '../core/shape/record-shapes.ts';
+import { choice, convert, list, scalar, text, type ValueOf } from '../core/shape/shapes.ts';
+import { joinWords } from '../core/words.ts';
+import type { SavedVerdicts } from '../features/deployment/check/check-report.ts';
 import {
   ALLOWED,
   count,
@@ -18,15 +25,8 @@ import {
   TOKEN,
   textThat,
   words,
-} from '../option-kinds.ts';
-import { forChoosers, forServers, OPTION_GROUPS } from '../options.ts';
-import { FINDING_CODE_NAMES } from '../sandbox/report-shapes.ts';
-import { RESET_PARTS } from '../sandbox/state.ts';
-import { ASSUME } from '../scenario/settings-shapes.ts';
-import { object } from '../shape/objects.ts';
-import { FIELD_SHAPES } from '../shape/record-shapes.ts';
-import { choice, convert, list, scalar, text, type ValueOf } from '../shape/shapes.ts';
-import { joinWords } from '../words.ts';
+} from '../server/option-kinds.ts';
+import { forChoosers, forServers, OPTION_GROUPS } from '../server/options.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
 
 const forExec = optionFor('exec');

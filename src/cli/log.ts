@@ -1,10 +1,10 @@
-import type { FinishedCall } from '../control/endpoint.ts';
-import { DEFAULT_SANDBOX } from '../limits.ts';
-import type { ServerOptions } from '../options.ts';
-import { describeHold, type ObservedExchange } from '../sandbox/exchange.ts';
-import type { Finding } from '../sandbox/report-shapes.ts';
-import { basisReasons } from '../service/reply.ts';
-import { countText, cut, escapeCharacter, roundDuration } from '../words.ts';
+import type { FinishedCall } from '../core/control/endpoint.ts';
+import { DEFAULT_SANDBOX } from '../core/limits.ts';
+import { describeHold, type ObservedExchange } from '../core/sandbox/exchange.ts';
+import type { Finding } from '../core/sandbox/report-shapes.ts';
+import { basisReasons } from '../core/service/reply.ts';
+import { countText, cut, escapeCharacter, roundDuration } from '../core/words.ts';
+import type { ServerOptions } from '../server/options.ts';
 import type { Flags } from './flags.ts';
 import {
   escapeControls,

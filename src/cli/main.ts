@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import nodeModule from 'node:module';
-import { errorCode } from '../node-errors.ts';
+import { errorCode } from '../server/node-errors.ts';
 
 // Node 22 and later then keep the compiled program between starts.
 if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache === 'function') {

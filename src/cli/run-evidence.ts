@@ -2,19 +2,19 @@ import {
   ASSUMPTION_IDS,
   type AssumptionId,
   assumptionShape,
-} from '../contract/assumption-table.ts';
-import type { Sign } from '../contract/assumptions/assumption-shape.ts';
+} from '../core/contract/assumption-table.ts';
+import type { Sign } from '../core/contract/assumptions/assumption-shape.ts';
+import type { FindingsReport } from '../core/sandbox/coverage.ts';
+import type { Observer } from '../core/sandbox/exchange.ts';
+import type { Finding } from '../core/sandbox/report-shapes.ts';
+import { countText } from '../core/words.ts';
+import type { Flags } from './flags.ts';
 import {
   type CoverageEvidence,
   describeExamples,
   type FindingGroup,
   groupFindings,
-} from '../report/coverage-report.ts';
-import type { FindingsReport } from '../sandbox/coverage.ts';
-import type { Observer } from '../sandbox/exchange.ts';
-import type { Finding } from '../sandbox/report-shapes.ts';
-import { countText } from '../words.ts';
-import type { Flags } from './flags.ts';
+} from './report/coverage-report.ts';
 import { bold, escapeControls, renderTable, type Style } from './terminal.ts';
 
 export const NO_CALLS =

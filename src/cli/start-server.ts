@@ -1,15 +1,15 @@
 import { constants } from 'node:os';
-import { isRowName } from '../contract/records.ts';
-import { ContentError } from '../files.ts';
-import { CertificateError } from '../http/tls.ts';
-import { DEFAULTS } from '../limits.ts';
-import { asError, errorCode } from '../node-errors.ts';
-import type { ServerOptions } from '../options.ts';
-import { checkOptions, OPTION_NAMES } from '../options.ts';
-import { StorageError } from '../sandbox/storage.ts';
-import { ScenarioError } from '../scenario/sandbox-start.ts';
-import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server.ts';
-import { describe } from '../words.ts';
+import { isRowName } from '../core/contract/records.ts';
+import { DEFAULTS } from '../core/limits.ts';
+import { StorageError } from '../core/sandbox/storage.ts';
+import { ScenarioError } from '../core/scenario/sandbox-start.ts';
+import { describe } from '../core/words.ts';
+import { ContentError } from '../server/files.ts';
+import { CertificateError } from '../server/http/tls.ts';
+import { asError, errorCode } from '../server/node-errors.ts';
+import type { ServerOptions } from '../server/options.ts';
+import { checkOptions, OPTION_NAMES } from '../server/options.ts';
+import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server/server.ts';
 import { Failure, refusal, UsageError } from './command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
 

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { isObject } from '../contract/records.ts';
-import { escapeCharacter } from '../words.ts';
+import { isObject } from '../core/contract/records.ts';
+import { escapeCharacter } from '../core/words.ts';
 
 export interface Terminal {
   readonly output: Writable;

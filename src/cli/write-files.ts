@@ -1,12 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { asError } from '../node-errors.ts';
-import { REPORT_FORMATS } from '../report/coverage-report.ts';
-import type { RunningServer } from '../server.ts';
-import { writeFixture } from '../store/fixture.ts';
-import type { Store } from '../store/store.ts';
+import { writeFixture } from '../core/store/fixture.ts';
+import type { Store } from '../core/store/store.ts';
+import { asError } from '../server/node-errors.ts';
+import type { RunningServer } from '../server/server.ts';
 import { Failure, UsageError } from './command.ts';
 import type { Flags } from './flags.ts';
+import { REPORT_FORMATS } from './report/coverage-report.ts';
 
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;

@@ -1,10 +1,10 @@
-import { parseJson, tryParseJson, writeJson } from '../contract/json.ts';
-import { isObject } from '../contract/records.ts';
-import type { ControlApi } from '../control/endpoints.ts';
-import type { StreamEvent } from '../control/journal/exchange-stream.ts';
-import type { ControlProblem } from '../control/reply.ts';
-import { formatAddress } from '../http/target.ts';
-import { errorCode, NOT_TLS, UNTRUSTED_CERTIFICATE } from '../node-errors.ts';
+import { parseJson, tryParseJson, writeJson } from '../core/contract/json.ts';
+import { isObject } from '../core/contract/records.ts';
+import { formatAddress } from '../core/contract/target.ts';
+import type { ControlApi } from '../core/control/endpoints.ts';
+import type { StreamEvent } from '../core/control/journal/exchange-stream.ts';
+import type { ControlProblem } from '../core/control/reply.ts';
+import { errorCode, NOT_TLS, UNTRUSTED_CERTIFICATE } from '../server/node-errors.ts';
 
 /** Such as `PUT /clock`. */
 export type Route = keyof ControlApi;

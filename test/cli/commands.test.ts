@@ -3,10 +3,10 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ASSUMPTION_IDS } from '../../src/contract/assumption-table.ts';
-import { packageVersion } from '../../src/files.ts';
-import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
-import { startServer } from '../../src/server.ts';
+import { ASSUMPTION_IDS } from '../../src/core/contract/assumption-table.ts';
+import { shippedScenarios } from '../../src/core/scenario/load-scenario.ts';
+import { packageVersion } from '../../src/server/files.ts';
+import { startServer } from '../../src/server/server.ts';
 import { MAIN, runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';

@@ -8,8 +8,8 @@ import {
   renderJson,
   renderPretty,
 } from '../../src/cli/log.ts';
-import { type ObservedExchange, observedExchange } from '../../src/sandbox/exchange.ts';
-import type { Finding } from '../../src/sandbox/report-shapes.ts';
+import { type ObservedExchange, observedExchange } from '../../src/core/sandbox/exchange.ts';
+import type { Finding } from '../../src/core/sandbox/report-shapes.ts';
 import { startCommand } from '../helpers/command.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';

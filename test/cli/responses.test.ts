@@ -12,9 +12,13 @@ import {
 import { responses } from '../../src/cli/commands/responses.ts';
 import type { Flags } from '../../src/cli/flags.ts';
 import { createTerminal } from '../../src/cli/terminal.ts';
-import { ASSUMPTION_IDS, assumptionShape } from '../../src/contract/assumption-table.ts';
-import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
-import { isViolation, parseBody, replyDifferences } from '../../src/deployment/deployment-reply.ts';
+import { ASSUMPTION_IDS, assumptionShape } from '../../src/core/contract/assumption-table.ts';
+import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
+import {
+  isViolation,
+  parseBody,
+  replyDifferences,
+} from '../../src/features/deployment/deployment-reply.ts';
 import { createApp } from '../../src/index.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { packageRoot } from '../../src/files.ts';
+import { packageRoot } from '../../src/server/files.ts';
 import { runCommand } from '../helpers/command.ts';
 import { readSwept } from '../helpers/swept.ts';
 

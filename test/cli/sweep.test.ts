@@ -8,8 +8,8 @@ import {
   assumptionShape,
   type Choices,
   chooseOptions,
-} from '../../src/contract/assumption-table.ts';
-import { startServer } from '../../src/server.ts';
+} from '../../src/core/contract/assumption-table.ts';
+import { startServer } from '../../src/server/server.ts';
 import { spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';

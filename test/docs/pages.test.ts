@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
-import { BASE_PATH, OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
-import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { packageRoot } from '../../src/files.ts';
+import { BASE_PATH, OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
+import { ENDPOINTS } from '../../src/core/control/endpoints.ts';
+import { packageRoot } from '../../src/server/files.ts';
 import { allBlocks, anchors, blocks, DOCS, links, readPage, section } from '../helpers/page.ts';
 import { expectPrints, type Step, stepsOf, takeWalk } from '../helpers/walk.ts';
 

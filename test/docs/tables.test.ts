@@ -12,26 +12,26 @@ import {
   variableFor,
 } from '../../src/cli/flags.ts';
 import { renderJson } from '../../src/cli/log.ts';
+import { REPORT_FORMATS } from '../../src/cli/report/coverage-report.ts';
 import {
   ASSUMPTION_IDS,
   ASSUMPTIONS,
   assumptionTopic,
-} from '../../src/contract/assumption-table.ts';
-import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/contract/cases.ts';
-import { ERROR_CODES } from '../../src/contract/error-codes.ts';
-import { OPERATION_IDS, operationShape } from '../../src/contract/operations.ts';
-import { ENDPOINTS } from '../../src/control/endpoints.ts';
-import { packageRoot } from '../../src/files.ts';
+} from '../../src/core/contract/assumption-table.ts';
+import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/core/contract/cases.ts';
+import { ERROR_CODES } from '../../src/core/contract/error-codes.ts';
+import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
+import { ENDPOINTS } from '../../src/core/control/endpoints.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { observedExchange } from '../../src/core/sandbox/exchange.ts';
+import { FINDING_CODE_NAMES } from '../../src/core/sandbox/report-shapes.ts';
+import { FAULT_NAMES } from '../../src/core/scenario/fault-table.ts';
+import { shippedScenarios } from '../../src/core/scenario/load-scenario.ts';
+import { RULE_SHAPE } from '../../src/core/scenario/rule-shape.ts';
+import { SCENARIO } from '../../src/core/scenario/scenario-shape.ts';
 import * as library from '../../src/index.ts';
-import { LIMITS } from '../../src/limits.ts';
-import { OPTION_NAMES } from '../../src/options.ts';
-import { REPORT_FORMATS } from '../../src/report/coverage-report.ts';
-import { observedExchange } from '../../src/sandbox/exchange.ts';
-import { FINDING_CODE_NAMES } from '../../src/sandbox/report-shapes.ts';
-import { FAULT_NAMES } from '../../src/scenario/fault-table.ts';
-import { shippedScenarios } from '../../src/scenario/load-scenario.ts';
-import { RULE_SHAPE } from '../../src/scenario/rule-shape.ts';
-import { SCENARIO } from '../../src/scenario/scenario-shape.ts';
+import { packageRoot } from '../../src/server/files.ts';
+import { OPTION_NAMES } from '../../src/server/options.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { code, readPage, section, tableRows, withTable } from '../helpers/page.ts';
 

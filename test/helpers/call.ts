@@ -1,6 +1,6 @@
-import type { OperationId } from '../../src/contract/operations.ts';
-import type { ServiceRequest } from '../../src/sandbox/exchange.ts';
-import { BodyBytes, type Call } from '../../src/service/input.ts';
+import type { OperationId } from '../../src/core/contract/operations.ts';
+import type { ServiceRequest } from '../../src/core/sandbox/exchange.ts';
+import { BodyBytes, type Call } from '../../src/core/service/input.ts';
 
 /** A call of an operation that says nothing more, but for a body. */
 export function callOf(operation: OperationId, body?: Buffer): Call {

@@ -1,22 +1,22 @@
 import { createServer } from 'node:http';
-import { type Choices, chooseOptions } from '../../src/contract/assumption-table.ts';
-import { parseBaseUrl } from '../../src/contract/base-url.ts';
-import type { CheckReport } from '../../src/deployment/check/check-report.ts';
-import type { CheckTranscript } from '../../src/deployment/check/check-transcript.ts';
-import type { CheckOptions } from '../../src/deployment/check/questions/question.ts';
-import { runCheck, type Sender } from '../../src/deployment/check/run-check.ts';
+import { type Choices, chooseOptions } from '../../src/core/contract/assumption-table.ts';
+import { parseBaseUrl } from '../../src/core/contract/base-url.ts';
+import { createStart } from '../../src/core/scenario/sandbox-start.ts';
+import { advanceClock } from '../../src/core/service/clock.ts';
+import { loadFixture } from '../../src/core/store/fixture.ts';
+import type { Store } from '../../src/core/store/store.ts';
+import type { CheckReport } from '../../src/features/deployment/check/check-report.ts';
+import type { CheckTranscript } from '../../src/features/deployment/check/check-transcript.ts';
+import type { CheckOptions } from '../../src/features/deployment/check/questions/question.ts';
+import { runCheck, type Sender } from '../../src/features/deployment/check/run-check.ts';
 import {
   DeploymentClient,
   type DeploymentRequest,
   Pace,
-} from '../../src/deployment/deployment-client.ts';
-import type { DeploymentReply } from '../../src/deployment/deployment-reply.ts';
-import { SAFE_METHODS } from '../../src/deployment/transport.ts';
-import { assembleMock } from '../../src/mock.ts';
-import { createStart } from '../../src/scenario/sandbox-start.ts';
-import { advanceClock } from '../../src/service/clock.ts';
-import { loadFixture } from '../../src/store/fixture.ts';
-import type { Store } from '../../src/store/store.ts';
+} from '../../src/features/deployment/deployment-client.ts';
+import type { DeploymentReply } from '../../src/features/deployment/deployment-reply.ts';
+import { SAFE_METHODS } from '../../src/features/deployment/transport.ts';
+import { assembleMock } from '../../src/server/mock.ts';
 import { listen } from './host.ts';
 
 export const DEPLOYED_AT = Date.UTC(2026, 10, 22, 9, 0, 0);

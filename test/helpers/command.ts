@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/files.ts';
+import { packageRoot } from '../../src/server/files.ts';
 import { type Environment, type Exit, type ProgramOptions, spawnProgram } from './program.ts';
 
 export const MAIN = join(packageRoot, 'dist/cli/main.js');

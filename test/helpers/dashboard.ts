@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions } from '@playwright/test';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { type RunningServer, startServer } from '../../src/server.ts';
+import { type RunningServer, startServer } from '../../src/server/server.ts';
 import { describeInChromium } from './browser.ts';
 import { asker } from './wire.ts';
 

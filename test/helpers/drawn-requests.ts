@@ -4,8 +4,8 @@ import {
   type Choices,
   chooseOptions,
   optionNames,
-} from '../../src/contract/assumption-table.ts';
-import type { DeploymentRequest } from '../../src/deployment/deployment-client.ts';
+} from '../../src/core/contract/assumption-table.ts';
+import type { DeploymentRequest } from '../../src/features/deployment/deployment-client.ts';
 import { OVERDUE } from './checked-deployment.ts';
 
 const ids = fc.oneof(

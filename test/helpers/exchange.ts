@@ -1,4 +1,4 @@
-import type { Exchange } from '../../src/sandbox/exchange.ts';
+import type { Exchange } from '../../src/core/sandbox/exchange.ts';
 
 /** An exchange in which the client was sent nothing, or what a test says. */
 export function exchangeWith(members: Partial<Exchange> = {}): Exchange {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { randomInteger } from '../../src/store/random.ts';
+import { randomInteger } from '../../src/core/store/random.ts';
 import { type RunningCommand, startCommand } from './command.ts';
 import { RedisServer } from './redis.ts';
 import { type Answer, asker } from './wire.ts';

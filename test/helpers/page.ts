@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/files.ts';
+import { packageRoot } from '../../src/server/files.ts';
 
 /** The pages of docs/, as paths from the package's root. */
 export const DOCS = readdirSync(join(packageRoot, 'docs'))

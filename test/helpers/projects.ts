@@ -1,6 +1,6 @@
 import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { packageRoot } from '../../src/files.ts';
+import { packageRoot } from '../../src/server/files.ts';
 import { temporaryFolder } from './folder.ts';
 import { blocks, readPage } from './page.ts';
 import { runProgram } from './program.ts';
@@ -42,7 +42,7 @@ const STRICT = {
 export function typesProject() {
   const folder = examplesProject('@types/node', 'vitest', '@playwright/test');
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  const consumer = join(packageRoot, 'test/library/types/consumer.ts');
+  const consumer = join(packageRoot, 'test/features/testing/types/consumer.ts');
   for (const name of ['consumer.ts', 'consumer.cts']) copyFileSync(consumer, join(folder, name));
   for (const [runner, head] of Object.entries(RUNNERS))
     writeFileSync(join(folder, runner, 'matchers.cts'), head + MATCHERS);

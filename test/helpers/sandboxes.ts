@@ -1,7 +1,7 @@
-import { Sandboxes, type SandboxOptions } from '../../src/sandbox/sandboxes.ts';
-import { createStart, type Start } from '../../src/scenario/sandbox-start.ts';
-import { MemoryStorage } from '../../src/storage/memory.ts';
-import { EMPTY_STORE } from '../../src/store/store.ts';
+import { MemoryStorage } from '../../src/core/sandbox/memory.ts';
+import { Sandboxes, type SandboxOptions } from '../../src/core/sandbox/sandboxes.ts';
+import { createStart, type Start } from '../../src/core/scenario/sandbox-start.ts';
+import { EMPTY_STORE } from '../../src/core/store/store.ts';
 
 /** Sandboxes in memory, empty unless a test says what they start from. */
 export function createSandboxes(

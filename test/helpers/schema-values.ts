@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isObject } from '../../src/contract/records.ts';
+import { isObject } from '../../src/core/contract/records.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
-import type { Choices } from '../../src/contract/assumption-table.ts';
-import { readServiceState } from '../../src/sandbox/answer.ts';
-import { initialState } from '../../src/sandbox/state.ts';
-import { createStart } from '../../src/scenario/sandbox-start.ts';
-import type { ServiceState } from '../../src/service/operation.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Choices } from '../../src/core/contract/assumption-table.ts';
+import { readServiceState } from '../../src/core/sandbox/answer.ts';
+import { initialState } from '../../src/core/sandbox/state.ts';
+import { createStart } from '../../src/core/scenario/sandbox-start.ts';
+import type { ServiceState } from '../../src/core/service/operation.ts';
+import type { Store } from '../../src/core/store/store.ts';
 
 /** What operations see of a new sandbox with a store. */
 export function serviceStateWith(

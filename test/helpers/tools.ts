@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/files.ts';
+import { packageRoot } from '../../src/server/files.ts';
 
 const FOLDER = join(packageRoot, 'test/tools');
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { packageRoot } from '../../src/files.ts';
+import { packageRoot } from '../../src/server/files.ts';
 import { MAIN, type RunningCommand, startCommand } from './command.ts';
 import { freePort, TOKEN_HOST } from './host.ts';
 import { allBlocks, type Block } from './page.ts';

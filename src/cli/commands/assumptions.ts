@@ -7,7 +7,7 @@ import {
   type Choices,
   chooseOptions,
   optionNames,
-} from '../../contract/assumption-table.ts';
+} from '../../core/contract/assumption-table.ts';
 import { type Command, parseChoice } from '../command.ts';
 import { bold, renderTable, type Style, wrap } from '../terminal.ts';
 

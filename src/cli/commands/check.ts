@@ -1,4 +1,6 @@
-import { assumptionTopic } from '../../contract/assumption-table.ts';
+import { assumptionTopic } from '../../core/contract/assumption-table.ts';
+import { readJson } from '../../core/shape/source-text.ts';
+import { countText, cut, formatProblem } from '../../core/words.ts';
 import {
   type CheckChange,
   type CheckReport,
@@ -10,17 +12,18 @@ import {
   VERDICT_TONES,
   type VerdictName,
   verdictText,
-} from '../../deployment/check/check-report.ts';
-import { type PlannedRequest, planCheck } from '../../deployment/check/questions/questions.ts';
-import { runCheck } from '../../deployment/check/run-check.ts';
+} from '../../features/deployment/check/check-report.ts';
+import {
+  type PlannedRequest,
+  planCheck,
+} from '../../features/deployment/check/questions/questions.ts';
+import { runCheck } from '../../features/deployment/check/run-check.ts';
 import {
   createCheckReport,
   findShortfall,
   reportsViolation,
-} from '../../deployment/check/verdicts.ts';
-import { SAFE_METHODS } from '../../deployment/transport.ts';
-import { readJson } from '../../shape/source-text.ts';
-import { countText, cut, formatProblem } from '../../words.ts';
+} from '../../features/deployment/check/verdicts.ts';
+import { SAFE_METHODS } from '../../features/deployment/transport.ts';
 import { type Command, EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../command.ts';
 import { askConsent, openDeployment, withProgress } from '../deployment-access.ts';
 import {

@@ -1,13 +1,13 @@
 import type { ControlClient } from '../../client/control-client.ts';
-import { parseInt64, parseJson, tryParseJson } from '../../contract/json.ts';
+import { parseInt64, parseJson, tryParseJson } from '../../core/contract/json.ts';
 import {
   COLLECTIONS,
   type CollectionName,
   type Field,
   STORED_RECORDS,
-} from '../../contract/records.ts';
-import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
-import { suggest } from '../../words.ts';
+} from '../../core/contract/records.ts';
+import { FIELD_SHAPES } from '../../core/shape/record-shapes.ts';
+import { suggest } from '../../core/words.ts';
 import { parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
 import { ANY_NUMBER } from '../command-table.ts';
 import {
@@ -121,7 +121,7 @@ export async function callEndpoint(
   [id, ...words]: readonly string[],
 ): Promise<Result> {
   // Only this action needs the endpoints, with all that they import.
-  const { ENDPOINTS } = await import('../../control/endpoints.ts');
+  const { ENDPOINTS } = await import('../../core/control/endpoints.ts');
   if (id === undefined) {
     const rows = ENDPOINTS.map(({ id, method, path, summary }) => {
       return { id, method: method.toUpperCase(), path, summary };

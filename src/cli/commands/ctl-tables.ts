@@ -1,6 +1,6 @@
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
-import { tryParseJson, writeJson } from '../../contract/json.ts';
-import { describe } from '../../words.ts';
+import { tryParseJson, writeJson } from '../../core/contract/json.ts';
+import { describe } from '../../core/words.ts';
 import { UsageError } from '../command.ts';
 import type { WordUsage } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';

@@ -1,9 +1,9 @@
 import { type ControlClient, ControlError } from '../../client/control-client.ts';
-import { DEFAULT_URL } from '../../contract/base-url.ts';
-import { writeJson } from '../../contract/json.ts';
-import { createClient } from '../../library/connect.ts';
-import { DEFAULT_SANDBOX } from '../../limits.ts';
-import { countText } from '../../words.ts';
+import { DEFAULT_URL } from '../../core/contract/base-url.ts';
+import { writeJson } from '../../core/contract/json.ts';
+import { DEFAULT_SANDBOX } from '../../core/limits.ts';
+import { countText } from '../../core/words.ts';
+import { createClient } from '../../features/testing/connect.ts';
 import {
   type Command,
   Failure,

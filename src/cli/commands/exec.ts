@@ -1,4 +1,4 @@
-import type { ObservedExchange } from '../../sandbox/exchange.ts';
+import type { ObservedExchange } from '../../core/sandbox/exchange.ts';
 import { describeEnding, Runner } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { openLog, renderNotice } from '../log.ts';

@@ -1,9 +1,9 @@
 import { ControlClient, ControlError } from '../../client/control-client.ts';
 import { createTrustingFetch } from '../../client/trusting-fetch.ts';
-import { parseAddress } from '../../http/target.ts';
-import { DEFAULTS } from '../../limits.ts';
-import { errorCode, NOT_TLS } from '../../node-errors.ts';
-import { describe } from '../../words.ts';
+import { parseAddress } from '../../core/contract/target.ts';
+import { DEFAULTS } from '../../core/limits.ts';
+import { describe } from '../../core/words.ts';
+import { errorCode, NOT_TLS } from '../../server/node-errors.ts';
 import { type Command, Failure, refusal } from '../command.ts';
 import type { Flags } from '../flags.ts';
 

@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { COLLECTIONS } from '../../contract/records.ts';
+import { COLLECTIONS } from '../../core/contract/records.ts';
+import { DEFAULTS } from '../../core/limits.ts';
+import { FixtureError, loadFixture } from '../../core/store/fixture.ts';
+import { ID_NAME, type Store } from '../../core/store/store.ts';
+import { recordText } from '../../core/store/store-text.ts';
+import { countText, describe, joinWords } from '../../core/words.ts';
 import {
   anonymiseStore,
   changedFields,
@@ -8,12 +13,7 @@ import {
   type Get,
   type RecordChange,
   recordDeployment,
-} from '../../deployment/record-deployment.ts';
-import { DEFAULTS } from '../../limits.ts';
-import { FixtureError, loadFixture } from '../../store/fixture.ts';
-import { ID_NAME, type Store } from '../../store/store.ts';
-import { recordText } from '../../store/store-text.ts';
-import { countText, describe, joinWords } from '../../words.ts';
+} from '../../features/deployment/record-deployment.ts';
 import { type Command, refusal, UsageError } from '../command.ts';
 import { askConsent, openDeployment, readKey, withProgress } from '../deployment-access.ts';
 import { escapeControls } from '../terminal.ts';

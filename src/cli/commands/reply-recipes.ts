@@ -1,5 +1,5 @@
-import { type Choices, OPTION_REPLIES, optionNames } from '../../contract/assumption-table.ts';
-import { DOCUMENTED_REPLIES } from '../../contract/cases.ts';
+import { type Choices, OPTION_REPLIES, optionNames } from '../../core/contract/assumption-table.ts';
+import { DOCUMENTED_REPLIES } from '../../core/contract/cases.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -7,9 +7,9 @@ import {
   operationShape,
   type RequestChange,
   type Way,
-} from '../../contract/operations.ts';
-import { formatAddress } from '../../http/target.ts';
-import { DEFAULT_SANDBOX } from '../../limits.ts';
+} from '../../core/contract/operations.ts';
+import { formatAddress } from '../../core/contract/target.ts';
+import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 
 const EXAMPLES: Readonly<Record<OperationId, RequestChange>> = {
   listPets: {},

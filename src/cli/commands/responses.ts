@@ -1,8 +1,8 @@
-import { DEFAULT_URL } from '../../contract/base-url.ts';
-import { BASE_PATH, OPERATION_IDS, operationShape } from '../../contract/operations.ts';
-import { type Address, parseAddress } from '../../http/target.ts';
-import { curlCommand } from '../../raw-http.ts';
-import { describe } from '../../words.ts';
+import { DEFAULT_URL } from '../../core/contract/base-url.ts';
+import { BASE_PATH, OPERATION_IDS, operationShape } from '../../core/contract/operations.ts';
+import { type Address, parseAddress } from '../../core/contract/target.ts';
+import { curlCommand } from '../../core/raw-http.ts';
+import { describe } from '../../core/words.ts';
 import { type Command, parseChoice, refusal } from '../command.ts';
 import { bold, renderTable, type Style } from '../terminal.ts';
 import {

@@ -1,8 +1,8 @@
-import { isLoopbackName } from '../../contract/base-url.ts';
-import { parseAddress } from '../../http/target.ts';
-import { findWorkingKey, type ServerAccess } from '../../library/mock-variables.ts';
-import type { ServerOptions } from '../../options.ts';
-import { curlCommand, shellWord } from '../../raw-http.ts';
+import { isLoopbackName } from '../../core/contract/base-url.ts';
+import { parseAddress } from '../../core/contract/target.ts';
+import { curlCommand, shellWord } from '../../core/raw-http.ts';
+import { findWorkingKey, type ServerAccess } from '../../features/testing/mock-variables.ts';
+import type { ServerOptions } from '../../server/options.ts';
 import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';

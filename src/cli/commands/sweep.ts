@@ -6,8 +6,8 @@ import {
   type Choices,
   chooseOptions,
   optionNames,
-} from '../../contract/assumption-table.ts';
-import { countText } from '../../words.ts';
+} from '../../core/contract/assumption-table.ts';
+import { countText } from '../../core/words.ts';
 import { describeEnding, type FinishedRun, Runner, type RunSettings } from '../child.ts';
 import { type Command, EXIT_GATE_FAILED } from '../command.ts';
 import { renderNotice } from '../log.ts';

@@ -1,15 +1,15 @@
-import { isObject, STORED_RECORDS } from '../../contract/records.ts';
-import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../files.ts';
-import { loadScenarios } from '../../scenario/load-scenario.ts';
+import { isObject, STORED_RECORDS } from '../../core/contract/records.ts';
+import { loadScenarios } from '../../core/scenario/load-scenario.ts';
 import {
   createStart,
   loadBases,
   loadStore,
   type StoreChoice,
-} from '../../scenario/sandbox-start.ts';
-import { readJson } from '../../shape/source-text.ts';
-import { parseFixture } from '../../store/fixture.ts';
-import { formatProblem, type TextProblem } from '../../words.ts';
+} from '../../core/scenario/sandbox-start.ts';
+import { readJson } from '../../core/shape/source-text.ts';
+import { parseFixture } from '../../core/store/fixture.ts';
+import { formatProblem, type TextProblem } from '../../core/words.ts';
+import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../server/files.ts';
 import type { Command } from '../command.ts';
 import { escapeControls } from '../terminal.ts';
 

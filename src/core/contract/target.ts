@@ -1,0 +1,130 @@
+import { DEFAULT_SANDBOX } from '../limits.ts';
+import {
+  BASE_PATH,
+  OPERATION_IDS,
+  type OperationId,
+  type OperationShape,
+  operationShape,
+} from './operations.ts';
+
+const CONTROL_PATH = '/__mock';
+
+interface ServiceRoute {
+  readonly operations: ReadonlyMap<string, OperationId>;
+  /** The value of `Allow` (RFC 9110, section 10.2.1). */
+  readonly allow: string;
+}
+
+/** The parts of a request target (RFC 9112, section 3.2), as the client wrote them. */
+export interface Target {
+  readonly url: string;
+  readonly path: string;
+  /** `/~NAME` if the path begins with it, valid or not. */
+  readonly mount: string;
+  /** NAME; undefined for the default sandbox. */
+  readonly sandbox: string | undefined;
+  readonly below: string;
+  /** The question mark and what follows it. */
+  readonly search: string;
+  /** Undefined if the service has nothing at this path. */
+  readonly route: ServiceRoute | undefined;
+  /** The segment at the route's parameter, decoded. */
+  readonly pathId: string | undefined;
+}
+
+/** Keyed by path; a path that ends in a parameter is keyed by its prefix, slash included. */
+const routes = new Map<string, ServiceRoute>();
+
+for (const id of OPERATION_IDS) {
+  const { method, path }: OperationShape = operationShape(id);
+  const key = BASE_PATH + path.replace(/\{.*/, '');
+  const operations = new Map(routes.get(key)?.operations).set(method, id);
+  const methods = [...operations.keys()].flatMap((name) =>
+    name === 'GET' ? ['GET', 'HEAD'] : [name],
+  );
+  routes.set(key, { operations, allow: [...methods, 'OPTIONS'].join(', ') });
+}
+
+const AUTHORITY = /^https?:\/\/[^/?#]*/i;
+
+/** Splits a request target, in origin or absolute form. */
+export function parseTarget(url: string): Target {
+  const target = url.startsWith('/') ? url : url.replace(AUTHORITY, '') || '/';
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const search = mark < 0 ? '' : target.slice(mark);
+  const slash = path.startsWith('/~') ? path.indexOf('/', 1) : -1;
+  const mount = slash < 0 ? '' : path.slice(0, slash);
+  const below = slash < 0 ? path : path.slice(slash);
+  const { route, pathId } = findRoute(below);
+  const sandbox = slash < 0 ? undefined : mount.slice('/~'.length);
+  return { url, path, mount, sandbox, below, search, route, pathId };
+}
+
+function findRoute(path: string): Pick<Target, 'route' | 'pathId'> {
+  const slash = path.lastIndexOf('/') + 1;
+  const last = path.slice(slash);
+  if (last === '') return { route: undefined, pathId: undefined };
+  const route = routes.get(path);
+  if (route !== undefined) return { route, pathId: undefined };
+  return { route: routes.get(path.slice(0, slash)), pathId: decodeSegment(last) };
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return segment.includes('%') ? decodeURIComponent(segment) : segment;
+  } catch {
+    return segment;
+  }
+}
+
+const NO_QUERY: readonly (readonly [string, string])[] = [];
+
+/** A name and a value without escapes, which need no decoder: that takes 1.5 µs. */
+const PLAIN_PAIR = /^\?([\w.~-]+)=([\w.~-]*)$/;
+
+export function parseQuery({ search }: Target): typeof NO_QUERY {
+  if (search === '') return NO_QUERY;
+  const [, name, value] = PLAIN_PAIR.exec(search) ?? [];
+  if (name === undefined || value === undefined) return [...new URLSearchParams(search)];
+  return [[name, value]];
+}
+
+/** Whether a target is for the mock itself: its control API, its pages, or a root. */
+export function isMockPath({ below, path }: Target): boolean {
+  return below.startsWith(CONTROL_PATH) || ROOT.test(path);
+}
+
+/** The root of the default sandbox, or of a named one, with or without its slash. */
+export const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
+
+/** The path below the service's base path, and the query; undefined for a path outside. */
+export function belowBase({ below, search }: Target): string | undefined {
+  const rest = below.slice(BASE_PATH.length);
+  const isBelow = below.startsWith(BASE_PATH) && (rest === '' || rest.startsWith('/'));
+  return isBelow ? rest + search : undefined;
+}
+
+export interface Address {
+  /** The server: a whole URL, or the path where an app has mounted the mock. */
+  readonly root: string;
+  readonly sandbox: string;
+}
+
+const RESOURCES = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path.split('/')[1]))];
+
+/** `/v1` followed by anything but a path of the service belongs to the mount, as in `/v1/mock`. */
+const ADDRESS = new RegExp(
+  `^(.*?)(?:/~([^/]*))?(?:${CONTROL_PATH}(?:/.*)?|${BASE_PATH}(?:/(?:${RESOURCES.join('|')})(?:/.*)?)?)?/*$`,
+);
+
+/** Splits an address of a server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
+export function parseAddress(address: string): Address {
+  const [, root = address, sandbox = DEFAULT_SANDBOX] = ADDRESS.exec(address) ?? [];
+  return { root, sandbox };
+}
+
+/** Where the service and the control API of a sandbox are. */
+export function formatAddress({ root, sandbox }: Address): string {
+  return sandbox === DEFAULT_SANDBOX ? root : `${root}/~${sandbox}`;
+}

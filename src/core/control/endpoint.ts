@@ -1,0 +1,220 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { SavedVerdicts } from '../../features/deployment/check/check-report.ts';
+import type { GuardOptions } from '../../server/http/guard.ts';
+import type { Json } from '../contract/json.ts';
+import { BASE_PATH } from '../contract/operations.ts';
+import { parseTarget } from '../contract/target.ts';
+import { DEFAULT_SANDBOX } from '../limits.ts';
+import type { Edited, Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandboxes } from '../sandbox/sandboxes.ts';
+import type { OpenUpstream, State } from '../sandbox/state.ts';
+import type { Instant } from '../service/clock.ts';
+import type { Shape } from '../shape/shapes.ts';
+import type { ControlReply } from './reply.ts';
+
+/** The media type of YAML (RFC 9512). */
+export const YAML_TYPE = 'application/yaml';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+type Method = (typeof METHODS)[number];
+
+type Route = `${Uppercase<Method>} /${string}`;
+
+interface EndpointBody<T, In = unknown, Optional extends boolean = boolean> {
+  readonly shape: Shape<T, In>;
+  /** A missing body counts as an empty object. */
+  readonly optional?: Optional;
+  /** The shape reads the text as it was written: its `format`, JSON or YAML, and the `text`. */
+  readonly asText?: true;
+}
+
+type Replies = Readonly<Record<number, Shape<unknown> | string>>;
+
+/** A row of the table of endpoints. By `Types`, the compiler checks calls of a client. */
+export interface Endpoint<Types = unknown> {
+  readonly id: string;
+  readonly method: Method;
+  /** Below the mount, with parameters as `{name}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: Shape<unknown>;
+  readonly body?: EndpointBody<unknown>;
+  /**
+   * The parameter of the path, the query and the body of an example request. It refers to the default
+   * fixture, or to what an earlier POST example creates; `requests/1` exists once a client has called.
+   */
+  readonly example?: {
+    readonly path?: string | number;
+    readonly query?: Readonly<Record<string, string>>;
+    readonly body?: Json;
+  };
+  /** Shapes, or what an Error or a reply without a body means. Without the errors that all share. */
+  readonly replies: Replies;
+  /** Of replies that have a shape; JSON by default. */
+  readonly mediaType?: string | readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Needs no token and no sandbox. */
+  readonly unguarded?: true;
+  /** Not logged: open pages read it again and again. */
+  readonly quiet?: true;
+  /** Exists at the default sandbox only. */
+  readonly defaultOnly?: true;
+  handle(call: ControlCall): ControlReply | Promise<ControlReply>;
+  /** Never set. */
+  readonly types?: Types;
+}
+
+export interface TaggedEndpoint extends Endpoint {
+  readonly tag: { readonly name: string; readonly description: string };
+}
+
+export interface EndpointTypes<R = Route, Body = unknown, Query = unknown, Value = unknown> {
+  readonly route: R;
+  readonly body: Body;
+  readonly query: Query;
+  readonly reply: Value;
+}
+
+/** The JSON of the replies that are a success; undefined for one without a body. */
+type ValueOfReplies<R extends Replies> = {
+  [Status in keyof R & number]: `${Status}` extends `2${string}`
+    ? R[Status] extends Shape<unknown, infer In>
+      ? In
+      : undefined
+    : never;
+}[keyof R & number];
+
+export function endpoint<
+  const R extends Route,
+  const Answers extends Replies,
+  Body = undefined,
+  BodyIn = undefined,
+  Optional extends boolean = false,
+  Query = undefined,
+  QueryIn = undefined,
+>(
+  id: string,
+  route: R,
+  definition: Omit<
+    Endpoint,
+    'id' | 'method' | 'path' | 'query' | 'body' | 'replies' | 'handle' | 'types'
+  > & {
+    readonly body?: EndpointBody<Body, BodyIn, Optional>;
+    readonly query?: Shape<Query, QueryIn>;
+    readonly replies: Answers;
+    handle(call: ControlCall<Body, Query>): ControlReply | Promise<ControlReply>;
+  },
+): Endpoint<
+  EndpointTypes<
+    R,
+    BodyIn | (Optional extends true ? undefined : never),
+    QueryIn,
+    ValueOfReplies<Answers>
+  >
+> {
+  const [verb, path = ''] = route.split(' ');
+  const method = METHODS.find((known) => known.toUpperCase() === verb) ?? 'get';
+  return { ...definition, id, method, path };
+}
+
+export interface FinishedCall {
+  readonly method: string;
+  readonly target: string;
+  readonly status: number;
+  readonly at: number;
+  /** Milliseconds up to the end of the reply. */
+  readonly duration: number;
+}
+
+export interface ControlOptions {
+  /** Leaves out everything that distinguishes the mock from the service. */
+  readonly plain?: boolean | undefined;
+  /** Leaves out the control API, except for `health` and `certificate.pem`. */
+  readonly noControl?: boolean | undefined;
+  /** What a check of a deployment found out, to show beside the assumptions. */
+  readonly checked?: SavedVerdicts | undefined;
+  /** Called after each call of the control API, except `health` and `status`. */
+  readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
+}
+
+export interface ControlParts extends ControlOptions {
+  readonly plain: boolean;
+  readonly sandboxes: Sandboxes;
+  readonly guard: GuardOptions;
+  /** In PEM; undefined without TLS. */
+  readonly certificate?: string | undefined;
+  readonly openUpstream: OpenUpstream;
+  /** Why the server is not ready; undefined while it is. */
+  readonly problem?: (() => string | undefined) | undefined;
+}
+
+export interface ControlRequest {
+  readonly request: IncomingMessage;
+  readonly origin: string;
+  /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
+  readonly mount: string;
+  /** The sandbox that the path names, valid or not. */
+  readonly sandboxName: string;
+  /** The path below the mount, as the client wrote it. */
+  readonly path: string;
+  readonly search: string;
+}
+
+export type ExpressRequest = IncomingMessage &
+  Readonly<Record<'url' | 'baseUrl' | 'originalUrl', string>>;
+
+/** @param request below the mount of a control API, which is its `baseUrl` */
+export function readRequest(request: ExpressRequest): ControlRequest {
+  const { baseUrl: mount, originalUrl } = request;
+  const scheme = 'encrypted' in request.socket ? 'https' : 'http';
+  const origin = `${scheme}://${request.headers.host ?? 'localhost'}`;
+  const [, sandboxName = DEFAULT_SANDBOX] = /\/~([^/]*)\/__mock$/.exec(mount) ?? [];
+  const { path, search } = parseTarget(request.url);
+  // Express adds a slash to the mount itself.
+  const isMount = parseTarget(originalUrl).path.endsWith('/__mock');
+  return { request, origin, mount, sandboxName, path: isMount ? '' : path, search };
+}
+
+export interface ControlCall<Body = unknown, Query = unknown> extends ControlRequest {
+  readonly parts: ControlParts;
+  readonly sandbox: Sandbox;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+export function findServiceUrl(controlUrl: string): string {
+  return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
+}
+
+export interface StateEdit extends Partial<State> {
+  readonly reply: ControlReply;
+  readonly clears?: 'journal' | 'all' | undefined;
+}
+
+/**
+ * An edit that returns a mere reply changes nothing.
+ *
+ * @param what the change in words, for the journal
+ */
+export function edit(
+  { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
+  what: string,
+  make: (state: State, now: Instant) => StateEdit | ControlReply,
+): Promise<ControlReply> {
+  const change = (state: State, now: Instant): Edited<ControlReply> => {
+    const result = make(state, now);
+    if (!('reply' in result)) return { state, result };
+    const { reply, clears, ...changes } = result;
+    return { state: { ...state, ...changes }, result: reply, clears };
+  };
+  return sandbox.edit(change, { what, by: readCaller(request.headers) });
+}
+
+/** Who edits: what the client calls itself, or else `the control API`. */
+export function readCaller({ 'mock-client': name = '' }: IncomingHttpHeaders): string {
+  return CALLER.test(String(name)) ? String(name) : 'the control API';
+}
+
+const CALLER = /^[\w .-]{1,40}$/;

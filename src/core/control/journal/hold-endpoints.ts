@@ -1,0 +1,124 @@
+import { clearTimeout, setTimeout } from 'node:timers';
+import { onDisconnect } from '../../../server/http/write.ts';
+import type { HeldExchange } from '../../sandbox/exchange.ts';
+import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
+import { LATCH, withLatch } from '../../sandbox/holds.ts';
+import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
+import { NO_LATCHES } from '../../sandbox/state.ts';
+import { HOLD_NAME } from '../../scenario/rule-shape.ts';
+import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
+import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
+import { type ControlCall, edit, endpoint } from '../endpoint.ts';
+import { json, NO_CONTENT, refuseOneMore } from '../reply.ts';
+
+const HELD_REPLY = namedObject('HeldReply', {
+  exchange: required(COUNT, 'The number of the exchange.'),
+  name: required(ANY_TEXT, 'The name of the hold; `default` for `hold: true`.'),
+  operation: optional(OPERATION, 'The operation.'),
+  method: required(ANY_TEXT, 'The method of the request.'),
+  target: required(ANY_TEXT, 'The path and the query of the request.'),
+  since: required(INSTANT_TEXT, "When the hold began, by the sandbox's clock."),
+});
+export type HeldReply = ValueOf<typeof HELD_REPLY>;
+
+const RELEASED = namedObject('ReleaseResult', {
+  released: required(list(HELD_REPLY), 'The replies that were sent, in this order.'),
+  held: required(COUNT, 'How many are still held.'),
+});
+type ReleaseResult = ValueOf<typeof RELEASED>;
+
+const RELEASE = object({
+  name: optional(HOLD_NAME, 'Only replies that are held under this name.'),
+  exchanges: optional(list(COUNT), 'Only the replies of these exchanges.'),
+  count: optional(COUNT, 'At most this many; all by default.'),
+  newestFirst: optional(FLAG, 'Send the latest reply first; by default the oldest one.'),
+  open: optional(FLAG, 'Also remove the latch of this name, or all: later calls are not held.'),
+});
+
+export const HOLD_ENDPOINTS = [
+  endpoint('listHolds', 'GET /holds', {
+    summary: 'List the replies that rules hold back, the oldest first',
+    replies: { 200: list(HELD_REPLY) },
+    handle: async ({ sandbox }) => json((await sandbox.journal.held()).map(showHeldReply)),
+  }),
+  endpoint('setLatch', 'POST /holds', {
+    summary: 'Set a latch: a rule that holds replies back',
+    description:
+      'Takes a rule with `hold`. Without `reply` and `fault`, the scenarios decide the reply. Replaces the latch that has this name. A reset removes it.',
+    body: { shape: LATCH },
+    example: { body: { on: 'listPets', hold: 'lists' } },
+    replies: { 204: 'Set.', 409: 'The sandbox has too many latches.' },
+    handle: (call) =>
+      edit(call, `set the latch ${call.body[0]}`, (state) => {
+        const [name, latch] = call.body;
+        const refusal = refuseOneMore('latches', state.latches, name);
+        return refusal ?? { ...withLatch(state, name, latch), reply: NO_CONTENT };
+      }),
+  }),
+  endpoint('releaseHolds', 'POST /holds/release', {
+    summary: 'Release replies that rules hold back',
+    description:
+      'Lists the replies that were sent. In a fleet, a reply is not listed if its server does not confirm within a second; that server sends it later.',
+    body: { shape: RELEASE, optional: true },
+    example: { body: { name: 'lists', newestFirst: true, open: true } },
+    replies: { 200: RELEASED },
+    handle: async (call) => {
+      const { open, ...which } = call.body;
+      const { name } = which;
+      if (open) {
+        await edit(call, `opened ${name ?? 'all latches'}`, (state) => ({
+          ...(name === undefined ? { latches: NO_LATCHES } : withLatch(state, name, undefined)),
+          reply: NO_CONTENT,
+        }));
+      }
+      const { released, held } = await call.sandbox.holds.release(which);
+      return json<ReleaseResult>({ released: released.map(showHeldReply), held });
+    },
+  }),
+];
+
+function showHeldReply({ number, hold, operation, method, target, at }: HeldExchange): HeldReply {
+  const since = new Date(at).toISOString();
+  return { exchange: number, name: hold.name, operation, method, target, since };
+}
+
+/** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
+export async function waitForCount(
+  { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
+  filter: ExchangeFilter,
+  { atLeast, within }: { readonly atLeast: number; readonly within: number },
+): Promise<number> {
+  const { promise: ended, resolve: end } = promiseWithResolvers();
+  const arrived = new Set<number>();
+  const cancels = [
+    sandbox.subscribe((event) => {
+      if (event.kind === 'deleted') end();
+      if (event.kind !== 'exchange' && event.kind !== 'hold') return;
+      if (passes(event.exchange, filter)) arrived.add(event.exchange.number);
+      if (arrived.size >= atLeast) end();
+    }),
+    onDisconnect(request.socket, end),
+  ];
+  const timer = setTimeout(end, within);
+  try {
+    // The journal may drop some of these while others arrive.
+    const { exchanges, total } = await sandbox.journal.select({ filter });
+    for (const { number } of exchanges) arrived.add(number);
+    if (arrived.size >= atLeast) end();
+    await ended;
+    return Math.max(total, arrived.size);
+  } finally {
+    clearTimeout(timer);
+    for (const cancel of cancels) cancel();
+  }
+}
+
+/** Node has `Promise.withResolvers` only from version 22 on. */
+function promiseWithResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http';
+import { type Content, writeReply } from '../../server/http/write.ts';
+import { chooseOptions } from '../contract/assumption-table.ts';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import { writeJson } from '../contract/json.ts';
+import { RECORDS } from '../contract/records.ts';
+import { LIMITS } from '../limits.ts';
+import { COUNT } from '../sandbox/report-shapes.ts';
+import { adviseMethod } from '../service/operation.ts';
+import { errorBody, type Reply } from '../service/reply.ts';
+import { namedObject, object, optional, required } from '../shape/objects.ts';
+import { ANY, ANY_TEXT, type InputOf, list, type Shape, withTypes } from '../shape/shapes.ts';
+import { firstProblems, problemText } from '../words.ts';
+
+/** A document of another standard. */
+export const ANY_OBJECT: Shape<unknown, object> = {
+  ...withTypes(ANY),
+  schema: { type: 'object' },
+};
+
+const PROBLEM = object({
+  path: required(ANY_TEXT, 'Where it is, such as `$.rules[0].on`.'),
+  expected: required(ANY_TEXT, 'What was expected there.'),
+  found: required(ANY_TEXT, 'What was found.'),
+  line: optional(COUNT, 'The line of a text, from 1.'),
+  column: optional(COUNT, 'The column in that line, from 1.'),
+});
+export type ControlProblem = InputOf<typeof PROBLEM>;
+
+const { code, message, status } = RECORDS.Error;
+
+export const ERROR = namedObject('Error', {
+  code: required(ANY_TEXT, code.description),
+  message: required(ANY_TEXT, message.description),
+  status: required(COUNT, status.description),
+  problems: optional(list(PROBLEM), 'The problems of the input, each with its place.'),
+});
+
+export interface ControlReply {
+  readonly status: number;
+  readonly mediaType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly content?: Content;
+}
+
+export const NO_CONTENT: ControlReply = { status: 204 };
+
+export function json<T extends object>(
+  value: T,
+  status = 200,
+  headers: ControlReply['headers'] = {},
+): ControlReply {
+  return { status, headers, content: writeJson(value) };
+}
+
+/** An Error. The sandbox's assumptions do not change its code: this is not a reply of the service. */
+export function refuse<C extends ErrorCode>(
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+  headers: ControlReply['headers'] = {},
+  problems?: readonly ControlProblem[],
+): ControlReply {
+  const error = errorBody(chooseOptions(), code, status, message);
+  return json({ ...error, problems }, status, headers);
+}
+
+export function refuseMethod(method: string, allow: string): ControlReply {
+  return refuse('method_not_allowed', 405, adviseMethod(method, allow), { Allow: allow });
+}
+
+export function refuseInput<P extends ControlProblem>(
+  problems: readonly P[],
+  format: (problem: P) => string = problemText,
+): ControlReply {
+  const first = problems.slice(0, LIMITS.problems.max);
+  const places = first.map(({ path, expected, found, line, column }) => {
+    return { path, expected, found, line, column };
+  });
+  const message = firstProblems(problems, format).join('; ');
+  return refuse('invalid_input', 400, message, {}, places);
+}
+
+export function fromServiceReply({ status, body }: Reply): ControlReply {
+  return { status, content: body.kind === 'json' ? body.text : '{}' };
+}
+
+export function refuseOneMore(
+  kind: 'snapshots' | 'latches' | 'scenarios',
+  named: ReadonlyMap<string, unknown>,
+  name: string,
+): ControlReply | undefined {
+  if (named.has(name) || named.size < LIMITS.named.max) return undefined;
+  const message = `limit of ${kind} of a sandbox (${LIMITS.named.max}) reached; delete one first`;
+  return refuse(`too_many_${kind}`, 409, message);
+}
+
+export function sendControlReply(response: ServerResponse, reply: ControlReply): void {
+  const { status, mediaType = 'application/json', content } = reply;
+  const headers = Object.entries({
+    // A cache would miss changes in the sandbox.
+    'Cache-Control': 'no-store',
+    ...(content !== undefined && { 'Content-Type': mediaType }),
+    ...reply.headers,
+  });
+  writeReply(response, status, headers.flat(), content);
+}

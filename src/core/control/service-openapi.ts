@@ -1,0 +1,296 @@
+import { ASSUMPTION_IDS, assumptionShape, OPTION_REPLIES } from '../contract/assumption-table.ts';
+import { errorShape, findErrorCodes } from '../contract/error-codes.ts';
+import type { Json } from '../contract/json.ts';
+import {
+  BASE_PATH,
+  type DocumentedReply,
+  OPERATION_IDS,
+  type OperationId,
+  type OperationShape,
+  operationShape,
+} from '../contract/operations.ts';
+import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
+import { formatAddress, parseAddress } from '../contract/target.ts';
+import { STAGING_SANDBOX } from '../limits.ts';
+import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
+
+/** The version of the interface description, not of the mock. */
+const INTERFACE_VERSION = '1.0.0';
+
+const DESCRIPTION = `The pet store service, as \`petstore-mock\` answers for it.
+
+The interface document prescribes replies with \`x-mock-basis: documented\`. Replies with \`x-mock-basis: assumed\` fill gaps in it: \`x-mock-assumptions\` names the assumptions and options that lead to them. On a header or a body, the same marks mean that only this part is assumed. \`x-seen-values\` are values that the document has seen; it calls their list incomplete.`;
+
+const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
+  Animals: 'The animals of the store.',
+  Inventory: 'The stock of each animal.',
+  Orders: 'The orders of the store.',
+};
+
+/**
+ * The OpenAPI 3.1 document of the service. Shared replies are components, so that generators make one
+ * type of each. Assumed replies list every option that leads to them, so that it is the same for every run.
+ *
+ * @param options.serverUrl including `/v1`
+ * @param options.version the mock's own
+ */
+export function createServiceOpenApi(options: { serverUrl: string; version: string }): Json {
+  const paths: Record<string, Json> = {};
+  const responses: Record<string, Json> = {};
+  const schemas: Record<string, unknown> = {};
+  for (const id of OPERATION_IDS) {
+    const { method, path } = operationShape(id);
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(id, responses) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Pet store service',
+      version: INTERFACE_VERSION,
+      description: DESCRIPTION,
+      contact: { name: 'petstore-mock' },
+      license: { name: 'MIT', identifier: 'MIT' },
+      'x-mock-version': options.version,
+    },
+    servers: servers(options.serverUrl),
+    security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: withRefs(paths, schemas),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key. How one is issued is not documented.',
+        },
+      },
+      headers: {
+        MockBasis: {
+          description:
+            'What the reply rests on; a structured field (RFC 9651). Absent with --plain.',
+          schema: { type: 'string', examples: ['documented', 'assumed;by="cancel-again=409"'] },
+        },
+      },
+      responses: withRefs(responses, schemas),
+      schemas,
+    },
+  };
+}
+
+function servers(serverUrl: string): Json[] {
+  const url = serverUrl.replace(/\/+$/, '');
+  const { root } = parseAddress(url);
+  const staging = formatAddress({ root, sandbox: STAGING_SANDBOX }) + BASE_PATH;
+  const deployments = [{ url: staging, description: 'Staging.' }];
+  if (url !== staging) deployments.unshift({ url, description: 'The mock.' });
+  return deployments;
+}
+
+/** @param shared gets the replies that operations share */
+function operationObject(id: OperationId, shared: Record<string, Json>): Json {
+  const { tag, summary, description, parameters, body, replies, sunset, stability } =
+    operationShape(id);
+  const assumed = OPTION_REPLIES.filter(({ operation }) => operation === id);
+  const statuses = new Set([
+    ...Object.keys(replies).map(Number),
+    ...assumed.map(({ status }) => status),
+  ]);
+  const responses = [...statuses].map((status) => {
+    const name = sharedName(id, status);
+    const reply = replyObject(id, status);
+    if (name === undefined) return [status, reply];
+    shared[name] ??= reply;
+    return [status, ref('responses', name)];
+  });
+  const example = bodyExample(id);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(sunset && { deprecated: true, 'x-sunset': sunset }),
+    ...(stability && { 'x-stability': stability }),
+    parameters: parameters.map(({ name, in: place, description: meaning, type, ...bounds }) => {
+      const required = place === 'path';
+      const schema = { ...FIELD_SHAPES[type].schema, ...bounds };
+      const sample = required && { example: EXAMPLE_ID };
+      return { name, in: place, description: meaning, required, schema, ...sample };
+    }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: jsonContent(recordSchema(body.name, body.fields, example), { example }),
+      },
+    }),
+    responses: Object.fromEntries(responses),
+  };
+}
+
+/** Such as `Forbidden403`; undefined for replies of its own, and for those that announce a sunset. */
+function sharedName(id: OperationId, status: number): string | undefined {
+  if (operationShape(id).sunset !== undefined) return undefined;
+  const [code, ...others] = findErrorCodes(id, status);
+  if (code === undefined || others.length > 0 || errorShape(code).on !== undefined)
+    return undefined;
+  const name = code.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return `${name}${status}`;
+}
+
+function replyObject(id: OperationId, status: number): Json {
+  const documented = operationShape(id).replies[status];
+  const assumed = OPTION_REPLIES.filter(
+    (reply) => reply.operation === id && reply.status === status,
+  );
+  const descriptions = new Set(assumed.map(({ description }) => description));
+  const content = documented ? documentedContent(id, status, documented) : errorContent(id, status);
+  return {
+    description: documented?.description ?? [...descriptions].join(' '),
+    ...(documented
+      ? { 'x-mock-basis': 'documented' }
+      : assumedBy(...assumed.map(({ ground }) => ground))),
+    headers: { 'Mock-Basis': ref('headers', 'MockBasis'), ...assumedHeaders(id, status) },
+    ...(content && { content }),
+  };
+}
+
+function assumedHeaders(id: OperationId, status: number): Json {
+  const headers: Record<string, Json> = {};
+  for (const assumption of ASSUMPTION_IDS) {
+    const { headers: byOption = {}, touches } = assumptionShape(assumption);
+    if (!touches.includes(id)) continue;
+    for (const [option, added] of Object.entries(byOption)) {
+      if (!added.statuses.includes(status)) continue;
+      const marks = assumedBy(`${assumption}=${option}`);
+      for (const [name, description] of Object.entries(added.describe)) {
+        headers[name] = { description, ...marks, schema: { type: 'string' } };
+      }
+    }
+  }
+  return headers;
+}
+
+function assumedBy(...decidedBy: readonly string[]): Json {
+  return { 'x-mock-basis': 'assumed', 'x-mock-assumptions': decidedBy };
+}
+
+function documentedContent(
+  id: OperationId,
+  status: number,
+  { body, bodyNotShown }: DocumentedReply,
+): Json | undefined {
+  if (bodyNotShown) {
+    return {
+      ...errorContent(id, status, assumedBy('conflict-body=error')),
+      'application/problem+json': {
+        ...assumedBy('conflict-body=problem'),
+        schema: PROBLEM,
+      },
+    };
+  }
+  if (body === undefined) return undefined;
+  if (body.record === 'Error') return errorContent(id, status);
+  const schema = recordSchema(body.record, RECORDS[body.record], EXAMPLES[body.record]);
+  return jsonContent(body.list ? { type: 'array', items: schema } : schema);
+}
+
+function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
+  const examples = findErrorCodes(id, status).map((code) => [
+    code,
+    { value: { code, message: code.replaceAll('_', ' '), status } },
+  ]);
+  const schema = recordSchema('Error', RECORDS.Error, undefined);
+  return jsonContent(schema, { ...marks, examples: Object.fromEntries(examples) });
+}
+
+/** The examples of an Error are in its replies: Prism would prefer one here. */
+const EXAMPLES: Readonly<Partial<Record<RecordName, Json>>> = {
+  Animal: { id: 1, name: 'Rex', categoryId: 1, status: 'available' },
+  InventoryEntry: { petId: 1, quantity: 12, status: 'available' },
+  Order: { id: 1, petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complete: false },
+};
+
+/** Of an animal, and of an order that can be cancelled, in the default fixture. */
+const EXAMPLE_ID = 1;
+
+/** RFC 9457, with the code that the Error would have. */
+const PROBLEM: Json = {
+  title: 'Problem',
+  'x-mock-basis': 'assumed',
+  type: 'object',
+  description: 'A problem of HTTP (RFC 9457), if assumed in place of the Error.',
+  required: ['type', 'title', 'status'],
+  properties: {
+    type: { type: 'string', format: 'uri-reference' },
+    title: { type: 'string' },
+    status: FIELD_SHAPES.integer.schema,
+    detail: { type: 'string' },
+    code: { type: 'string', description: RECORDS.Error.code.description },
+  },
+};
+
+function recordSchema(name: string, fields: Fields, example: Json | undefined): Json {
+  return { title: name, ...lenientRecord(fields).schema, ...(example && { examples: [example] }) };
+}
+
+function bodyExample(id: OperationId): Json | undefined {
+  const { body, replies } = operationShape(id);
+  const { record = 'Error' } = Object.values(replies).flatMap((it) => it.body ?? [])[0] ?? {};
+  const shown = EXAMPLES[record];
+  return (
+    body && shown && Object.fromEntries(Object.keys(body.fields).map((name) => [name, shown[name]]))
+  );
+}
+
+export function jsonContent(schema: Json, more: Json = {}): Json {
+  return { 'application/json': { ...more, schema } };
+}
+
+export function ref(kind: 'headers' | 'responses' | 'schemas', name: string): Json {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+/** Replaces named schemas by references, and adds them to `schemas`. */
+export function withRefs(part: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(part)) return part.map((item) => withRefs(item, schemas));
+  if (!isObject(part)) return part;
+  const entries = Object.entries(part).map(([name, member]) => [name, withRefs(member, schemas)]);
+  const { title, description, ...schema } = Object.fromEntries(entries);
+  if (typeof title !== 'string') return Object.fromEntries(entries);
+  schemas[title] ??= schema;
+  return { ...(description !== undefined && { description }), ...ref('schemas', title) };
+}
+
+const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
+
+/** The same without what is assumed or of the mock, for generating a client of the real service. */
+export function documentedOnly(document: Json): Json {
+  const isAssumed = (part: unknown): boolean => {
+    if (!isObject(part)) return false;
+    return part['x-mock-basis'] === 'assumed' || isAssumed(resolveRef(part, document));
+  };
+  const strip = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(strip);
+    if (!isObject(part)) return part;
+    const entries = Object.entries(part)
+      .filter(([name, member]) => !OF_THE_MOCK.test(name) && !isAssumed(member))
+      .map(([name, member]) => [name, strip(member)] as const);
+    return Object.fromEntries(
+      entries.filter(
+        ([name, member]) => !CONTAINERS.has(name) || Object.keys(Object(member)).length > 0,
+      ),
+    );
+  };
+  const { info, ...rest } = Object(strip(document));
+  return { ...rest, info: { ...info, description: 'The pet store service.' } };
+}
+
+/** Left out once they are empty. */
+const CONTAINERS = new Set(['content', 'headers']);
+
+function resolveRef({ $ref }: Json, document: Json): unknown {
+  if (typeof $ref !== 'string') return undefined;
+  return $ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((part, name) => (isObject(part) ? part[name] : undefined), document);
+}

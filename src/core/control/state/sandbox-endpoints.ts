@@ -1,0 +1,185 @@
+import { refuseName } from '../../../server/http/service-handler.ts';
+import { BASE_PATH } from '../../contract/operations.ts';
+import type { Field, Fields } from '../../contract/records.ts';
+import { formatAddress } from '../../contract/target.ts';
+import { NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
+import { createFindingsReport } from '../../sandbox/coverage.ts';
+import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Sandboxes } from '../../sandbox/sandboxes.ts';
+import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
+import { ANY_TEXT, type InputOf, list } from '../../shape/shapes.ts';
+import { describe } from '../../words.ts';
+import { type ControlCall, endpoint } from '../endpoint.ts';
+import {
+  createListQuery,
+  createListReply,
+  LIST_HEADERS,
+  type ListQuery,
+  type Page,
+  selectPage,
+} from '../records/query.ts';
+import { fromServiceReply, json, NO_CONTENT, refuse, refuseInput } from '../reply.ts';
+import { NAME, SIZES } from './state-endpoints.ts';
+
+const SANDBOX = namedObject('Sandbox', {
+  name: required(ANY_TEXT, 'Its name.'),
+  service: required(ANY_TEXT, 'The path of its service.'),
+  control: required(ANY_TEXT, 'The path of its control API.'),
+  lastUsed: required(
+    INSTANT_TEXT,
+    'When it last answered a request or was changed, or else was created, in real time.',
+  ),
+  ...SIZES,
+  requests: required(COUNT, 'How many exchanges its journal keeps.'),
+  findings: required(COUNT, 'How many findings it has, including those that are not kept.'),
+});
+type SandboxSummary = InputOf<typeof SANDBOX>;
+
+const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
+
+const NAME_FIELD: Field = { type: 'string', required: true, description: '' };
+const COUNT_FIELD: Field = { ...NAME_FIELD, type: 'integer' };
+
+const FIELDS: Fields = {
+  name: NAME_FIELD,
+  lastUsed: { ...NAME_FIELD, type: 'dateTime' },
+  animals: COUNT_FIELD,
+  inventory: COUNT_FIELD,
+  orders: COUNT_FIELD,
+  requests: COUNT_FIELD,
+  findings: COUNT_FIELD,
+};
+
+const QUERY = createListQuery<SandboxSummary>(FIELDS, ['name']);
+
+export const SANDBOX_ENDPOINTS = [
+  endpoint('listSandboxes', 'GET /sandboxes', {
+    summary: 'List sandboxes',
+    description:
+      'The default one and staging come first, unless they are sorted. Filters, sorts and pages as lists of records do; `q` searches names.',
+    query: QUERY,
+    replies: { 200: list(SANDBOX) },
+    headers: LIST_HEADERS,
+    defaultOnly: true,
+    handle: async (call) => {
+      const { records: uses, total } = await selectSandboxes(call);
+      const records = await summarizeAll(call.parts.sandboxes, uses, call.mount);
+      return createListReply({ records, total });
+    },
+  }),
+  endpoint('deleteSandboxes', 'DELETE /sandboxes', {
+    summary: 'Delete the sandboxes that a filter selects',
+    description:
+      'Takes the parameters of the list, and requires a filter or `q`. Never deletes the default sandbox and staging.',
+    query: QUERY,
+    example: { query: { name: 'my-test' } },
+    replies: { 200: DELETED },
+    defaultOnly: true,
+    handle: async (call) => {
+      const given = [...new URLSearchParams(call.search)];
+      if (!given.some(([name, value]) => !name.startsWith('_') && value !== '')) {
+        const expected = 'a filter, such as name=a or name_like=ci-';
+        return refuseInput([{ path: 'query', expected, found: 'none' }]);
+      }
+      const { records } = await selectSandboxes(call);
+      const deleted: string[] = [];
+      for (const { name } of records) {
+        if (await call.parts.sandboxes.remove(name)) deleted.push(name);
+      }
+      return json({ deleted });
+    },
+  }),
+  endpoint('createSandbox', 'POST /sandboxes', {
+    summary: 'Create a sandbox',
+    description:
+      'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
+    body: { shape: object({ name: optional(NAME, 'The name of the sandbox.') }), optional: true },
+    example: { body: { name: 'my-test' } },
+    replies: { 201: SANDBOX, 409: 'The sandbox exists.' },
+    headers: { Location: 'The path of its control API.' },
+    defaultOnly: true,
+    handle: async ({ parts: { sandboxes }, mount, body: { name = crypto.randomUUID() } }) => {
+      const sandbox = await sandboxes.create(name);
+      if (sandbox === undefined) {
+        return refuse('already_exists', 409, `the sandbox ${name} exists`);
+      }
+      const summary = await summarize(sandbox, mount, new Date().toISOString());
+      return json(summary, 201, { Location: summary.control });
+    },
+  }),
+  endpoint('deleteSandbox', 'DELETE /sandboxes/{name}', {
+    summary: 'Delete a sandbox',
+    description:
+      'The next use of its name creates a new sandbox. The default sandbox and staging cannot be deleted.',
+    example: { path: 'my-test' },
+    replies: {
+      204: 'Deleted.',
+      404: 'The sandbox does not exist.',
+      409: 'The sandbox cannot be deleted.',
+    },
+    defaultOnly: true,
+    handle: async ({ parts: { sandboxes }, params: { name = '' } }) => {
+      if (PERMANENT_SANDBOXES.includes(name)) {
+        return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
+      }
+      if (await sandboxes.remove(name)) return NO_CONTENT;
+      if (!NAME_PATTERN.test(name)) return fromServiceReply(refuseName(sandboxes, name));
+      return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
+    },
+  }),
+];
+
+type Use = Readonly<Record<'name' | 'lastUsed', string>>;
+
+async function selectSandboxes({
+  parts: { sandboxes },
+  query,
+  mount,
+}: ControlCall<unknown, ListQuery>): Promise<Page<Use>> {
+  const now = Date.now();
+  const uses = [...(await sandboxes.unused())].map(
+    ([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }),
+  );
+  // All else is in the state of a sandbox, which other servers may have changed.
+  const isKnown = query.fields.every((field) => field === 'name' || field === 'lastUsed');
+  const rows = isKnown ? uses : await summarizeAll(sandboxes, uses, mount);
+  return selectPage({ size: rows.length, ascending: () => rows }, query);
+}
+
+async function summarizeAll(
+  sandboxes: Sandboxes,
+  uses: readonly Use[],
+  mount: string,
+): Promise<readonly SandboxSummary[]> {
+  const summaries: SandboxSummary[] = [];
+  for (const { name, lastUsed } of uses) {
+    const sandbox = sandboxes.find(name);
+    if (sandbox !== undefined) summaries.push(await summarize(sandbox, mount, lastUsed));
+  }
+  return summaries;
+}
+
+/** @param mount that of the default sandbox */
+async function summarize(
+  sandbox: Sandbox,
+  mount: string,
+  lastUsed: string,
+): Promise<SandboxSummary> {
+  const { name, journal } = sandbox;
+  const { animals, inventory, orders } = (await sandbox.read()).store;
+  const root = mount.slice(0, -'/__mock'.length);
+  const path = formatAddress({ root, sandbox: name });
+  return {
+    name,
+    service: path + BASE_PATH,
+    control: `${path}/__mock`,
+    lastUsed,
+    animals: animals.size,
+    inventory: inventory.size,
+    orders: orders.size,
+    requests: (await journal.size()).size,
+    findings: createFindingsReport(await journal.totals()).total,
+  };
+}

@@ -1,0 +1,291 @@
+import {
+  ASSUMPTION_VERDICT,
+  findVerdict,
+} from '../../../features/deployment/check/check-report.ts';
+import {
+  ASSUMPTION_IDS,
+  assumptionState,
+  type Choices,
+  optionNames,
+} from '../../contract/assumption-table.ts';
+import { hostName, isLoopbackName } from '../../contract/base-url.ts';
+import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
+import { changeLayers, type Upstream } from '../../sandbox/state.ts';
+import { ASSUME, INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/settings-shapes.ts';
+import {
+  advanceClock,
+  type Clock,
+  isReal,
+  REAL_CLOCK,
+  readClock,
+  setClock,
+} from '../../service/clock.ts';
+import type { Keyring } from '../../service/keyring.ts';
+import { basisReasons } from '../../service/reply.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
+import {
+  ANY_TEXT,
+  BASE_URL,
+  choice,
+  FLAG,
+  type InputOf,
+  KEY,
+  list,
+  type ValueOf,
+} from '../../shape/shapes.ts';
+import { countChanges } from '../../store/store.ts';
+import { countText } from '../../words.ts';
+import { type ControlParts, edit, endpoint } from '../endpoint.ts';
+import { type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
+
+const OPTION = object({
+  name: required(ANY_TEXT, 'Its name.'),
+  meaning: required(ANY_TEXT, 'What the mock does if it is chosen.'),
+});
+
+const ASSUMPTION = namedObject('Assumption', {
+  id: required(choice(ASSUMPTION_IDS), 'Its id.'),
+  topic: required(ANY_TEXT, 'What it is about.'),
+  question: required(ANY_TEXT, 'What the document leaves open.'),
+  operations: required(list(OPERATION), 'The operations whose replies it can change.'),
+  options: required(list(OPTION), 'The options, the default first.'),
+  chosen: required(ANY_TEXT, 'The option that is chosen.'),
+  default: required(ANY_TEXT, 'The option that is chosen by default.'),
+  calls: optional(COUNT, 'How many calls in the journal it decided; in `GET assumptions` only.'),
+  checked: optional(ASSUMPTION_VERDICT, 'What a check of a deployment found out about it.'),
+});
+type AssumptionState = InputOf<typeof ASSUMPTION>;
+
+const CLOCK = namedObject('Clock', {
+  now: required(INSTANT_TEXT, 'The current time.'),
+  frozen: required(FLAG, 'Whether it is frozen.'),
+  real: required(FLAG, 'Whether it follows the system time.'),
+});
+type ClockState = InputOf<typeof CLOCK>;
+
+const UPSTREAM = namedObject('Upstream', {
+  url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
+  ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
+});
+type UpstreamState = InputOf<typeof UPSTREAM>;
+
+const STATUS = namedObject('Status', {
+  sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
+  scenarios: required(TEXTS, 'The active scenarios. A later one wins over an earlier one.'),
+  assumptions: required(TEXTS, 'The assumptions that are not at their default, as `id=option`.'),
+  clock: required(CLOCK, 'The clock.'),
+  upstream: optional(ANY_TEXT, 'The base URL of the deployment that answers, if one does.'),
+  held: required(COUNT, 'How many replies rules hold back.'),
+  latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
+  latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
+  changed: required(
+    object({
+      animals: required(COUNT, 'How many animals differ.'),
+      inventory: required(COUNT, 'How many inventory entries differ.'),
+      orders: required(COUNT, 'How many orders differ.'),
+    }),
+    'How many records differ from those of the start.',
+  ),
+  keys: required(TEXTS, 'The API keys that work, the first of which may write.'),
+});
+type SandboxStatus = InputOf<typeof STATUS>;
+
+export const ASSUMPTION_ENDPOINTS = [
+  endpoint('listAssumptions', 'GET /assumptions', {
+    summary: 'List assumptions and their options',
+    replies: { 200: list(ASSUMPTION) },
+    handle: async ({ sandbox, parts }) => {
+      const { exchanges } = await sandbox.journal.select({ filter: { basis: 'assumed' } });
+      const calls = new Map<string, number>();
+      for (const reason of exchanges.flatMap(({ basis }) => basisReasons(basis))) {
+        const id = reason.split('=')[0] ?? '';
+        calls.set(id, (calls.get(id) ?? 0) + 1);
+      }
+      return replyWithAssumptions(sandbox.state.settings.choices, parts, calls);
+    },
+  }),
+  endpoint('chooseOptions', 'PATCH /assumptions', {
+    summary: 'Choose options of assumptions',
+    description: 'Takes an option for each assumption to change. Changes all of them, or none.',
+    body: { shape: ASSUME },
+    example: { body: { 'cancel-again': '404' } },
+    replies: { 200: list(ASSUMPTION) },
+    handle: (call) =>
+      edit(call, `assumed ${formatChoices(call.body)}`, (state) => {
+        const byHand = { ...state.settings.byHand, ...call.body };
+        const { settings } = changeLayers(state, { byHand });
+        return { settings, reply: replyWithAssumptions(settings.choices, call.parts) };
+      }),
+  }),
+];
+
+function formatChoices(choices: Partial<Choices>): string {
+  return Object.entries(choices)
+    .map(([id, option]) => `${id}=${option}`)
+    .join(', ');
+}
+
+function replyWithAssumptions(
+  choices: Choices,
+  { checked: all }: ControlParts,
+  calls?: ReadonlyMap<string, number>,
+): ControlReply {
+  const states = ASSUMPTION_IDS.map((id): AssumptionState => {
+    const checked = findVerdict(id, all);
+    const counted = calls && { calls: calls.get(id) ?? 0 };
+    return { ...assumptionState(id, choices), ...(checked && { checked }), ...counted };
+  });
+  return json(states);
+}
+
+const CLOCK_SETTING = namedObject(
+  'ClockSetting',
+  {
+    now: optional(INSTANT, 'The time to set.'),
+    frozen: optional(FLAG, 'Whether time stops.'),
+    real: optional(FLAG, 'True returns to the system time, which cannot be frozen.'),
+  },
+  { some: true },
+);
+
+const CLOCK_MOVE = object({
+  by: required(SHIFT, 'A duration. A negative one moves the clock back.'),
+});
+
+export const CLOCK_ENDPOINTS = [
+  endpoint('getClock', 'GET /clock', {
+    summary: 'Read the clock',
+    replies: { 200: CLOCK },
+    handle: ({ sandbox }) => json(showClock(sandbox.state.clock)),
+  }),
+  endpoint('setClock', 'PUT /clock', {
+    summary: 'Set, freeze or unfreeze the clock',
+    description:
+      'Members that the body leaves out keep their values. `{"real": true}` returns to the system time.',
+    body: { shape: CLOCK_SETTING },
+    example: { body: { now: '2030-12-06T00:00:00Z', frozen: true } },
+    replies: { 200: CLOCK },
+    handle: (call) => {
+      const { now, frozen, real } = call.body;
+      if (real && frozen) return refuse('invalid_input', 400, 'a real clock cannot be frozen');
+      return edit(call, describeSetting(call.body), (state, { wall }) => {
+        const clock = real ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
+        return { clock, reply: json(showClock(clock)) };
+      });
+    },
+  }),
+  endpoint('advanceClock', 'POST /clock/advance', {
+    summary: 'Move the clock forward or back',
+    description: 'Takes an ISO 8601 duration such as `P30D`; `-P30D` moves the clock back.',
+    body: { shape: CLOCK_MOVE },
+    example: { body: { by: 'P30D' } },
+    replies: { 200: CLOCK },
+    handle: (call) =>
+      edit(call, `moved the clock by ${formatDuration(call.body.by)}`, (state, { wall }) => {
+        const clock = advanceClock(state.clock, call.body.by, wall);
+        const wrong = '$.by: expected a duration that leads to a time from 1970 to 9999';
+        if (clock === undefined) return refuse('invalid_input', 400, wrong);
+        return { clock, reply: json(showClock(clock)) };
+      }),
+  }),
+];
+
+function describeSetting({ now, frozen, real }: ValueOf<typeof CLOCK_SETTING>): string {
+  if (real) return 'set the clock to the system time';
+  const parts = [
+    ...(now === undefined ? [] : [`set the clock to ${new Date(now).toISOString()}`]),
+    ...(frozen === undefined ? [] : [frozen ? 'froze the clock' : 'let the clock run']),
+  ];
+  return parts.join(' and ');
+}
+
+function formatDuration(milliseconds: number): string {
+  const sign = milliseconds < 0 ? '-' : '+';
+  const size = Math.abs(milliseconds);
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+  ] as const;
+  const [unit, length] = units.find(([, length]) => size % length === 0) ?? ['second', 1000];
+  return sign + countText(size / length, unit);
+}
+
+function showClock(clock: Clock): ClockState {
+  const now = new Date(readClock(clock)).toISOString();
+  return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
+}
+
+const UPSTREAM_SETTING = namedObject('UpstreamSetting', {
+  url: required(BASE_URL, 'The base URL of the deployment.'),
+  key: optional(KEY, "Sent to the deployment in place of the client's key."),
+  yes: optional(FLAG, 'Consents to sending requests to another machine.'),
+});
+
+export const UPSTREAM_ENDPOINTS = [
+  endpoint('getUpstream', 'GET /upstream', {
+    summary: 'Read which deployment answers',
+    replies: { 200: UPSTREAM },
+    handle: ({ sandbox }) => replyWithUpstream(sandbox.state.settings.upstream),
+  }),
+  endpoint('setUpstream', 'PUT /upstream', {
+    summary: 'Let a deployment answer in place of the mock',
+    description:
+      'Forwards all later requests to the sandbox, until a reset. A URL of another machine needs `yes`.',
+    body: { shape: UPSTREAM_SETTING },
+    example: { body: { url: 'http://127.0.0.1:4011/v1', key: 'staging-key' } },
+    replies: { 200: UPSTREAM },
+    handle: async (call) => {
+      const { url, key, yes } = call.body;
+      if (!yes && !isLoopbackName(hostName(url))) {
+        const message = `${url.host} is another machine; send "yes": true`;
+        return refuse('invalid_input', 400, message);
+      }
+      const upstream = await call.parts.openUpstream(url, key);
+      return edit(call, `set the upstream to ${upstream.url}`, ({ settings }) => ({
+        settings: { ...settings, upstream },
+        reply: replyWithUpstream(upstream),
+      }));
+    },
+  }),
+  endpoint('removeUpstream', 'DELETE /upstream', {
+    summary: 'Let the mock answer again',
+    replies: { 204: 'The mock answers.' },
+    handle: (call) =>
+      edit(call, 'removed the upstream', ({ settings }) => ({
+        settings: { ...settings, upstream: undefined },
+        reply: NO_CONTENT,
+      })),
+  }),
+];
+
+function replyWithUpstream(upstream: Upstream | undefined): ControlReply {
+  return json<UpstreamState>({ url: upstream?.url, ownKey: upstream?.key !== undefined });
+}
+
+function isAccepted({ invalid }: Keyring, key: string): boolean {
+  return invalid !== 'all' && !invalid.has(key);
+}
+
+export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
+  quiet: true,
+  summary: 'Read what differs from a fresh mock',
+  replies: { 200: STATUS },
+  handle: async ({ sandbox }) => {
+    const { name, state, journal } = sandbox;
+    const { active, choices, upstream, keys } = state.settings;
+    const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
+    return json<SandboxStatus>({
+      sandbox: name,
+      scenarios: active.map((scenario) => scenario.name),
+      assumptions: chosen.map((id) => `${id}=${choices[id]}`),
+      clock: showClock(state.clock),
+      upstream: upstream?.url,
+      held: (await journal.held()).length,
+      latches: [...state.latches.keys()],
+      latestExchange: (await journal.size()).number,
+      changed: countChanges(sandbox.start.store, state.store),
+      keys: [...keys.valid, ...keys.readOnly].filter((key) => isAccepted(keys, key)),
+    });
+  },
+});

@@ -1,0 +1,132 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TextFile } from 'lowdb/node';
+import {
+  ContentError,
+  packageRoot,
+  readText,
+  readTextSync,
+  resolveLinks,
+  STORE_LIMIT,
+  type TextReading,
+} from '../../server/files.ts';
+import { type Json, toInt64 } from '../contract/json.ts';
+import { COLLECTIONS, type CollectionName, isObject } from '../contract/records.ts';
+import { object, optional } from '../shape/objects.ts';
+import { RECORD_SHAPES } from '../shape/record-shapes.ts';
+import { type InputOf, list, type ReportMisfit, readAs, type Shape } from '../shape/shapes.ts';
+import { readJson } from '../shape/source-text.ts';
+import { createFileProblem, joinWords, suggest, type TextProblem } from '../words.ts';
+import { reportMissingAnimal } from './merge.ts';
+import { createStore, ID_NAME, type Store } from './store.ts';
+import { storeText } from './store-text.ts';
+
+export class FixtureError extends ContentError {
+  override readonly name = 'FixtureError';
+}
+
+/** @param file its name in messages */
+export function parseFixture(file: string, read: TextReading): Store {
+  if (!read.ok) throw new FixtureError([unreadableText(file, read.found)]);
+  const parsed = readJson(file, read.text);
+  if (!parsed.ok) throw new FixtureError(parsed.problems);
+  const reading = readAs(STORE, parsed.value);
+  if (reading.ok) return reading.value;
+  throw new FixtureError(parsed.locate(reading.problems));
+}
+
+function unreadableText(file: string, found: string): TextProblem {
+  const names = shippedFixtures();
+  const expected = `a fixture file, or the name of a shipped one: ${joinWords(names, 'or')}`;
+  const hinted = found + suggest(file, names);
+  return createFileProblem(
+    file,
+    expected,
+    hinted,
+    `${file}: expected ${expected}; found ${hinted}`,
+  );
+}
+
+const SHIPPED = join(packageRoot, 'fixtures');
+const EXTENSION = '.json';
+
+export function shippedFixtures(): readonly string[] {
+  return readdirSync(SHIPPED)
+    .filter((file) => file.endsWith(EXTENSION))
+    .map((file) => file.slice(0, -EXTENSION.length));
+}
+
+export function fixturePath(nameOrPath: string): string {
+  const shipped = join(SHIPPED, nameOrPath + EXTENSION);
+  return /^[\w-]+$/.test(nameOrPath) && existsSync(shipped) ? shipped : nameOrPath;
+}
+
+const WHOLE = object(
+  {
+    animals: optional(list(RECORD_SHAPES.animals), 'Every animal.'),
+    inventory: optional(
+      list(RECORD_SHAPES.inventory),
+      'Inventory entries, at most one for each animal.',
+    ),
+    orders: optional(list(RECORD_SHAPES.orders), 'Orders, with their internal `status`.'),
+  },
+  { expected: `an object with ${joinWords(COLLECTIONS, 'and')}` },
+);
+
+/** A missing collection is empty. Ids are unique in a collection, and every petId is that of an animal. */
+export const STORE: Shape<Store, InputOf<typeof WHOLE>> = {
+  ...WHOLE,
+  read(document, at, report) {
+    const store = WHOLE.read(document, at, report);
+    const lists: Json = isObject(document) ? document : {};
+    const ids = reportWrongIds(lists.animals, 'animals', report);
+    // A broken list of animals has its own problem.
+    const animals = lists.animals === undefined || Array.isArray(lists.animals) ? ids : undefined;
+    reportWrongIds(lists.inventory, 'inventory', report, animals);
+    reportWrongIds(lists.orders, 'orders', report, animals);
+    return store && createStore(store);
+  },
+};
+
+/** Checks broken records too, to report every problem at once. Returns where each id is. */
+function reportWrongIds(
+  list: unknown,
+  name: CollectionName,
+  report: ReportMisfit,
+  animals?: ReadonlyMap<bigint, number>,
+): ReadonlyMap<bigint, number> {
+  const values: readonly unknown[] = Array.isArray(list) ? list : [];
+  const positions = new Map<bigint, number>();
+  for (const [index, value] of values.entries()) {
+    const members: Json = isObject(value) ? value : {};
+    const id = toInt64(members[ID_NAME[name]]);
+    const first = id === undefined ? undefined : positions.get(id);
+    if (first !== undefined) {
+      const expected = `an id that no other record of ${name} has`;
+      const found = `${id}, as in $.${name}[${first}]`;
+      report({ at: [name, index, ID_NAME[name]], expected, found });
+    } else if (id !== undefined) positions.set(id, index);
+    if (animals) {
+      reportMissingAnimal(animals, toInt64(members.petId), [name, index, 'petId'], report);
+    }
+  }
+  return positions;
+}
+
+/** Loads a shipped fixture by its name, or another by its path. */
+export async function loadFixture(nameOrPath: string): Promise<Store> {
+  return parseFixture(nameOrPath, await readText(fixturePath(nameOrPath), STORE_LIMIT));
+}
+
+/** Refuses a pipe that is still being written. */
+export function loadFixtureSync(nameOrPath: string): Store {
+  return parseFixture(nameOrPath, readTextSync(fixturePath(nameOrPath), STORE_LIMIT));
+}
+
+/** Replaces the file at `path` atomically; a pipe or a device cannot be replaced. */
+export async function writeFixture(store: Store, path: string): Promise<void> {
+  const text = [...storeText(store)].join('');
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  await (isFile ? new TextFile(resolveLinks(path)).write(text) : writeFile(path, text));
+}

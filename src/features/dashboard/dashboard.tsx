@@ -1,0 +1,38 @@
+import { type ComponentType, render } from 'preact';
+import { isRowName, rowNames } from '../../core/contract/records.ts';
+import { Frame } from './parts/frame.tsx';
+import { useEvents } from './state/resource.ts';
+import { route } from './state/route.ts';
+import { AssumptionsView } from './views/assumptions-view.tsx';
+import { ClockView } from './views/clock-view.tsx';
+import { CoverageView } from './views/coverage-view.tsx';
+import { ExchangesView } from './views/exchanges-view.tsx';
+import { ReferenceView } from './views/reference-view.tsx';
+import { SandboxesView } from './views/sandboxes-view.tsx';
+import { ScenariosView } from './views/scenarios-view.tsx';
+import { StoreView } from './views/store-view.tsx';
+
+export const VIEWS = {
+  exchanges: ExchangesView,
+  scenarios: ScenariosView,
+  store: StoreView,
+  assumptions: AssumptionsView,
+  clock: ClockView,
+  coverage: CoverageView,
+  sandboxes: SandboxesView,
+  reference: ReferenceView,
+};
+
+function Dashboard() {
+  const { view } = route.value;
+  const current = isRowName(VIEWS, view) ? view : 'exchanges';
+  useEvents();
+  const View: ComponentType = VIEWS[current];
+  return (
+    <Frame views={rowNames(VIEWS)} current={current}>
+      <View />
+    </Frame>
+  );
+}
+
+render(<Dashboard />, document.body);

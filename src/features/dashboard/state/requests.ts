@@ -1,0 +1,131 @@
+import { parseJson, writeJson } from '../../../core/contract/json.ts';
+import { parseTarget } from '../../../core/contract/target.ts';
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
+import { curlCommand } from '../../../core/raw-http.ts';
+import { attempt } from './resource.ts';
+import { go, route, withQuery } from './route.ts';
+import { client, type ListedExchange, sandbox, servicePath } from './session.ts';
+
+export interface Request {
+  readonly method: string;
+  readonly target: string;
+  readonly key: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body?: string | undefined;
+}
+
+export function formatBody(body: unknown, indent = 0): string {
+  return typeof body === 'object' && body !== null ? writeJson(body, indent) : String(body);
+}
+
+export function indentJson(text: string): string {
+  try {
+    return writeJson(parseJson(text), 2);
+  } catch {
+    return text;
+  }
+}
+
+export const FIRST_REQUEST: Request = {
+  method: 'GET',
+  target: `${servicePath}/pets?limit=5`,
+  key: sandbox === STAGING_SANDBOX ? 'staging-key' : 'demo-key',
+  headers: [],
+};
+
+const LEFT_OUT =
+  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|traceparent|sec-.*)$/;
+
+export function whyNotCopied({ target, request }: ListedExchange): string | undefined {
+  if (!target.startsWith('/')) return 'The target of the request is not a path.';
+  // The journal cuts longer ones.
+  if (target.length > 2_047) return 'The journal has only the start of the path.';
+  return request.cut ? 'The journal does not keep this body: it is too long.' : undefined;
+}
+
+/** The request of an exchange. The journal has only the start of its key. */
+export function copyRequest({ method, target, key, request }: ListedExchange): Request {
+  const { headers, body } = request;
+  return {
+    method,
+    target,
+    key: key === undefined ? '' : findKey(key.replace('…', ''), target, headers),
+    headers: Object.entries(headers).filter(([name]) => !LEFT_OUT.test(name)),
+    body: body === undefined ? body : formatBody(body),
+  };
+}
+
+/** The key that works from the start, which also has to name the sandbox, or what to replace. */
+function findKey(start: string, target: string, headers: object): string {
+  const { key } = FIRST_REQUEST;
+  if (!key.startsWith(start)) return `KEY_THAT_STARTS_WITH_${start}`;
+  const isNamed =
+    sandbox === DEFAULT_SANDBOX || parseTarget(target).mount !== '' || 'mock-sandbox' in headers;
+  return isNamed ? key : `${key}~${sandbox}`;
+}
+
+/** Not resolved as a link would be: `//other.example/v1/pets` is a path here. */
+function formatUrl({ target }: Request): string {
+  return location.origin + target.replaceAll('#', '%23');
+}
+
+function requestHeaders({ key, headers }: Request): readonly (readonly [string, string])[] {
+  return key === '' ? headers : [['Authorization', `Bearer ${key}`], ...headers];
+}
+
+export function formatCurlCommand(request: Request): string {
+  const { method, body } = request;
+  return curlCommand({ method, url: formatUrl(request), headers: requestHeaders(request), body });
+}
+
+export function formatFetch(request: Request): string {
+  const { method, body } = request;
+  const options = { method, headers: Object.fromEntries(requestHeaders(request)), body };
+  return `await fetch(${JSON.stringify(formatUrl(request))}, ${JSON.stringify(options, null, 2)})`;
+}
+
+/** Sends a request from this page in a trace of its own, by which the journal finds its exchange. */
+async function sendNow(request: Request): Promise<number> {
+  const bytes = [...crypto.getRandomValues(new Uint8Array(24))];
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  const trace = hex.slice(0, 32);
+  const headers = new Headers(requestHeaders(request).map(([name, value]) => [name, value]));
+  headers.set('traceparent', `00-${trace}-${hex.slice(32)}-01`);
+  // A fault may end the connection, or never answer: the journal has the exchange all the same.
+  const { method, body = null } = request;
+  fetch(formatUrl(request), { method, headers, body }).catch(() => undefined);
+  await client.call('POST /requests/count', { body: { trace, atLeast: 1, within: 'PT10S' } });
+  const { exchanges } = await client.call('GET /requests', { query: { trace } });
+  const number = exchanges[0]?.number;
+  if (number === undefined) throw new Error('The journal of this sandbox does not have the call.');
+  return number;
+}
+
+function openSent(number: number, from: number | string = ''): void {
+  go(
+    'exchanges',
+    number,
+    withQuery({ from: '', with: from || route.value.query.get('with') || '' }),
+  );
+}
+
+export function sendAndOpen(request: Request, from?: number): Promise<boolean> {
+  return attempt(`Sent ${request.method} ${request.target}.`, async () =>
+    openSent(await sendNow(request), from),
+  );
+}
+
+/** Lets the server send a recorded request again, with its bytes and its key, and opens the new exchange. */
+export async function sendAgain({ number, method, target }: ListedExchange): Promise<void> {
+  await attempt(`Sent ${method} ${target} again.`, async () => {
+    const sent = await client.call('POST /requests/{number}/replay', { path: { number } });
+    openSent(sent.number, number);
+  });
+}
+
+export function parseHeaderLines(text: string): (readonly [name: string, value: string])[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, value = ''] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, value] as const];
+  });
+}

@@ -1,0 +1,237 @@
+import { stringify } from 'lossless-json';
+import type { Node } from 'yaml';
+import { parseJson } from '../../../core/contract/json.ts';
+import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
+import { isRowName } from '../../../core/contract/records.ts';
+import type { Texts } from '../parts/form.tsx';
+import { formatBody, parseHeaderLines } from './requests.ts';
+
+export interface EditedRule {
+  readonly on: string;
+  readonly where?: Readonly<Record<string, unknown>>;
+  readonly calls?: unknown;
+  readonly chance?: number;
+  readonly delay?: number;
+  readonly hold?: boolean | string;
+  readonly fault?: string | { readonly kind: string };
+  readonly reply?: {
+    readonly status: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+  };
+}
+
+interface ScenarioParts {
+  readonly description: string;
+  readonly rules: readonly EditedRule[];
+}
+
+export async function parseScenario(text: string): Promise<ScenarioParts | undefined> {
+  // Loaded here: the first view needs no YAML.
+  const { parse } = await import('yaml');
+  try {
+    const { description = '', rules } = Object(parse(text, { intAsBigInt: true }));
+    return { description: String(description), rules: Array.isArray(rules) ? rules : [] };
+  } catch {
+    return undefined;
+  }
+}
+
+async function openDocument(scenario: string) {
+  const { isSeq, parseDocument } = await import('yaml');
+  const document = parseDocument(scenario, { intAsBigInt: true });
+  return { document, isSeq, write: () => document.toString({ lineWidth: 0 }) };
+}
+
+export async function setDescription(scenario: string, description: string): Promise<string> {
+  const { document, write } = await openDocument(scenario);
+  document.set('description', description);
+  return write();
+}
+
+export interface RuleGroup {
+  readonly index: number;
+  readonly count: number;
+  readonly texts: Texts;
+  readonly fits: boolean;
+}
+
+/** Puts rules in the place of others, or before all; comments are kept. */
+export async function insertRules(
+  scenario: string,
+  added: readonly object[],
+  comment: string,
+  replaced?: RuleGroup,
+): Promise<string> {
+  const { document, isSeq, write } = await openDocument(scenario);
+  const nodes: Node[] = added.map((rule) => document.createNode(rule));
+  const [first] = nodes;
+  const rules = document.get('rules');
+  if (isSeq<Node>(rules)) {
+    const { index, count, texts } = replaced ?? { index: 0, count: 0, texts: new Map() };
+    const keep = (text: string | null = '') =>
+      text?.split('\n').filter((line) => line.trim() !== formatRules(texts)) ?? [];
+    // YAML has the comment above the first rule at the list.
+    rules.commentBefore = keep(rules.commentBefore).join('\n') || null;
+    const own = count === 0 ? [] : keep(rules.items[index]?.commentBefore).filter(Boolean);
+    if (first !== undefined) first.commentBefore = [...own, ` ${comment}`].join('\n');
+    rules.flow = false;
+    rules.items.splice(index, count, ...nodes);
+  } else {
+    if (first !== undefined) first.commentBefore = ` ${comment}`;
+    document.set('rules', document.createNode(nodes));
+  }
+  return write();
+}
+
+export function groupRules(rules: readonly EditedRule[]): readonly RuleGroup[] {
+  const groups: RuleGroup[] = [];
+  for (let index = 0; index < rules.length; index += groups.at(-1)?.count ?? 1) {
+    let count = 1;
+    while (index + count < rules.length && isInForm(rules.slice(index, index + count + 1))) {
+      count += 1;
+    }
+    const some = rules.slice(index, index + count);
+    groups.push({ index, count, texts: formatSequence(some), fits: isInForm(some) });
+  }
+  return groups;
+}
+
+function isInForm(rules: readonly EditedRule[]): boolean {
+  return (
+    rules.every((rule) => typeof rule?.on === 'string') &&
+    writeSorted(parseRules(formatSequence(rules))) === writeSorted(rules)
+  );
+}
+
+function formatSequence(rules: readonly EditedRule[]): Texts {
+  const texts = rules.map(formatRuleFields);
+  const [first = new Map<string, string>()] = texts;
+  if (texts.length === 1) return first;
+  const others = [...first].filter(([name]) => name !== 'calls');
+  return new Map([...others, ['status', texts.map((one) => one.get('status')).join(', ')]]);
+}
+
+export function findHiddenRules(rules: readonly EditedRule[]): readonly string[] {
+  return rules.flatMap((rule, index) => {
+    const hiding = rules.slice(0, index).findIndex((earlier) => hides(earlier, rule));
+    return hiding < 0
+      ? []
+      : [`Rule ${index + 1} never applies: rule ${hiding + 1} takes its calls.`];
+  });
+}
+
+function hides({ on, calls, chance, where = {} }: EditedRule, later: EditedRule): boolean {
+  const others: Readonly<Record<string, unknown>> = later.where ?? {};
+  return (
+    [later.on, '*'].includes(on) &&
+    calls === undefined &&
+    chance === undefined &&
+    Object.entries(where).every(([name, value]) => writeSorted(value) === writeSorted(others[name]))
+  );
+}
+
+function writeSorted(value: unknown): string {
+  const sort = (_name: string, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part;
+  return stringify(value, sort) ?? '';
+}
+
+function formatLines(members: object = {}): string {
+  return Object.entries(members)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : stringify(value)}`)
+    .join('\n');
+}
+
+export function formatRuleFields({ where, reply, fault, ...others }: EditedRule): Texts {
+  const { headers = {}, ...conditions } = { headers: undefined, ...where };
+  const asConditions = Object.entries(headers).map(([name, value]) => [`header ${name}`, value]);
+  const texts = {
+    ...others,
+    where: formatLines({ ...conditions, ...Object.fromEntries(asConditions) }),
+    status: reply?.status,
+    headers: formatLines(reply?.headers),
+    body: reply?.body === undefined ? undefined : formatBody(reply.body, 2),
+    fault: typeof fault === 'object' ? fault.kind : fault,
+  };
+  const given = Object.entries(texts).filter(([, value]) => value !== undefined && value !== false);
+  return new Map(given.map(([name, value]) => [name, String(value)]));
+}
+
+function parseConditions(text: string): Readonly<Record<string, unknown>> {
+  const headers: Record<string, unknown> = {};
+  const where: Record<string, unknown> = {};
+  for (const line of text.split('\n')) {
+    const [, header, name, value = ''] =
+      /^\s*(header\s)?\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name !== undefined) (header === undefined ? where : headers)[name] = jsonOr(value);
+  }
+  return { ...where, ...(Object.keys(headers).length > 0 && { headers }) };
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+function readStatuses(texts: Texts): readonly string[] {
+  return texts.get('fault') ? [] : (texts.get('status') ?? '').split(/[ ,]+/).filter(Boolean);
+}
+
+export function parseRules(texts: Texts): readonly EditedRule[] {
+  const text = (name: string): string => texts.get(name)?.trim() ?? '';
+  const given = (name: string, value: unknown) => text(name) !== '' && { [name]: value };
+  const where = parseConditions(text('where'));
+  const headers = parseHeaderLines(text('headers'));
+  const replyOf = (status: string) => ({
+    status: Number(status),
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    ...given('body', jsonOr(text('body'))),
+  });
+  const ruleOf = (calls: string, status?: string) => ({
+    on: text('on'),
+    ...(Object.keys(where).length > 0 && { where }),
+    ...(calls !== '' && { calls: jsonOr(calls) }),
+    ...given('chance', Number(text('chance'))),
+    ...given('delay', Number(text('delay'))),
+    ...given('hold', text('hold') === 'true' || text('hold')),
+    ...given('fault', text('fault')),
+    ...(status !== undefined && { reply: replyOf(status) }),
+  });
+  const statuses = readStatuses(texts);
+  return statuses.length > 1
+    ? statuses.map((status, index) => ruleOf(String(index + 1), status))
+    : [ruleOf(text('calls'), statuses[0])];
+}
+
+export function formatRules(texts: Texts): string {
+  const text = (name: string): string => texts.get(name)?.trim() ?? '';
+  const operation = text('on');
+  const { method, path } = isRowName(OPERATIONS, operation)
+    ? operationShape(operation)
+    : { method: 'Each', path: 'call' };
+  const conditions = text('where')
+    .split(/\s*\n\s*/)
+    .filter(Boolean);
+  const where = conditions.join(' and ').replaceAll(': ', ' ');
+  const statuses = readStatuses(texts);
+  const body = text('body') && ' with the body below';
+  const effects = [
+    text('fault') && `gets the fault ${text('fault')}`,
+    statuses.length > 0 && `gets ${statuses.join(', then ')}${body}`,
+    !text('fault') && statuses.length === 0 && (text('delay') || text('hold')) && 'answers',
+    text('delay') && `after ${text('delay')} ms`,
+    text('hold') && 'once it is released',
+  ];
+  const effect = effects.filter(Boolean).join(' ') || 'gets nothing new';
+  const calls =
+    text('calls') && `${/^\d+$/.test(text('calls')) ? 'at call' : 'at calls'} ${text('calls')}`;
+  const turn = statuses.length > 1 ? 'then what it would get' : calls || 'at every call';
+  const chance = text('chance') && ` with a chance of ${text('chance')}`;
+  return `${method} ${path}${where && ` with ${where}`} ${effect}, ${turn}${chance}.`;
+}

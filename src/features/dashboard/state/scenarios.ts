@@ -1,0 +1,84 @@
+import { ControlError } from '../../../client/control-client.ts';
+import { client, type ScenarioSummary, sandbox } from './session.ts';
+
+export const EXAMPLE = `description: Order 1 cannot be cancelled.
+rules:
+  - on: cancelOrder
+    where: { orderId: 1 }
+    reply: { status: 409 }
+`;
+
+export function listActive(list: readonly ScenarioSummary[]): readonly string[] {
+  return list
+    .filter(({ active }) => active !== undefined)
+    .sort((a, b) => (a.active ?? 0) - (b.active ?? 0))
+    .map(({ name }) => name);
+}
+
+export interface ScenarioVersion {
+  readonly text: string;
+  readonly etag: string | undefined;
+}
+
+const DRAFTS = `petstore-mock draft ${sandbox}/`;
+
+function draftKey(name: string): string {
+  return DRAFTS + name;
+}
+
+export function listDrafts(): readonly string[] {
+  const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(DRAFTS));
+  return keys.map((key) => key.slice(DRAFTS.length));
+}
+
+export function readDraft(name: string): ScenarioVersion | undefined {
+  const text = sessionStorage.getItem(draftKey(name));
+  return text === null ? undefined : JSON.parse(text);
+}
+
+export function keepDraft(name: string, draft: ScenarioVersion): void {
+  sessionStorage.setItem(draftKey(name), JSON.stringify(draft));
+}
+
+export function dropDraft(name: string): void {
+  sessionStorage.removeItem(draftKey(name));
+}
+
+export async function fetchScenario(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
+  const reply = await client.send('GET /scenarios/{name}', { path: { name }, signal });
+  // A text field would replace the line ends.
+  const text = (await reply.text()).replaceAll(/\r\n?/g, '\n');
+  return { text, etag: reply.headers.get('etag') ?? undefined };
+}
+
+export async function readOrGone(name: string, signal: AbortSignal): Promise<ScenarioVersion> {
+  try {
+    return await fetchScenario(name, signal);
+  } catch (error) {
+    if (error instanceof ControlError && error.status === 404) return { text: '', etag: undefined };
+    throw error;
+  }
+}
+
+function putScenario(name: string, text: string, etag?: string): Promise<unknown> {
+  const headers = etag === undefined ? {} : { 'If-Match': etag };
+  return client.call('PUT /scenarios/{name}', { path: { name }, body: text, headers });
+}
+
+export async function addScenario(name: string, text: string): Promise<void> {
+  const isTaken = (await client.call('GET /scenarios')).some((other) => other.name === name);
+  if (isTaken) throw new Error(`There is a scenario ${name} already.`);
+  await putScenario(name, text);
+}
+
+/** One that is active, or that is to be, then acts as its text says. */
+export async function saveScenario(
+  name: string,
+  text: string,
+  { turnOn, etag }: { turnOn: boolean; etag: string | undefined },
+): Promise<void> {
+  await putScenario(name, text, etag);
+  const active = listActive(await client.call('GET /scenarios'));
+  const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
+  if (scenarios.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
+}

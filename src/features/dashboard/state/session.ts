@@ -1,0 +1,95 @@
+import { computed, signal } from '@preact/signals';
+import { ControlClient, type ReplyOf } from '../../../client/control-client.ts';
+import { BASE_PATH } from '../../../core/contract/operations.ts';
+import { formatAddress, parseAddress } from '../../../core/contract/target.ts';
+
+export type ListedExchange = ReplyOf<'GET /requests/{number}'>;
+export type ExchangePage = ReplyOf<'GET /requests'>;
+export type ListedEdit = NonNullable<ExchangePage['edits']>[number];
+export type ScenarioSummary = ReplyOf<'GET /scenarios'>[number];
+export type ListedFinding = ReplyOf<'GET /findings'>['findings'][number];
+
+const { root, sandbox: named } = parseAddress(location.pathname);
+
+export const sandbox = named;
+
+export function controlPath(name: string): string {
+  return `${formatAddress({ root, sandbox: name })}/__mock`;
+}
+
+export const servicePath = formatAddress({ root, sandbox }) + BASE_PATH;
+
+export const serviceUrl = location.origin + servicePath;
+
+export const connection = signal<'ok' | 'lost' | 'no-token' | 'wrong-token'>('ok');
+
+export const needsToken = computed(() => connection.value.endsWith('token'));
+
+/** Counts the times that every view has to reload: the server is back, or forgot everything. */
+export const epoch = signal(0);
+
+/** Counts changes of the sandbox, by this page or others: every resource reloads. */
+export const changes = signal(0);
+
+/** Counts new exchanges: the journal reloads. */
+export const arrivals = signal(0);
+
+const TOKEN = 'petstore-mock control token';
+
+export function controlToken(): string | undefined {
+  return sessionStorage.getItem(TOKEN) ?? undefined;
+}
+
+export function enterToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token);
+  reloadAll();
+}
+
+export function reloadAll(): void {
+  connection.value = 'ok';
+  epoch.value += 1;
+}
+
+export interface Notice {
+  readonly kind: 'done' | 'failed';
+  readonly text: string;
+  readonly edits?: readonly ListedEdit[];
+}
+
+export const notice = signal<Notice | undefined>(undefined);
+
+export const client = new ControlClient({
+  url: location.origin + controlPath(sandbox),
+  name: 'the page',
+  fetch: send,
+});
+
+async function send(url: string, init: RequestInit): Promise<Response> {
+  const token = controlToken();
+  const headers = new Headers(init.headers);
+  if (token !== undefined) headers.set('mock-control-token', token);
+  try {
+    const response = await fetch(url, { ...init, headers });
+    // A late reply to a call with the previous token says nothing about this one.
+    if (response.status === 401 && token === controlToken()) {
+      connection.value = token === undefined ? 'no-token' : 'wrong-token';
+    }
+    return response;
+  } catch (error) {
+    if (init.signal?.aborted !== true) markLost();
+    throw error;
+  }
+}
+
+const probe = new ControlClient({ url: client.url });
+
+function markLost(): void {
+  if (connection.value === 'lost') return;
+  connection.value = 'lost';
+  const timer = setInterval(async () => {
+    const health = await probe.call('GET /health').catch(() => undefined);
+    if (health === undefined || connection.value !== 'lost') return;
+    clearInterval(timer);
+    reloadAll();
+  }, 1_000);
+}

@@ -1,0 +1,140 @@
+import { useEffect } from 'preact/hooks';
+import type { ReplyOf } from '../../../client/control-client.ts';
+import { OPERATION_IDS } from '../../../core/contract/operations.ts';
+import { QueryChip, QuerySearch } from '../parts/form.tsx';
+import { Loading } from '../parts/panel.tsx';
+import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
+import { perform, usePolled } from '../state/resource.ts';
+import { formatHref, route } from '../state/route.ts';
+import { client, type ListedFinding } from '../state/session.ts';
+import { FindingItems } from './coverage-view.tsx';
+
+type AssumptionState = ReplyOf<'GET /assumptions'>[number];
+
+interface Entry {
+  readonly of: AssumptionState;
+  readonly drift: readonly ListedFinding[];
+  readonly drifts: boolean;
+}
+
+const SEVERAL = 'Several operations';
+
+export function AssumptionsView() {
+  const { item } = route.value;
+  const list = usePolled('assumptions', (signal) => client.call('GET /assumptions', { signal }));
+  const found = usePolled('findings', (signal) => client.call('GET /findings', { signal }));
+  const isThere = list.value !== undefined;
+  useEffect(() => {
+    if (item !== undefined && isThere) document.getElementById(`assumption-${item}`)?.focus();
+  }, [item, isThere]);
+  if (list.value === undefined) return <Loading of={list} />;
+  const entries = list.value.map((of): Entry => {
+    const { id, checked, chosen } = of;
+    const isDrift = ({ code, message }: ListedFinding) =>
+      code === 'drift' && message.includes(`${id}=`);
+    const drift = found.value?.findings.filter(isDrift) ?? [];
+    const isOther =
+      checked !== undefined && checked.verdict !== 'open' && checked.option !== chosen;
+    return { of, drift, drifts: isOther || drift.length > 0 };
+  });
+  const shown = entries.filter(passes);
+  const groupOf = ({ of: { operations } }: Entry) =>
+    (operations.length === 1 && operations[0]) || SEVERAL;
+  return (
+    <>
+      <p class="quiet">
+        The interface document leaves these questions open. The mock picks the first option of each;
+        a client that works under every option is safe from all of them.
+      </p>
+      <search class="bar">
+        <QuerySearch name="text" label="questions and options" />
+        <QueryChip name="changed" label="Only changed" />
+        <QueryChip name="used" label="Only with calls" />
+        <QueryChip name="drift" label="Only drift" />
+      </search>
+      {shown.length === 0 && <p class="empty">No assumption passes this filter.</p>}
+      {[...OPERATION_IDS, SEVERAL]
+        .filter((name) => shown.some((entry) => groupOf(entry) === name))
+        .map((name) => (
+          <section key={name} aria-label={name}>
+            <h2>{name}</h2>
+            {shown
+              .filter((entry) => groupOf(entry) === name)
+              .map((entry) => (
+                <Assumption key={entry.of.id} {...entry} />
+              ))}
+          </section>
+        ))}
+    </>
+  );
+}
+
+function passes({ of, drifts }: Entry): boolean {
+  const { query } = route.value;
+  if (query.has('changed') && of.chosen === of.default) return false;
+  if (query.has('used') && of.calls === 0) return false;
+  if (query.has('drift') && !drifts) return false;
+  const meanings = of.options.map(({ meaning }) => meaning);
+  const words = [of.id, of.topic, of.question, ...of.operations, ...meanings].join(' ');
+  return words.toLowerCase().includes(query.get('text')?.toLowerCase() ?? '');
+}
+
+function chooseOption(id: string, option: string): Promise<boolean> {
+  const isSunset = id === 'after-sunset' && /^\d+$/.test(option);
+  const done = isSunset
+    ? `GET /pets/{petId} now gets ${option} after its sunset.`
+    : `${id} is ${option}.`;
+  return perform(done, 'PATCH /assumptions', { body: { [id]: option } });
+}
+
+function Assumption({ of, drift, drifts }: Entry) {
+  const { id, topic, question, operations, options, chosen, checked, calls = 0 } = of;
+  return (
+    <div
+      id={`assumption-${id}`}
+      role="radiogroup"
+      aria-labelledby={`question-${id}`}
+      tabIndex={-1}
+      class={id === route.value.item ? 'card opened' : 'card'}
+    >
+      <h3 id={`question-${id}`}>
+        <Prose text={question} />
+      </h3>
+      <p class="quiet">
+        {topic} · <code>{id}</code> · changes {operations.join(', ')} ·{' '}
+        {calls === 0 ? (
+          'no call depended on this'
+        ) : (
+          <a href={formatHref('exchanges', undefined, { search: `basis:assumed by:${id}=` })}>
+            {plural(calls, 'call')} depended on this
+          </a>
+        )}{' '}
+        {chosen !== of.default && <span class="badge assumed">changed</span>}
+      </p>
+      {drifts && <span class="badge failed">drift</span>}
+      {checked !== undefined && (
+        <p>
+          {visible(checked.deployment)}:{' '}
+          <code>{visible(checked.option ?? checked.verdict.replaceAll('-', ' '))}</code>, checked on{' '}
+          {checked.at.slice(0, 10)}{' '}
+          {checked.why && <span class="quiet">({shorten(visible(checked.why), 500)})</span>}
+        </p>
+      )}
+      <FindingItems of={drift} />
+      {options.map(({ name, meaning }) => (
+        <label key={name} class="option">
+          <input
+            type="radio"
+            name={id}
+            checked={name === chosen}
+            onChange={() => chooseOption(id, name)}
+          />
+          <span>
+            <code>{name}</code>
+            {name === of.default && <span class="quiet"> (default)</span>}: <Prose text={meaning} />
+          </span>
+        </label>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,196 @@
+import { useState } from 'preact/hooks';
+import type { ReplyOf } from '../../../client/control-client.ts';
+import { COLLECTIONS } from '../../../core/contract/records.ts';
+import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../../core/limits.ts';
+import { Button } from '../parts/buttons.tsx';
+import { NameForm, QuerySearch } from '../parts/form.tsx';
+import { Loading, Panel } from '../parts/panel.tsx';
+import { column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
+import { formatTime, plural, shorten } from '../parts/texts.tsx';
+import { attempt, usePolled } from '../state/resource.ts';
+import { refine, route } from '../state/route.ts';
+import { client, controlPath, sandbox } from '../state/session.ts';
+
+type SandboxStatus = ReplyOf<'GET /status'>;
+type SandboxSummary = ReplyOf<'GET /sandboxes'>[number];
+
+const server = client.sandbox(DEFAULT_SANDBOX);
+
+const PAGE_SIZE = 100;
+
+const SANDBOXES = ['sandbox', 'sandboxes'] as const;
+
+const IDLE = { 'any time': '', 'over an hour': '1', 'over a day': '24', 'over a week': '168' };
+
+/** The filter for sandboxes that nobody has used for some hours, to the minute. */
+function idleFilter(hours: string): Record<string, string> {
+  if (hours === '') return {};
+  const limit = Math.floor(Date.now() / 60_000) * 60_000 - Number(hours) * 3_600_000;
+  return { lastUsed_lte: new Date(limit).toISOString() };
+}
+
+export function SandboxesView() {
+  const { query } = route.value;
+  const idle = query.get('idle') ?? '';
+  const filter = idleFilter(idle);
+  const { list, q, limit } = usePagedList<SandboxSummary>(
+    `sandboxes ${idle}`,
+    PAGE_SIZE,
+    (paging, signal) => server.send('GET /sandboxes', { query: { ...paging, ...filter }, signal }),
+  );
+  const [selected, select] = useState<readonly string[]>([]);
+  if (list.value === undefined) return <Loading of={list} />;
+  const { records, total } = list.value;
+  const isMortal = (name: string) => !PERMANENT_SANDBOXES.includes(name);
+  const names = records.map(({ name }) => name).filter(isMortal);
+  const doomed = selected.filter(isMortal);
+  const isAll = names.length > 0 && names.every((name) => selected.includes(name));
+  const isFiltered = total > 0 && (q !== '' || idle !== '') && selected.length === 0;
+  const all = isFiltered ? `all ${total.toLocaleString('en')} found` : '';
+  const what = doomed.length > 0 ? plural(doomed.length, ...SANDBOXES) : all;
+  const create = (name: string) =>
+    attempt(`Created sandbox ${name}.`, () => server.call('POST /sandboxes', { body: { name } }));
+  const remove = async () => {
+    // To read a deleted sandbox would create it again.
+    refine({ of: '' });
+    await attempt(`Deleted ${what}.`, () => {
+      if (doomed.length === 0) {
+        return server.call('DELETE /sandboxes', { query: { ...filter, q: q || undefined } });
+      }
+      const path = (name: string) => ({ path: { name } });
+      return Promise.all(doomed.map((name) => server.call('DELETE /sandboxes/{name}', path(name))));
+    });
+    select([]);
+  };
+  const count = (of: keyof SandboxSummary, name: string) =>
+    createSortedColumn<SandboxSummary>(of, (row) => row[of]?.toLocaleString('en'), name, 'number');
+  const tick = ({ name }: SandboxSummary) => (
+    <input
+      type="checkbox"
+      aria-label={`Select ${name}`}
+      checked={selected.includes(name)}
+      onChange={({ currentTarget: { checked } }) =>
+        select(checked ? [...selected, name] : selected.filter((other) => other !== name))
+      }
+    />
+  );
+  const link = ({ name }: SandboxSummary) => (
+    <a href={`${controlPath(name)}/`} aria-current={name === sandbox}>
+      {name}
+    </a>
+  );
+  const time = ({ lastUsed }: SandboxSummary) => (
+    <time dateTime={lastUsed}>{formatTime(lastUsed)}</time>
+  );
+  const columns = [
+    column('Selected', tick, 'tick'),
+    createSortedColumn('name', link, 'Name'),
+    createSortedColumn('lastUsed', time, 'Last use'),
+    count('requests', 'Exchanges'),
+    count('findings', 'Findings'),
+    count('animals', 'Animals'),
+    count('orders', 'Orders'),
+  ];
+  const compared = query.get('of')?.split(',') ?? [];
+  return (
+    <>
+      <p class="quiet">
+        Each sandbox has its own store, keys, clock, scenarios and journal. The first call to{' '}
+        <code>/~NAME/v1</code> creates one; <code>--sandbox-idle</code> removes those that nobody
+        uses.
+      </p>
+      <search class="bar">
+        <QuerySearch name="q" label="names" />
+        <label>
+          Idle for{' '}
+          <select onChange={({ currentTarget }) => refine({ idle: currentTarget.value })}>
+            {Object.entries(IDLE).map(([label, hours]) => (
+              <option key={label} value={hours} selected={hours === idle}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Button
+          label="Select all"
+          aria-pressed={isAll}
+          onClick={() => select(isAll ? [] : names)}
+        />
+        {selected.length === 2 && (
+          <Button label="Compare" onClick={() => refine({ of: selected.join() })} />
+        )}
+        {what !== '' && (
+          <Button
+            label={`Delete ${what}`}
+            confirm={`${shorten(doomed.join(', ') || 'All that the filter shows')}: records, settings and exchanges go. Nothing brings them back.`}
+            onClick={remove}
+          />
+        )}
+      </search>
+      {compared.length === 2 && <Comparison names={compared} />}
+      <Table
+        caption="Sandboxes"
+        class="records"
+        columns={columns}
+        rows={records}
+        keyOf={({ name }) => name}
+        opened={sandbox}
+        empty="No sandbox passes this filter."
+      />
+      <More noun={SANDBOXES} {...{ limit, total }} />
+      <NameForm label="Name of a new sandbox" action="Create" onName={create} />
+    </>
+  );
+}
+
+function Comparison({ names }: { readonly names: readonly string[] }) {
+  const both = usePolled(`compare ${names}`, (signal) =>
+    Promise.all(
+      names.map(async (name) => {
+        const [status, [summary]] = await Promise.all([
+          client.sandbox(name).call('GET /status', { signal }),
+          server.call('GET /sandboxes', { query: { name }, signal }),
+        ]);
+        return { ...summary, ...status };
+      }),
+    ),
+  );
+  return (
+    <Panel title={names.join(' and ')} onClose={() => refine({ of: '' })} of={both}>
+      {(columns) => (
+        <Table
+          caption="Two sandboxes"
+          rows={Object.entries(FACETS)}
+          keyOf={([name]) => name}
+          columns={[
+            { name: 'What', cell: ([name]) => name },
+            ...columns.map((one, index) => ({
+              name: names[index] ?? '',
+              cell: ([, read]: readonly [string, Facet]) => {
+                const isSame = new Set(columns.map(read)).size === 1;
+                return isSame ? read(one) : <mark>{read(one)}</mark>;
+              },
+            })),
+          ]}
+        />
+      )}
+    </Panel>
+  );
+}
+
+type Facet = (of: SandboxStatus & Partial<SandboxSummary>) => string;
+
+const FACETS: Readonly<Record<string, Facet>> = {
+  'Active scenarios': ({ scenarios }) => scenarios.join(', ') || 'none',
+  'Changed assumptions': ({ assumptions }) => assumptions.join(', ') || 'none',
+  Clock: ({ clock }) => (clock.real ? 'real time' : formatTime(clock.now)),
+  Upstream: ({ upstream = 'none' }) => upstream,
+  'Records changed since the start': ({ changed }) =>
+    COLLECTIONS.map((name) => `${name} ${changed[name]}`).join(', '),
+  'Held replies': ({ held }) => String(held),
+  Animals: ({ animals }) => String(animals),
+  'Inventory entries': ({ inventory }) => String(inventory),
+  Orders: ({ orders }) => String(orders),
+  Exchanges: ({ requests }) => String(requests),
+  Findings: ({ findings }) => String(findings),
+};

@@ -1,0 +1,210 @@
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
+import { Button } from '../parts/buttons.tsx';
+import { Form, FormField, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
+import { Loading, Tabs } from '../parts/panel.tsx';
+import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
+import { plural, shorten, visible } from '../parts/texts.tsx';
+import {
+  formatValue,
+  listFields,
+  listShortcuts,
+  parseValue,
+  type Row,
+  TABLES,
+} from '../state/records.ts';
+import { attempt, perform, useResource } from '../state/resource.ts';
+import { capitalize, route } from '../state/route.ts';
+import { client } from '../state/session.ts';
+
+const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, capitalize(name)]));
+
+export function StoreView() {
+  const { item } = route.value;
+  const opened = COLLECTIONS.find((name) => name === item) ?? 'animals';
+  return (
+    <>
+      <Tabs label="Collections" view="store" items={TITLES} current={opened} />
+      <RecordTable key={opened} name={opened} />
+      <Snapshots />
+      <Button
+        label="Reset the store"
+        confirm="All records go back to the start. Snapshots, settings and exchanges stay."
+        onClick={() => perform('Store reset.', 'POST /reset', { body: { keep: BUT_THE_STORE } })}
+      />
+    </>
+  );
+}
+
+const BUT_THE_STORE = ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] as const;
+
+function Snapshots() {
+  const list = useResource('snapshots', (signal) => client.call('GET /snapshots', { signal }));
+  const keep = (name: string) =>
+    perform(`Saved snapshot ${name}.`, 'POST /snapshots', { body: { name } });
+  const restore = (path: { readonly name: string }) =>
+    perform(`Restored ${path.name}.`, 'POST /snapshots/{name}/restore', { path });
+  const remove = (path: { readonly name: string }) =>
+    perform(`Deleted ${path.name}.`, 'DELETE /snapshots/{name}', { path });
+  return (
+    <section aria-labelledby="snapshots">
+      <h2 id="snapshots">Snapshots</h2>
+      <p class="quiet">A snapshot keeps all records of this sandbox as they are now.</p>
+      <NameForm label="Name of a new snapshot" action="Keep" onName={keep} />
+      <Rows of={list.value ?? []} keyOf={({ name }) => name}>
+        {({ name, animals, orders }) => (
+          <>
+            <b>{name}</b>{' '}
+            <span class="quiet">
+              {plural(animals, 'animal')}, {plural(orders, 'order')}
+            </span>
+            <Button label="Restore" of={name} onClick={() => restore({ name })} />
+            <Button
+              label="Delete"
+              of={name}
+              confirm="The snapshot goes; the records stay as they are."
+              onClick={() => remove({ name })}
+            />
+          </>
+        )}
+      </Rows>
+    </section>
+  );
+}
+
+const PAGE_SIZE = 25;
+
+function RecordTable({ name }: { name: CollectionName }) {
+  const { noun, id } = TABLES[name];
+  const { list, q, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
+    client.send(`GET /${name}`, { query: Object(paging), signal }),
+  );
+  const [edited, edit] = useState<Row | undefined>(undefined);
+  const idOf = (row: Row) => formatValue(row[id]);
+  const nameOf = (row: Row) => `${noun} ${idOf(row)}`;
+  // Before the form is seen: what is typed at once goes where it should.
+  useLayoutEffect(() => {
+    if (edited === undefined) return undefined;
+    document.querySelector<HTMLElement>('form.card input')?.focus();
+    return () => document.getElementById(`edit-${idOf(edited)}`)?.focus();
+  }, [edited]);
+  const remove = async (row: Row) => {
+    const drop = () => client.call(`DELETE /${name}/{id}`, { path: { id: idOf(row) } });
+    // The row disappears, and the focus with it.
+    if (await attempt(`Deleted ${nameOf(row)}.`, drop)) document.getElementById('main')?.focus();
+  };
+  const actions = (row: Row) => (
+    <div class="actions">
+      {listShortcuts(name, row).map(({ label, changes, done }, index) => (
+        <Button
+          key={index} // the button that was pressed keeps the focus when it becomes another
+          label={label}
+          of={nameOf(row)}
+          onClick={() => change(name, row, done, changes)}
+        />
+      ))}
+      <Button id={`edit-${idOf(row)}`} label="Edit" of={nameOf(row)} onClick={() => edit(row)} />
+      <Button
+        label="Delete"
+        of={nameOf(row)}
+        confirm="Clients no longer find it. Undo brings it back."
+        onClick={() => remove(row)}
+      />
+    </div>
+  );
+  const columns = listFields(name).map(({ name: field, isInteger }) => {
+    const cell = (row: Row) => <bdi>{shorten(visible(formatValue(row[field])))}</bdi>;
+    return createSortedColumn(field, cell, field, isInteger ? 'number' : undefined);
+  });
+  const { records, total } = list.value ?? { records: [], total: 0 };
+  const none = `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`;
+  return (
+    <section aria-label={capitalize(name)}>
+      <search class="bar">
+        <QuerySearch name="q" label={name} />
+        <Button
+          id="edit-"
+          label={`Add an ${noun}`}
+          aria-expanded={edited !== undefined && idOf(edited) === ''}
+          onClick={() => edit({})}
+        />
+      </search>
+      {edited !== undefined && (
+        <RecordForm key={idOf(edited)} name={name} row={edited} onDone={() => edit(undefined)} />
+      )}
+      {(list.value === undefined || list.error !== undefined) && <Loading of={list} />}
+      {list.value !== undefined && (
+        <Table
+          caption={capitalize(name)}
+          class="records"
+          columns={[...columns, column('Actions', actions, 'acts')]}
+          rows={records}
+          keyOf={idOf}
+          opened={edited && idOf(edited)}
+          empty={q === '' ? none : `No ${noun} has “${q}” in it.`}
+        />
+      )}
+      {list.value && <More noun={['record', 'records']} {...{ limit, total }} />}
+    </section>
+  );
+}
+
+function change(name: CollectionName, row: Row, done: string, changes: Row): Promise<boolean> {
+  const input = { path: { id: formatValue(row[TABLES[name].id]) }, body: Object(changes) };
+  return attempt(done, () => client.call(`PATCH /${name}/{id}`, input));
+}
+
+interface RecordFormProps {
+  readonly name: CollectionName;
+  /** The record as it was when the form was opened; empty for a new one. */
+  readonly row: Row;
+  readonly onDone: () => void;
+}
+
+function RecordForm({ name, row, onDone }: RecordFormProps) {
+  const { noun, id } = TABLES[name];
+  const own = formatValue(row[id]);
+  const what = own === '' ? `New ${noun}` : `Edit ${noun} ${own}`;
+  const fields = listFields(name).filter((field) => own === '' || field.name !== id);
+  const save = async (texts: Texts) => {
+    const changes = fields.flatMap((field) => {
+      const before = formatValue(row[field.name]);
+      const text = texts.get(field.name) ?? before;
+      return text === before ? [] : [[field.name, text === '' ? null : parseValue(field, text)]];
+    });
+    const body = Object.fromEntries(changes);
+    const isDone = await (own === ''
+      ? attempt(`Added the ${noun}.`, () => client.send(`POST /${name}`, { body }))
+      : change(name, row, `Saved ${noun} ${own}.`, body));
+    if (isDone) onDone();
+    return isDone;
+  };
+  return (
+    <Form
+      class="card bar"
+      aria-label={what}
+      draft={what}
+      onSubmit={save}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') onDone();
+      }}
+    >
+      <b>{what}</b>
+      {fields.map(({ name, isInteger, suggested }) => (
+        <FormField
+          key={name}
+          name={name}
+          label={name === 'id' ? 'id (the next one if empty)' : name}
+          value={formatValue(row[name])}
+          inputMode={isInteger ? 'numeric' : 'text'}
+          size={isInteger ? 8 : 16}
+          placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : suggested?.join(', ')}
+        />
+      ))}
+      <button type="submit">Save</button>
+      <button type="reset" onClick={onDone}>
+        Cancel
+      </button>
+    </Form>
+  );
+}

@@ -1,0 +1,165 @@
+import { ASSUMPTION_IDS, type Choices } from '../../../core/contract/assumption-table.ts';
+import type { OperationId } from '../../../core/contract/operations.ts';
+import { isObject } from '../../../core/contract/records.ts';
+import { INSTANT_TEXT } from '../../../core/scenario/settings-shapes.ts';
+import { object, optional, required } from '../../../core/shape/objects.ts';
+import { ANY_TEXT, choice, list, type ValueOf } from '../../../core/shape/shapes.ts';
+import type { Deviation } from '../deployment-reply.ts';
+import type { CheckTranscript } from './check-transcript.ts';
+
+/** Stands in the reason of a verdict that is open because of others, not of the deployment. */
+export const OTHER_CLIENT = 'another client';
+
+const OF_DEPLOYMENT = {
+  deployment: required(ANY_TEXT, 'The base URL of the deployment.'),
+  at: required(INSTANT_TEXT, 'When it was checked.'),
+};
+
+const ASSUMPTION_VERDICTS = ['settled', 'none-of-the-options', 'open'] as const;
+
+type ReplyVerdictName = 'as-documented' | 'different' | 'not-tried';
+export type VerdictName = (typeof ASSUMPTION_VERDICTS)[number] | ReplyVerdictName;
+
+export const VERDICT_TONES = {
+  settled: undefined,
+  'as-documented': undefined,
+  open: 'grey',
+  'not-tried': 'grey',
+  'none-of-the-options': 'yellow',
+  different: 'red',
+} as const satisfies Record<VerdictName, string | undefined>;
+
+export function verdictText(verdict: string): string {
+  return verdict.replaceAll('-', ' ');
+}
+
+const VERDICT = {
+  verdict: required(choice(ASSUMPTION_VERDICTS), 'What was found out.'),
+  option: optional(ANY_TEXT, 'The option of the deployment, if it is settled.'),
+  why: optional(
+    ANY_TEXT,
+    'The exchanges that show it, what was seen instead, or what the check would have needed.',
+  ),
+};
+
+export const SAVED_VERDICTS = object({
+  ...OF_DEPLOYMENT,
+  assumptions: required(
+    list(object({ id: required(choice(ASSUMPTION_IDS), 'Its id.'), ...VERDICT })),
+    'The verdicts.',
+  ),
+});
+
+export type SavedVerdicts = ValueOf<typeof SAVED_VERDICTS>;
+
+export const ASSUMPTION_VERDICT = object({ ...OF_DEPLOYMENT, ...VERDICT });
+
+export function findVerdict(
+  id: string,
+  checked: SavedVerdicts | undefined,
+): ValueOf<typeof ASSUMPTION_VERDICT> | undefined {
+  const found = checked?.assumptions.find((verdict) => verdict.id === id);
+  if (checked === undefined || found === undefined) return undefined;
+  const { deployment, at } = checked;
+  const { id: _, ...verdict } = found;
+  return { deployment, at, ...verdict };
+}
+
+export interface CheckReport {
+  readonly assumptions: readonly AssumptionVerdict[];
+  readonly replies: readonly ReplyVerdict[];
+  /** For a lag of how many seconds the verdicts hold that say that a write had no effect. */
+  readonly holdsForLag?: number | undefined;
+}
+
+export type AssumptionVerdict = SavedVerdicts['assumptions'][number];
+
+export interface ReplyVerdict {
+  readonly operation: OperationId;
+  readonly status: number;
+  readonly verdict: ReplyVerdictName;
+  readonly differences?: readonly Difference[];
+  /** Why no reply could be judged, if a request was sent. */
+  readonly why?: string;
+}
+
+export interface Difference extends Deviation {
+  readonly exchange: string;
+}
+
+const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1000;
+
+/** The config file with which a mock answers as the deployment does, as far as that was settled. */
+export function createConfig(
+  { assumptions }: CheckReport,
+  check: CheckTranscript,
+  deployment: string,
+  now = Date.now(),
+) {
+  const settled = assumptions.flatMap(({ id, option }) => (option ? [[id, option]] : []));
+  const assume: Partial<Choices> = Object.fromEntries(settled);
+  const isMock = check.get('pets100')?.header('mock-basis') !== undefined;
+  const clock = check.clock ?? now;
+  return {
+    assume,
+    ...(isMock ? {} : { plain: true }),
+    ...(Math.abs(clock - now) < MAX_CLOCK_DIFFERENCE_MS
+      ? {}
+      : { clock: new Date(clock).toISOString() }),
+    checked: { deployment, at: new Date(now).toISOString(), assumptions },
+  };
+}
+
+/** What changed in a deployment since an earlier check, or could not be settled again. */
+export interface CheckChange {
+  readonly subject: string;
+  readonly before: string;
+  readonly after: string;
+  readonly why?: string;
+  /** Whether the check fails by it. */
+  readonly fails: boolean;
+}
+
+/**
+ * What only this check could settle has not changed.
+ *
+ * @param allowUnsettled whether it may leave open what the earlier one settled
+ */
+export function listChanges(
+  earlier: EarlierCheck,
+  report: CheckReport,
+  allowUnsettled: boolean,
+): CheckChange[] {
+  const verdicts = readVerdicts({ ...report }) ?? [];
+  return verdicts.flatMap(({ subject, verdict: after, isSettled, why }) => {
+    const before = earlier.get(subject);
+    if (before === undefined || before === after) return [];
+    const reason = isSettled || why === undefined ? {} : { why };
+    const isExcused = allowUnsettled || why?.includes(OTHER_CLIENT) === true;
+    return [{ subject, before, after, ...reason, fails: isSettled || !isExcused }];
+  });
+}
+
+export type EarlierCheck = ReadonlyMap<string, string>;
+
+/** @returns undefined for a value that is neither a saved config nor a report */
+export function readEarlierCheck(saved: unknown): EarlierCheck | undefined {
+  if (!isObject(saved)) return undefined;
+  if (isObject(saved.assume)) {
+    return new Map(Object.entries(saved.assume).map(([id, option]) => [id, String(option)]));
+  }
+  const settled = readVerdicts(saved)?.filter(({ isSettled }) => isSettled);
+  return settled && new Map(settled.map(({ subject, verdict }) => [subject, verdict]));
+}
+
+function readVerdicts({ assumptions, replies }: Readonly<Record<string, unknown>>) {
+  if (!Array.isArray(assumptions) || !Array.isArray(replies)) return undefined;
+  return [...assumptions, ...replies]
+    .filter(isObject)
+    .map(({ id, operation, status, verdict, option, why }) => ({
+      subject: String(id ?? `${operation} ${status}`),
+      verdict: String(option ?? verdictText(String(verdict))),
+      isSettled: verdict !== 'open' && verdict !== 'not-tried',
+      why: typeof why === 'string' ? why : undefined,
+    }));
+}

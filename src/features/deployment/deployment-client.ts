@@ -1,0 +1,188 @@
+import { isUtf8 } from 'node:buffer';
+import { setTimeout } from 'node:timers/promises';
+import { DEFAULTS, LIMITS } from '../../core/limits.ts';
+import { decodeContent, findHeader } from '../../core/raw-http.ts';
+import { errorCode } from '../../server/node-errors.ts';
+import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
+import {
+  createTransport,
+  explainFailure,
+  SAFE_METHODS,
+  type TransportOptions,
+} from './transport.ts';
+
+export interface DeploymentOptions extends TransportOptions {
+  readonly url: URL;
+  readonly key?: string | undefined;
+  /** Requests that start in a second, at most. */
+  readonly rate?: number | undefined;
+  readonly time?: Time | undefined;
+}
+
+export interface DeploymentRequest {
+  readonly method: string;
+  readonly path: string;
+  /** The key to send; by default that of the deployment, none if null. */
+  readonly key?: string | null | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | undefined;
+}
+
+export class DeploymentError extends Error {
+  override readonly name = 'DeploymentError';
+}
+
+/** `timeout` limits each pause within a reply; the whole reply may take this many times as long. */
+const REPLY_TIMEOUT_FACTOR = 6;
+
+/** Sends one request at a time. Follows no redirect, verifies certificates and keeps to the rate. */
+export class DeploymentClient {
+  readonly url: URL;
+  readonly time: Time;
+  readonly #key: string | undefined;
+  readonly #pace: Pace;
+  readonly #transport: ReturnType<typeof createTransport>;
+  readonly #replyTimeoutMs: number;
+  #isLimited = false;
+
+  constructor(options: DeploymentOptions) {
+    const { url, key, rate = DEFAULTS.deploymentRate, time = REAL_TIME } = options;
+    const { timeout = DEFAULTS.deploymentTimeout } = options;
+    this.url = url;
+    this.#key = key;
+    this.time = time;
+    this.#replyTimeoutMs = timeout * REPLY_TIMEOUT_FACTOR;
+    this.#pace = new Pace(rate, time);
+    this.#transport = createTransport(url, { ...options, timeout });
+  }
+
+  /**
+   * Tries again after a 429 that asks for at most a minute, and twice after a GET gets a 5xx or a reset.
+   *
+   * @param patient whether to wait and try again
+   * @throws DeploymentError if no whole reply arrives in time
+   */
+  async send(request: DeploymentRequest, patient = true): Promise<DeploymentReply> {
+    for (let tries = 0; ; tries += 1) {
+      await this.#pace.turn();
+      const reply = await this.#sendOnce(request);
+      const wait = patient ? this.#secondsBeforeRetry(request, reply, tries) : undefined;
+      if (wait !== undefined) this.#pace.pause(wait * 1000);
+      else if (reply instanceof DeploymentError) throw reply;
+      else return reply;
+    }
+  }
+
+  #secondsBeforeRetry(
+    { method }: DeploymentRequest,
+    reply: DeploymentReply | DeploymentError,
+    tries: number,
+  ): number | undefined {
+    const isLost = reply instanceof DeploymentError;
+    if (isLost ? errorCode(reply.cause) === 'ECONNRESET' : isServerFailure(reply)) {
+      return SAFE_METHODS.test(method) ? [1, 2][tries] : undefined;
+    }
+    if (isLost) return undefined;
+    if (reply.status !== 429) {
+      this.#isLimited = false;
+      return undefined;
+    }
+    const wait = readRetryAfter(reply) ?? 1;
+    // Once waiting did not help, later requests do not wait as well.
+    this.#isLimited ||= tries === 3 || wait > 60;
+    return this.#isLimited ? undefined : wait;
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  async #sendOnce(request: DeploymentRequest): Promise<DeploymentReply | DeploymentError> {
+    const { method, path: target, headers: own, body: sent, key = this.#key } = request;
+    const fields = {
+      Accept: 'application/json',
+      'Accept-Encoding': 'identity',
+      'Cache-Control': 'no-cache',
+      ...(key == null ? {} : { Authorization: `Bearer ${key}` }),
+      ...(sent === undefined
+        ? {}
+        : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(sent)}` }),
+      ...own,
+    };
+    const signal = AbortSignal.timeout(this.#replyTimeoutMs);
+    try {
+      const { status, headers, content } = await this.#transport.send({
+        method,
+        target,
+        headers: Object.entries(fields).flat(),
+        body: sent,
+        signal,
+      });
+      return withoutKey({ status, headers, body: decodeBody(content, headers) }, key);
+    } catch (error) {
+      const why = signal.aborted
+        ? `its reply was not complete after ${this.#replyTimeoutMs} ms (${REPLY_TIMEOUT_FACTOR} times --timeout)`
+        : explainFailure(error);
+      const cause = signal.aborted ? signal.reason : error;
+      return new DeploymentError(`${method} ${this.url.href}${target}: ${why}`, { cause });
+    }
+  }
+}
+
+/** Some deployments encode bodies although only `identity` is accepted. */
+function decodeBody(bytes: Buffer, headers: readonly string[]): Buffer {
+  const body = decodeContent(bytes, headers, LIMITS.deploymentBody.max);
+  if (body === undefined && !isUtf8(bytes)) {
+    const coding = findHeader(headers, 'content-encoding');
+    throw new Error(`its body cannot be decoded: expected no Content-Encoding, found ${coding}`);
+  }
+  return body ?? bytes;
+}
+
+/** 501 is an answer: there is no such method. */
+export function isServerFailure({ status }: Pick<DeploymentReply, 'status'>): boolean {
+  return status >= 500 && status !== 501;
+}
+
+/** Characters of a key that is a secret. A shorter one can be a word of any reply. */
+const SECRET_LENGTH = 8;
+
+/** A reply without the key of its request, which an Error can repeat: no message shows it. */
+function withoutKey(reply: DeploymentReply, key: string | null | undefined): DeploymentReply {
+  if (key == null || key.length < SECRET_LENGTH) return reply;
+  const inJson = JSON.stringify(key).slice(1, -1);
+  const hide = (text: string) => text.replaceAll(inJson, 'KEY').replaceAll(key, 'KEY');
+  const body = Buffer.from(hide(reply.body.toString('latin1')), 'latin1');
+  return { ...reply, headers: reply.headers.map(hide), body };
+}
+
+/** In milliseconds; only differences count. Tests replace it, so that none has to wait. */
+export interface Time {
+  readonly now: () => number;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
+}
+
+const REAL_TIME: Time = { now: () => performance.now(), wait: (ms) => setTimeout(ms) };
+
+/** Spreads the starts of requests evenly. */
+export class Pace {
+  readonly #interval: number;
+  readonly #time: Time;
+  #next = Number.NEGATIVE_INFINITY;
+
+  constructor(rate: number, time: Time = REAL_TIME) {
+    this.#interval = 1000 / rate;
+    this.#time = time;
+  }
+
+  async turn(): Promise<void> {
+    const now = this.#time.now();
+    const at = Math.max(now, this.#next);
+    this.#next = at + this.#interval;
+    if (at > now) await this.#time.wait(at - now);
+  }
+
+  pause(milliseconds: number): void {
+    this.#next = Math.max(this.#next, this.#time.now() + milliseconds);
+  }
+}

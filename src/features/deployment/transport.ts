@@ -1,0 +1,184 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect, rootCertificates } from 'node:tls';
+import { hostName, isLoopbackName, readCredentials } from '../../core/contract/base-url.ts';
+import { DEFAULTS, LIMITS } from '../../core/limits.ts';
+import type { UpstreamReply, UpstreamRequest } from '../../core/sandbox/state.ts';
+import { errorCode, UNTRUSTED_CERTIFICATE } from '../../server/node-errors.ts';
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+export interface TransportOptions {
+  /** Trusted besides what Node trusts, in PEM. */
+  readonly ca?: string | undefined;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
+  readonly variables?: Variables | undefined;
+  /** Milliseconds without a byte, before a reply and within it. */
+  readonly timeout?: number | undefined;
+}
+
+type TransportRequest = Omit<UpstreamRequest, 'body' | 'onDisconnect'> & {
+  readonly body?: Buffer | string | undefined;
+  readonly onDisconnect?: UpstreamRequest['onDisconnect'];
+  readonly signal?: AbortSignal;
+};
+
+export class ReplyTimeoutError extends Error {
+  override readonly name = 'ReplyTimeoutError';
+}
+
+const CLIENT_LEFT = 'the client disconnected before it had the reply';
+
+/** Methods that change nothing (RFC 9110, section 9.2.1). */
+export const SAFE_METHODS = /^(?:GET|HEAD|OPTIONS)$/;
+
+/**
+ * Passes requests and replies on as they are, directly or through a proxy, over connections that are
+ * kept: follows no redirect and decodes nothing.
+ */
+export function createTransport(
+  url: URL,
+  { ca, variables = {}, timeout = DEFAULTS.upstreamTimeout }: TransportOptions,
+) {
+  const proxy = findProxy(url, variables);
+  const isTunnel = proxy !== undefined && url.protocol === 'https:';
+  const isForwarded = proxy !== undefined && !isTunnel;
+  const next = isTunnel ? url : (proxy ?? url);
+  const { protocol, port } = next;
+  const { Agent, request } = protocol === 'https:' ? https : http;
+  const host = hostName(next);
+  const settings = {
+    keepAlive: true,
+    timeout,
+    ca: ca === undefined ? undefined : [...rootCertificates, ca],
+    rejectUnauthorized: true,
+    servername: isIP(host) === 0 ? host : '',
+  };
+  const agent = isTunnel ? tunnelAgent(proxy, url, settings) : new Agent(settings);
+  const base = (isForwarded ? url.origin : '') + url.pathname.replace(/\/$/, '');
+  const authorization = isForwarded ? proxyAuthorization(proxy) : {};
+  const ownHeaders = ['Host', url.host, ...Object.entries(authorization).flat()];
+
+  /** @throws TypeError for a proxy that speaks neither http nor https */
+  const send = (transported: TransportRequest): Promise<UpstreamReply> => {
+    const { method, target, headers, body, onDisconnect, signal } = transported;
+    return new Promise((resolve, reject) => {
+      let reply: IncomingMessage | undefined;
+      const outgoing = request({
+        ...{ protocol, host, port, agent, timeout, method, signal },
+        maxHeaderSize: LIMITS.deploymentHead.max,
+        path: base + target,
+        headers: [...ownHeaders, ...headers],
+      });
+      outgoing.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+      const abort = (error: Error) => (reply ?? outgoing).destroy(error);
+      const stop = onDisconnect?.(() => abort(new Error(CLIENT_LEFT)));
+      outgoing.on('response', (message) => {
+        reply = message;
+        resolve(receive(message).finally(stop));
+      });
+      outgoing.on('upgrade', ({ statusCode }, socket) => {
+        socket.destroy();
+        reject(new Error(`its status is ${statusCode}`));
+      });
+      outgoing.on('error', (error) => {
+        stop?.();
+        // The server closed an idle connection just as it was used again.
+        const isStale =
+          outgoing.reusedSocket && errorCode(error) === 'ECONNRESET' && reply === undefined;
+        if (isStale && SAFE_METHODS.test(method)) resolve(send(transported));
+        else reject(error);
+      });
+      outgoing.on('timeout', () =>
+        abort(new ReplyTimeoutError(`it sent nothing for ${timeout} ms`)),
+      );
+      outgoing.end(body);
+    });
+  };
+  return { send, close: () => agent.destroy() };
+}
+
+/** @throws Error for a reply that breaks off, is too long or has no valid status */
+function receive(message: IncomingMessage): Promise<UpstreamReply> {
+  const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = message;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Iterating over the message takes 10 µs more.
+  return new Promise((resolve, reject) => {
+    message.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= LIMITS.deploymentBody.max) return;
+      reject(new Error('its body is longer than 64 MiB'));
+      message.destroy();
+    });
+    message.on('error', (cause) => {
+      const why = `it broke the body off after ${size} bytes: ${cause.message}`;
+      reject(Object.assign(new Error(why, { cause }), { code: errorCode(cause) }));
+    });
+    message.on('end', () => {
+      // Node reads any three digits.
+      if (status < 200) reject(new Error(`its status is ${status}`));
+      else resolve({ status, phrase, headers, content: Buffer.concat(chunks, size) });
+    });
+  });
+}
+
+/** Keeps TLS connections to a server, each through a proxy (RFC 9110, section 9.3.6). */
+function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.Agent {
+  const { request } = proxy.protocol === 'https:' ? https : http;
+  const path = `${url.hostname}:${url.port || 443}`;
+  const headers = { Host: path, ...proxyAuthorization(proxy) };
+  const createConnection = (
+    _: unknown,
+    done: (error: Error | null, connection?: Duplex) => void,
+  ): undefined => {
+    const signal = AbortSignal.timeout(settings.timeout ?? 0);
+    request(proxy, { method: 'CONNECT', path, headers, agent: false, signal })
+      .on('connect', ({ statusCode }, socket) => {
+        if (statusCode === 200) done(null, connect({ ...settings, socket, host: hostName(url) }));
+        else done(new Error(`the proxy ${proxy.host} answered ${statusCode} to CONNECT`));
+      })
+      .on('error', done)
+      .end();
+  };
+  return Object.assign(new https.Agent(settings), { createConnection });
+}
+
+export function explainFailure(error: unknown): string {
+  const code = errorCode(error) ?? '';
+  if (UNTRUSTED_CERTIFICATE.test(code))
+    return `its certificate is not trusted (${code}); name one to trust with --cacert`;
+  const message = error instanceof Error ? error.message : String(error);
+  return message.includes(code) ? message : `${message} (${code})`;
+}
+
+/** @returns undefined to connect directly, as always to this machine */
+export function findProxy(url: URL, variables: Variables): URL | undefined {
+  const host = hostName(url);
+  if (isLoopbackName(host) || isExcepted(host, read(variables, 'no_proxy'))) return undefined;
+  const proxy = read(variables, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
+  if (proxy === '') return undefined;
+  const full = proxy.includes('://') ? proxy : `http://${proxy}`;
+  return URL.canParse(full) ? new URL(full) : undefined;
+}
+
+/** The lower-case variable wins, as in curl. */
+function read(variables: Variables, name: string): string {
+  return variables[name] || variables[name.toUpperCase()] || '';
+}
+
+/** Whether `NO_PROXY` names the host, a domain that it is in, or all hosts. */
+function isExcepted(host: string, list: string): boolean {
+  const names = list.split(/[\s,]+/).map((name) => name.replace(/^\*?\.|:\d+$/g, '').toLowerCase());
+  return names.some((name) => name === '*' || (name !== '' && `.${host}`.endsWith(`.${name}`)));
+}
+
+function proxyAuthorization(proxy: URL): Record<string, string> {
+  const { username, password } = readCredentials(proxy);
+  if (username === '') return {};
+  const user = Buffer.from(`${username}:${password}`);
+  return { 'Proxy-Authorization': `Basic ${user.toString('base64')}` };
+}

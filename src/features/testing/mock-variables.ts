@@ -1,0 +1,61 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAddress } from '../../core/contract/target.ts';
+import { createKeyring, type KeyLists } from '../../core/service/keyring.ts';
+import type { RunningServer } from '../../server/server.ts';
+
+export const MOCK_VARIABLES = {
+  url: 'PETSTORE_MOCK_URL',
+  key: 'PETSTORE_MOCK_KEY',
+  controlUrl: 'PETSTORE_MOCK_CONTROL_URL',
+  controlToken: 'PETSTORE_MOCK_CONTROL_TOKEN',
+  ca: 'PETSTORE_MOCK_CA',
+} as const;
+
+/** A file of certificates that a Node process trusts from its start. */
+const NODE_CA = 'NODE_EXTRA_CA_CERTS';
+
+export type ServerAccess = Pick<RunningServer, 'url' | 'controlToken' | 'certificate'>;
+
+/**
+ * @param inherited the variables that a program would get otherwise; what those trust stays trusted
+ * @returns variables without a value for those that must be unset
+ */
+export function mockVariables(
+  { url, controlToken, certificate }: ServerAccess,
+  key: string,
+  inherited: Readonly<Record<string, string | undefined>>,
+  noControl = false,
+): Record<string, string | undefined> {
+  const ca = certificate && writeCertificate(certificate, inherited[NODE_CA]);
+  return {
+    [MOCK_VARIABLES.url]: url,
+    [MOCK_VARIABLES.key]: key,
+    [MOCK_VARIABLES.controlUrl]: noControl ? undefined : `${parseAddress(url).root}/__mock`,
+    [MOCK_VARIABLES.controlToken]: noControl ? undefined : controlToken,
+    [MOCK_VARIABLES.ca]: ca,
+    ...(ca && { [NODE_CA]: ca }),
+  };
+}
+
+const files = new Map<string, string>();
+
+function writeCertificate(certificate: string, others: string | undefined): string {
+  const known = files.get(certificate);
+  if (known !== undefined) return known;
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'ca.pem');
+  // About a file that is missing, Node itself only warns.
+  const trusted = others && existsSync(others) ? readFileSync(others, 'utf8') : '';
+  writeFileSync(file, certificate + trusted);
+  files.set(certificate, file);
+  return file;
+}
+
+export function findWorkingKey(lists: KeyLists): string | undefined {
+  const { valid, readOnly, invalid, any } = createKeyring(lists);
+  const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];
+  return invalid === 'all' ? undefined : candidates.find((key) => !invalid.has(key));
+}

@@ -1,0 +1,165 @@
+import type { ControlClient, QueryOf } from '../../client/control-client.ts';
+import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
+import type { RuleDefinition } from '../../core/scenario/rule-shape.ts';
+
+/** Selects exchanges. Every member given must match. */
+export type RequestFilter = QueryOf<'GET /requests/stream'>;
+
+/** The store before a call, or after it. */
+type Side = 'before' | 'after';
+
+/** The journal dropped exchanges before `follow` had read them. */
+export class DroppedExchangesError extends Error {
+  override readonly name = 'DroppedExchangesError';
+  /** How many; the filter may select some of them or none. */
+  readonly count: number;
+
+  constructor(count: number) {
+    super(
+      `the journal dropped ${count} exchanges before they were read: start the server with a larger journal, or read faster`,
+    );
+    this.count = count;
+  }
+}
+
+/** A call in the journal. Nothing is asked of the server before a method is called. */
+export type RequestHandle = ReturnType<typeof createRequestHandle>;
+
+function createRequestHandle(control: ControlClient, number: number) {
+  const path = { number };
+  const read = (which: number) =>
+    control.call('GET /requests/{number}', { path: { number: which } });
+  return {
+    /** The exchange itself. */
+    read: () => read(number),
+    /** The store as the call found it (by default) or left it. */
+    state: (at?: Side) => control.call('GET /requests/{number}/state', { path, query: { at } }),
+    /** Puts the sandbox back to how the call found it (by default) or left it. The journal stays. */
+    rewind: (to?: Side) => control.call('POST /requests/{number}/rewind', { path, body: { to } }),
+    /** What the call would have got under each other option of an assumption that changes its reply. */
+    alternatives: () => control.call('GET /requests/{number}/alternatives', { path }),
+    /** Sends the same request again, inside the server. Returns its new exchange. */
+    replay: async () =>
+      read((await control.call('POST /requests/{number}/replay', { path })).number),
+    /** A scenario in YAML whose rule gives this reply to such calls. */
+    rule: () => control.text('GET /requests/{number}/rule', { path }),
+  };
+}
+
+/** The journal of a sandbox. */
+export function createRequestControl(control: ControlClient) {
+  const list = async (query: QueryOf<'GET /requests'> = {}) =>
+    (await control.call('GET /requests', { query })).exchanges;
+  return {
+    /** The latest exchanges that match, by default the newest last. */
+    list: (filter: Omit<QueryOf<'GET /requests'>, 'edits'> = {}) => list(filter),
+    /** One call, by its number in the journal. */
+    get: (number: number) => createRequestHandle(control, number),
+    /** The changes that the control API made since the last reset, the oldest first. */
+    edits: async () => {
+      const query = { limit: 0, edits: true };
+      return (await control.call('GET /requests', { query })).edits ?? [];
+    },
+    /**
+     * How many exchanges match.
+     *
+     * @throws Error if the journal has dropped exchanges that may match
+     */
+    count: async (filter: RequestFilter = {}) => {
+      const total = await control.call('POST /requests/count', { body: filter });
+      if (total.complete) return total.count;
+      throw new Error(
+        `at least ${total.count} requests match, but the journal dropped others that may match: start the server with a larger journal, or filter by a later \`from\``,
+      );
+    },
+    /**
+     * Waits until `atLeast` exchanges match, held ones included, and returns them.
+     *
+     * @throws Error if they do not arrive in time
+     * @example await mock.requests.wait({ operation: 'cancelOrder' }, { atLeast: 1, within: 5_000 });
+     */
+    wait: async (
+      filter: RequestFilter = {},
+      {
+        atLeast = 1,
+        within = 5_000,
+      }: {
+        readonly atLeast?: number | undefined;
+        /** In milliseconds, up to a minute; 5 seconds by default. */
+        readonly within?: number | undefined;
+      } = {},
+    ) => {
+      const body = { ...filter, atLeast, within: `PT${(within / 1000).toFixed(3)}S` };
+      const { count: arrived } = await control.call('POST /requests/count', { body });
+      if (arrived >= atLeast) return list(filter);
+      const selection = JSON.stringify(filter);
+      throw new Error(
+        `${arrived} of ${atLeast} requests arrived within ${within} ms: ${selection}`,
+      );
+    },
+    /**
+     * The exchanges that match, from the next one on, until the sandbox is deleted.
+     *
+     * @throws the reason of the signal once it aborts, DroppedExchangesError for a caller so slow that
+     *   the journal dropped exchanges that it had not read
+     * @example for await (const { method, target, status } of mock.requests.follow()) { … }
+     */
+    async *follow(
+      filter: RequestFilter = {},
+      signal?: AbortSignal,
+    ): AsyncGenerator<RecordedExchange> {
+      const events = control.events('GET /requests/stream', { query: filter, signal });
+      for await (const event of events) {
+        if (event.name === 'exchange') yield event.data;
+        else if (event.name === 'dropped') throw new DroppedExchangesError(event.data.count);
+      }
+    },
+    clear: () => control.call('DELETE /requests'),
+  };
+}
+
+/** Which calls a latch holds back, as a rule says it. */
+export interface LatchOptions
+  extends Pick<RuleDefinition, 'where' | 'calls' | 'chance' | 'reply' | 'fault' | 'apply'> {
+  /** The name of the hold; unique by default. */
+  readonly name?: string | undefined;
+}
+
+interface ReleaseOptions {
+  /** Sends at most this many replies, and goes on holding later ones. */
+  readonly count?: number | undefined;
+}
+
+/** Holds replies back until a test releases them. */
+export type Latch = Awaited<ReturnType<typeof createLatch>>;
+
+export async function createLatch(
+  control: ControlClient,
+  on: RuleDefinition['on'],
+  { name = `hold-${crypto.randomUUID().slice(0, 8)}`, ...rule }: LatchOptions,
+) {
+  await control.call('POST /holds', { body: { on, ...rule, hold: name } });
+  const release = async ({ count }: ReleaseOptions, newestFirst: boolean) => {
+    const body = { name, count, newestFirst, open: count === undefined };
+    return (await control.call('POST /holds/release', { body })).released;
+  };
+  return {
+    /** The name of its hold. */
+    name,
+    /**
+     * Waits until this many calls have arrived, released ones included; 1 by default.
+     *
+     * @returns their exchanges
+     * @throws Error if they do not arrive in time
+     */
+    arrived: (atLeast = 1, options: { readonly within?: number | undefined } = {}) =>
+      createRequestControl(control).wait({ hold: name }, { ...options, atLeast }),
+    /** Sends the replies, the oldest first. Without `count`, later calls are not held any more. */
+    release: (options: ReleaseOptions = {}) => release(options, false),
+    /** The same, the latest first. */
+    releaseNewestFirst: (options: ReleaseOptions = {}) => release(options, true),
+    [Symbol.asyncDispose]: async () => {
+      await release({}, false);
+    },
+  };
+}

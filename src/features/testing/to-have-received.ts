@@ -1,0 +1,160 @@
+import { type Int64, parseInt64 } from '../../core/contract/json.ts';
+import {
+  type OPERATIONS,
+  type OperationId,
+  type OperationShape,
+  operationShape,
+} from '../../core/contract/operations.ts';
+import { type Fields, type FieldValues, isObject } from '../../core/contract/records.ts';
+import { parseTarget } from '../../core/contract/target.ts';
+import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
+import { countText } from '../../core/words.ts';
+import type { MockSandbox } from './mock-sandbox.ts';
+import { formatExchange } from './test-sandbox.ts';
+
+interface InputValues extends Omit<FieldValues, 'int64'> {
+  readonly int64: Int64;
+}
+
+/** Of any runner. The method is optional since Playwright types a matcher as a record of anything. */
+interface AsymmetricMatcher {
+  asymmetricMatch?(value: unknown): boolean;
+}
+
+type Operation<Id extends OperationId> = (typeof OPERATIONS)[Id];
+
+type Parameters<Id extends OperationId> = {
+  readonly [P in Operation<Id>['parameters'][number] as P['name']]?:
+    | InputValues[P['type']]
+    | AsymmetricMatcher;
+};
+
+type BodyFields<Id extends OperationId> =
+  Operation<Id> extends { readonly body: { readonly fields: infer F extends Fields } }
+    ? { readonly [Name in keyof F]?: InputValues[F[Name]['type']] | AsymmetricMatcher }
+    : unknown;
+
+/** An operation, and some of the parameters and body fields of a call. */
+export type ExpectedCall = {
+  readonly [Id in OperationId]: [operation: Id, inputs?: Parameters<Id> & BodyFields<Id>];
+}[OperationId];
+
+/** What `expect(mock)` can do. */
+export interface MockMatchers {
+  /**
+   * Passes if a client has made such a call. Only the inputs given are compared; asymmetric matchers
+   * work for each of them.
+   *
+   * @example await expect(mock).toHaveReceived('createPet', { name: 'Rex' });
+   */
+  toHaveReceived(...call: ExpectedCall): Promise<void>;
+}
+
+/** What each of the three runners gives a matcher as `this`. */
+interface MatcherState {
+  readonly utils: { stringify(value: unknown): string };
+}
+
+const MAX_SHOWN = 3;
+const MAX_OTHERS = 10;
+
+export async function toHaveReceived(
+  this: MatcherState,
+  mock: Pick<MockSandbox, 'name' | 'requests'>,
+  ...[operation, inputs = {}]: ExpectedCall
+): Promise<{ readonly pass: boolean; message(): string }> {
+  if (typeof mock?.requests?.list !== 'function')
+    throw new TypeError('toHaveReceived: expected a mock, as in expect(mock).toHaveReceived(…)');
+  const expected = Object.entries(inputs).map(([name, value]) => {
+    return { name, value, text: this.utils.stringify(value) };
+  });
+  const calls = (await mock.requests.list({ operation })).map((exchange) => {
+    const found = readInputs(operationShape(operation), exchange);
+    const lost = exchange.request.cut ? ' (the journal has dropped the body)' : '';
+    const differences = expected
+      .filter(({ name, value }) => !matches(value, found.get(name)))
+      .map(({ name, text }) => {
+        return `${name}: expected ${text}, found ${this.utils.stringify(found.get(name))}${lost}`;
+      });
+    return { exchange, differences };
+  });
+  const matching = calls.filter(({ differences }) => differences.length === 0);
+  const values = expected.map(({ name, text }) => `${name} ${text}`).join(', ');
+  const wanted = `call of ${operation}${values && ` with ${values}`}`;
+  const where = `sandbox ${mock.name}`;
+  const pass = matching.length > 0;
+  const lines = pass
+    ? [
+        `${where} received:`,
+        ...matching.slice(0, MAX_SHOWN).map(({ exchange }) => formatExchange(exchange)),
+      ]
+    : calls.length > 0
+      ? [
+          `The nearest of ${countText(calls.length, 'call')} of ${operation} in ${where}:`,
+          ...formatNearest(calls),
+        ]
+      : [
+          `${where} received no call of ${operation}, but:`,
+          ...formatOthers(await mock.requests.list()),
+        ];
+  const message = [`expected ${pass ? 'no' : 'a'} ${wanted}`, '', ...lines].join('\n');
+  return { pass, message: () => message };
+}
+
+function matches(wanted: unknown, found: unknown): boolean {
+  return isAsymmetric(wanted) ? wanted.asymmetricMatch(found) : found === normalize(wanted);
+}
+
+function isAsymmetric(value: unknown): value is Required<AsymmetricMatcher> {
+  return isObject(value) && typeof value.asymmetricMatch === 'function';
+}
+
+interface ComparedCall {
+  readonly exchange: RecordedExchange;
+  readonly differences: readonly string[];
+}
+
+function formatNearest(calls: readonly ComparedCall[]): string[] {
+  return calls
+    .toReversed()
+    .sort((a, b) => a.differences.length - b.differences.length)
+    .slice(0, MAX_SHOWN)
+    .flatMap(({ exchange, differences }) => [
+      formatExchange(exchange),
+      ...differences.map((line) => `     ${line}`),
+    ]);
+}
+
+function formatOthers(exchanges: readonly RecordedExchange[]): string[] {
+  if (exchanges.length === 0) return ['  nothing at all'];
+  const more = exchanges.length - MAX_OTHERS;
+  return [
+    ...(more > 0 ? [`  (${countText(more, 'earlier call')})`] : []),
+    ...exchanges
+      .slice(-MAX_OTHERS)
+      .map((exchange) => `${formatExchange(exchange)}, ${exchange.operation ?? 'no operation'}`),
+  ];
+}
+
+function readInputs(
+  { parameters }: OperationShape,
+  { target, request }: RecordedExchange,
+): ReadonlyMap<string, unknown> {
+  const { pathId, search } = parseTarget(target);
+  const query = new URLSearchParams(search);
+  const inputs = new Map<string, unknown>(query);
+  for (const { name, type, in: place } of parameters) {
+    const text = place === 'path' ? pathId : query.get(name);
+    if (text === undefined || text === null) continue;
+    const integer = type === 'string' ? undefined : parseInt64(text);
+    inputs.set(name, integer === undefined ? text : normalize(integer));
+  }
+  const fields = isObject(request.body) ? Object.entries(request.body) : [];
+  for (const [name, value] of fields) inputs.set(name, normalize(value));
+  return inputs;
+}
+
+/** An integer is a bigint only if a double would lose digits. */
+function normalize(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}

@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { clearTimeout, setTimeout } from 'node:timers';
+import { setImmediate } from 'node:timers/promises';
+import type { ErrorCode, StatusOf } from '../../core/contract/error-codes.ts';
+import { isMockPath, parseTarget } from '../../core/contract/target.ts';
+import { LIMITS } from '../../core/limits.ts';
+import type { State } from '../../core/sandbox/state.ts';
+import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
+import { describe } from '../../core/words.ts';
+import type { ServiceHandler } from './service-handler.ts';
+import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';
+import { closeWith, createRefusal, formatReply, sendFailure, sendReply } from './write.ts';
+
+/** In milliseconds. */
+export interface Timeouts {
+  /** For the head of a request. */
+  readonly headers: number;
+  /** For a whole request, for the next one, and for a client that does not read its reply. */
+  readonly idle: number;
+  /** For everything under way when the server stops. */
+  readonly stop: number;
+}
+
+const TIMEOUTS: Timeouts = {
+  headers: 10_000,
+  idle: 300_000, // longer than clients keep a connection themselves
+  stop: 5_000, // Docker waits for 10 seconds
+};
+
+export interface ListenerOptions {
+  readonly service: ServiceHandler;
+  /** Loads the app that answers everything but the service's paths, at its first request. */
+  readonly loadApp: () => Promise<RequestListener>;
+  /** The sandbox whose assumptions apply to bytes that are not a request. */
+  readonly sandbox: { readonly state: State };
+  readonly timeouts?: Partial<Timeouts> | undefined;
+  readonly certificate?: Certificate | undefined;
+  /** Called once for each mistake of clients that the operator can help with. */
+  readonly onNotice?: ((message: string) => void) | undefined;
+}
+
+export interface Listener {
+  readonly server: Server;
+  /** Finishes what is in flight, as long as that may take, then closes. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the server. Service paths go straight to the service's handler; only the rest waits for
+ * the Express app, since Express slows down every request that passes through it.
+ */
+export function createListener(options: ListenerOptions): Listener {
+  const { certificate, loadApp, sandbox, service } = options;
+  const notices = new Set<string>();
+  /** Reports each mistake once: a client that retries would fill the log. */
+  const notify = (message: string | undefined): void => {
+    if (message === undefined || notices.has(message)) return;
+    notices.add(message);
+    options.onNotice?.(message);
+  };
+  const rejectionReply = ([code, status, message]: Rejection): Reply => {
+    const decidedBy = new AssumptionTrace(sandbox.state.settings.choices);
+    return errorReply(decidedBy, code, status, message, { headers: ['Connection', 'close'] });
+  };
+  let app: Promise<RequestListener> | undefined;
+  const answer: RequestListener = (request, response) => {
+    const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
+    try {
+      const rejection = rejectRequest(request);
+      if (rejection !== undefined) {
+        sendReply(response, createRefusal(rejectionReply(rejection), sandbox.state));
+        return;
+      }
+      const target = parseTarget(request.url ?? '/');
+      if (target.route !== undefined || !isMockPath(target)) service(request, response, target);
+      else {
+        app ??= loadApp().catch((reason) => {
+          app = undefined; // the next request tries again
+          throw reason;
+        });
+        app.then((listener) => listener(request, response)).catch(fail);
+      }
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const listener = createHttpServer(timeouts, certificate, answer, (error) => {
+    notify(findRemedy(error));
+    return formatReply(createRefusal(rejectionReply(rejectBytes(error)), sandbox.state));
+  });
+  const { server } = listener;
+  server.on('drop', () =>
+    notify(`connections beyond ${server.maxConnections} are refused: raise \`ulimit -n\``),
+  );
+  return listener;
+}
+
+/** Each open connection with the response to its latest request. */
+type LatestResponses = Map<Socket, ServerResponse | undefined>;
+
+/** @param rejectionText the whole reply to what cannot be read */
+function createHttpServer(
+  timeouts: Timeouts,
+  certificate: Certificate | undefined,
+  answer: RequestListener,
+  rejectionText: (error: ConnectionError) => string,
+): { readonly server: Server; readonly close: () => Promise<void> } {
+  const options = {
+    headersTimeout: timeouts.headers,
+    requestTimeout: Math.max(timeouts.headers, timeouts.idle),
+    connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
+    keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
+    maxHeaderSize: LIMITS.head.max,
+    requireHostHeader: false, // Node would reply without an Error
+    joinDuplicateHeaders: true, // so that a second Host shows
+  };
+  const onPlain = (socket: Socket): void => reject({ code: 'PLAIN' }, socket);
+  const server = certificate
+    ? createTlsServer(options, certificate, onPlain)
+    : createServer(options);
+  server.timeout = timeouts.idle;
+  server.maxConnections = countConnections();
+  server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+
+  const latest: LatestResponses = new Map();
+  let isStopping = false;
+  const add = (socket: Socket): void => {
+    if (latest.has(socket)) return;
+    latest.delete(unwrapTls(socket)); // TLS takes the place of TCP
+    latest.set(socket, undefined);
+    socket.on('error', () => {}).once('close', () => latest.delete(socket));
+  };
+  const receive: RequestListener = (request, response) => {
+    latest.set(request.socket, response);
+    if (isStopping) response.setHeader('Connection', 'close');
+    answer(request, response);
+  };
+  const reject = (error: ConnectionError, socket: Socket): void =>
+    closeAfter(latest.get(socket), socket, rejectionText(error));
+  server.on('connection', add).on('secureConnection', add).on('request', receive);
+  server.on('checkExpectation', receive); // a server may ignore others (RFC 9110, section 10.1.1)
+  server.on('clientError', reject);
+  server.on('connect', (_request, socket: Socket) => reject({ code: 'CONNECT' }, socket));
+  server.on('timeout', (socket: Socket) => {
+    const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
+    if (!isWaiting) socket.destroy();
+  });
+  // Node's own cuts off replies that are on their way to a slow client.
+  server.closeIdleConnections = () => {
+    for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
+  };
+
+  const close = (): Promise<void> => {
+    isStopping = true;
+    return closeServer(server, latest, timeouts.stop);
+  };
+  return { server, close };
+}
+
+/**
+ * Half the file descriptors, of which only Linux tells the number. The others are for connections to
+ * a deployment, and for files: an import that fails for want of a descriptor fails until the restart.
+ */
+function countConnections(): number {
+  const file = '/proc/self/limits';
+  const limits = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const descriptors = /^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY;
+  return Math.floor(Number(descriptors) / 2);
+}
+
+/** Ends a connection after the reply that it owes, if there is one, else with this text. */
+function closeAfter(response: ServerResponse | undefined, socket: Socket, text: string): void {
+  if (isUnderWay(response) && response.req.complete) {
+    response.once('close', () => closeWith(socket));
+    return;
+  }
+  const isTooLate = response?.headersSent && !response.req.complete;
+  closeWith(socket, isTooLate || socket.bytesRead === 0 ? '' : text);
+}
+
+async function closeServer(
+  server: Server,
+  latest: LatestResponses,
+  timeout: number,
+): Promise<void> {
+  for (const [socket, response] of latest) {
+    if (response?.headersSent) response.once('close', () => closeWith(socket));
+    else response?.setHeader('Connection', 'close');
+  }
+  for (const _turn of [1, 2]) await setImmediate(); // what has arrived is read first
+  const closed = once(server.close(), 'close');
+  const cutOff = (): void => latest.forEach((_, socket) => void socket.destroy());
+  const timer = setTimeout(cutOff, timeout);
+  await closed;
+  clearTimeout(timer);
+}
+
+/** Node takes the socket from a response that is sent; one that waits for others has none yet. */
+function isUnderWay(response: ServerResponse | undefined): response is ServerResponse {
+  return response !== undefined && !(response.writableFinished && response.socket === null);
+}
+
+type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string];
+
+/** Why a connection cannot go on: Node's error, or a code that is used below. */
+interface ConnectionError {
+  readonly code?: string;
+  readonly message?: string;
+  readonly rawPacket?: Buffer;
+}
+
+function rejectBytes(error: ConnectionError): Rejection {
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return [
+      'request_header_fields_too_large',
+      431,
+      `the head is larger than ${LIMITS.head.max} bytes`,
+    ];
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return ['request_timeout', 408, 'the request did not arrive in time'];
+  const why = `the request is not HTTP/1.1: ${error.message?.replace(/^Parse Error: /, '')}`;
+  return ['invalid_input', 400, findRemedy(error) ?? why];
+}
+
+/** What to do about a client that speaks another protocol; undefined for unknown ones. */
+function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefined {
+  const start = rawPacket?.toString('latin1', 0, 14) ?? '';
+  if (code === 'PLAIN')
+    return 'this port speaks HTTPS: use a base URL with https:// instead of http://';
+  if (start.startsWith('\x16\x03'))
+    return 'this port speaks plain HTTP: use a base URL with http:// instead of https://';
+  if (start === 'PRI * HTTP/2.0') return 'this port speaks HTTP/1.1: turn HTTP/2 off in the client';
+  if (code === 'CONNECT') return 'this server is not a proxy: give its address as the base URL';
+  // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
+  if (!/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)) return undefined;
+  return 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';
+}
+
+/** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Rejects what Node accepts against RFC 9112, sections 2.3, 3.2 and 6.1. */
+function rejectRequest(request: IncomingMessage): Rejection | undefined {
+  const { headers, httpVersion: version } = request;
+  const { host, 'transfer-encoding': coding = 'chunked' } = headers;
+  if (host === undefined ? version === '1.1' : !HOST.test(host))
+    return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];
+  if (!version.startsWith('1.'))
+    return ['http_version_not_supported', 505, `HTTP/${version} is not supported; use HTTP/1.1`];
+  if (/^chunked$/i.test(coding)) return undefined;
+  const message = `Transfer-Encoding: use chunked, not ${describe(coding)}`;
+  return ['transfer_coding_not_implemented', 501, message];
+}

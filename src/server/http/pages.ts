@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http';
+import { extname, join } from 'node:path';
+import type expressModule from 'express';
+import type { RequestHandler } from 'express';
+import {
+  type ControlParts,
+  type ControlRequest,
+  findServiceUrl,
+  readRequest,
+} from '../../core/control/endpoint.ts';
+import {
+  type ControlReply,
+  json,
+  refuse,
+  refuseMethod,
+  sendControlReply,
+} from '../../core/control/reply.ts';
+import { packageRoot, packageVersion } from '../files.ts';
+
+/** Written by scripts/build-dashboard.mjs: the page, and compressed files. */
+const FOLDER = join(packageRoot, 'dist/dashboard');
+
+/** Each page has one address only, since it loads its files relative to it. */
+const PAGES = [
+  { pattern: /^\/*$/, path: '/', file: 'dashboard.html' },
+  { pattern: /^\/docs\/*$/, path: '/docs', file: 'dashboard.html' },
+];
+
+/** The names that the build writes; anything else cannot reach the file system. */
+const ASSET = /^\/dashboard\/([\w-]{1,100}\.(?:js|css))$/;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+};
+
+/** The page shows untrusted input, so it may only load from and send to this server. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Serves the dashboard, whose files hold no data and need no token. */
+export function createPageHandler(express: typeof expressModule): RequestHandler {
+  const serveFile = express.static(FOLDER, { cacheControl: false, index: false, setHeaders });
+  return (request, response, next) => {
+    const { path } = readRequest(request);
+    const page = PAGES.find(({ pattern }) => pattern.test(path));
+    const file = page?.file ?? ASSET.exec(path)?.[1];
+    if (file === undefined) next();
+    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      sendControlReply(response, refuseMethod(request.method, 'GET, HEAD'));
+    } else if (page !== undefined && path !== page.path) {
+      sendControlReply(response, {
+        status: 308,
+        headers: { Location: request.baseUrl + page.path },
+      });
+    } else {
+      request.url = page === undefined ? `/${file}.gz` : `/${file}`;
+      serveFile(request, response, (error) => {
+        const message = `the dashboard has no ${file}; npm run build builds it`;
+        if (error === undefined)
+          sendControlReply(response, refuse('route_not_found', 404, message));
+        else next(error);
+      });
+    }
+  };
+}
+
+function setHeaders(response: ServerResponse, file: string): void {
+  const isPage = extname(file) === '.html';
+  const headers = {
+    // The names of all other files change with their content.
+    'Cache-Control': isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+    'Content-Security-Policy': POLICY,
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    ...(!isPage && { 'Content-Encoding': 'gzip' }),
+    'Content-Type': `${MEDIA_TYPES[extname(file.replace(/\.gz$/, ''))]}; charset=utf-8`,
+  };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+/** Redirects browsers from a root to the dashboard; other clients get a list of addresses. */
+export function createRootReply(
+  { request, origin, mount }: ControlRequest,
+  { noControl = false }: ControlParts,
+): ControlReply {
+  // curl accepts any type and gets JSON.
+  const isBrowser = /\btext\/html\b/i.test(request.headers.accept ?? '');
+  const Vary = 'Accept';
+  return isBrowser && !noControl
+    ? { status: 302, headers: { Vary, Location: `${mount}/` } }
+    : json(listAddresses(origin + mount, noControl), 200, { Vary });
+}
+
+function listAddresses(control: string, noControl: boolean): object {
+  return {
+    name: 'petstore-mock',
+    version: packageVersion(),
+    service: findServiceUrl(control),
+    health: `${control}/health`,
+    ...(!noControl && {
+      control,
+      dashboard: `${control}/`,
+      reference: `${control}/docs`,
+      openapi: {
+        service: `${control}/service.openapi.json`,
+        control: `${control}/openapi.json`,
+      },
+    }),
+  };
+}

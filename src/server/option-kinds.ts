@@ -1,0 +1,200 @@
+import { existsSync } from 'node:fs';
+import { isObject } from '../core/contract/records.ts';
+import { ASSUME } from '../core/scenario/settings-shapes.ts';
+import type { Member } from '../core/shape/objects.ts';
+import {
+  BASE_URL,
+  convert,
+  either,
+  FLAG,
+  integer,
+  KEY,
+  list,
+  oneOrMore,
+  type ReportMisfit,
+  type Shape,
+  type ShapeProblem,
+  scalar,
+  text,
+  type ValuePath,
+  VISIBLE,
+} from '../core/shape/shapes.ts';
+import { MAX_RECORDS } from '../core/store/generate-store.ts';
+import { describe } from '../core/words.ts';
+import { parseRedisAddress, REDIS_ADDRESS_FORM } from '../features/fleet/address.ts';
+
+export interface OptionKind<Value = unknown, InCode = Value> {
+  /** How text is read. A list can be repeated; the values of words can also be separated by commas. */
+  readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
+  /** Reads the JSON value of a flag, a variable or a member of a config file. */
+  readonly shape: Shape<Value>;
+  /** Reads the value that code gives. */
+  readonly codeShape: Shape<InCode>;
+  readonly placeholder?: string;
+  /** The command writes this file: a file that cannot be written is refused at the start. */
+  readonly writes?: true;
+}
+
+/** An option: its flag, its environment variable, its member of a config file and of the library. */
+export interface OptionShape<Value = unknown, InCode = Value, Command extends string = string>
+  extends OptionKind<Value, InCode>,
+    Member<Value, false> {
+  readonly shape: Shape<Value>;
+  readonly commands: readonly Command[];
+  readonly excludes?: readonly string[];
+}
+
+export function optionFor<Command extends string>(...commands: readonly Command[]) {
+  return <Value, InCode>(
+    kind: OptionKind<Value, InCode>,
+    description: string,
+    more: { readonly default?: string | number; readonly excludes?: readonly string[] } = {},
+  ): OptionShape<Value, InCode, Command> => {
+    const byDefault = more.default === undefined ? '' : ` By default ${more.default}.`;
+    const repeats = kind.type === 'list' || kind.type === 'words' ? ' Repeatable.' : '';
+    const { excludes = [] } = more;
+    return {
+      ...kind,
+      description: description + byDefault + repeats,
+      required: false,
+      commands,
+      excludes,
+    };
+  };
+}
+
+export function one<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
+  return { type: 'text', shape, codeShape: shape, placeholder };
+}
+
+/** Values of a flag that can be repeated. A config file can have one alone instead of an array. */
+export function many<T>(placeholder: string, shape: Shape<T>): OptionKind<readonly T[]> {
+  return { type: 'list', shape: oneOrMore(shape, 0), codeShape: list(shape), placeholder };
+}
+
+export function words<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
+  return { ...one(placeholder, shape), type: 'words' };
+}
+
+export function count(min: number, max: number, placeholder = 'N'): OptionKind<number> {
+  return { ...one(placeholder, integer(min, max)), type: 'integer' };
+}
+
+/** Of records, exchanges or sandboxes. */
+export const AMOUNT = count(0, MAX_RECORDS);
+
+export function milliseconds(min: number, max: number): OptionKind<number> {
+  return count(min, max, 'MS');
+}
+
+export function inMilliseconds(
+  placeholder: string,
+  shape: Shape<number>,
+  codeShape: Shape<number>,
+): OptionKind<number> {
+  return { ...one(placeholder, shape), codeShape };
+}
+
+export const SWITCH: OptionKind<boolean> = { type: 'switch', shape: FLAG, codeShape: FLAG };
+
+export const FILE = one('FILE', text());
+
+export const FOLDER = one('DIR', text());
+
+export const OUTPUT: OptionKind<string> = { ...FILE, writes: true };
+
+/** A text with a condition. The message does not show a mistyped secret, only what was `found`. */
+export function textThat(expected: string, isRight: (value: string) => boolean, found?: string) {
+  return convert(text(), (value, at, report) =>
+    isRight(value) ? value : report({ at, expected, found: found ?? describe(value) }),
+  );
+}
+
+export const KEYS = many('KEY', KEY);
+
+export const TOKEN = one(
+  'TOKEN',
+  textThat(
+    'a token of visible ASCII characters',
+    (value) => VISIBLE.test(value),
+    'another character in it',
+  ),
+);
+
+export const REDIS = one(
+  'URL',
+  textThat(REDIS_ADDRESS_FORM, (value) => parseRedisAddress(value) !== undefined, 'something else'),
+);
+
+export const UPSTREAM: OptionKind<URL> = {
+  ...one('URL', BASE_URL),
+  codeShape: {
+    ...BASE_URL,
+    read: (value, at, report) =>
+      BASE_URL.read(value instanceof URL ? value.href : value, at, report),
+  },
+};
+
+export const SCENARIOS = many(
+  'FILE',
+  convert(text(), (value, at, report) => {
+    if (!value.includes(',') || existsSync(value)) return value;
+    const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
+    const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
+    return report({ at, expected: 'one scenario', found });
+  }),
+);
+
+const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, {}));
+
+/** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
+export const ASSUMED = {
+  ...words(
+    'ID=OPTION',
+    either(
+      ASSUME,
+      convert(ASSIGNMENTS, readAssignments),
+      'an object of ID: "OPTION", or "ID=OPTION" in an array',
+    ),
+  ),
+  codeShape: ASSUME,
+};
+
+/** Options as ID=OPTION, of which an ID can have several. */
+export const ALLOWED = words(
+  'ID=OPTION',
+  convert(ASSIGNMENTS, (texts, at, report) =>
+    texts.every((text) => readAssignments([text], at, report)) ? texts : undefined,
+  ),
+);
+
+function readAssignments(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
+  const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
+  return ASSUME.read(Object.fromEntries(options), [...at], report);
+}
+
+export const FUNCTION = scalar('a function', {}, (value) =>
+  typeof value === 'function' ? value : undefined,
+);
+
+/** Also within `keys`, whose members come from flags that may all be missing. */
+export function dropUndefined(options: object): object {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([name, value]) => [
+      name,
+      name === 'keys' && isObject(value) ? dropUndefined(value) : value,
+    ]),
+  );
+}
+
+export function refusalText(
+  [problem]: readonly ShapeProblem[],
+  nameOf: (name: string) => string,
+): string {
+  if (problem === undefined) return 'a value was refused without a reason';
+  const { at, ofName, expected, found } = problem;
+  const steps = (ofName ? at.slice(0, -1) : at).filter((step) => typeof step === 'string');
+  const [name = 'options', ...inside] = steps;
+  return `${[nameOf(name), ...inside].join(' ')}: expected ${expected}, found ${found}`;
+}

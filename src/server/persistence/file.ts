@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { DataFile } from 'lowdb/node';
+import { MemoryStorage } from '../../core/sandbox/memory.ts';
+import type { State } from '../../core/sandbox/state.ts';
+import {
+  type JournalContext,
+  type OpenedSandbox,
+  StorageError,
+  type Update,
+} from '../../core/sandbox/storage.ts';
+import { parseFixture } from '../../core/store/fixture.ts';
+import type { Store } from '../../core/store/store.ts';
+import { createStoreWriter } from '../../core/store/store-text.ts';
+import { readText, resolveLinks, STORE_LIMIT } from '../files.ts';
+import { errorCode } from '../node-errors.ts';
+import { lockFile } from './file-lock.ts';
+
+export interface StoreFile {
+  readonly store: Store;
+  readonly open: (sandbox: OpenedSandbox, context: JournalContext) => FileStorage;
+  /** Waits for a write under way, and lets other servers have the file. */
+  readonly close: () => Promise<void>;
+}
+
+/** Writes the file, so that one that cannot be written is refused now. @throws FixtureError, StorageError */
+export async function openStoreFile(path: string, initial: Store): Promise<StoreFile> {
+  // A write replaces the file, and must not replace a link to it.
+  const real = resolveLinks(path);
+  if (existsSync(`${real}.log`)) {
+    throw new StorageError(
+      `${path}.log holds changes of an older petstore-mock: start and stop that version once, which writes them to ${path}; or delete ${path}.log to drop them`,
+    );
+  }
+  const release = await lockFile(`${real}.lock`).catch((error: unknown) => {
+    throw writeError(path, error);
+  });
+  if (typeof release === 'string') {
+    throw new StorageError(
+      `${path} is in use by another server (${release}); stop that one, or name another file with --db`,
+    );
+  }
+  try {
+    const store = existsSync(real)
+      ? parseFixture(path, await readText(real, STORE_LIMIT))
+      : initial;
+    const file = new DataFile<Store>(real, {
+      parse: (text) => parseFixture(path, { ok: true, text }),
+      stringify: createStoreWriter(),
+    });
+    const write = async (data: Store): Promise<void> => {
+      try {
+        await file.write(data);
+      } catch (error) {
+        throw writeError(path, error);
+      }
+    };
+    await write(store);
+    let opened: FileStorage | undefined;
+    return {
+      store,
+      open: (sandbox, context) => {
+        opened = new FileStorage(sandbox, context, write);
+        return opened;
+      },
+      close: async () => {
+        await opened?.close();
+        release();
+      },
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+interface WaitingUpdate {
+  readonly before: State;
+  readonly update: Update;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How long a write waits for more updates, if the one before it had several. */
+const GATHER_MS = 1;
+
+/** Keeps the store of a sandbox in a file. A reply waits until the file has what it shows. */
+export class FileStorage extends MemoryStorage {
+  override readonly isDurable = true;
+  readonly #write: (store: Store) => Promise<void>;
+  /** What the last update left, which the file may not have yet. */
+  #latest: State;
+  #waiting: WaitingUpdate[] = [];
+  #batchSize = 0;
+  #writing: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(
+    sandbox: OpenedSandbox,
+    context: JournalContext,
+    write: (store: Store) => Promise<void>,
+  ) {
+    super(sandbox, context);
+    this.#latest = this.state;
+    this.#write = write;
+  }
+
+  override update<U extends Update>(run: (state: State) => U): U | Promise<U> {
+    const before = this.#latest;
+    const update = run(before);
+    // While nothing is being written, what leaves the store alone has nothing to wait for.
+    if (this.#writing === undefined && update.state.store === before.store) {
+      this.#latest = update.state;
+      this.take(before, update);
+      return update;
+    }
+    if (this.#isClosed) throw new StorageError('the server has stopped');
+    this.#latest = update.state;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ before, update, resolve: () => resolve(update), reject });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await setImmediate();
+      // Where several came, more are on their way: their clients have just got replies.
+      if (this.#batchSize > 1) await setTimeout(GATHER_MS);
+      const batch = this.#waiting;
+      this.#batchSize = batch.length;
+      this.#waiting = [];
+      const { store } = this.#latest;
+      try {
+        if (store !== this.state.store) await this.#write(store);
+        for (const { before, update, resolve } of batch) {
+          this.take(before, update);
+          resolve();
+        }
+      } catch (error) {
+        // Also what came since was made of the state that is not saved.
+        const refused = [...batch, ...this.#waiting];
+        this.#waiting = [];
+        this.#latest = this.state;
+        for (const { reject } of refused) reject(error);
+      }
+    }
+    this.#writing = undefined;
+  }
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder does not exist',
+  EISDIR: 'it is a folder',
+  ENOSPC: 'the disk is full',
+  EACCES: 'no permission to write in its folder',
+  EPERM: 'no permission to write in its folder',
+  EROFS: 'the file system is read-only',
+  EBUSY: 'it is a mount point, which cannot be replaced: mount its folder instead',
+};
+
+function writeError(path: string, error: unknown): StorageError {
+  const code = errorCode(error) ?? '';
+  const why = REMEDIES[code] ?? (error instanceof Error ? error.message : String(error));
+  return new StorageError(`${path}: ${why}${code && ` (${code})`}`, { cause: error });
+}

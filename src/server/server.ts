@@ -1,0 +1,263 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from '../core/contract/base-url.ts';
+import { BASE_PATH } from '../core/contract/operations.ts';
+import { DEFAULTS } from '../core/limits.ts';
+import {
+  createCoverageReport,
+  createFindingsReport,
+  type FindingsReport,
+} from '../core/sandbox/coverage.ts';
+import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
+import type { OpenUpstream, Upstream } from '../core/sandbox/state.ts';
+import type { Fleet } from '../core/sandbox/storage.ts';
+import { createStart, loadBases, loadStore, type Start } from '../core/scenario/sandbox-start.ts';
+import { isShipped } from '../core/scenario/scenario-names.ts';
+import type { Scenario } from '../core/scenario/scenario-shape.ts';
+import { fixturePath } from '../core/store/fixture.ts';
+import type { Store } from '../core/store/store.ts';
+import { createFileProblem } from '../core/words.ts';
+import { createUpstreams, type Upstreams } from '../features/deployment/upstream.ts';
+import { ContentError, type FileWatch, isPipe, watchFiles } from './files.ts';
+import { createListener } from './http/listener.ts';
+import { type Certificate, loadCertificate, readCertificates } from './http/tls.ts';
+import { assembleMock } from './mock.ts';
+import { asError } from './node-errors.ts';
+import type { ServerOptions } from './options.ts';
+import { checkOptions } from './options.ts';
+
+export type { ServerOptions } from './options.ts';
+
+/** A server that listens. */
+export interface RunningServer {
+  /** The service's base URL, such as `http://127.0.0.1:4010/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /** The token that the control API requires; undefined on loopback, where it requires none. */
+  readonly controlToken: string | undefined;
+  /** The certificate, in PEM, for clients to trust; undefined without TLS. */
+  readonly certificate: string | undefined;
+  /** What clients were shown, in all sandboxes. */
+  coverage(): CoverageReport;
+  /** What clients should not do against the real service, in all sandboxes. */
+  findings(): FindingsReport;
+  /** Finishes requests in flight, then closes. Ends connections whose clients stop responding. */
+  close(): Promise<void>;
+}
+
+export interface LoadedFiles {
+  readonly store: Store;
+  readonly scenarios: readonly Scenario[];
+  /** Own scenarios of the sandboxes. */
+  readonly saved: Start['saved'] | undefined;
+  readonly certificate: Certificate | undefined;
+  readonly ca: string | undefined;
+  readonly watched: readonly string[];
+}
+
+/**
+ * @param earlier the files loaded before a reload, which keeps their certificate
+ * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
+ */
+export async function loadFiles(
+  options: ServerOptions,
+  earlier?: LoadedFiles,
+): Promise<LoadedFiles> {
+  const { host = DEFAULTS.host, scenarios: names = [], scenarioFolder: folder } = options;
+  const { certificate, ca } = earlier ?? {
+    certificate: await loadCertificate(options, host),
+    ca: options.cacert && (await readCertificates(options.cacert)),
+  };
+  const files = [...findFixture(options), ...names.filter((name) => !isShipped(name))];
+  // A pipe can be read only once.
+  const pipe = options.watch ? files.find(isPipe) : undefined;
+  if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
+  const store = await loadStore(options, options.seed);
+  // Imported here, since most starts have no scenario.
+  const scenarios =
+    names.length === 0
+      ? []
+      : await loadBases(
+          await (await import('../core/scenario/load-scenario.ts')).loadScenarios(names),
+          options.seed,
+        );
+  const saved =
+    folder === undefined
+      ? undefined
+      : await (await import('./persistence/scenario-folder.ts')).loadScenarioFolder(folder);
+  const watched = [
+    ...findFixture(options),
+    ...scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ? fixturePath(fixture) : []]),
+  ].flat();
+  return { store, scenarios, saved, certificate, ca, watched };
+}
+
+/** The file of the fixture, unless the store is generated. */
+function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: ServerOptions): string[] {
+  return animals === undefined && orders === undefined ? [fixturePath(fixture)] : [];
+}
+
+/**
+ * Starts a server and waits until it answers.
+ *
+ * @param files already loaded files
+ * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, StorageError if `db` cannot be used,
+ *   RangeError for a wrong option, and Node's own errors if the port is taken or not permitted
+ */
+export async function startServer(
+  options: ServerOptions = {},
+  files?: LoadedFiles,
+): Promise<RunningServer> {
+  const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts } = options;
+  checkOptions(options);
+  let loaded = files ?? (await loadFiles(options));
+  const createOwnStart = () => createStart(options, loaded.store, loaded.scenarios, loaded.saved);
+  const start = createOwnStart();
+  const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? randomToken());
+  const guard = { token: controlToken, host };
+  const { certificate, ca } = loaded;
+  const { proxyVariables: variables, upstreamTimeout: timeout } = options;
+  const upstreams = createUpstreams({ ca, timeout, variables });
+  const upstream = await openUpstream(upstreams, options);
+  const fleet = await joinFleet(start, upstreams.open, upstream?.url, options);
+  // Last, since only a server that listens releases the file.
+  const file = await openFile(start, options);
+  // What a file holds wins over the state that scenarios set up.
+  const withFile = (own: Start): Start =>
+    file === undefined ? own : { ...own, store: file.store };
+  const stores = { start: withFile(start), openFile: file?.open, fleet };
+  const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
+  const mock = assembleMock(parts, options);
+  const { service, sandboxes, pending } = mock;
+  const { scenarioFolder: folder } = options;
+  if (folder !== undefined) {
+    const { keepScenarios } = await import('./persistence/scenario-folder.ts');
+    keepScenarios(folder, sandboxes.default, options.onNotice);
+  }
+  const { server, close: stopListening } = createListener({
+    service,
+    loadApp: () => loadApp(mock),
+    sandbox: sandboxes.default,
+    timeouts,
+    certificate,
+    onNotice: options.onNotice,
+  });
+  const address = await listen(server, port, host).catch(async (error) => {
+    await file?.close();
+    fleet?.close();
+    throw error;
+  });
+  const reload = async (): Promise<readonly string[]> => {
+    loaded = await loadFiles(options, loaded);
+    await sandboxes.restart(withFile(createOwnStart()));
+    return loaded.watched;
+  };
+  const watching = options.watch ? watch(options, loaded.watched, reload) : undefined;
+  const close = async (): Promise<void> => {
+    watching?.close();
+    // First: the replies that `endAll` sends then carry `Connection: close`.
+    const closed = stopListening();
+    pending.endAll();
+    mock.stopRemoving?.();
+    await Promise.all([closed, sandboxes.end()]);
+    upstreams.close();
+    await file?.close();
+    fleet?.close();
+  };
+  return {
+    url: formatUrl(certificate === undefined ? 'http' : 'https', host, address),
+    port: address.port,
+    controlToken,
+    certificate: certificate?.cert,
+    coverage: () => createCoverageReport(sandboxes.served),
+    findings: () => createFindingsReport(sandboxes.served),
+    close,
+  };
+}
+
+/** Express, which few requests need. */
+async function loadApp({
+  service,
+  control,
+}: ReturnType<typeof assembleMock>): Promise<RequestListener> {
+  const [{ default: express }, { createExpressApp }] = await Promise.all([
+    import('express'),
+    import('./http/app.ts'),
+  ]);
+  return createExpressApp(express, service, control);
+}
+
+async function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
+  await once(server.listen({ port, host }), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address;
+}
+
+async function openUpstream(
+  upstreams: Upstreams,
+  { upstream: url, upstreamKey }: ServerOptions,
+): Promise<Upstream | undefined> {
+  if (url === undefined) return undefined;
+  const baseUrl = parseBaseUrl(String(url));
+  if (baseUrl === undefined) throw new TypeError(`upstream: expected ${BASE_URL_FORM}`);
+  return upstreams.open(baseUrl, upstreamKey);
+}
+
+/** Watches the files of the start, including those of scenarios added later. */
+function watch(
+  options: ServerOptions,
+  files: readonly string[],
+  reload: () => Promise<readonly string[]>,
+): FileWatch {
+  const watching = watchFiles(files, async () => {
+    try {
+      watching.follow(await reload());
+      options.onReload?.(undefined);
+    } catch (error) {
+      options.onReload?.(asError(error));
+    }
+  });
+  return watching;
+}
+
+/** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
+async function openFile({ store }: Start, { db }: ServerOptions) {
+  return db === undefined
+    ? undefined
+    : (await import('./persistence/file.ts')).openStoreFile(db, store);
+}
+
+/** Joins the servers of `shared`, which must have started alike. */
+async function joinFleet(
+  start: Start,
+  openUpstream: OpenUpstream,
+  upstream: string | undefined,
+  options: ServerOptions,
+): Promise<Fleet | undefined> {
+  const { shared: url, maxSandboxes = DEFAULTS.maxSandboxes } = options;
+  if (url === undefined) return undefined;
+  const { joinFleet, fleetSettings } = await import('../features/fleet/fleet.ts');
+  const settings = fleetSettings(start, { ...options, upstream });
+  return joinFleet({ url, settings, maxSandboxes, openUpstream, options });
+}
+
+/** 128 bits, in digits that a shell and a flag take as they are. */
+function randomToken(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
+}
+
+const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
+
+/**
+ * The service's base URL on a server.
+ *
+ * @param host the name or address that the server was told to listen on
+ * @param bound where it listens
+ */
+export function formatUrl(scheme: string, host: string, { address, port }: AddressInfo): string {
+  // Clients cannot connect to the wildcard address.
+  const name = EVERY_ADDRESS.test(address) ? 'localhost' : host;
+  return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}${BASE_PATH}`;
+}

@@ -1,0 +1,97 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import { isObject } from '../../../src/core/contract/records.ts';
+import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
+import { serverFor } from '../../helpers/deployment.ts';
+import { type Client, clientAt, describeServer } from '../../helpers/wire.ts';
+
+async function documentAt({ send }: Client, path: string) {
+  return JSON.parse((await send('GET', path)).text);
+}
+
+describeServer('the OpenAPI document of the control API', (open) => {
+  test('is served by each sandbox with its own server URL', async () => {
+    const client = await open();
+    const whole = await documentAt(client, '/__mock/openapi.json');
+    expect(whole.servers[0].url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__mock$/);
+    expect(Object.keys(whole.paths)).toEqual([...new Set(ENDPOINTS.map(({ path }) => path))]);
+    const tags = whole.tags.map(({ name }: { name: string }) => name);
+    expect(tags).toEqual([...new Set(tags)]);
+    const other = await documentAt(client, '/~a/__mock/openapi.json');
+    expect(other.servers[0].url).toMatch(/\/~a\/__mock$/);
+    expect(Object.keys(other.paths)).not.toContain('/sandboxes');
+  });
+
+  test('names the fields in which `q` looks, also where it selects what is deleted', async () => {
+    const { paths } = await documentAt(clientAt((await serverFor()).port), '/__mock/openapi.json');
+    const searched = ({ parameters }: { parameters: { name: string; description: string }[] }) =>
+      parameters.find(({ name }) => name === 'q')?.description;
+    const names = paths['/inventory'].get.parameters.map((it: { name: string }) => it.name);
+    expect(names).toEqual([
+      'petId',
+      'quantity',
+      'status',
+      'q',
+      '_sort',
+      '_order',
+      '_page',
+      '_limit',
+    ]);
+    expect(searched(paths['/sandboxes'].delete)).toMatch(/ in name, in any case\.$/);
+    expect(searched(paths['/inventory'].get)).toMatch(
+      / in petId, quantity or status, in any case\.$/,
+    );
+  });
+
+  test('gives each endpoint a unique operation id', () => {
+    const ids = ENDPOINTS.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+test('every example request of both documents succeeds, in their order, with a reply as described', async () => {
+  const client = clientAt((await serverFor()).port);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  for (const [mount, path] of [
+    ['/v1', '/__mock/service.openapi.json'],
+    ['/__mock', '/__mock/openapi.json'],
+  ] as const) {
+    const document = await documentAt(client, path);
+    for (const { id, method, target, body, responses } of exampleRequests(document)) {
+      const { status, text, headers } = await client.send(method, mount + target, { body });
+      expect([id, status < 300]).toEqual([id, true]);
+      const { $ref = '', ...response } = Object(responses[status]);
+      const described = $ref === '' ? response : document.components.responses[$ref.split('/')[3]];
+      const { schema } = described.content?.[String(headers['content-type'])] ?? {};
+      if (headers['content-type'] !== 'application/json') continue;
+      expect(schema, id).toBeDefined();
+      const whole = { ...schema, components: document.components };
+      expect(ajv.validate(whole, JSON.parse(text)), `${id} ${ajv.errorsText()}`).toBe(true);
+    }
+  }
+});
+
+/** The example requests of a document, in its order; those of an exchange come before all are cleared. */
+function exampleRequests({ paths }: { paths: object }) {
+  const all = entriesOf(paths).flatMap(([path, item]) =>
+    entriesOf(item).map(([method, operation]) => {
+      const { operationId: id, parameters = [], requestBody, responses } = Object(operation);
+      const query = new URLSearchParams();
+      let target = path;
+      for (const { name, in: place, example } of parameters) {
+        if (place === 'path') target = target.replace(`{${name}}`, String(example));
+        else if (place === 'query' && example !== undefined) query.set(name, String(example));
+      }
+      const body = Object(requestBody).content?.['application/json']?.example;
+      return { id, method: method.toUpperCase(), target: `${target}?${query}`, body, responses };
+    }),
+  );
+  // A server of plain HTTP has no certificate, and a stream does not end.
+  const called = all.filter(({ id }) => id !== 'getCertificate' && id !== 'streamRequests');
+  const isOfOne = ({ target }: (typeof called)[number]) => target.startsWith('/requests/1');
+  return called.sort((a, b) => Number(isOfOne(b)) - Number(isOfOne(a)));
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
+}

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
+import { describeBothWays } from '../../helpers/wire.ts';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
+
+/** The methods of each path of the control API, as `Allow` lists them. */
+const PATHS = new Map([['/', 'GET, HEAD']]).set('/docs', 'GET, HEAD');
+for (const { path, method } of ENDPOINTS) {
+  const own = method === 'get' ? 'GET, HEAD' : method.toUpperCase();
+  PATHS.set(path, [PATHS.get(path) ?? [], own].flat().join(', '));
+}
+
+/** What no endpoint with a body accepts. */
+const UNREADABLE = [
+  [415, { body: 'a=1', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }],
+  [415, { body: '{}', headers: { 'Content-Type': undefined } }],
+  [415, { body: '{}', headers: { 'Content-Encoding': 'gzip' } }],
+  [400, { body: '{"name":' }],
+  [400, { body: Buffer.from([0x22, 0xff, 0x22]) }],
+  [400, { body: '"\ud83d\ude00"' }],
+  [400, { body: '['.repeat(200_000) }],
+] as const;
+
+describeBothWays('every path of the control API', (open) => {
+  test('answers other methods with 405 and Allow', async () => {
+    const { send } = await open();
+    for (const [path, allow] of PATHS) {
+      const target = `/__mock${path.replace('{id}', '1').replace('{name}', 'a')}`;
+      for (const method of METHODS.filter((it) => !allow.split(', ').includes(it))) {
+        const { status, json, headers } = await send(method, target);
+        const { code } = Object(json);
+        const refused = [path, 405, 'method_not_allowed', allow];
+        expect([path, status, code, headers.allow]).toEqual(refused);
+      }
+    }
+  });
+
+  test('answers HEAD with the headers of GET and no body', async () => {
+    const { send } = await open({ clock: 1e12, frozen: true });
+    for (const { path } of ENDPOINTS.filter((it) => it.method === 'get' && !/\{/.test(it.path))) {
+      const head = await send('HEAD', `/__mock${path}`);
+      expect([path, head.text, head.headers['cache-control']]).toEqual([path, '', 'no-store']);
+      if (path.endsWith('/stream')) continue;
+      const { status, headers } = await send('GET', `/__mock${path}`);
+      const { date: _, ...others } = headers;
+      expect(head).toMatchObject({ status, headers: others });
+    }
+  });
+
+  test('accepts only JSON in UTF-8', async () => {
+    const { send, control } = await open();
+    const before = (await control('GET state')).text;
+    for (const { method, path } of ENDPOINTS.filter(({ body }) => body !== undefined)) {
+      for (const [status, sent] of UNREADABLE) {
+        const target = `/__mock${path.replace('{id}', '1')}`;
+        const reply = await send(method.toUpperCase(), target, sent);
+        expect(reply, target).toMatchObject({ status, json: { status } });
+      }
+    }
+    expect((await control('GET state')).text).toBe(before);
+  });
+
+  test('refuses a form even where it takes no body, a large body, and a malformed path', async () => {
+    const { send, control } = await open();
+    const form = { body: 'x', headers: { 'Content-Type': 'text/plain' } };
+    expect(await send('POST', '/__mock/reset', form)).toMatchObject({ status: 415 });
+    const body = { name: 'x'.repeat(1024 ** 2), categoryId: 1 };
+    const tooLarge = { status: 413, json: { code: 'body_too_large' } };
+    expect(await control('POST animals', body)).toMatchObject(tooLarge);
+    const error = { code: 'invalid_input', message: expect.stringContaining('percent-encoding') };
+    expect(await send('GET', '/__mock/animals/%')).toMatchObject({ status: 400, json: error });
+  });
+
+  test.each([
+    '/nothing',
+    '/dashboard/nothing',
+    '/dashboard/..%2findex.html',
+    '/animals/1/2',
+    '/%',
+    '/State',
+    '/%2e%2e',
+  ])('answers %s with 404', async (path) => {
+    const { send } = await open();
+    for (const mount of ['/__mock', '/~a/__mock']) {
+      const message = `the control API has no ${mount}${path}; ${mount}/openapi.json lists its endpoints`;
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        expect(await send(method, mount + path)).toMatchObject({
+          status: 404,
+          json: { code: 'route_not_found', message },
+          headers: { 'cache-control': 'no-store' },
+        });
+      }
+    }
+  });
+
+  test('never has CORS headers', async () => {
+    const { send } = await open();
+    const headers = { Origin: 'http://evil.example', 'Access-Control-Request-Method': 'PUT' };
+    for (const path of [
+      '/__mock/state',
+      '/__mock/nothing',
+      '/__mock/health',
+      '/~%E0%A4%A/__mock/state',
+    ]) {
+      for (const method of ['OPTIONS', 'GET']) {
+        const reply = await send(method, path, { headers });
+        expect(Object.keys(reply.headers).join()).not.toContain('access-control');
+      }
+    }
+  });
+
+  test.each(['GET', 'HEAD'])('guards everything but %s health', async (method) => {
+    const { send } = await open();
+    const headers = { Host: 'evil.example', Origin: 'null', 'Sec-Fetch-Site': 'cross-site' };
+    for (const mount of ['/__mock', '/~a/__mock']) {
+      expect((await send(method, `${mount}/health`, { headers })).status).toBe(200);
+      for (const path of ['/state', '/nothing', '/health/state', '/healthy', '/Health']) {
+        expect((await send(method, mount + path, { headers })).status).toBe(403);
+      }
+    }
+  });
+});

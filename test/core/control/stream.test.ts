@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { createServer, get, IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openStream } from '../../../src/core/control/journal/exchange-stream.ts';
+import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
+import { StorageError } from '../../../src/core/sandbox/storage.ts';
+import { callOf, requestOf } from '../../helpers/call.ts';
+import { useFakeTimers } from '../../helpers/fake-timers.ts';
+import { listen } from '../../helpers/host.ts';
+import { createSandboxes } from '../../helpers/sandboxes.ts';
+
+/** Sends requests to a sandbox, which it refuses for want of a key. */
+function record(sandbox: Sandbox, count: number, target = '/v1/pets'): void {
+  const request = requestOf({ ...callOf('listPets'), path: target });
+  for (let left = count; left > 0; left -= 1) void sandbox.handle(request);
+}
+
+/** The numbers in a stream that a pattern finds. */
+const numbersIn = (text: string, pattern: RegExp) =>
+  [...text.matchAll(pattern)].map(([, number]) => Number(number));
+
+const SENT = /^id: (\d+)\nevent: exchange\ndata: .*\n\n/gm;
+const DROPPED = /^event: dropped\ndata: \{"count":(\d+)\}\n\n/gm;
+
+/** A stream of a sandbox, in simulated time. */
+async function streamOf(sandbox: Sandbox = createSandboxes().default, after?: number) {
+  useFakeTimers();
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  let written = '';
+  vi.spyOn(response, 'write').mockImplementation((chunk) => {
+    written += String(chunk);
+    return true;
+  });
+  await openStream(response, sandbox, {}, after);
+  onTestFinished(() => {
+    response.emit('close');
+  });
+  return { sandbox, response, written: () => written };
+}
+
+test('a client that reads slowly is told what the journal has dropped, and gets the rest', async () => {
+  const sandbox = createSandboxes({ journal: 1_000 }).default;
+  const responses: ServerResponse[] = [];
+  const server = createServer((_request, response) => {
+    responses.push(response);
+    void openStream(response, sandbox, {}, 0);
+  });
+  const port = await listen(server);
+  onTestFinished(() => void server.close());
+  const [reply]: IncomingMessage[] = await once(get({ port }), 'response'); // it is not read yet
+  const [response] = responses;
+  for (let round = 0; round < 40; round += 1) {
+    record(sandbox, 300, `/v1/pets?${'x'.repeat(2000)}`);
+    await setTimeout(10);
+    expect(response?.writableLength).toBeLessThan(3 * 2 ** 20);
+  }
+  const { number } = await sandbox.journal.size();
+  let text = '';
+  for await (const chunk of reply?.setEncoding('utf8') ?? []) {
+    text += chunk;
+    if (text.endsWith('\n\n') && text.includes(`id: ${number}\n`)) break;
+  }
+  const dropped = numbersIn(text, DROPPED).reduce((sum, count) => sum + count, 0);
+  const sent = numbersIn(text, SENT);
+  expect(sent).toEqual([...sent].sort((a, b) => a - b));
+  expect([dropped > 0, sent.length + dropped]).toEqual([true, number]);
+});
+
+test('a stream that goes on says how many exchanges the journal has dropped meanwhile', async () => {
+  const sandbox = createSandboxes({ journal: 10 }).default;
+  record(sandbox, 30);
+  const { written } = await streamOf(sandbox, 5);
+  const sent = numbersIn(written(), SENT);
+  expect([numbersIn(written(), DROPPED), sent[0], sent.at(-1)]).toEqual([[15], 21, 30]);
+});
+
+test('a stream counts what the journal drops while it reads', async () => {
+  const { sandbox, written } = await streamOf(createSandboxes({ journal: 10 }).default);
+  const { journal } = sandbox;
+  const find = journal.find.bind(journal);
+  vi.spyOn(journal, 'find').mockImplementationOnce((number) => {
+    record(sandbox, 5);
+    return find(number);
+  });
+  record(sandbox, 10);
+  await vi.advanceTimersByTimeAsync(500);
+  expect([numbersIn(written(), DROPPED), numbersIn(written(), SENT).at(0)]).toEqual([[5], 6]);
+  expect(numbersIn(written(), SENT)).toHaveLength(10);
+});
+
+test('a stream goes on when its journal can be read again', async () => {
+  const { sandbox, written } = await streamOf();
+  const { journal } = sandbox;
+  const find = journal.find.bind(journal);
+  vi.spyOn(journal, 'find').mockImplementation(async (number) => {
+    if (vi.mocked(journal.find).mock.calls.length === 2) throw new StorageError('Redis is away');
+    return find(number);
+  });
+  record(sandbox, 3);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(numbersIn(written(), SENT)).toEqual([]);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(numbersIn(written(), SENT)).toEqual([1, 2, 3]);
+});
+
+test('a stream ends at once if its journal cannot be read', async () => {
+  const sandbox = createSandboxes().default;
+  vi.spyOn(sandbox.journal, 'size').mockRejectedValue(new StorageError('Redis is away'));
+  const { response } = await streamOf(sandbox);
+  expect(response.writableEnded).toBe(true);
+});
+
+test('an idle stream sends a comment every 15 s until it closes', async () => {
+  const { response, written } = await streamOf();
+  vi.advanceTimersByTime(15_000);
+  expect(written()).toBe(':\n\n:\n\n');
+  response.emit('close');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a stream of a deleted sandbox gets its last exchanges, and nothing from a new one with its name', async () => {
+  const sandboxes = createSandboxes();
+  const { written } = await streamOf(sandboxes.getOrCreate('a'));
+  record(sandboxes.getOrCreate('a'), 1);
+  await sandboxes.remove('a');
+  record(sandboxes.getOrCreate('a'), 2);
+  await vi.advanceTimersByTimeAsync(250);
+  expect([numbersIn(written(), SENT), vi.getTimerCount()]).toEqual([[1], 0]);
+});

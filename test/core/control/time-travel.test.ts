@@ -1,0 +1,273 @@
+import { expect, test } from 'vitest';
+import type { Alternative } from '../../../src/core/control/journal/time-travel-endpoints.ts';
+import { type Client, describeServer, type RequestParts } from '../../helpers/wire.ts';
+
+const NEW_YEAR = '2030-01-01T00:00:00.000Z';
+const FROZEN = { clock: Date.parse(NEW_YEAR), frozen: true };
+
+/** Calls the control API, which must do it. Returns the JSON of its reply. */
+async function control(client: Client, call: string, body?: object) {
+  const { status, json, text } = await client.control(call, body);
+  if (status >= 400) throw new Error(`${call}: ${text}`);
+  return Object(json);
+}
+
+async function statusOf({ send }: Client, method: string, path: string, sent?: RequestParts) {
+  return (await send(method, `/v1${path}`, sent)).status;
+}
+
+/** The options that would have changed the reply of an exchange, with their statuses. */
+async function alternativesOf(client: Client, number: number): Promise<Record<string, unknown>> {
+  const list: Alternative[] = await control(client, `GET requests/${number}/alternatives`);
+  return Object.fromEntries(
+    list.map(({ assumption, option, status }) => [`${assumption}=${option}`, status]),
+  );
+}
+
+/** A reply without what depends on the time or says how the mock came to it. */
+function shown({ headers, ...reply }: { readonly headers: Readonly<Record<string, string>> }) {
+  const { date, 'mock-basis': basis, ...others } = headers;
+  return { ...reply, others };
+}
+
+describeServer('time travel in the control API', (open) => {
+  test('rewinds the clock and the counters of rules too, but not the journal', async () => {
+    const client = await open(FROZEN);
+    const scenario = { rules: [{ on: 'getPet', calls: 1, reply: { status: 503 } }] };
+    await control(client, 'PUT scenario', { scenario });
+    expect(await statusOf(client, 'GET', '/pets/1')).toBe(503);
+    await control(client, 'POST clock/advance', { by: 'P30D' });
+    expect(await statusOf(client, 'GET', '/pets/1')).toBe(200);
+    await control(client, 'POST requests/1/rewind');
+    expect(await control(client, 'GET status')).toMatchObject({
+      clock: { now: NEW_YEAR },
+      latestExchange: 2,
+    });
+    expect(await statusOf(client, 'GET', '/pets/1')).toBe(503);
+    await control(client, 'POST requests/1/rewind', { to: 'after' });
+    expect(await statusOf(client, 'GET', '/pets/1')).toBe(200);
+    const { edits } = await control(client, 'GET requests?edits=true');
+    expect(edits.at(-1)).toMatchObject({ what: 'rewound to after call 1', after: 3 });
+  });
+
+  test('undoes one change after another, but nothing before a reset', async () => {
+    const client = await open();
+    const start = await control(client, 'GET state');
+    const nothing = { status: 409, json: { code: 'nothing_to_undo' } };
+    expect(await client.control('POST undo')).toMatchObject(nothing);
+    await control(client, 'DELETE animals/5');
+    await client.send('DELETE', '/v1/store/orders/1');
+    await control(client, 'PATCH assumptions', { 'unknown-pet': '400' });
+    await client.send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } });
+    await client.send('GET', '/v1/pets');
+    for (const id of [65, 5]) {
+      expect(await control(client, 'POST undo')).toMatchObject({ laterCalls: 1 });
+      expect(await statusOf(client, 'GET', `/pets/${id}`)).toBe(id === 5 ? 200 : 404);
+    }
+    expect(await control(client, 'GET state')).toEqual(start);
+    const { edits } = await control(client, 'GET requests?edits=true');
+    expect(edits).toMatchObject([
+      { what: 'removed animal 5', after: 0, isUndone: true },
+      { after: 1, isUndone: true },
+      { what: expect.stringMatching(/^undid: /), after: 3, isUndone: true },
+      { what: 'undid: removed animal 5', after: 4, isUndone: true },
+    ]);
+    await control(client, 'DELETE animals/5');
+    await control(client, 'POST reset');
+    expect(await control(client, 'POST undo')).toEqual({ what: 'reset', laterCalls: 0 });
+    expect(await client.control('POST undo')).toMatchObject(nothing);
+  });
+
+  test('asks again under each other option, in the same state and at the same instant', async () => {
+    const client = await open({ clock: Date.parse('2030-12-04T00:00:00Z') });
+    await client.send('DELETE', '/v1/store/orders/1');
+    await client.send('DELETE', '/v1/store/orders/1');
+    await client.send('GET', '/v1/pets/1');
+    await control(client, 'POST clock/advance', { by: 'P30D' });
+    await client.send('GET', '/v1/pets/1');
+    await control(client, 'PUT state', {});
+    await control(client, 'PUT clock', { real: true });
+    const cancelled = await control(client, 'GET requests/2/alternatives');
+    const [first] = cancelled;
+    expect(first).toMatchObject({
+      assumption: 'cancel-again',
+      meaning: expect.any(String),
+      basis: 'assumed',
+      by: [`cancel-again=${first.option}`],
+    });
+    expect(await alternativesOf(client, 2)).toMatchObject({
+      'cancel-again=404': 404,
+      'cancel-again=204': 204,
+    });
+    const { status, reply: got } = await control(client, 'GET requests/2');
+    expect(status).toBe(409);
+    expect(await alternativesOf(client, 3)).not.toHaveProperty('after-sunset=410');
+    expect(await alternativesOf(client, 4)).toMatchObject({ 'after-sunset=410': 410 });
+
+    // Each of them is what the same call gets under that option, and no other reply.
+    for (const { assumption, option, status: expected, body } of cancelled) {
+      await control(client, 'POST requests/2/rewind');
+      await control(client, 'PATCH assumptions', { [assumption]: option });
+      const { number } = await control(client, 'POST requests/2/replay');
+      const again = await control(client, `GET requests/${number}`);
+      expect(again).toMatchObject({ replays: 2, status: expected, reply: body ? { body } : {} });
+      expect(shown({ ...again.reply, status: again.status })).not.toEqual(
+        shown({ ...got, status }),
+      );
+    }
+  });
+
+  test('asks again about a reply whose body was dropped', async () => {
+    const client = await open();
+    await control(client, 'PUT scenario', { scenario: { generate: { animals: 8_000 } } });
+    await client.send('GET', '/v1/inventory');
+    expect(await control(client, 'GET requests/1')).toMatchObject({ reply: { cut: true } });
+    expect(await alternativesOf(client, 1)).toMatchObject({ 'json-charset=utf-8': 200 });
+  });
+
+  test('replays the exact bytes with the same key, and marks the new exchange', async () => {
+    const client = await open({ keys: { valid: ['demo-key', 'second-key'] } });
+    const body = Buffer.from('{ "name":\t"Zoë",\n"categoryId": 9007199254740993 }');
+    await client.send('POST', '/v1/pets', { body, key: 'second-key' });
+    await client.send('GET', '/v1/pets/65', { key: 'wrong-key' });
+    expect(await control(client, 'POST requests/1/replay')).toEqual({ number: 3 });
+    expect(await control(client, 'POST requests/2/replay')).toEqual({ number: 4 });
+    const { exchanges } = await control(client, 'GET requests');
+    expect(exchanges.map((it: { status: number }) => it.status)).toEqual([201, 401, 201, 401]);
+    expect(exchanges[2]).toMatchObject({ replays: 1, key: 'seco…', reply: { body: { id: 66 } } });
+    const { log } = await control(client, 'GET requests.har');
+    expect(log.entries[2].request.postData.text).toBe(body.toString());
+    expect(exchanges[2].request).toEqual(exchanges[0].request);
+  });
+
+  test('replays no call that was refused before it reached an operation', async () => {
+    const client = await open({ sandboxRequired: true });
+    expect(await statusOf(client, 'DELETE', '/store/orders/1')).toBe(400);
+    const refused = await client.control('POST requests/1/replay');
+    expect(refused).toMatchObject({ status: 409, json: { code: 'not_replayable' } });
+    expect(await alternativesOf(client, 1)).toEqual({});
+    expect(await control(client, 'GET orders/1')).toMatchObject({ status: 'pending' });
+  });
+
+  test('replays a call whose reply is held back, and holds nothing', async () => {
+    const client = await open();
+    await control(client, 'POST holds', { on: 'getPet', hold: 'late' });
+    const held = client.send('GET', '/v1/pets/1');
+    await control(client, 'POST requests/count', { atLeast: 1 });
+    expect(await control(client, 'POST requests/1/replay')).toEqual({ number: 2 });
+    expect(await control(client, 'GET requests/2')).toMatchObject({ hold: { ended: 'left' } });
+    const { released, held: left } = await control(client, 'POST holds/release', {});
+    expect([released.length, left, (await held).status]).toEqual([1, 0, 200]);
+  });
+
+  test('asks again with the preference of the request', async () => {
+    const client = await open();
+    const before = await control(client, 'GET state');
+    await client.send('DELETE', '/v1/store/orders/1', { headers: { Prefer: 'code=409' } });
+    const statuses = Object.values(await alternativesOf(client, 1));
+    expect(statuses.filter((status) => status !== 409)).toEqual([]);
+    await control(client, 'POST requests/1/replay');
+    expect(await control(client, 'GET requests/2')).toMatchObject({ status: 409, replays: 1 });
+    expect(await control(client, 'GET state')).toEqual(before);
+  });
+
+  test.each<[string, string, RequestParts?]>([
+    ['DELETE', '/store/orders/2'],
+    ['GET', '/pets/99'],
+    ['GET', '/pets/abc', { key: 'wrong-key' }],
+    ['HEAD', '/pets/1'],
+    ['GET', '/pets?status=sold&limit=2'],
+    ['GET', '/inventory', { headers: { Prefer: 'scenario=outage' } }],
+    [
+      'DELETE',
+      '/store/orders/1',
+      { headers: { Prefer: 'scenario=conflict-without-body, code=409' } },
+    ],
+    ['POST', '/pets', { body: { name: 1 } }],
+    ['POST', '/pets', { body: { name: 'Rex', categoryId: 9007199254740993n } }],
+  ])('writes a rule that gives %s %s the same reply', async (method, path, sent = {}) => {
+    const client = await open({ ...FROZEN, assume: { 'conflict-body': 'empty' } });
+    const first = await client.send(method, `/v1${path}`, sent);
+    const { text } = await client.control('GET requests/1/rule');
+    await control(client, 'POST requests/1/rewind');
+    await control(client, 'PUT scenario', { text });
+    const again = await client.send(method, `/v1${path}`, { ...sent, headers: {} });
+    const { 'preference-applied': _, ...headers } = first.headers;
+    const basis = 'forced;by="request#1"';
+    expect(again).toEqual({ ...first, headers: { ...headers, 'mock-basis': basis } });
+  });
+
+  test.each([
+    'reset',
+    'truncate',
+    'malformed-json',
+    'html',
+    { kind: 'slow-body', chunks: 3, over: 9 },
+  ])('writes a rule with the fault %o', async (fault) => {
+    const client = await open(FROZEN);
+    const rule = { on: 'cancelOrder', where: { orderId: 2 }, fault };
+    await control(client, 'PUT scenario', { scenario: { rules: [{ ...rule, delay: 1 }] } });
+    await client.send('DELETE', '/v1/store/orders/2').catch(() => {});
+    const { text } = await client.control('GET requests/1/rule');
+    await control(client, 'PUT scenario', { text });
+    await client.send('DELETE', '/v1/store/orders/2').catch(() => {});
+    const [first, second] = (await control(client, 'GET requests')).exchanges;
+    expect({ ...second, number: 1, by: first.by, why: first.why }).toEqual({
+      ...first,
+      duration: expect.any(Number),
+      findings: expect.any(Array),
+    });
+  });
+
+  test('keeps bodies of 256 KiB, and 16 MiB of a sandbox, the newest first', async () => {
+    const client = await open();
+    const create = (length: number) =>
+      client.send('POST', '/v1/pets', { body: { name: 'x'.repeat(length), categoryId: 1 } });
+    await create(256 * 1024);
+    expect(await control(client, 'GET requests/1')).toMatchObject({
+      status: 201,
+      request: { cut: true, size: expect.any(Number) },
+      reply: { cut: true },
+    });
+    for (const call of ['POST requests/1/replay', 'GET requests/1/alternatives']) {
+      const { status, json } = await client.control(call);
+      expect([status, json]).toMatchObject([409, { code: 'body_dropped' }]);
+    }
+    // A request and its reply are 400 KB: the latest 41 are 16 MiB.
+    for (let count = 0; count < 50; count += 1) await create(200_000);
+    const { exchanges } = await control(client, 'GET requests');
+    const kept = exchanges.map((it: { request: { cut?: boolean } }) => !it.request.cut);
+    expect(kept.indexOf(true)).toBe(exchanges.length - 41);
+    expect(kept.slice(kept.indexOf(true))).not.toContain(false);
+    expect((await client.control('POST requests/51/replay')).status).toBe(200);
+    // The states stay.
+    expect((await client.control('POST requests/1/rewind')).status).toBe(204);
+  });
+
+  test.each(['POST snapshots/full/restore', 'POST undo'])(
+    'forgets states once edits wrote 500,000 records since, %s too, but never the latest edit',
+    async (back) => {
+      const client = await open();
+      const generate = { animals: 20_000, orders: 0 };
+      await control(client, 'PUT scenario', { scenario: { generate } });
+      await control(client, 'POST snapshots', { name: 'full' });
+      const { status } = await client.send('DELETE', '/v1/store/orders/1');
+      expect(status).toBe(404);
+      const edit = async (): Promise<void> => {
+        await control(client, 'PUT state', {});
+        await control(client, back);
+      };
+      for (let count = 0; count < 6; count += 1) await edit();
+      expect((await client.control('GET requests/1/state')).status).toBe(200);
+      for (let count = 0; count < 10; count += 1) await edit();
+      const forgotten = await client.control('POST requests/1/rewind');
+      expect(forgotten).toMatchObject({
+        status: 404,
+        json: { message: expect.stringContaining('no longer kept') },
+      });
+      expect((await client.control('GET requests/1')).status).toBe(200);
+      await control(client, 'PUT state', {});
+      expect(await control(client, 'POST undo')).toMatchObject({ laterCalls: 0 });
+    },
+  );
+});

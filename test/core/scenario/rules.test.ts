@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { OperationId } from '../../../src/core/contract/operations.ts';
+import {
+  createRuleBook,
+  matchRules,
+  NO_COUNTS,
+  type RuleMatch,
+} from '../../../src/core/scenario/rules.ts';
+import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
+import type { Call } from '../../../src/core/service/input.ts';
+import { callOf } from '../../helpers/call.ts';
+
+/** Members of rules; each resets calls of `getPet` unless it says otherwise. */
+type Rules = readonly object[];
+
+const call = (operation: OperationId = 'getPet', members: Partial<Call> = {}): Call => ({
+  ...callOf(operation),
+  pathId: '1',
+  authorization: 'Bearer demo-key',
+  ...members,
+});
+
+const createPet = (text: string) => callOf('createPet', Buffer.from(text));
+const updateInventory = (text: string) => callOf('updateInventory', Buffer.from(text));
+
+/** What rules decide about some calls, one after the other. */
+function decisions(rules: Rules, calls: readonly Call[], seed = 1): (RuleMatch | undefined)[] {
+  const whole = rules.map((it) => ({ on: 'getPet', fault: 'reset', ...it }));
+  const reading = readScenario({ rules: whole }, 'test');
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
+  const book = createRuleBook(reading.value.rules);
+  let counts = NO_COUNTS;
+  return calls.map((it) => {
+    const result = matchRules(book, counts, it, seed);
+    ({ counts } = result);
+    return result.match;
+  });
+}
+
+/** The numbers of the rules that decide some calls; undefined if none does. */
+function deciders(rules: Rules, calls: readonly Call[]): (number | undefined)[] {
+  return decisions(rules, calls).map((it) => it && Number(it.by.split('#')[1]));
+}
+
+const times = (count: number): Call[] => Array.from({ length: count }, () => call());
+
+describe('rules', () => {
+  test('decide the calls in `calls`, counted from 1', () => {
+    expect(deciders([{ calls: '2,4-' }], times(5))).toEqual([undefined, 1, undefined, 1, 1]);
+  });
+
+  test('count calls that another rule decides', () => {
+    expect(deciders([{ calls: 1 }, { calls: 2 }], times(3))).toEqual([1, 2, undefined]);
+  });
+
+  test('count only calls that match `where`', () => {
+    const rules = [{ where: { petId: 2 }, calls: 1 }];
+    const other = call('getPet', { pathId: '2' });
+    const expected = [undefined, undefined, 1, undefined];
+    expect(deciders(rules, [call(), call(), other, other])).toEqual(expected);
+  });
+
+  // biome-ignore format: a row for each
+  test.each<[string, object, Call, boolean]>([
+    ['an id in the path', { petId: 1 }, call(), true],
+    ['another id in the path', { petId: 11 }, call(), false],
+    ['an id that a double would round', { petId: 9007199254740993n }, call('getPet', { pathId: '9007199254740993' }), true],
+    ['a query parameter', { limit: 20 }, call('listPets', { query: [['limit', '20']] }), true],
+    ['null for an absent parameter', { limit: null }, call('listPets'), true],
+    ['a body field', { name: 'Rex' }, createPet('{"name":"Rex"}'), true],
+    ['a body field of another type', { quantity: 3 }, updateInventory('{"quantity":"3"}'), false],
+    ['a body field whose exact value differs', { categoryId: 9007199254740993n }, createPet('{"categoryId":9007199254740992}'), false],
+    ['a body that is not JSON', { name: 'Rex' }, createPet('{"name":'), false],
+    ['a header', { headers: { 'User-Agent': 'curl' } }, call('getPet', { headers: { 'user-agent': 'curl' } }), true],
+    ['a key', { key: 'demo-key' }, call(), true],
+    ['only one of two conditions', { petId: 1, key: 'other' }, call(), false],
+  ])('compare %s', (_what, where, it, expected) => {
+    expect(deciders([{ on: it.operation, where }], [it])).toEqual([expected ? 1 : undefined]);
+  });
+
+  test('draw chance and delay only from the seed and the call count', () => {
+    const chancy = { chance: 0.3, delay: { median: 100, sigma: 0.5 } };
+    const delays = (seed: number) => decisions([chancy], times(50), seed).map((it) => it?.delay);
+    expect(delays(1)).toEqual(delays(1));
+    expect(delays(1)).not.toEqual(delays(2));
+  });
+});

@@ -1,0 +1,144 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { validateFile } from '../../../src/cli/commands/validate.ts';
+import { loadForRequest, loadScenarios } from '../../../src/core/scenario/load-scenario.ts';
+import { ScenarioError } from '../../../src/core/scenario/sandbox-start.ts';
+import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
+import { parseDuration } from '../../../src/core/scenario/settings-shapes.ts';
+import { formatProblem } from '../../../src/core/words.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
+
+const folder = temporaryFolder();
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+async function names(...values: string[]): Promise<readonly string[]> {
+  return (await loadScenarios(values)).map(({ name }) => name);
+}
+
+async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
+  const error: unknown = await loading.catch((reason: unknown) => reason);
+  if (!(error instanceof ScenarioError)) throw new Error(`Not refused: ${error}`);
+  return error.problems.map((problem) => formatProblem(problem).replaceAll(folder, 'FOLDER'));
+}
+
+const EXPECTED = 'expected a scenario file (.yaml, .yml or .json), or the name of a shipped one';
+
+describe('scenarios are loaded in ascending precedence', () => {
+  test('in the order of their names', async () => {
+    const mine = write('mine.json', '{ "description": "Mine." }');
+    expect(await names('slow', mine, 'flaky')).toEqual(['slow', 'mine', 'flaky']);
+  });
+
+  test('extended scenarios first, by name or by a path relative to the file', async () => {
+    write('deep/base.yml', 'extends: no-orders');
+    const top = write('top.yaml', 'extends: [slow, deep/base.yml]');
+    expect(await names(top)).toEqual(['slow', 'no-orders', 'base', 'top']);
+  });
+
+  test('a scenario that is extended first and named later, at the later position', async () => {
+    const one = write('one.yaml', 'extends: [slow, two.yaml]');
+    const two = write('two.yaml', 'description: Two.');
+    expect(await names(one, 'slow')).toEqual(['two', 'one', 'slow']);
+    expect(await names(one, relative('', two))).toEqual(['slow', 'one', 'two']);
+  });
+
+  test('under the name of their file, as a header can show it', async () => {
+    const files = ['日本.yaml', 'a "b".yaml', 'büro-1.yaml'].map((name) => write(name, '{}'));
+    expect(await names(...files)).toEqual(['%E6%97%A5%E6%9C%AC', 'a %22b%22', 'b%C3%BCro-1']);
+  });
+
+  test('with their file, and the path of their fixture resolved from it', async () => {
+    const file = write('with-fixture.yaml', 'fixture: store.json');
+    const [scenario] = await loadScenarios([file]);
+    expect(scenario).toMatchObject({ file, fixture: join(folder, 'store.json') });
+  });
+});
+
+describe('scenarios that cannot be loaded are refused', () => {
+  test('a cycle, with every file in it', async () => {
+    write('b.yaml', 'extends: c.yaml');
+    write('c.yaml', 'extends: [slow, a.yaml]');
+    const a = write('a.yaml', 'extends: b.yaml');
+    expect(await refusal(loadScenarios([a]))).toEqual([
+      'FOLDER/c.yaml:1:17: $.extends[1]: expected no cycle of scenarios that extend each other, found FOLDER/a.yaml → FOLDER/b.yaml → FOLDER/c.yaml → FOLDER/a.yaml',
+    ]);
+  });
+
+  test('a misspelt name in a file, with its line and column', async () => {
+    const file = write('extending.yaml', 'description: Mine.\nextends:\n  - outge\n  - other.yaml');
+    expect(await refusal(loadScenarios([file]))).toEqual([
+      `FOLDER/extending.yaml:3:5: $.extends[0]: ${EXPECTED}, found nothing (did you mean outage?)`,
+      `FOLDER/extending.yaml:4:5: $.extends[1]: ${EXPECTED}, found nothing`,
+    ]);
+  });
+
+  test('all problems of all files in one error', async () => {
+    write('broken-base.yaml', 'rules: 1');
+    const one = write('broken-1.yaml', 'extends: broken-base.yaml\nkeys: 1');
+    const two = write('broken-2.json', '{ "extends": "broken-base.yaml", "state": 1 }');
+    expect(await refusal(loadScenarios([one, two]))).toEqual([
+      expect.stringMatching(/^FOLDER\/broken-1\.yaml:2:7: \$\.keys: /),
+      expect.stringMatching(/^FOLDER\/broken-2\.json:1:43: \$\.state: /),
+    ]);
+  });
+});
+
+describe('a request', () => {
+  test('cannot read other files', async () => {
+    const file = write('mine.yaml', 'description: Mine.');
+    expect(await refusal(loadForRequest([file, 'slwo']))).toEqual([
+      expect.stringMatching(/^FOLDER\/mine\.yaml: expected a shipped scenario: after-sunset/),
+      expect.stringMatching(/found "slwo" \(did you mean slow\?\)$/),
+    ]);
+  });
+
+  test('can contain a scenario that extends shipped ones only', async () => {
+    const read = (value: unknown) => {
+      const reading = readScenario(value, 'mine');
+      if (!reading.ok) throw new Error('It was refused.');
+      return loadForRequest([], reading.value);
+    };
+    const scenarios = await read({ extends: ['slow'], fixture: 'default' });
+    expect(scenarios.map(({ name }) => name)).toEqual(['slow', 'mine']);
+    expect(await refusal(read({ extends: '../mine.yaml', fixture: '/etc/passwd' }))).toEqual([
+      expect.stringMatching(/^\$\.scenario\.extends\[0\]: expected a shipped scenario/),
+      '$.scenario.fixture: expected the name of a shipped fixture, found "/etc/passwd"',
+    ]);
+  });
+});
+
+test('a scenario whose records do not fit the store that it starts from is refused', async () => {
+  const state = 'state: { animals: { set: [{ id: 999, categoryId: 1 }] } }';
+  const order = 'state: { orders: { set: [{ id: 1, petId: 999 }] } }';
+  for (const [text, problem] of [
+    // Without its own fixture it starts from the default one.
+    [state, /:1:27: \$\.state\.animals\.set\[0\]\.name: expected a string, found nothing$/],
+    [`fixture: default\n${state}`, /:2:27: .*found nothing$/],
+    [order, /petId: expected the id of an animal, found 999, which no animal has$/],
+    ['fixture: nowhere', /^nowhere: expected a fixture file, or .* default; found nothing$/],
+  ] as const) {
+    expect((await validateFile(write('unfit.yaml', text))).map(formatProblem)).toEqual([
+      expect.stringMatching(problem),
+    ]);
+  }
+});
+
+test('a duration is an ISO 8601 one of weeks to seconds', () => {
+  for (const [text, milliseconds] of [
+    ['PT10M', 600_000],
+    ['P30D', 2_592_000_000],
+    ['P1DT1H1M1.5S', 90_061_500],
+    ['P2W', 1_209_600_000],
+    ['PT0S', 0],
+    ...['P', 'PT', 'P1DT', 'P1Y', 'P1M', '10 minutes', '-PT1S'].map((it) => [it] as const),
+  ] as const) {
+    expect([text, parseDuration(text)]).toEqual([text, milliseconds]);
+  }
+});

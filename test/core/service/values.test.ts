@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { chooseOptions } from '../../../src/core/contract/assumption-table.ts';
+import { updateInventory } from '../../../src/core/service/inventory.ts';
+import { cancelOrder } from '../../../src/core/service/orders.ts';
+import { representationFor } from '../../../src/core/service/reply.ts';
+import { RECORD_SHAPES } from '../../../src/core/shape/record-shapes.ts';
+import { readAs } from '../../../src/core/shape/shapes.ts';
+import { createStore } from '../../../src/core/store/store.ts';
+import { callOf } from '../../helpers/call.ts';
+import { serviceStateWith } from '../../helpers/service-state.ts';
+import { describeBothWays, fixtureFile } from '../../helpers/wire.ts';
+
+/** 2^53+1, which a double rounds, and both ends of an int64. */
+const EXACT = ['9007199254740993', '9223372036854775807', '-9223372036854775808'];
+
+/** Anything but an int64, as JSON text. */
+const REFUSED = ['9223372036854775808', '-9223372036854775809', '1.5', '"1"'];
+
+const fixtureOf = (id: string) => `{
+  "animals": [{ "id": ${id}, "name": "Rex", "categoryId": ${id}, "status": "available" }],
+  "inventory": [{ "petId": ${id}, "quantity": 4, "status": "available" }],
+  "orders": [{ "id": ${id}, "petId": ${id}, "quantity": 1 }]
+}`;
+
+describeBothWays('an int64', (open) => {
+  test.each(EXACT)('%s is exact in a fixture, a path, a body and every reply', async (id) => {
+    const client = await open({ fixture: fixtureFile(fixtureOf(id)) });
+    const created = await client.send('POST', '/v1/pets', {
+      body: `{"name":"Bo","categoryId":${id}}`,
+    });
+    // The highest one leaves none.
+    const known = id === EXACT[1] ? '"ids_exhausted"' : `"name":"Bo","categoryId":${id}}`;
+    expect(created.text).toContain(known);
+    const animal = `{"id":${id},"name":"Rex","categoryId":${id},"status":"available"}`;
+    for (const [call, status, text, body] of [
+      ['GET /v1/pets?limit=1', 200, `[${animal}]`],
+      [`GET /v1/pets/${id}`, 200, animal],
+      ['GET /v1/inventory', 200, `[{"petId":${id},"quantity":4,"status":"available"}`],
+      [`PATCH /v1/inventory/${id}`, 200, `{"petId":${id},"quantity":7,`, { quantity: 7 }],
+      ['GET /v1/store/orders', 200, `[{"id":${id},"petId":${id},"quantity":1}]`],
+      [`DELETE /v1/store/orders/${id}`, 204, ''],
+    ] as const) {
+      const [method = '', path = ''] = call.split(' ');
+      const reply = await client.send(method, path, { body });
+      expect([call, reply.status, reply.text.slice(0, text.length)]).toEqual([call, status, text]);
+    }
+  });
+
+  test.each(REFUSED)('is not %s, in a path or a body', async (text) => {
+    const client = await open();
+    const segment = encodeURIComponent(text);
+    for (const [method, path, body] of [
+      ['GET', `/v1/pets/${segment}`],
+      ['PATCH', `/v1/inventory/${segment}`, { quantity: 1 }],
+      ['DELETE', `/v1/store/orders/${segment}`],
+      ['POST', '/v1/pets', `{"name":"Rex","categoryId":${text}}`],
+    ] as const) {
+      const { json } = await client.send(method, path, { body });
+      const message = expect.stringMatching(/^(?:petId|orderId|body\.categoryId): expected an int/);
+      expect(json).toEqual({ code: 'invalid_input', message, status: 400 });
+    }
+  });
+
+  test.each([
+    ['next', 507],
+    ['int64', 201],
+  ] as const)('above the highest one, assigned-ids=%s decides the %i', async (option, status) => {
+    const fixture = fixtureFile(fixtureOf('9223372036854775807'));
+    const client = await open({ fixture, assume: { 'assigned-ids': option } });
+    const created = await client.send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } });
+    expect(created.status).toBe(status);
+    expect(created.headers['mock-basis']).toBe(`assumed;by="assigned-ids=${option}"`);
+  });
+});
+
+test('whatever a call does with a quantity, a reader accepts the entry', () => {
+  const quantities = fc.oneof(
+    fc.maxSafeInteger(),
+    fc.constantFrom(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 0, -1, 1),
+  );
+  const property = fc.property(quantities, quantities, (quantity, ordered) => {
+    const store = createStore({
+      animals: [{ id: 1n, name: 'Rex', categoryId: 1n }],
+      inventory: [{ petId: 1n, quantity, status: 'sold' }],
+      orders: [{ id: 1n, petId: 1n, quantity: ordered }],
+    });
+    const state = serviceStateWith(store, 0, {
+      'cancel-restocks': 'yes',
+      'inventory-status': 'follows-quantity',
+      'negative-quantity': 'accept',
+    });
+    const known = {
+      authorization: 'Bearer demo-key',
+      pathId: '1',
+      contentType: 'application/json',
+    };
+    const update = callOf('updateInventory', Buffer.from(`{"quantity":${ordered}}`));
+    for (const { reply, store: after } of [
+      cancelOrder(state, { ...callOf('cancelOrder'), ...known }),
+      updateInventory(state, { ...update, ...known }),
+    ]) {
+      expect([200, 204]).toContain(reply.status);
+      expect(readAs(RECORD_SHAPES.inventory, after.inventory.get(1n)).ok).toBe(true);
+    }
+  });
+  fc.assert(property);
+});
+
+test.each([
+  ['utc-seconds', '2032-12-31T22:30:00Z', '2032-12-31T22:30:00Z'],
+  ['offset', '2032-12-31T22:30:00Z', '2033-01-01T00:30:00+02:00'],
+  ['utc-seconds', '2032-12-31T23:30:00.5+01:00', '2032-12-31T22:30:00Z'],
+  ['utc-millis', '2032-12-31T23:30:00.5+01:00', '2032-12-31T22:30:00.500Z'],
+] as const)('as %s, %s is written as %s', (format, shipDate, written) => {
+  const { order: write } = representationFor({ ...chooseOptions(), 'date-format': format });
+  expect(write({ id: 1n, shipDate })).toBe(`{"id":1,"shipDate":"${written}"}`);
+});
+
+test('the text of an animal is its JSON, whatever its name', () => {
+  const { animal: write } = representationFor(chooseOptions());
+  const unit = fc.oneof(fc.string(), fc.constantFrom('"', '\\', '\n', '\ud800'));
+  fc.assert(
+    fc.property(fc.string({ unit }), (name) => {
+      expect(write({ id: 1n, name, categoryId: 3n })).toBe(
+        JSON.stringify({ id: 1, name, categoryId: 3 }),
+      );
+    }),
+  );
+});

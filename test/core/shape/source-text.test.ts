@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJson } from '../../../src/core/contract/json.ts';
+import { isObject } from '../../../src/core/contract/records.ts';
+import { readYaml } from '../../../src/core/scenario/yaml-text.ts';
+import { object, optional } from '../../../src/core/shape/objects.ts';
+import { choice, list, readAs, type ValuePath } from '../../../src/core/shape/shapes.ts';
+import { type ParsedText, readJson } from '../../../src/core/shape/source-text.ts';
+
+type Parsed = Extract<ParsedText, { ok: true }>;
+
+function parsedText(parsed: ParsedText): Parsed {
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed;
+}
+
+function* partsOf(value: unknown, at: ValuePath = []): Generator<[at: ValuePath, value: unknown]> {
+  yield [at, value];
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* partsOf(item, [...at, index]);
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) yield* partsOf(member, [...at, name]);
+  }
+}
+
+/** The rest of the line from each place. */
+function textsAt(text: string, { locate }: Parsed, places: readonly ValuePath[], ofName = false) {
+  const lines = text.split('\n');
+  const problems = places.map((at) => ({ at, ofName, path: '', expected: '', found: '' }));
+  return locate(problems).map(({ line = 0, column = 0 }) => {
+    return lines[line - 1]?.slice(column - 1) ?? '';
+  });
+}
+
+test('every value of a text has its place, read as JSON or as YAML', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(3), (value, indent) => {
+      const text = JSON.stringify(value, undefined, indent);
+      const parts = [...partsOf(value)];
+      const places = parts.map(([at]) => at);
+      for (const source of [readJson, readYaml].map((read) => parsedText(read('FILE', text)))) {
+        expect(source.value).toEqual(parseJson(text));
+        for (const [index, found] of textsAt(text, source, places).entries()) {
+          const part = parts[index]?.[1];
+          const written = JSON.stringify(part);
+          const start = typeof part === 'object' && part !== null ? written.slice(0, 1) : written;
+          expect(found.startsWith(start)).toBe(true);
+        }
+      }
+    }),
+  );
+});
+
+test('a name has its place too, and what is missing that of its parent', () => {
+  for (const read of [readJson, readYaml]) {
+    const text = '{\n  "a": [{ "b c": 1 }] }';
+    const places = [['a', 0, 'b c'], ['a', 0, 'd', 'e'], ['x']];
+    expect(textsAt(text, parsedText(read('FILE', text)), places, true)).toEqual([
+      '"b c": 1 }] }',
+      '{ "b c": 1 }] }',
+      '{',
+    ]);
+  }
+});
+
+test('numbers that JSON does not have are read as YAML defines them', () => {
+  const { value } = parsedText(readYaml('FILE', '[0x10, +1, 007, .5, 1., "1e3", 1e3, 0.25]'));
+  expect(value).toEqual([16, 1, 7, 0.5, 1, '1e3', 1000, 0.25]);
+});
+
+test('a misfit has a hint, and nobody reads on after one more than a message lists', () => {
+  const pet = object({ status: optional(choice(['available', 'sold']), 'Its status.') });
+  for (const wrong of [{ statis: 'sold' }, { status: 'sould' }]) {
+    const reading = readAs(list(pet), Array(1000).fill(wrong));
+    const found = reading.ok ? [] : reading.problems.map((it) => it.found);
+    const hinted = found.filter((it) => /\(did you mean (?:status|sold)\?\)$/.test(it));
+    expect([found.length, hinted.length]).toEqual([21, 21]);
+  }
+});

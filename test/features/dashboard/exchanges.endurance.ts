@@ -1,0 +1,288 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { expect, test } from 'vitest';
+import { describeDashboard } from '../../helpers/dashboard.ts';
+
+const exchange = (page: Page, number: number) =>
+  page.getByRole('link', { name: `Exchange ${number}`, exact: true });
+
+const opened = (page: Page, number: number) =>
+  page.getByRole('heading', { name: `Exchange ${number}`, exact: true });
+
+/** What a tester does with the calls of a client; each test has its own sandbox. */
+describeDashboard('a tester', (open) => {
+  test('sees a call fail as it happens, and why', async () => {
+    const { page, service } = await open();
+    await page.getByText('No exchanges yet').waitFor();
+    await service('DELETE', '/store/orders/2', { headers: { 'X-Trace': 'one' } });
+    await exchange(page, 1).click();
+    const detail = page.getByRole('article');
+    await detail.getByText('order 2 has shipped', { exact: true }).first().waitFor();
+    const text = await detail.textContent();
+    for (const part of [
+      ...['409', 'documented', 'cancelOrder', 'Bearer demo…', 'order_already_shipped'],
+      'application/json', // of the reply, a header that the mock itself sends
+    ]) {
+      expect(text).toContain(part);
+    }
+    await page.evaluate('navigator.clipboard.writeText = async (text) => { copied = text; }');
+    const copied = async (what: string) => {
+      await detail.getByRole('button', { name: 'More' }).click();
+      await detail.getByRole('button', { name: what }).click();
+      await page.getByText('Copied.').waitFor();
+      return page.evaluate<string>('copied');
+    };
+    expect(await copied('Copy as curl')).toContain(
+      "-X DELETE -H 'Authorization: Bearer demo-key' -H 'x-trace: one' http",
+    );
+    expect(await copied('Copy link')).toBe(page.url());
+  });
+
+  test('sends a request from the start, edits it, and compares both replies', async () => {
+    const { page, press, service } = await open();
+    await press('Send this request');
+    await opened(page, 1).waitFor();
+    await press('More');
+    await press('Edit and send');
+    await page.getByLabel('Method').selectOption('POST');
+    expect(await page.getByLabel('Path').getAttribute('title')).toBe('A path begins with a slash.');
+    await page
+      .getByLabel('Path')
+      .fill((await page.getByLabel('Path').inputValue()).split('?')[0] ?? '');
+    await page.getByLabel('Other headers').fill('Content-Type: application/json');
+    await page
+      .getByLabel('Body', { exact: true })
+      .fill('{"name":"Rex","categoryId":9007199254740993}');
+    await press('Send');
+    await opened(page, 2).waitFor();
+    await page
+      .getByText('Differs from exchange 1 in: request line, request body, status, reply body.')
+      .waitFor();
+    expect((await service('GET', '/pets/65')).text).toContain('9007199254740993');
+    await press('Unpin');
+    await press('Send again');
+    await opened(page, 4).waitFor();
+    await page.getByText('Differs from exchange 2 in: reply body.').waitFor();
+    expect(await page.locator('article').first().locator('mark').textContent()).toContain('66');
+  });
+
+  test('sends a call again with the key that only the server knows', async () => {
+    const { page, service, control, press } = await open();
+    await control('PUT', '/scenario', {
+      body: { scenario: { keys: { valid: ['lost-key'], invalid: [] } } },
+    });
+    await service('GET', '/pets/1', { headers: { Authorization: 'Bearer lost-key' } });
+    await exchange(page, 1).click();
+    // Another client calls the same at the same time: nobody's call is taken for one's own.
+    const others = Array.from({ length: 20 }, () => service('GET', '/pets/1'));
+    await press('Send again');
+    await page.getByText('Same request and same reply as exchange 1.').waitFor();
+    await Promise.all(others);
+    const number = /exchanges\/(\d+)/.exec(page.url())?.[1];
+    expect((await control('GET', `/requests/${number}`)).json).toMatchObject({ replays: 1 });
+    // A connection that broke is no reply either.
+    const rules = [{ on: 'getPet', fault: 'reset' }];
+    await control('PUT', '/scenario', { body: { scenario: { rules } } });
+    await press('Send again');
+    await page.getByText('Differs from exchange').waitFor();
+    await page.getByRole('article').first().getByText('reset').first().waitFor();
+  });
+
+  test('finds by words and fields, is told what a mistyped one should be, and exports the rest', async () => {
+    const { page, service, press } = await open();
+    await service('GET', '/pets/1', { headers: { 'X-Trace': 'abc' } });
+    await service('DELETE', '/store/orders/2');
+    await exchange(page, 2).waitFor();
+    const search = page.getByLabel('Search', { exact: true });
+    await search.fill('metod:GET');
+    await page.getByText('(did you mean method?)').waitFor();
+    expect(await search.getAttribute('aria-invalid')).toBe('true');
+    await exchange(page, 2).waitFor();
+    await search.fill('header:x-trace=ab -method:DELETE');
+    await exchange(page, 2).waitFor({ state: 'detached' });
+    await exchange(page, 1).waitFor();
+    await search.fill('order');
+    await press('4xx');
+    expect(await search.inputValue()).toBe('order status:4xx');
+    await page.getByText('1 exchange match').waitFor();
+    const saved = page.waitForEvent('download');
+    await press('Export HAR');
+    const { log } = JSON.parse(await readFile((await (await saved).path()) ?? '', 'utf8'));
+    expect(log).toMatchObject({ version: '1.2', entries: [{ response: { status: 409 } }] });
+    await press('2xx');
+    expect(await search.inputValue()).toBe('order status:2xx');
+    await page.getByText('No exchanges match').waitFor();
+    await page.reload();
+    expect(await search.inputValue()).toBe('order status:2xx');
+  });
+
+  test('learns why two equal calls differ, and what the real service might say', async () => {
+    const { page, service, control, press } = await open();
+    await service('DELETE', '/store/orders/1');
+    await control('POST', '/clock/advance', { body: { by: 'P30D' } });
+    await service('DELETE', '/store/orders/1');
+    await exchange(page, 2).waitFor();
+    await page.getByText('moved the clock by +30 days, by the control API').first().waitFor();
+    await exchange(page, 2).click();
+    const detail = page.getByRole('article');
+    await detail.getByText('order 1 is already cancelled', { exact: true }).first().waitFor();
+    await press('Choose this cancel-again=204');
+    await page.getByText('cancel-again is 204.').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+    await press('Close');
+    await page
+      .getByText(/cancel-again.*, by the page/)
+      .first()
+      .waitFor();
+    await exchange(page, 1).click();
+    await detail.getByText('Store before and after').click();
+    await detail.getByText('status: pending → cancelled').waitFor();
+    await press('Rewind to before call 1');
+    await page.getByText(/The sandbox is as before call 1\./).waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'pending' });
+    await press('Undo');
+    await page.getByText('Undone: rewound to before call 1.').waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('filters exchanges, and lets the list stay put', async () => {
+    const { page, service, press } = await open('exchanges?search=status:404');
+    const shown = () => page.getByRole('link', { name: /^Exchange \d/ }).count();
+    await service('GET', '/pets/1');
+    await service('GET', '/pets/999');
+    await exchange(page, 2).waitFor();
+    expect(await shown()).toBe(1);
+    await press('Pause');
+    await service('GET', '/pets/998');
+    await press('Show 1 new');
+    await exchange(page, 3).waitFor();
+    await press('Resume');
+    await page.getByLabel('Search', { exact: true }).fill('status:404 998');
+    await exchange(page, 2).waitFor({ state: 'detached' });
+    expect(page.url()).toContain('#/exchanges?search=status%3A404+998');
+    await page.goto(page.url().replace(/\?.*$/, ''));
+    await press('unmatched');
+    await page.getByText('No exchanges match these filters.').waitFor();
+    await service('GET', '/nowhere');
+    await exchange(page, 4).click();
+    await opened(page, 4).waitFor();
+    const top = () =>
+      page.evaluate<number>('document.querySelector("tr.opened").offsetTop - scrollY');
+    const before = await top();
+    await page.evaluate('document.body.style.paddingBottom = "100vh"');
+    await service('GET', '/nowhere');
+    await exchange(page, 5).waitFor();
+    expect(await top()).toBe(before);
+  });
+
+  test('has all of the latest exchanges after a flood, which does not hold its keys up', async () => {
+    const { page, service } = await open();
+    await page.getByText('No exchanges yet').waitFor();
+    const search = page.getByLabel('Search');
+    await search.focus();
+    await page.evaluate(`addEventListener('keydown', (event) => {
+      requestAnimationFrame(() => requestAnimationFrame(() => {
+        window.longest = Math.max(window.longest ?? 0, performance.now() - event.timeStamp);
+      }));
+    })`);
+    let typing = true;
+    const typed = (async () => {
+      while (typing) await page.keyboard.press('ArrowLeft');
+    })();
+    for (let sent = 0; sent < 1_000; sent += 100) {
+      await Promise.all(Array.from({ length: 100 }, () => service('GET', '/inventory')));
+    }
+    typing = false;
+    await typed;
+    expect(await page.evaluate<number>('window.longest')).toBeLessThan(1_000);
+    await exchange(page, 1_000).waitFor();
+    await page.getByText('1,000 exchanges').waitFor();
+    await expect
+      .poll(() => page.getByRole('link', { name: /^Exchange (?:9[5-9]\d|1000)$/ }).count())
+      .toBe(50);
+  });
+
+  test('walks through the whole journal, also by arrow key', async () => {
+    const { page, service, press } = await open();
+    for (let id = 1; id <= 60; id += 1) {
+      await service('GET', id % 2 ? '/inventory' : '/store/orders');
+      await service('GET', '/pets/999');
+    }
+    await page.reload();
+    await exchange(page, 120).waitFor();
+    await press('Load more');
+    await exchange(page, 21).waitFor();
+    await press('Load more');
+    await exchange(page, 1).waitFor();
+    await exchange(page, 20).click();
+    await opened(page, 20).waitFor();
+    // Each press counts, also while the next page loads.
+    const pressTwice = (key: string) =>
+      page.evaluate(`for (const _ of 'ab') {
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}' }));
+      }`);
+    await pressTwice('ArrowUp');
+    await opened(page, 22).waitFor();
+    await exchange(page, 22).waitFor();
+    await pressTwice('ArrowDown');
+    await opened(page, 20).waitFor();
+    await exchange(page, 20).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await opened(page, 19).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/3?search=status:404`);
+    await opened(page, 3).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/exchanges`);
+    await page.reload();
+    await exchange(page, 120).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/41`);
+    await exchange(page, 41).waitFor();
+    await exchange(page, 42).waitFor();
+    expect(await page.locator('tr.opened').textContent()).toContain('41');
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/777`);
+    await page.getByText(/^There is no exchange "?777"?; exchanges 1 to 120 are left/).waitFor();
+  });
+
+  test('sees that a reply waits, and releases it', async () => {
+    const { page, press, service, control } = await open();
+    await page.getByText('No exchanges yet').waitFor();
+    const rules = [{ on: 'listPets', hold: true, reply: { status: 503 } }];
+    await control('PUT', '/scenario', { body: { scenario: { rules } } });
+    const order: number[] = [];
+    const held = Promise.all(
+      [1, 2].map(async (limit) => {
+        await service('GET', `/pets?limit=${limit}`);
+        order.push(limit);
+      }),
+    );
+    await page.getByRole('link', { name: /limit=2 waits for \d+ seconds?$/ }).waitFor();
+    await press('Release in reverse');
+    await held;
+    expect(order.length).toBe(2);
+    await page.getByText('Released 2 replies. The latest went first.').waitFor();
+    const waiting = service('GET', '/pets');
+    await page.getByRole('link', { name: '1 reply waits' }).click();
+    await page.getByRole('button', { name: 'Release exchange 3' }).first().click();
+    expect((await waiting).status).toBe(503);
+    await page.getByRole('link', { name: '1 reply waits' }).waitFor({ state: 'detached' });
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/3`);
+    await opened(page, 3).waitFor();
+    const release = page.getByRole('button', { name: 'Release exchange 3' }).first();
+    await release.waitFor({ state: 'detached' });
+  });
+
+  test('sees in the title how many calls came while the page was hidden', async () => {
+    const { page, service } = await open();
+    await page.getByText('No exchanges yet').waitFor();
+    const hide = (hidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });
+        document.dispatchEvent(new Event('visibilitychange'));
+      `);
+    await hide(true);
+    await service('GET', '/pets/1');
+    await service('GET', '/pets/2');
+    await expect.poll(() => page.title()).toMatch(/^\(2\) Exchanges · /);
+    await hide(false);
+    await expect.poll(() => page.title()).toMatch(/^Exchanges · /);
+  });
+});

@@ -1,0 +1,169 @@
+import type { Page } from '@playwright/test';
+import { expect, test } from 'vitest';
+import { axeViolations } from '../../helpers/browser.ts';
+import { describeDashboard, type Opened } from '../../helpers/dashboard.ts';
+
+/** Each view, with little in it so that axe-core is fast, and what is there when it is loaded. */
+const VIEWS = [
+  ['exchanges/1', 'Send again'],
+  ['exchanges', 'Exchange 2'],
+  ['exchanges/2?with=1', 'Unpin'],
+  ['exchanges/new?from=1', 'Send'],
+  ['exchanges/rule?from=2', 'Add the rule'],
+  ['scenarios/mine', 'Download YAML'],
+  ['store/animals?limit=75', 'Edit animal 64'],
+  ['store/orders', 'Ship order 1'],
+  ['assumptions?text=cancel', 'Only changed'],
+  ['clock', 'One day forward'],
+  ['coverage/getPet-410', 'Draft a rule'],
+  ['sandboxes', 'Create'],
+  ['sandboxes?of=default,staging', 'Held replies'],
+  ['reference', 'Animals'],
+] as const;
+
+/** The least and the most, and where a rule of the style sheet begins. */
+const WIDTHS = [320, 360, 450, 704, 895, 896, 1024, 1087, 1088, 1440, 1599, 1600, 1920];
+
+const LONG_NAME = 'long'.repeat(16);
+
+describeDashboard('the page', (open) => {
+  async function visited(view: string): Promise<Opened> {
+    const opened = await open(view);
+    await opened.service('GET', '/pets/1');
+    await opened.service('DELETE', '/store/orders/2');
+    const rules = [{ on: 'listPets', reply: { status: 418 } }];
+    for (const name of ['mine', LONG_NAME]) {
+      await opened.control('PUT', `/scenarios/${name}`, { body: { rules } });
+    }
+    return opened;
+  }
+
+  async function show(page: Page, view: string, mark: string): Promise<void> {
+    await page.evaluate(`location.hash = '#/${view}'`);
+    await page
+      .locator(`text="${mark}"`)
+      .or(page.locator(`[aria-label="${mark}"]`))
+      .first()
+      .waitFor();
+    if (view === 'scenarios/mine') {
+      await page.getByRole('textbox', { name: 'Scenario in YAML' }).waitFor();
+    }
+  }
+
+  test.each([
+    ['light', undefined],
+    ['dark', ['color-contrast']], // all that differs
+  ] as const)(
+    'has no violation that axe-core finds, in any view, %s',
+    async (colorScheme, rules) => {
+      const { page } = await visited('exchanges');
+      await page.emulateMedia({ colorScheme });
+      const found: object[] = [];
+      for (const [view, mark] of VIEWS) {
+        await show(page, view, mark);
+        found.push(...(await axeViolations(page, rules)));
+      }
+      expect(found).toEqual([]);
+    },
+  );
+
+  test('fits into every width: nothing scrolls sideways, the header stays, panels can be read', async () => {
+    const { page } = await visited('exchanges');
+    await page.locator('.switcher b').waitFor();
+    await page.evaluate(`document.querySelector('.switcher b').textContent = '${LONG_NAME}'`);
+    const measured = () =>
+      page.evaluate<Record<string, number>>(`(() => {
+        const views = document.querySelector('#views');
+        const widthOf = (of) => Math.round(of.getBoundingClientRect().width);
+        const texts = [...document.querySelectorAll('main :is(td, th, p, h2, button, a)')];
+        const thin = texts.filter((it) => it.checkVisibility() && widthOf(it) < 24
+          && it.textContent.trim().length > 3);
+        return {
+          overflow: document.documentElement.scrollWidth - innerWidth,
+          views: views.scrollWidth - views.clientWidth,
+          header: document.querySelector('header').scrollHeight,
+          panel: Math.min(innerWidth, ...[...document.querySelectorAll('.panel')].map(widthOf)),
+          arrow: Math.max(0, ...[...document.querySelectorAll('.switcher > *')]
+            .map((it) => it.getBoundingClientRect().right - it.parentElement.getBoundingClientRect().right)),
+          beyond: [...document.querySelectorAll('main :is(.panel, .actions) button')]
+            .filter((it) => it.getBoundingClientRect().right > innerWidth).length,
+          thin: thin.length,
+        };
+      })()`);
+    for (const [view, mark] of VIEWS) {
+      await page.setViewportSize({ width: 1920, height: 800 });
+      await show(page, view, mark);
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        const { header = 0, panel = 0, ...beyond } = await measured();
+        expect({ view, width, ...beyond }).toEqual({
+          ...{ view, width, overflow: 0, views: 0, arrow: 0, beyond: 0, thin: 0 },
+        });
+        expect(header).toBeLessThanOrEqual(56);
+        expect(panel).toBeGreaterThanOrEqual(width < 400 ? width - 40 : 360);
+      }
+    }
+  });
+
+  test('works with the keyboard alone', async () => {
+    const { page, service } = await visited('exchanges');
+    await page.getByRole('link', { name: 'Exchange 2' }).waitFor();
+    const { keyboard } = page;
+    const focused = () =>
+      page.evaluate<string>(
+        'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
+      );
+    const tabTo = async (name: string, key = 'Tab') => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        if ((await focused()) === name) return;
+        await keyboard.press(key);
+      }
+      throw new Error(`Tab does not lead to ${name}.`);
+    };
+    await keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to content');
+    await keyboard.press('Enter');
+    await page.locator('#main:focus').waitFor();
+    await tabTo('Exchange 2');
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Exchange 2' }).waitFor();
+    expect(await focused()).toBe('Exchange 2');
+    await keyboard.press('Escape');
+    await page.locator('a[aria-label="Exchange 2"]:focus').waitFor();
+    await keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+    await keyboard.press('Escape');
+    await keyboard.press('/');
+    await page.locator('input[type="search"]:focus').waitFor();
+    await tabTo('Store', 'Shift+Tab');
+    await keyboard.press('Enter');
+    await page.locator('h1:focus', { hasText: 'Store' }).waitFor();
+    await tabTo('Orders');
+    await keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Ship order 1', exact: true }).waitFor();
+    await tabTo('Ship order 1');
+    await keyboard.press('Space');
+    await page.getByText('Order 1 has shipped. Cancelling it now gets 409.').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
+    // The page may announce the change before it shows the new row.
+    await page.getByRole('button', { name: 'Back to pending order 1', exact: true }).waitFor();
+    await tabTo('Back to pending order 1');
+    await keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Ship order 1', exact: true }).waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+    await tabTo('Edit order 1', 'Tab');
+    await keyboard.press('Enter');
+    await page.getByLabel('quantity').waitFor();
+    await page.locator('[name="petId"]:focus').waitFor();
+    await keyboard.press('Escape');
+    await page.locator('[aria-label="Edit order 1"]:focus').waitFor();
+    await keyboard.press('Enter');
+    await page.locator('[name="petId"]:focus').waitFor();
+    await keyboard.press('Tab');
+    await keyboard.press('Control+a');
+    await keyboard.type('7');
+    await keyboard.press('Enter');
+    await page.getByText('Saved order 1.').waitFor();
+    expect((await service('GET', '/store/orders')).text).toContain('"quantity":7');
+  });
+});

@@ -1,0 +1,172 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { writeJson } from '../../../src/core/contract/json.ts';
+import type { ListedExchange } from '../../../src/features/dashboard/state/session.ts';
+import { type RunningCommand, startCommand } from '../../helpers/command.ts';
+import { runProgram } from '../../helpers/program.ts';
+
+// What the page does without showing anything, over a server, with as much of a browser as it needs.
+
+type Page = Awaited<ReturnType<typeof openPage>>;
+
+let page: Page;
+let server: RunningCommand;
+const send = globalThis.fetch;
+
+/** What a client does. */
+function ask(method: string, target: string, body?: object): Promise<Response> {
+  const headers = {
+    Authorization: 'Bearer demo-key',
+    'Content-Type': 'application/json',
+    'X-A': "it's",
+  };
+  const sent = { method, headers, ...(body && { body: writeJson(body) }) };
+  return send(new URL(target, server.url), sent);
+}
+
+async function openPage() {
+  const [drafts, route, requests, tables, scenarios, session] = await Promise.all([
+    import('../../../src/features/dashboard/state/rule-fields.ts'),
+    import('../../../src/features/dashboard/state/route.ts'),
+    import('../../../src/features/dashboard/state/requests.ts'),
+    import('../../../src/features/dashboard/state/records.ts'),
+    import('../../../src/features/dashboard/state/scenarios.ts'),
+    import('../../../src/features/dashboard/state/session.ts'),
+  ]);
+  return { ...drafts, ...route, ...requests, ...tables, ...scenarios, ...session };
+}
+
+beforeAll(async () => {
+  server = await startCommand(['--port', '0', '--log', 'off']);
+  const { origin } = new URL(server.url);
+  const location = { origin, pathname: '/__mock/', hash: '' };
+  const replaceState = (_data: null, _unused: string, hash: string) => {
+    location.hash = hash;
+  };
+  vi.stubGlobal('location', location);
+  vi.stubGlobal('history', { replaceState });
+  vi.stubGlobal('addEventListener', () => {});
+  vi.stubGlobal('sessionStorage', { getItem: () => null });
+  vi.stubGlobal('fetch', (path: string, options: RequestInit) =>
+    send(new URL(path, origin), options),
+  );
+  page = await openPage();
+});
+
+afterAll(() => {
+  vi.unstubAllGlobals();
+  return server.stop();
+});
+
+async function latest(): Promise<ListedExchange> {
+  const query = { order: 'desc', limit: 1 } as const;
+  const { exchanges } = await page.client.call('GET /requests', { query });
+  const [exchange] = exchanges;
+  if (exchange === undefined) throw new Error('no exchange');
+  return exchange;
+}
+
+test('an exchange becomes a rule, which gives the same request the edited reply', async () => {
+  const body = { name: 'Rex', categoryId: 9_007_199_254_740_993n };
+  await ask('POST', '/v1/pets?a=b', body);
+  const { number } = await latest();
+  const yaml = await page.client.text('GET /requests/{number}/rule', { path: { number } });
+  const [group] = page.groupRules((await page.parseScenario(yaml))?.rules ?? []);
+  if (group === undefined) throw new Error('no rule');
+  expect(group.fits).toBe(true);
+  const texts = new Map([
+    ...group.texts,
+    ...([
+      ['where', "name: Rex\ncategoryId: 9007199254740993\nheader x-a: it's"],
+      ['status', '409, 503'],
+      ['body', ''],
+    ] as const),
+  ]);
+  const sentence = page.formatRules(texts);
+  expect(sentence).toBe(
+    "POST /pets with name Rex and categoryId 9007199254740993 and header x-a it's gets 409, then 503, then what it would get.",
+  );
+  const scenario = await page.insertRules(
+    '# Mine.\nrules:\n  # Late.\n  - { on: createPet, delay: 1 }\n',
+    page.parseRules(texts),
+    sentence,
+  );
+  const [sequence, other] = page.groupRules((await page.parseScenario(scenario))?.rules ?? []);
+  expect([sequence?.count, sequence?.fits, other?.count]).toEqual([2, true, 1]);
+  const always = page.parseRules(
+    new Map([
+      ['on', 'createPet'],
+      ['delay', '2'],
+    ]),
+  );
+  const edited = await page.insertRules(scenario, always, 'All.', sequence);
+  expect(edited).toBe(
+    '# Mine.\nrules:\n  # Late.\n  # All.\n  - on: createPet\n    delay: 2\n  - { on: createPet, delay: 1 }\n',
+  );
+  expect(page.findHiddenRules((await page.parseScenario(edited))?.rules ?? [])).toEqual([
+    'Rule 2 never applies: rule 1 takes its calls.',
+  ]);
+  await page.saveScenario('mine', scenario, { turnOn: true, etag: undefined });
+  const near = { ...body, categoryId: 9_007_199_254_740_992n };
+  for (const [sent, status] of [
+    [near, 201],
+    [body, 409],
+    [body, 503],
+    [body, 201],
+  ] as const) {
+    expect((await ask('POST', '/v1/pets', sent)).status).toBe(status);
+  }
+});
+
+test('an exchange becomes a request, which can be copied, and sent and opened', async () => {
+  await ask('DELETE', '/v1/store/orders/2?a=b%20c');
+  const exchange = await latest();
+  expect(page.whyNotCopied(exchange)).toBeUndefined();
+  const request = page.copyRequest(exchange);
+  await runProgram('bash', ['-c', page.formatCurlCommand(request)]);
+  await runProgram(process.execPath, ['--input-type=module', '-e', page.formatFetch(request)]);
+  await page.sendAndOpen(request, exchange.number);
+  expect(page.route.value).toMatchObject({ view: 'exchanges', item: `${exchange.number + 3}` });
+  expect(page.notice.value?.text).toBe('Sent DELETE /v1/store/orders/2?a=b%20c.');
+  await page.sendAgain(exchange);
+  expect(page.route.value.item).toBe(`${exchange.number + 4}`);
+  expect(await latest()).toMatchObject({ status: 409, replays: exchange.number });
+  const { status, request: again } = await latest();
+  expect([status, again.headers['x-a']]).toEqual([409, "it's"]);
+});
+
+test.each([
+  ['GET', '//other.example/v1/pets', undefined],
+  ['POST', '/v1/pets', undefined],
+  ['GET', 'http://other.example/v1/pets', 'The target of the request is not a path.'],
+  ['GET', `/v1/pets?${'a'.repeat(3_000)}`, 'The journal has only the start of the path.'],
+])('%s %.40s is copied as it was sent, or not at all', async (method, target, whyNot) => {
+  const { port, origin } = new URL(server.url);
+  await new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', method, path: target };
+    const sent = request(options, (reply) => reply.resume().on('end', resolve));
+    sent.on('error', reject).end(method === 'POST' ? '@/etc/hostname' : undefined);
+  });
+  const exchange = await latest();
+  expect(page.whyNotCopied(exchange)).toBe(whyNot);
+  const curl = page.formatCurlCommand(page.copyRequest(exchange));
+  if (whyNot === undefined) expect(curl).toContain(` ${origin}${target}`);
+  if (method === 'POST') expect(curl).toContain(" --data-raw '@/etc/hostname'");
+});
+
+test('a place has an address, whose query can be refined', () => {
+  page.go('store', 'a/b', new URLSearchParams({ q: 'x' }));
+  expect(location.hash).toBe('#/store/a%2Fb?q=x');
+  page.refine({ q: '', sort: 'name' });
+  expect(location.hash).toBe('#/store/a%2Fb?sort=name');
+  expect(page.route.value.item).toBe('a/b');
+});
+
+test('a typed value has every digit, and is what the field holds', () => {
+  const values = page.listFields('orders').map((field) => {
+    const text = { id: '9223372036854775807', complete: 'true', quantity: 'two' }[field.name];
+    return [field.name, page.parseValue(field, text ?? '')];
+  });
+  const expected = { id: 2n ** 63n - 1n, complete: true, quantity: 'two', shipDate: '' };
+  expect(Object.fromEntries(values)).toMatchObject(expected);
+});

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { startServer } from '../../../src/server/server.ts';
+import { describeDashboard, openDashboard } from '../../helpers/dashboard.ts';
+import { serverFor } from '../../helpers/deployment.ts';
+
+describeDashboard('the page', (open, browser) => {
+  test('keeps what is typed into its forms and the editor while the server is killed', async () => {
+    const first = await startServer({ port: 0 });
+    const { page, press } = await openDashboard(browser(), first, 'exchanges/new');
+    const base = page.url().split('#')[0];
+    await page.getByLabel('Path').fill('/v1/pets/41');
+    await page.getByLabel('Body').fill('{"name":"Rex"}');
+    await page.goto(`${base}#/exchanges/rule`);
+    await page.getByLabel('Status').fill('409, 503');
+    await page.goto(`${base}#/store/animals`);
+    await press('Edit animal 3');
+    await page.getByRole('form').getByLabel('name').fill('Rex III');
+    await press('Edit animal 4');
+    await page.goto(`${base}#/scenarios`);
+    await press('Edit a copy of slow');
+    const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
+    await editor.press('Control+End');
+    await editor.pressSequentially('# mine');
+    await first.close();
+    await page.getByText('The server does not answer.').first().waitFor();
+    await press('Save');
+    await page.getByText('Saved my-slow').waitFor({ state: 'detached' });
+    await serverFor({ port: Number(new URL(first.url).port) });
+    await page.getByText('The server no longer has this scenario').waitFor();
+    await page.goto(`${base}#/scenarios`);
+    await page.getByText('my-slow: not saved; the server does not have it').waitFor();
+    await page.getByRole('link', { name: 'my-slow', exact: true }).click();
+    await editor.waitFor();
+    await page.reload();
+    await expect.poll(() => editor.inputValue()).toContain('# mine');
+    await press('Save mine again');
+    await page.getByText('Saved my-slow.').waitFor();
+    await page.goto(`${base}#/exchanges/rule`);
+    await page.getByText('gets 409, then 503, then what it would get.').waitFor();
+    await page.goto(`${base}#/exchanges/new`);
+    expect(await page.getByLabel('Path').inputValue()).toBe('/v1/pets/41');
+    expect(await page.getByLabel('Body').inputValue()).toBe('{"name":"Rex"}');
+    await page.goto(`${base}#/store/animals`);
+    await press('Edit animal 3');
+    expect(await page.getByRole('form').getByLabel('name').inputValue()).toBe('Rex III');
+  });
+
+  test('takes no call of another client for its own, and no press for two', async () => {
+    const { page, button, service, control } = await open('exchanges/1');
+    await service('GET', '/pets/1');
+    await button('Send again').waitFor();
+    await page.route('**/replay', async (route) => {
+      const reply = await route.fetch();
+      for (let call = 0; call < 5; call += 1) await service('GET', '/pets/2');
+      await route.fulfill({ response: reply });
+    });
+    await button('Send again').dblclick();
+    await page.getByText('Same request and same reply as exchange 1.').waitFor();
+    await page.getByRole('heading', { name: 'Exchange 2', exact: true }).waitFor();
+    expect((await control('GET', '/requests/2')).json).toMatchObject({ replays: 1 });
+    expect((await control('GET', '/requests?limit=0')).json).toMatchObject({ total: 7 });
+    const reset = page.getByRole('button', { name: 'Reset sandbox' });
+    await reset.press('Enter');
+    await page.keyboard.press('Enter'); // a second press confirms nothing
+    await page.keyboard.press('Escape');
+    expect((await control('GET', '/requests?limit=0')).json).toMatchObject({ total: 7 });
+  });
+
+  test('works at 3 seconds of latency: each press counts once', async () => {
+    const { page, press, service } = await open('clock');
+    await page.route('**/__mock/**', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await route.continue().catch(() => undefined);
+    });
+    await page.evaluate('location.hash = "#/store/orders"');
+    await page.getByRole('button', { name: 'Ship order 1', exact: true }).dblclick();
+    await page.getByText('Order 1 has shipped.').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
+    await press('Undo');
+    await page.getByText('Undone:').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+  });
+
+  test('shows in one page what was changed in another, in every view, and reads no exchange for it', async () => {
+    const { page, control, service } = await open('clock');
+    await page.getByText('real time', { exact: true }).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/assumptions`);
+    await page.locator('#assumption-cancel-again').waitFor();
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(request.url()));
+    for (let call = 0; call < 50; call += 1) await service('GET', '/pets/1');
+    expect(sent.length).toBeLessThan(25);
+    await control('PATCH', '/assumptions', { body: { 'cancel-again': '204' } });
+    await page.locator('#assumption-cancel-again').getByText('changed', { exact: true }).waitFor();
+  });
+
+  test('explains its words to the pointer and to the keyboard', async () => {
+    const { page } = await open('exchanges');
+    const chip = page.getByRole('button', { name: 'unmatched' });
+    const explanation = page.getByText('The call reached no operation');
+    await chip.hover();
+    await explanation.waitFor();
+    await page.getByRole('button', { name: '2xx' }).hover();
+    await explanation.waitFor({ state: 'hidden' });
+    await chip.focus();
+    await explanation.waitFor();
+  });
+});

@@ -1,0 +1,297 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { expect, onTestFinished, test } from 'vitest';
+import { describeDashboard } from '../../helpers/dashboard.ts';
+
+const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Scenario in YAML' });
+
+const edited = (page: Page, text: string) =>
+  expect.poll(() => editorOf(page).inputValue(), { timeout: 60_000 }).toContain(text);
+
+/** What a tester does to the replies of the mock; each test has its own sandbox. */
+describeDashboard('a tester', (open, browser) => {
+  test('turns scenarios on and off, and orders them', async () => {
+    const { page, service } = await open('scenarios');
+    await page.getByRole('checkbox', { name: 'outage' }).click();
+    await page.getByText('Turned on outage.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(503);
+    await page.getByRole('checkbox', { name: 'invalid-keys' }).click();
+    await page.getByRole('button', { name: 'Move invalid-keys up' }).click();
+    await page.getByText('Moved invalid-keys.').waitFor();
+    await page.getByRole('checkbox', { name: 'outage' }).click();
+    await page.getByText('Turned off outage.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(401);
+    await page.getByRole('link', { name: '1 scenario: invalid-keys' }).waitFor();
+    await page.getByRole('button', { name: 'Reset sandbox' }).dblclick();
+    expect((await service('GET', '/pets')).status).toBe(401);
+    await page.getByRole('button', { name: 'Yes, reset' }).click();
+    await page.getByText('Nothing changed', { exact: true }).waitFor();
+    expect((await service('GET', '/pets')).status).toBe(200);
+  });
+
+  test('makes rules of three calls, and hands them to a colleague as a file', async () => {
+    const { page, service, control, press } = await open();
+    await service('GET', '/pets/999', { headers: { 'X-Trace': '1' } });
+    await service('PATCH', '/inventory/1', { body: { quantity: 12 } });
+    await service('DELETE', '/store/orders/2');
+    await page.getByRole('link', { name: 'Exchange 3', exact: true }).waitFor();
+    const makeRule = async (number: number) => {
+      await page.getByRole('link', { name: `Exchange ${number}`, exact: true }).click();
+      await page.getByRole('heading', { name: `Exchange ${number}`, exact: true }).waitFor();
+      await press('More');
+      await press('Make a rule');
+      await page.getByRole('heading', { name: `Make a rule of exchange ${number}` }).waitFor();
+    };
+    await makeRule(1);
+    await page.getByRole('textbox', { name: 'Status' }).fill('410');
+    await page.getByText('GET /pets/{petId} with petId 999 gets 410 with the body below').waitFor();
+    await press('Add the rule');
+    await page.getByText('Added to my-rules: GET /pets/{petId} with petId 999').waitFor();
+    await makeRule(2);
+    await page.getByLabel('Calls', { exact: true }).fill('1');
+    expect(await page.getByLabel('Only for calls').inputValue()).toBe('petId: 1');
+    await page.getByLabel('Headers, one a line').fill('X-Late=yes');
+    await press('Add the rule');
+    await page.locator('textarea:invalid').waitFor();
+    await page.getByLabel('Delay in ms').fill('5');
+    await page.getByLabel('Headers, one a line').fill('X-Late: yes');
+    await press('Add the rule');
+    await page.getByText('Added to my-rules: PATCH /inventory/{petId} with petId 1').waitFor();
+    await makeRule(3);
+    await page.getByLabel('Fault instead').selectOption('reset');
+    await press('Add the rule');
+    await page.getByText('Added to my-rules: DELETE /store/orders/{orderId} with').waitFor();
+    expect((await service('GET', '/pets/999')).status).toBe(410);
+    expect((await service('GET', '/pets/1')).status).toBe(200);
+    const body = { quantity: 13 };
+    const late = await service('PATCH', '/inventory/1', { body });
+    expect(late.headers['x-late']).toBe('yes');
+    expect(late.json).toMatchObject({ quantity: 12 });
+    expect((await service('PATCH', '/inventory/1', { body })).json).toMatchObject(body);
+    await expect(service('DELETE', '/store/orders/2')).rejects.toThrow();
+    await page.getByRole('link', { name: '1 scenario: my-rules' }).click();
+    await page.getByRole('link', { name: 'Edit my-rules' }).click();
+    await editorOf(page).waitFor();
+    const saved = page.waitForEvent('download');
+    await press('Download YAML');
+    const text = await readFile((await (await saved).path()) ?? '', 'utf8');
+    await control('POST', '/reset', { body: { keep: [] } });
+    await control('PUT', '/scenario', { body: { text } });
+    expect((await service('GET', '/pets/999')).status).toBe(410);
+  });
+
+  test('keeps scenarios of their own, which a colleague sees', async () => {
+    const { page, service, press } = await open('scenarios');
+    await page.getByLabel('New scenario').fill('checkout');
+    await press('Create');
+    await editorOf(page).waitFor();
+    await editorOf(page).press('Control+End');
+    await editorOf(page).pressSequentially('  - { on: listPets, reply: { status: 418 } }');
+    await page.getByText('Not saved; this tab keeps it').waitFor();
+    // Nothing typed is lost: not by another view, nor by a reload.
+    await page.getByRole('link', { name: 'Store', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Store' }).waitFor();
+    await page.goBack();
+    await edited(page, '418');
+    await page.reload();
+    await edited(page, '418');
+    await page.getByText('Not saved; this tab keeps it').waitFor();
+    await press('Save and turn on');
+    await page.getByText('Saved checkout. It is on.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(418);
+    await editorOf(page).press('Control+End');
+    await editorOf(page).pressSequentially('\n  - { on: listOrders, reply: { status: 418 } }');
+    await press('Save');
+    await page.getByText('Not saved; this tab keeps it').waitFor({ state: 'detached' });
+    expect((await service('GET', '/store/orders')).status).toBe(418);
+
+    const colleague = await browser().newPage();
+    onTestFinished(() => colleague.close());
+    await colleague.goto(page.url());
+    await edited(colleague, 'listOrders');
+    await colleague.getByRole('checkbox', { name: 'checkout' }).click();
+    await colleague.getByText('Turned off checkout.').waitFor();
+    expect((await service('GET', '/pets')).status).toBe(200);
+    await colleague.getByRole('button', { name: 'Duplicate' }).click();
+    await colleague.getByRole('heading', { name: 'my-checkout' }).waitFor();
+    await colleague.getByRole('button', { name: 'Delete my-checkout' }).click();
+    await colleague.getByRole('button', { name: 'Yes, delete' }).click();
+    await colleague.getByText('Deleted my-checkout.').waitFor();
+    await page.getByRole('checkbox', { name: 'my-checkout' }).waitFor({ state: 'detached' });
+  });
+
+  test('keeps a line of a rule that it cannot read, and a sequence in one form', async () => {
+    const { page, press, control } = await open('exchanges/rule');
+    const conditions = page.getByLabel('Only for calls');
+    for (const field of [conditions, page.getByLabel('Headers, one a line')]) {
+      await field.fill('petId=7');
+      await press('Add the rule');
+      await page.locator('textarea:invalid:focus').waitFor();
+      expect(await field.inputValue()).toBe('petId=7');
+      await field.fill('');
+    }
+    expect((await control('GET', '/scenario')).json).toEqual({ scenarios: [] });
+    await page.getByLabel('Status').fill('503, 503');
+    await press('Add the rule');
+    await page.getByText('Added to my-rules').waitFor();
+    await page.getByRole('link', { name: 'Edit my-rules' }).click();
+    await page.getByRole('link', { name: 'Edit rule 1' }).click();
+    await expect.poll(() => page.getByLabel('Status').inputValue()).toBe('503, 503');
+    await page.getByLabel('Status').fill('409, 503, 500');
+    await press('Save the rule');
+    await page.getByText('Saved in my-rules: GET /pets gets 409, then 503, then 500').waitFor();
+    const { text } = await control('GET', '/scenarios/my-rules');
+    expect(text.match(/status: \d+|#.*/g)).toEqual([
+      '# GET /pets gets 409, then 503, then 500, then what it would get.',
+      'status: 409',
+      'status: 503',
+      'status: 500',
+    ]);
+  });
+
+  test('keeps what two people typed into one scenario, and lets them choose', async () => {
+    const { page, press, control } = await open('scenarios');
+    await press('Edit a copy of slow');
+    await editorOf(page).press('Control+End');
+    await editorOf(page).pressSequentially('# mine');
+    const theirs = 'description: Theirs.\nrules: []\n';
+    const save = (text: string) =>
+      page.evaluate<number>(
+        `fetch('scenarios/my-slow', { method: 'PUT', body: ${JSON.stringify(text)}, headers: { 'content-type': 'application/yaml' } }).then((it) => it.status)`,
+      );
+    expect(await save(theirs)).toBe(200);
+    await press('Save');
+    await page.getByText('Somebody has changed the scenario my-slow since you read it.').waitFor();
+    await page.getByText('Somebody else has saved this scenario').waitFor();
+    await page.getByText('Compare', { exact: true }).click();
+    await page.locator('mark', { hasText: 'Theirs.' }).waitFor();
+    await press('Keep mine');
+    await page.getByText('Saved my-slow.').waitFor();
+    expect((await control('GET', '/scenarios/my-slow')).text).toContain('# mine');
+    // Nobody has typed since: the page follows.
+    expect(await save(theirs)).toBe(200);
+    await edited(page, 'Theirs.');
+    await editorOf(page).press('Control+End');
+    await editorOf(page).pressSequentially('# again');
+    expect((await control('DELETE', '/scenarios/my-slow')).status).toBe(204);
+    await page.getByText('The server no longer has this scenario').waitFor();
+    await press('Save mine again');
+    // The notice of the save before may still be there.
+    const saved = async () => (await control('GET', '/scenarios/my-slow')).text;
+    await expect.poll(saved).toContain('# again');
+  });
+
+  test('takes back what a switch did, which the notice says', async () => {
+    const { page, press, control } = await open('scenarios');
+    await page.getByRole('checkbox', { name: 'sold-out' }).click();
+    await page.getByText(/Turned on sold-out\. Records changed: .*\d+ in inventory\./).waitFor();
+    await control('POST', '/clock/advance', { body: { by: 'P1D' } });
+    await press('Undo');
+    await page.getByText('Not undone: the control API has moved the clock').waitFor();
+    await press('Undo');
+    await page.getByText('Undone: moved the clock by +1 day.').waitFor();
+    expect((await control('GET', '/clock')).json).toMatchObject({ real: true });
+    expect((await control('GET', '/status')).json).toMatchObject({ scenarios: ['sold-out'] });
+  });
+
+  test('gets a list of problems that leads to their places, and hears of rules that never apply', async () => {
+    const { page, press, complaints } = await open('scenarios');
+    await press('Edit a copy of slow');
+    const editor = editorOf(page);
+    await editor.fill('rules:\n- { on: cancelOrder, reply: { status: 9 } }\n');
+    const problems = page.getByRole('list', { name: 'Problems' });
+    await problems
+      .getByRole('button', { name: /^line 2, column 39: .*expected a status from 200/ })
+      .click();
+    await page.keyboard.press('Delete');
+    await page.keyboard.type('409');
+    await problems.waitFor({ state: 'detached' });
+    await editor.press('Tab');
+    await page.locator('a:focus').waitFor();
+    await editor.fill('rules:\n- { on: "*", delay: 1 }\n- { on: getPet, delay: 2 }');
+    await page.getByText('Rule 2 never applies: rule 1 takes its calls.').waitFor();
+    await editor.press('Control+Enter');
+    await page.getByText('Saved my-slow. It is on.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('sees in a matrix what was never shown, and drafts a rule for it', async () => {
+    const { page, service, press } = await open('coverage');
+    await service('GET', '/pets/undefined');
+    await page.getByRole('region', { name: 'Findings' }).getByRole('link').first().waitFor();
+    await page.getByRole('link', { name: /^cancelOrder 409: documented shown 0 times/ }).click();
+    await page.getByRole('article').getByText('/store/orders/1').first().waitFor();
+    await page.getByRole('link', { name: 'Draft a rule' }).first().click();
+    await page
+      .getByText('DELETE /store/orders/{orderId} with orderId 1 gets 409, at call 1.')
+      .waitFor();
+    await page.getByRole('link', { name: 'Exchange 1' }).waitFor(); // the list is not filtered
+    await press('Add the rule');
+    await page.getByText('Added to my-rules').waitFor();
+    const statuses = [];
+    for (let call = 0; call < 2; call += 1) {
+      statuses.push((await service('DELETE', '/store/orders/1')).status);
+    }
+    expect(statuses).toEqual([409, 204]);
+  });
+
+  test('imports a text that is pasted beside the fields', async () => {
+    const { page, control } = await open('scenarios');
+    const text = 'description: Pasted.\nrules: [{ on: getPet, delay: 50 }]\n';
+    await page.getByLabel('New scenario').waitFor();
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', ${JSON.stringify(text)});
+      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+    }`);
+    await page.getByText('Created my-pasted.').waitFor();
+    expect((await control('GET', '/scenarios/my-pasted')).text).toBe(text);
+  });
+
+  test('imports a file, and edits the description and a rule in their forms', async () => {
+    const { page, press, control } = await open('scenarios');
+    const text = 'description: Late.\n# Kept.\nrules:\n  - on: getPet\n    delay: 50\n';
+    await page.getByLabel('Import files').setInputFiles({
+      name: 'from a file.yaml',
+      mimeType: 'text/yaml',
+      buffer: Buffer.from(text),
+    });
+    await page.getByText('Created from-a-file.').waitFor();
+    await page.getByLabel('Description').fill('Later.');
+    await page.getByText('Not saved; this tab keeps it').waitFor();
+    await page.reload();
+    await edited(page, 'description: Later.');
+    await page.getByRole('link', { name: 'Edit rule 1' }).click();
+    expect(await page.getByLabel('Delay in ms').inputValue()).toBe('50');
+    await page.getByLabel('Delay in ms').fill('900000');
+    await press('Save the rule');
+    await page
+      .getByRole('alert')
+      .getByText(/^Expected milliseconds/)
+      .waitFor();
+    expect(await page.getByLabel('Delay in ms').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Delay in ms').fill('60');
+    await press('Save the rule');
+    await page.getByText('Saved in from-a-file: GET /pets/{petId} answers after 60 ms').waitFor();
+    const saved = (await control('GET', '/scenarios/from-a-file')).text;
+    expect(saved).toContain('description: Later.');
+    expect(saved).toContain('# Kept.');
+    expect(saved).toContain('delay: 60');
+    expect((await control('GET', '/status')).json).toMatchObject({ scenarios: ['from-a-file'] });
+    await press('Undo');
+    await page.getByText(/^Undone: saved the scenario from-a-file, turned on/).waitFor();
+    expect((await control('GET', '/scenarios/from-a-file')).text).toContain('delay: 50');
+    expect((await control('GET', '/status')).json).toMatchObject({ scenarios: [] });
+  });
+
+  test('sends a reply that was never shown, and finds the calls that got it', async () => {
+    const { page, press, complaints } = await open('coverage/getPet-404');
+    await press('Send now');
+    await page.getByRole('heading', { name: 'Exchange 1', exact: true }).waitFor();
+    await page.goto(`${page.url().split('#')[0]}#/coverage/getPet-404`);
+    await page.getByRole('link', { name: /^getPet 404: .* shown 1 times/ }).waitFor();
+    await page.getByRole('link', { name: 'Calls that got it' }).click();
+    await page.getByText('1 exchange match').waitFor();
+    expect(complaints.filter((it) => !it.includes('404'))).toEqual([]);
+  });
+});

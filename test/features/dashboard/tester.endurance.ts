@@ -1,0 +1,186 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { startServer } from '../../../src/server/server.ts';
+import { describeDashboard, openDashboard } from '../../helpers/dashboard.ts';
+import { serverFor } from '../../helpers/deployment.ts';
+
+/** What a tester who writes no code does in the dashboard; each test has its own sandbox. */
+describeDashboard('a tester', (open, browser) => {
+  test('edits, adds and deletes records with ids beyond 2^53', async () => {
+    const { page, control, service, press } = await open('store/animals');
+    await press('Add an animal');
+    const form = page.getByRole('form', { name: 'New animal' });
+    await form.getByLabel('id (the next one if empty)').fill('9007199254740993');
+    await form.getByLabel('name').fill('Zyx');
+    await form.getByLabel('categoryId').fill('1');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByLabel('Search').fill('Zyx');
+    await press('Edit animal 9007199254740993');
+    await page.getByLabel('categoryId').fill('9007199254740995');
+    await page.getByLabel('Search').fill('nothing has this');
+    await page.getByText('No animal has “nothing has this” in it.').waitFor();
+    await page.getByLabel('Search').fill('Zyx');
+    await press('Save');
+    await page.getByText('Saved animal 9007199254740993.').waitFor();
+    expect((await service('GET', '/pets/9007199254740993')).text).toContain(
+      '"categoryId":9007199254740995',
+    );
+    await press('Delete animal 9007199254740993');
+    await press('Yes, delete');
+    await page.getByText('No animal has “Zyx” in it.').waitFor();
+    expect((await control('GET', '/animals/9007199254740993')).status).toBe(404);
+  });
+
+  test('sees what is wrong with an edit', async () => {
+    const { page, press } = await open('store/inventory');
+    await press('Edit inventory entry 1');
+    await page.getByText('Edit inventory entry 1', { exact: true }).waitFor();
+    await page.getByLabel('quantity').fill('many');
+    await press('Save');
+    await page
+      .getByRole('alert')
+      .getByText(/^Expected an integer .*, found "many"\.$/)
+      .waitFor();
+    const quantity = page.getByLabel('quantity');
+    expect(await quantity.inputValue()).toBe('many');
+    expect(await quantity.getAttribute('aria-invalid')).toBe('true');
+    await press('Add an inventory entry');
+    const form = page.getByRole('form', { name: 'New inventory entry' });
+    await form.getByLabel('petId').fill('1');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('Enter a status.').waitFor();
+    const invalid = await form.locator('[aria-invalid="true"]').all();
+    expect(await Promise.all(invalid.map((it) => it.getAttribute('name')))).toEqual([
+      'quantity',
+      'status',
+    ]);
+  });
+
+  test('sorts, pages and restores the store from a snapshot', async () => {
+    const { page, control, press } = await open('store/animals?sort=-id');
+    const [first] = Object.values<{ id: number }>(
+      Object((await control('GET', '/animals?_sort=id&_order=desc&_limit=1')).json),
+    );
+    await page.getByRole('button', { name: `Edit animal ${first?.id}` }).waitFor();
+    await page.getByText('25 of 64 records').waitFor();
+    await press('Load more');
+    await page.getByText('50 of 64 records').waitFor();
+    await page.getByLabel('Name of a new snapshot').fill('before');
+    await press('Keep');
+    await page.getByText('Saved snapshot before.').waitFor();
+    await control('PATCH', '/state', { body: { animals: { remove: 'all' } } });
+    await press('Restore before');
+    await page.getByText('Restored before.').waitFor();
+    expect((await control('GET', '/animals?_limit=1')).headers['x-total-count']).toBe('64');
+  });
+
+  test('jumps past the sunset of an operation', async () => {
+    const { page, service, press } = await open('clock');
+    await press('Jump past the sunset of getPet');
+    await page.getByText('2030-12-06 00:00:0').waitFor();
+    await press('30 days forward');
+    await page.getByText('2031-01-05 00:00:0').waitFor();
+    await press('Freeze');
+    await page.getByText('frozen', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'after-sunset' }).click();
+    await page.getByRole('radio', { name: /^410/ }).click();
+    await page.getByText('GET /pets/{petId} now gets 410 after its sunset.').waitFor();
+    expect((await service('GET', '/pets/1')).status).toBe(410);
+  });
+
+  test('chooses an option of the assumption that an exchange rests on', async () => {
+    const { page, service } = await open();
+    await service('GET', '/pets/999');
+    await page.getByRole('link', { name: 'Exchange 1' }).click();
+    await page.getByRole('link', { name: 'Assumption unknown-pet=404' }).click();
+    const question = page.locator('#assumption-unknown-pet');
+    await page.locator('#assumption-unknown-pet:focus').waitFor();
+    await question.getByRole('radio', { name: /^400/ }).click();
+    await page.getByText('unknown-pet is 400.').waitFor();
+    expect((await service('GET', '/pets/999')).status).toBe(400);
+  });
+
+  test('sees what a check of a deployment found out beside the assumptions, and what drifted', async () => {
+    const id = 'cancel-again';
+    const checked = {
+      deployment: 'https://staging.example/v1',
+      at: '2026-11-22T09:00:00.000Z',
+      assumptions: [
+        { id, verdict: 'settled', option: '404', why: 'DELETE /store/orders/3 → 404' },
+        { id: 'cors', verdict: 'none-of-the-options', why: 'half of the headers' },
+        { id: 'conflict-body', verdict: 'open', why: 'it needs --writes' },
+        { id: 'pets-order', verdict: 'settled', option: 'id' },
+      ],
+    } as const;
+    const server = await serverFor({ checked });
+    const { page, press } = await openDashboard(browser(), server, 'assumptions');
+    const about = (name: string) => page.locator(`#assumption-${name}`);
+    await about(id).getByText('drift').waitFor();
+    expect(await about(id).textContent()).toContain(
+      'https://staging.example/v1: 404, checked on 2026-11-22 (DELETE /store/orders/3 → 404)',
+    );
+    expect(await about('conflict-body').textContent()).toContain('it needs --writes');
+    expect(await about('cors').textContent()).toContain('none of the options');
+    await press('Only drift');
+    await about('conflict-body').waitFor({ state: 'detached' });
+    expect(await page.getByRole('radiogroup').count()).toBe(2);
+    await about(id).getByRole('radio', { name: /^404/ }).click();
+    await about(id).waitFor({ state: 'detached' });
+    expect(await page.getByRole('radiogroup').count()).toBe(1);
+  });
+
+  test('sees which replies of a deployment contradict the option of an assumption', async () => {
+    const deployment = await startServer({ port: 0, assume: { 'invalid-input': '422' } });
+    const server = await startServer({ port: 0, upstream: new URL(deployment.url) });
+    for (const it of [server, deployment]) onTestFinished(() => it.close());
+    const { page, service, press } = await openDashboard(browser(), server, 'assumptions');
+    await service('GET', '/pets/x');
+    const question = page.locator('#assumption-invalid-input');
+    await question.getByText('(invalid-input=400), found 422').waitFor();
+    await press('Only drift');
+    await page.locator('#assumption-cors').waitFor({ state: 'detached' });
+    expect(await page.getByRole('radiogroup').count()).toBe(1);
+    await question.getByRole('link', { name: 'Exchange 1' }).click();
+    await page.getByRole('article').getByText('drift').first().waitFor();
+  });
+
+  test('creates a sandbox, goes there, and deletes many', async () => {
+    const { page, press } = await open('sandboxes');
+    await page.getByLabel('Name of a new sandbox').fill('mine');
+    await press('Create');
+    await page.getByText('Created sandbox mine.').waitFor();
+    await page.getByRole('link', { name: 'Clock' }).click();
+    await page.getByRole('link', { name: /^Sandbox / }).click();
+    await page.getByLabel('Search', { exact: true }).fill('min');
+    await page.getByRole('link', { name: 'mine', exact: true }).click();
+    await page.waitForURL('**/~mine/__mock/**');
+    await page.getByRole('link', { name: 'Sandboxes', exact: true }).click();
+    const { origin } = new URL(page.url());
+    const headers = { Authorization: 'Bearer demo-key' };
+    await Promise.all(
+      Array.from({ length: 120 }, (_, number) =>
+        fetch(`${origin}/~ci-${number}/v1/pets`, { headers }),
+      ),
+    );
+    await page.getByLabel('Search', { exact: true }).fill('ci-');
+    await page.getByText('100 of 120 sandboxes').waitFor();
+    await page.getByRole('button', { name: 'Last use' }).click();
+    await page.getByRole('row', { name: 'ci-0 ' }).waitFor();
+    await press('Select all');
+    await page.getByRole('button', { name: 'Delete 100 sandboxes' }).waitFor();
+    await press('Select all');
+    await page.getByLabel('Select ci-0', { exact: true }).check();
+    await page.getByLabel('Select ci-1', { exact: true }).check();
+    await press('Compare');
+    await page.getByRole('row', { name: 'Changed assumptions none none' }).waitFor();
+    await press('Delete 2 sandboxes');
+    await press('Yes, delete 2 sandboxes');
+    await page.getByText('100 of 118 sandboxes').waitFor();
+    await page.getByLabel('Idle for').selectOption('over an hour');
+    await page.getByText('No sandbox passes this filter.').waitFor();
+    await page.getByLabel('Idle for').selectOption('any time');
+    await press('Delete all 118 found');
+    await press('Yes, delete all 118 found');
+    await page.getByText('No sandbox passes this filter.').waitFor();
+    await page.getByRole('link', { name: 'mine', exact: true }).waitFor({ state: 'detached' });
+  });
+});

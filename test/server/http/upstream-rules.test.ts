@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { inFrontOf } from '../../helpers/deployment.ts';
+
+const LIST = 'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n[{"id":1,"categoryId":12}]';
+
+/** A server in front of a deployment, with a rule for lists of animals. */
+async function under(rule: object) {
+  const all = await inFrontOf(LIST);
+  const scenario = { rules: [{ on: 'listPets', ...rule }] };
+  expect((await all.control('PUT', '/scenario', { body: { scenario } })).status).toBe(200);
+  return all;
+}
+
+test('a rule that replies itself asks the deployment only to apply the call', async () => {
+  const { ask, deployment, control } = await under({ reply: { status: 503 } });
+  expect((await ask('GET', '/pets')).headers['mock-basis']).toMatch(/^forced/);
+  expect(deployment.received()).toBe('');
+  const scenario = { rules: [{ on: 'listPets', reply: { status: 503 }, apply: true }] };
+  await control('PUT', '/scenario', { body: { scenario } });
+  expect((await ask('GET', '/pets')).status).toBe(503);
+  expect(deployment.received()).toMatch(/^GET \/base\/v1\/pets /);
+});
+
+test('a rule resets the connection after the deployment has answered, if it applies the call', async () => {
+  const { ask, deployment, exchange } = await under({ fault: 'reset', apply: true });
+  await expect(ask('GET', '/pets')).rejects.toThrow(/ECONNRESET/);
+  expect(deployment.received()).toMatch(/^GET /);
+  expect(await exchange()).toMatchObject({ fault: 'reset', basis: 'forced' });
+});
+
+test.each([
+  ['truncate', /Content-Length: 26\r\n.*\r\n\r\n.{13}$/s],
+  ['malformed-json', /Content-Length: 15\r\n.*\r\n\r\n.{13}:}$/s],
+  ['bad-chunk', /chunked\r\n.*\r\n\r\nd\r\n.{13}\r\nxyz/s],
+  [{ kind: 'slow-body', chunks: 2, over: 10 }, /"categoryId":12}]$/],
+])('a rule spoils the reply by %j', async (fault, spoilt) => {
+  const { listRaw } = await under({ fault });
+  const text = await (await listRaw()).rest();
+  expect(text).toMatch(/^HTTP\/1.1 200 OK\r\n.*Mock-Basis: forced;by="[^"]+#1"\r\n/s);
+  expect(text).toMatch(spoilt);
+});
+
+test('a rule delays the deployment’s reply, which keeps its basis', async () => {
+  const { ask, exchange } = await under({ delay: 20 });
+  expect((await ask('GET', '/pets')).headers['mock-basis']).toBe('upstream');
+  expect(await exchange()).toMatchObject({ delay: 20, basis: 'upstream' });
+});
+
+/** A server in front of a deployment, with a latch for each list of animals. */
+async function holding(answer: Parameters<typeof inFrontOf>[0]) {
+  const all = await inFrontOf(answer);
+  await all.control('POST', '/holds', { body: { on: 'listPets', hold: 'list' } });
+  const body = { hold: 'list', atLeast: 1, within: 'PT5S' };
+  return { ...all, arrived: () => all.control('POST', '/requests/count', { body }) };
+}
+
+const HELD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\nX-Own: 1\r\n\r\n[{"id":1}]';
+
+test("a deployment's reply is held back, recorded at once, and sent whole", async () => {
+  const { ask, control, arrived, exchange } = await holding(HELD);
+  const listed = ask('GET', '/pets');
+  await arrived();
+  const held = { status: 200, basis: 'upstream', hold: { name: 'list' } };
+  expect(await exchange()).toMatchObject(held);
+  expect((await control('POST', '/holds/release')).json).toMatchObject({ held: 0 });
+  const headers = { 'x-own': '1', 'mock-basis': 'upstream' };
+  expect(await listed).toMatchObject({ text: '[{"id":1}]', headers });
+});
+
+test('the Error for a reply that breaks off is held back too, and leaves the list', async () => {
+  const cut = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[1';
+  const { ask, control, arrived } = await holding((socket) => socket.end(cut));
+  const listed = ask('GET', '/pets');
+  await arrived();
+  expect((await control('POST', '/holds/release')).json).toMatchObject({ held: 0 });
+  expect((await listed).status).toBe(502);
+  expect((await control('POST', '/requests/count', { body: { held: true } })).json).toMatchObject({
+    count: 0,
+  });
+});
+
+test("a deployment's held reply ends when the client leaves", async () => {
+  const { listRaw, control, arrived, exchange } = await holding(HELD);
+  const { socket } = await listRaw();
+  await arrived();
+  socket.destroy();
+  await control('POST', '/requests/count', { body: { hold: 'list', held: false, atLeast: 1 } });
+  expect(await exchange()).toMatchObject({ hold: { ended: 'left' } });
+});

@@ -1,0 +1,223 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import type { OperationId } from '../../../src/core/contract/operations.ts';
+import { answer } from '../../../src/core/sandbox/answer.ts';
+import { Totals } from '../../../src/core/sandbox/coverage.ts';
+import { LATCH, withLatch } from '../../../src/core/sandbox/holds.ts';
+import { MemoryStorage } from '../../../src/core/sandbox/memory.ts';
+import {
+  activate,
+  changeLayers,
+  initialState,
+  restart,
+  type State,
+  withEntry,
+} from '../../../src/core/sandbox/state.ts';
+import {
+  BodyBudget,
+  type JournalContext,
+  type OpenedSandbox,
+  type Storage,
+  type Update,
+} from '../../../src/core/sandbox/storage.ts';
+import { loadScenarios } from '../../../src/core/scenario/load-scenario.ts';
+import { createStart, loadBases } from '../../../src/core/scenario/sandbox-start.ts';
+import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
+import { advanceClock } from '../../../src/core/service/clock.ts';
+import { readAs } from '../../../src/core/shape/shapes.ts';
+import { loadFixture } from '../../../src/core/store/fixture.ts';
+import { EMPTY_STORE } from '../../../src/core/store/store.ts';
+import { joinFleet } from '../../../src/features/fleet/fleet.ts';
+import { changedParts } from '../../../src/features/fleet/parts.ts';
+import { openStoreFile } from '../../../src/server/persistence/file.ts';
+import { callOf, requestOf } from '../../helpers/call.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
+import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+
+const CAPACITY = 6;
+const NOW = { wall: Date.UTC(2030, 0), steady: 0 };
+
+const fixture = await loadFixture('default');
+// The clock is frozen, so that the same updates show the same.
+const start = createStart({ clock: NOW.wall, frozen: true }, fixture);
+function opened(name = 'one'): OpenedSandbox {
+  return { name, start, initial: initialState(start, undefined, NOW.wall), mayCreate: true };
+}
+
+const WRITTEN = readScenario(
+  {
+    state: { orders: { set: [{ id: 9_223_372_036_854_775_807n, status: 'shipped' }] } },
+    keys: { valid: ['demo-key', 'other'] },
+    assume: { 'rate-limit': '3/m' },
+    clock: { now: '2031-01-01T00:00:00Z' },
+    rules: [
+      { on: 'cancelOrder', where: { orderId: 9_007_199_254_740_993n }, reply: { status: 409 } },
+      { on: 'getPet', calls: '2-3', reply: { status: 429, headers: { 'Retry-After': 30 } } },
+    ],
+  },
+  'own',
+);
+if (!WRITTEN.ok) throw new Error(JSON.stringify(WRITTEN.problems));
+const WRITTEN_TEXT = {
+  name: 'own',
+  description: 'Own.',
+  format: 'json',
+  text: '{"\u2028":1}',
+} as const;
+const scenarios = [
+  [],
+  await loadBases(await loadScenarios(['flaky', 'sold-out'])),
+  [...(await loadBases(await loadScenarios(['empty-store']))), WRITTEN.value],
+];
+const latch = readAs(LATCH, { on: 'listOrders', hold: 'orders' });
+if (!latch.ok) throw new Error(JSON.stringify(latch.problems));
+const [hold, rule] = latch.value;
+
+type Step = (storage: Storage) => ReturnType<Storage['update']>;
+
+function edit(
+  what: string,
+  change: (...now: Parameters<Parameters<Storage['update']>[0]>) => Update,
+): Step {
+  return (storage) => storage.update((state) => ({ edit: { what, by: 'test' }, ...change(state) }));
+}
+
+const BODIES: Readonly<Record<string, Buffer>> = {
+  createPet: Buffer.from('{"name":"Rex \u2028\ud83d\ude00","categoryId":-9223372036854775808}'),
+  updateInventory: Buffer.from('{"quantity":0,"\xff":1}', 'latin1'),
+};
+
+const aCall = fc
+  .record({
+    operation: fc.constantFrom<OperationId[]>(
+      ...(['listPets', 'createPet', 'getPet', 'listInventory', 'updateInventory'] as const),
+      ...(['cancelOrder', 'cancelOrder', 'listOrders'] as const),
+    ),
+    pathId: fc.constantFrom('1', '2', '9007199254740993', '9223372036854775807', '77'),
+    key: fc.constantFrom('demo-key', 'demo-key', 'demo-key', 'other', 'undefined'),
+  })
+  .map(({ operation, pathId, key }): Step => {
+    const path = `/v1/${operation}/${pathId}`;
+    const authorization = `Bearer ${key}`;
+    const base = callOf(operation, BODIES[operation]);
+    const call = { ...base, path, pathId, authorization, contentType: 'application/json' };
+    return (storage) => storage.update((state) => answer(state, requestOf(call), NOW));
+  });
+
+const anEdit = fc.constantFrom<Step[]>(
+  ...scenarios.map((active) =>
+    edit(`use ${active.length}`, (state) => ({ state: activate(state, active, NOW) })),
+  ),
+  edit('assume', (state) => ({
+    state: changeLayers(state, { byHand: { 'cancel-again': '404' } }),
+  })),
+  edit('advance', (state) => {
+    return { state: { ...state, clock: advanceClock(state.clock, 1e9, NOW.wall) ?? state.clock } };
+  }),
+  edit('snapshot', (state) => {
+    return { state: { ...state, snapshots: withEntry(state.snapshots, 'one', state.store) } };
+  }),
+  edit('restore', (state) => ({
+    state: { ...state, store: state.snapshots.get('one') ?? start.store },
+  })),
+  edit('save', (state) => {
+    return { state: { ...state, scenarios: withEntry(state.scenarios, 'own', WRITTEN_TEXT) } };
+  }),
+  edit('latch', (state) => ({ state: withLatch(state, hold, rule) })),
+  edit('empty', (state) => ({
+    state: { ...state, store: { ...state.store, animals: state.store.animals.cleared() } },
+  })),
+  edit('reset', (state) => ({
+    state: restart(state, start, undefined, NOW, new Set()),
+    clears: 'all',
+  })),
+  (storage) => storage.update((state) => ({ state, clears: 'journal' })),
+  (storage) => storage.update((state) => ({ state })),
+);
+
+const sequences = fc.sample(
+  fc.array(fc.oneof({ weight: 4, arbitrary: aCall }, { weight: 1, arbitrary: anEdit }), {
+    minLength: 30,
+    maxLength: 30,
+  }),
+  { seed: 1, numRuns: 25 },
+);
+
+function context(): JournalContext {
+  return { capacity: CAPACITY, bodies: new BodyBudget(), past: new Totals() };
+}
+
+async function shownJournal({ journal }: Storage) {
+  const { shown, ...totals } = await journal.totals();
+  return {
+    size: await journal.size(),
+    all: await journal.select({}),
+    some: await journal.select({ filter: { operation: 'cancelOrder', after: 2 }, limit: 2 }),
+    held: await journal.held(),
+    heldOnly: await journal.select({ filter: { held: true } }),
+    one: await journal.find(3),
+    // Of equal ones, no order is promised.
+    totals: {
+      ...totals,
+      shown: new Map(shown.map(([key, { by, ...it }]) => [key, { ...it, by: by?.toSorted() }])),
+    },
+  };
+}
+
+/** All of a state, as the servers of a fleet write it. */
+function shownState(state: State) {
+  const nothing = Object.fromEntries(Object.keys(state).map((name) => [name, undefined]));
+  return changedParts({ ...state, ...nothing, store: EMPTY_STORE }, state);
+}
+
+/** Storages of one sandbox do in turn what memory does, and have all that it has. */
+async function conforms(steps: readonly Step[], storages: readonly Storage[]): Promise<void> {
+  const memory = new MemoryStorage(opened(), context());
+  for (const [turn, step] of steps.entries()) {
+    const storage = storages[turn % storages.length];
+    if (storage === undefined) throw new Error('no storage');
+    const [expected, actual] = [await step(memory), await step(storage)];
+    expect(actual.exchange).toEqual(expected.exchange);
+    expect(shownState(storage.state)).toEqual(shownState(memory.state));
+    if (turn % 8 === 0) expect(await shownJournal(storage)).toEqual(await shownJournal(memory));
+  }
+  for (const storage of storages) {
+    expect(await shownJournal(storage)).toEqual(await shownJournal(memory));
+  }
+}
+
+const folder = temporaryFolder();
+
+test('a file has all that memory has', async () => {
+  for (const [index, steps] of sequences.entries()) {
+    const file = await openStoreFile(join(folder, `${index}.json`), fixture);
+    await conforms(steps, [file.open(opened(), context())]);
+    await file.close();
+  }
+});
+
+describeWithRedis('a fleet', () => {
+  test('has all that memory has, on every server', async () => {
+    const redis = await RedisServer.start();
+    onTestFinished(() => redis.end());
+    const options = { journal: CAPACITY };
+    const join = () =>
+      joinFleet({ url: redis.url, settings: {}, maxSandboxes: 100, openUpstream, options });
+    const fleets = [await join(), await join(), await join()];
+    onTestFinished(() => {
+      for (const fleet of fleets) fleet.close();
+    });
+    for (const [index, steps] of sequences.entries()) {
+      await conforms(
+        steps,
+        fleets.map((fleet) => fleet.open(opened())),
+      );
+      expect(await fleets[index % 3]?.delete('one', 0)).toBe(true);
+    }
+  });
+});
+
+async function openUpstream(): Promise<never> {
+  throw new Error('not used');
+}
