@@ -4,6 +4,7 @@ import { ASSUMPTION_IDS, optionNames } from '../core/contract/assumption-table.t
 import { OPERATION_IDS } from '../core/contract/operations.ts';
 import { isRowName } from '../core/contract/records.ts';
 import { SCENARIO_NAMES } from '../core/scenario/scenario-names.ts';
+import { shellWord } from '../core/raw-http.ts';
 import { describe, suggest } from '../core/words.ts';
 import { packageRoot, packageVersion } from '../server/files.ts';
 import { requireWords, UsageError } from './command.ts';
@@ -161,12 +162,36 @@ function prepare(words: readonly string[]): string[] {
     const off = spelling.replace(/^no-/, '');
     return off !== spelling && SWITCHES.has(off) ? `--${off}=false` : word;
   });
+  requireSeparator(own, words);
   const asksFor = (name: string) => own.includes(`--${name}=true`) || own.includes(`-${name[0]}`);
   const asksForHelp = asksFor('help') || own.slice(0, 2).includes('help');
   if (!asksForHelp) return asksFor('version') ? ['--version'] : [...own, ...words.slice(end)];
   const [command] = own.flatMap((word) => COMMAND_BY_SPELLING.get(word) ?? []);
   return command === undefined || command === 'serve' ? ['--help'] : [command, '--help'];
 }
+
+/** Without `--`, flags of the command to run would be taken for ours, as in `exec pytest -v`. */
+function requireSeparator(own: readonly string[], typed: readonly string[]): void {
+  const flags = own.map((word) => /^--?([\w-]+)$/.exec(word)?.[1]);
+  const takesNext = (flag = '') => VALUED.has(flag);
+  const plain = own.flatMap((word, index) =>
+    word.startsWith('-') || takesNext(flags[index - 1]) ? [] : index,
+  );
+  const [first = 0, stray] = plain;
+  const command = COMMAND_BY_SPELLING.get(own[first] ?? '');
+  if (command === undefined || !commandShape(command).runs || stray === undefined) return;
+  if (stray === first + 1 && own[stray] === 'help') return;
+  const unknown = flags
+    .slice(0, stray)
+    .find((flag) => flag && findFlag(flag, command) === undefined);
+  if (unknown !== undefined) throw unknownFlag(command, unknown);
+  const meant = [...typed.slice(0, stray), '--', ...typed.slice(stray)].map(shellWord).join(' ');
+  throw new UsageError(`${command} needs \`--\` before the command: petstore-mock ${meant}`);
+}
+
+const VALUED: ReadonlySet<string> = new Set(
+  FLAG_NAMES.filter((name) => flagShape(name).type !== 'switch').map(spell),
+);
 
 const SWITCHES: ReadonlySet<string> = new Set(
   FLAG_NAMES.filter((name) => flagShape(name).type === 'switch').map(spell),
@@ -179,9 +204,9 @@ function readInvocation(command: CommandName, argv: Readonly<Record<string, unkn
   const isNamed = COMMAND_BY_SPELLING.has(named[0] ?? '');
   const words = named.slice(isNamed ? 1 : 0);
   const [stray] = words;
-  if (runs && (stray !== undefined || !toRun[0])) {
-    const needs = `${command} needs -- and a command, as in petstore-mock ${command} -- npm test`;
-    throw new UsageError(stray === undefined ? needs : `${needs}; found ${describe(stray)}`);
+  if (runs && !toRun[0]) {
+    const example = `petstore-mock ${command} -- npm test`;
+    throw new UsageError(`${command} needs \`--\` and a command, as in ${example}`);
   }
   const own = listFlags(command);
   const known = new Set([...own.map(spell), '_', '$0', '--']);

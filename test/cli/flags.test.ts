@@ -172,10 +172,23 @@ describe('each error names the place, the expected value and the nearest valid w
       'serve takes only flags, no command; did you mean petstore-mock exec -- npm test?',
     ],
     [
-      'exec sh -c true',
-      'exec needs -- and a command, as in petstore-mock exec -- npm test; found "sh"',
+      'exec --port 0 pytest -v',
+      'exec needs `--` before the command: petstore-mock exec --port 0 -- pytest -v',
     ],
-    ['exec', 'exec needs -- and a command, as in petstore-mock exec -- npm test'],
+    ['exec mvn -h', 'exec needs `--` before the command: petstore-mock exec -- mvn -h'],
+    [
+      'exec jest --coverage -- x',
+      'exec needs `--` before the command: petstore-mock exec -- jest --coverage -- x',
+    ],
+    [
+      '--plain sweep go --help',
+      'sweep needs `--` before the command: petstore-mock --plain sweep -- go --help',
+    ],
+    [
+      'exec --prot 80 pytest -v',
+      'exec has no flag --prot (did you mean --port?); petstore-mock exec --help lists its flags',
+    ],
+    ['exec', 'exec needs `--` and a command, as in petstore-mock exec -- npm test'],
     ['serve x', 'serve takes no words; found "x"'],
     ['assumptions cors x', 'assumptions takes [ID]; found "cors x"'],
     [
