@@ -122,6 +122,17 @@ export class ControlClient {
     return value as ReplyOf<R>;
   }
 
+  /**
+   * Asks whether a petstore-mock answers.
+   *
+   * @throws ControlError if something else does
+   */
+  async ping(signal?: AbortSignal): Promise<void> {
+    const { status, version } = Object(await this.call('GET /health', { signal }));
+    if (status !== 'ok' || typeof version !== 'string')
+      throw createForeignReplyError(200, 'GET /health', this.url);
+  }
+
   /** Calls an endpoint whose reply is text, such as a scenario in YAML. */
   async text<R extends TextRoute>(route: R, ...[input]: CallArguments<R>): Promise<string> {
     return (await this.request(route, input)).text();
@@ -184,9 +195,24 @@ export class ControlClient {
       ? `the certificate of ${this.url} is not trusted: pass it as \`ca\`, or its file with --ca`
       : NOT_TLS.test(code)
         ? `the server at ${this.url} speaks plain HTTP: use a base URL with http:// instead of https://`
-        : `no petstore-mock answers at ${this.url}: is it running?`;
+        : (explainBlocked(cause, this.url) ??
+          `no petstore-mock answers at ${this.url}: is it running?`);
     throw new Error(why, { cause });
   }
+}
+
+/** What a library says that replaced Node's modules before this one was loaded. */
+const BLOCKED: readonly (readonly [name: string, says: RegExp, allows: string])[] = [
+  ['nock', /^Nock: /, "nock.enableNetConnect('127.0.0.1')"],
+  ['MSW', /^\[MSW\] /, "`onUnhandledRequest: 'bypass'`"],
+];
+
+function explainBlocked(cause: unknown, url: string): string | undefined {
+  const messages = [cause, Object(cause).cause].map((error) => String(Object(error).message));
+  const blocked = BLOCKED.find(([, says]) => messages.some((message) => says.test(message)));
+  if (blocked === undefined) return undefined;
+  const [name, , allows] = blocked;
+  return `${name} blocks calls to ${url} in this process: import petstore-mock before ${name} starts, or allow them with ${allows}`;
 }
 
 interface AnyInput {

@@ -60,10 +60,11 @@ describe('health', () => {
 
   test.each([
     ['that answers something else', 404, '60000', 'answered 404'],
+    ['that is no petstore-mock', 200, '60000', 'something other than petstore-mock'],
     ['that does not answer in time', undefined, '50', 'within 50 ms'],
   ])('exits with 1 for a server %s', async (_what, status, timeout, message) => {
     const other = createServer((_request, response) => {
-      if (status !== undefined) response.writeHead(status).end();
+      if (status !== undefined) response.writeHead(status).end('{}');
     });
     const port = String(await listen(other));
     const finished = await runInProcess(['health', '--port', port, '--timeout', timeout]);

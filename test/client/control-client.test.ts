@@ -135,9 +135,28 @@ describe('a refusal', () => {
     onTestFinished(() => void other.close());
     const strange = new ControlClient({ url }).call('GET /clock');
     await expect(strange).rejects.toThrow(/got 200 from something other than petstore-mock/);
+    const polite = createServer((_request, response) => response.end('{}'));
+    const other200 = `http://127.0.0.1:${await listen(polite)}/__mock`;
+    onTestFinished(() => void polite.close());
+    const believed = new ControlClient({ url: other200 }).ping();
+    await expect(believed).rejects.toThrow(/got 200 from something other than petstore-mock/);
     const nobody = new ControlClient({ url: 'http://127.0.0.1:1/__mock' }).call('GET /clock');
     await expect(nobody).rejects.toThrow('no petstore-mock answers at http://127.0.0.1:1/__mock');
   });
+});
+
+test.each([
+  ['nock', Object.assign(new TypeError('fetch failed'), { cause: Error('Nock: Disallowed net') })],
+  ['MSW', new Error('[MSW] Cannot bypass a request when using the "error" strategy')],
+])('a call that %s blocks says so, and what to do', async (name, error) => {
+  const url = 'http://127.0.0.1:4010/__mock';
+  const call = new ControlClient({ url, fetch: () => Promise.reject(error) }).call('GET /clock');
+  const [blocks, before] = [
+    `${name} blocks calls to ${url}`,
+    `petstore-mock before ${name} starts`,
+  ];
+  await expect(call).rejects.toThrow(blocks);
+  await expect(call).rejects.toThrow(before);
 });
 
 describe('events', () => {

@@ -1,5 +1,5 @@
 import { ControlClient, ControlError } from '../../client/control-client.ts';
-import { createTrustingFetch } from '../../client/trusting-fetch.ts';
+import { createNodeFetch } from '../../client/node-fetch.ts';
 import { parseAddress } from '../../core/contract/target.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import { describe } from '../../core/words.ts';
@@ -11,12 +11,11 @@ export const health: Command = async ({ flags }) => {
   const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;
   const url = `${parseAddress(findServer(flags)).root}/__mock`;
   // The request carries no secret.
-  const fetch = tls ? createTrustingFetch() : undefined;
+  const fetch = createNodeFetch(tls ? { rejectUnauthorized: false } : {});
   const signal = AbortSignal.timeout(timeout);
-  await new ControlClient({ url, fetch }).call('GET /health', { signal }).catch((cause) => {
-    throw new Failure(explain(cause, `${url}/health`, signal.aborted ? timeout : undefined, tls), {
-      cause,
-    });
+  await new ControlClient({ url, fetch }).ping(signal).catch((cause) => {
+    const limit = signal.aborted ? timeout : undefined;
+    throw new Failure(explain(cause, `${url}/health`, limit, tls), { cause });
   });
   return { text: `${new URL(url).origin} is up\n`, exitCode: 0 };
 };
@@ -27,8 +26,10 @@ function explain(cause: Error, url: string, timeout: number | undefined, tls: bo
     const code = errorCode(cause.cause) ?? errorCode(Object(cause.cause).cause) ?? 'no code';
     return `no answer from ${url} (${code})${NOT_TLS.test(code) ? '; does it speak plain HTTP?' : ''}`;
   }
-  const hint = cause.status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
-  return `${url} answered ${cause.status}${hint}`;
+  const { status } = cause;
+  if (status === 200) return `${url} is answered by something other than petstore-mock`;
+  const hint = status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
+  return `${url} answered ${status}${hint}`;
 }
 
 /** Callable addresses for those that mean every interface. */

@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
 
 import { ControlClient, type QueryOf, type ReplyOf } from '../../client/control-client.ts';
-import { createTrustingFetch } from '../../client/trusting-fetch.ts';
+import { createNodeFetch } from '../../client/node-fetch.ts';
 import { parseAddress } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX, NAME_FORM, NAME_PATTERN, STAGING_SANDBOX } from '../../core/limits.ts';
 import { STAGING_KEY } from '../../core/service/keyring.ts';
@@ -41,6 +41,8 @@ export interface ConnectOptions {
  */
 export async function connectPetstoreMock(options: ConnectOptions): Promise<PetstoreMock> {
   const mock = createMock(options, async () => {});
+  await mock.control.ping();
+  // Health needs no token, the clock does.
   await mock.clock.get();
   return mock;
 }
@@ -54,7 +56,7 @@ export function createClient({ url, token, ca }: Omit<ConnectOptions, 'key'>, na
     throw new TypeError(`url: ${expected}, found ${JSON.stringify(url)}`);
   }
   checkSandboxName(sandbox);
-  const fetch = ca === undefined ? undefined : createTrustingFetch(ca);
+  const fetch = createNodeFetch(ca === undefined ? {} : { ca });
   const client = new ControlClient({ url: `${root}/__mock`, token, fetch, name });
   return { root, sandbox, client: client.sandbox(sandbox) };
 }

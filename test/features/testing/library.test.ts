@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, globalAgent, type RequestListener } from 'node:http';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createTest } from '../../../src/features/testing/vitest.ts';
@@ -12,6 +12,7 @@ import {
 } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { listen, TOKEN_HOST } from '../../helpers/host.ts';
+import { runInProcess } from '../../helpers/invocation.ts';
 
 let server: Awaited<ReturnType<typeof startPetstoreMock>>;
 beforeAll(async () => {
@@ -90,6 +91,25 @@ describe('a sandbox', () => {
     await expect(following).rejects.toBeInstanceOf(DroppedExchangesError);
     await expect(following).rejects.toMatchObject({ count: 2 });
   });
+});
+
+/** What Node's `fetch` sends requests through: under NODE_USE_ENV_PROXY, to a proxy. */
+const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+
+test('calls to this machine pass no proxy', async () => {
+  const before = Reflect.get(globalThis, DISPATCHER);
+  onTestFinished(() => void Reflect.set(globalThis, DISPATCHER, before));
+  const toProxy = vi.fn(() => {
+    throw new Error('sent to the proxy');
+  });
+  vi.spyOn(globalAgent, 'createConnection').mockImplementation(toProxy);
+  Reflect.set(globalThis, DISPATCHER, { dispatch: toProxy });
+  const mock = await connectPetstoreMock({ url: server.url });
+  await mock.sandbox().scenario.use('slow');
+  const port = new URL(server.url).port;
+  expect(await runInProcess(['health', '--port', port])).toMatchObject({ code: 0 });
+  expect(await runInProcess(['ctl', 'clock', '--url', server.url])).toMatchObject({ code: 0 });
+  expect(toProxy).not.toHaveBeenCalled();
 });
 
 describe('a server', () => {
