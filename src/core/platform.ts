@@ -1,0 +1,28 @@
+/** What the core takes from outside: a clock that never jumps, timers, and a place for warnings. */
+export interface Platform {
+  /** In milliseconds. */
+  readonly steady: () => number;
+  /** Calls `act` once. Keeps no process alive. Returns how to cancel. */
+  readonly after: (milliseconds: number, act: () => void) => () => void;
+  /** Calls `act` again and again. Keeps no process alive. Returns how to cancel. */
+  readonly every: (milliseconds: number, act: () => void) => () => void;
+  /** Lets other work go on between two pieces of a long one. */
+  readonly pause: () => Promise<void>;
+  /** Tells the operator of a bug. */
+  readonly warn: (thrown: unknown) => void;
+}
+
+/** By web standards alone. A server passes its own, which fake timers of a test do not stop. */
+export const WEB_PLATFORM: Platform = {
+  steady: () => performance.now(),
+  after: (milliseconds, act) => {
+    const timer = setTimeout(act, milliseconds);
+    return () => clearTimeout(timer);
+  },
+  every: (milliseconds, act) => {
+    const timer = setInterval(act, milliseconds);
+    return () => clearInterval(timer);
+  },
+  pause: () => new Promise((resolve) => setTimeout(resolve)),
+  warn: (thrown) => console.warn(thrown),
+};

@@ -1,0 +1,19 @@
+import { performance } from 'node:perf_hooks';
+import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
+import type { Platform } from '../core/platform.ts';
+import { warn } from './node-errors.ts';
+
+/** Imported, since the globals stop when a test in the same process fakes them. */
+export const NODE_PLATFORM: Platform = {
+  steady: () => performance.now(),
+  after: (milliseconds, act) => {
+    const timer = setTimeout(act, milliseconds).unref();
+    return () => clearTimeout(timer);
+  },
+  every: (milliseconds, act) => {
+    const timer = setInterval(act, milliseconds).unref();
+    return () => clearInterval(timer);
+  },
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+  warn,
+};
