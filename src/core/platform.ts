@@ -24,5 +24,5 @@ export const WEB_PLATFORM: Platform = {
     return () => clearInterval(timer);
   },
   pause: () => new Promise((resolve) => setTimeout(resolve)),
-  warn: (thrown) => console.warn(thrown),
+  warn: (thrown) => void Promise.reject(thrown),
 };

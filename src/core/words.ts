@@ -91,6 +91,21 @@ export function createFileProblem(
   return { path, expected, found, message };
 }
 
+/** The text of a file, or what was found instead, such as `a directory`. */
+export type TextReading =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly found: string };
+
+/** A text cannot be used. The message has a line for each of the first 20 problems. */
+export class ContentError extends Error {
+  readonly problems: readonly TextProblem[];
+
+  constructor(problems: readonly TextProblem[]) {
+    super(firstProblems(problems, formatProblem).join('\n'));
+    this.problems = problems;
+  }
+}
+
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }

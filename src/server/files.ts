@@ -11,7 +11,7 @@ import {
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { firstProblems, formatProblem, type TextProblem } from '../core/words.ts';
+import type { TextReading } from '../core/words.ts';
 import { errorCode } from './node-errors.ts';
 
 /** The folder of this package, found by walking up, since bundling moves files. */
@@ -38,21 +38,6 @@ const MEBIBYTE = 1024 ** 2;
 export const STORE_LIMIT = 500 * MEBIBYTE;
 
 export const SETTINGS_LIMIT = 16 * MEBIBYTE;
-
-/** The text of a file, or what was found instead, such as `a directory`. */
-export type TextReading =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly found: string };
-
-/** A text cannot be used. The message has a line for each of the first 20 problems. */
-export class ContentError extends Error {
-  readonly problems: readonly TextProblem[];
-
-  constructor(problems: readonly TextProblem[]) {
-    super(firstProblems(problems, formatProblem).join('\n'));
-    this.problems = problems;
-  }
-}
 
 /** Reads a regular file, or a pipe such as bash's `<(…)`, of at most `limit` bytes. */
 export async function readText(path: string, limit: number): Promise<TextReading> {

@@ -8,9 +8,12 @@ import type { ServerEvent } from '../core/sandbox/sandbox.ts';
 import { Sandboxes, type SandboxOptions, type SandboxParts } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import { createUpstreams, type Upstreams } from '../features/deployment/upstream.ts';
+import { packageVersion } from './files.ts';
+import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { PendingResponses } from './http/write.ts';
 import { warn } from './node-errors.ts';
+import { NODE_PLATFORM } from './node-platform.ts';
 import type { FileStorage } from './persistence/file.ts';
 
 export interface MockOptions extends SandboxOptions, ControlOptions {
@@ -24,7 +27,8 @@ export interface MockOptions extends SandboxOptions, ControlOptions {
 
 export interface MockParts
   extends Pick<SandboxParts, 'fleet' | 'upstream'>,
-    Pick<ControlParts, 'guard' | 'certificate'> {
+    Pick<ControlParts, 'certificate'> {
+  readonly guard: GuardOptions;
   readonly start: Start;
   readonly upstreams?: Upstreams | undefined;
   readonly openFile?:
@@ -55,7 +59,9 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
   const service = createServiceHandler({ sandboxes, pending });
   const control: ControlParts = {
     sandboxes,
-    guard,
+    guard: createGuard(guard),
+    platform: NODE_PLATFORM,
+    version: packageVersion(),
     certificate,
     openUpstream: upstreams.open,
     problem: () => fleet?.problem,

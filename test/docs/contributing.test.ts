@@ -19,7 +19,7 @@ function firstCells(column: string): string[] {
 }
 
 const RINGS = ['core', 'server', 'client', 'features', 'cli', 'index.ts'];
-const REMAINING = 19;
+const REMAINING = 9;
 
 const ringOf = (file: string): string => file.split('/')[0] ?? '';
 

@@ -8,8 +8,13 @@ import {
 } from '../../core/scenario/sandbox-start.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { parseFixture } from '../../core/store/fixture.ts';
-import { formatProblem, type TextProblem } from '../../core/words.ts';
-import { ContentError, readText, STORE_LIMIT, type TextReading } from '../../server/files.ts';
+import {
+  ContentError,
+  formatProblem,
+  type TextProblem,
+  type TextReading,
+} from '../../core/words.ts';
+import { readText, STORE_LIMIT } from '../../server/files.ts';
 import type { Command } from '../command.ts';
 import { escapeControls } from '../terminal.ts';
 

@@ -1,14 +1,12 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { SavedVerdicts } from '../../features/deployment/check/check-report.ts';
-import type { GuardOptions } from '../../server/http/guard.ts';
 import type { Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
-import { parseTarget } from '../contract/target.ts';
-import { DEFAULT_SANDBOX } from '../limits.ts';
+import type { Platform } from '../platform.ts';
 import type { Edited, Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream, State } from '../sandbox/state.ts';
 import type { Instant } from '../service/clock.ts';
+import type { RequestBody, RequestHeaders } from '../service/input.ts';
 import type { Shape } from '../shape/shapes.ts';
 import type { ControlReply } from './reply.ts';
 
@@ -141,7 +139,11 @@ export interface ControlOptions {
 export interface ControlParts extends ControlOptions {
   readonly plain: boolean;
   readonly sandboxes: Sandboxes;
-  readonly guard: GuardOptions;
+  /** Refuses a caller that may not use the control API. */
+  readonly guard: (headers: RequestHeaders) => ControlReply | undefined;
+  readonly platform: Platform;
+  /** Of petstore-mock. */
+  readonly version: string;
   /** In PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
   readonly openUpstream: OpenUpstream;
@@ -149,8 +151,10 @@ export interface ControlParts extends ControlOptions {
   readonly problem?: (() => string | undefined) | undefined;
 }
 
+/** A request for the control API, from a port or from anywhere else. */
 export interface ControlRequest {
-  readonly request: IncomingMessage;
+  readonly method: string;
+  readonly headers: RequestHeaders;
   readonly origin: string;
   /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
   readonly mount: string;
@@ -159,21 +163,10 @@ export interface ControlRequest {
   /** The path below the mount, as the client wrote it. */
   readonly path: string;
   readonly search: string;
-}
-
-export type ExpressRequest = IncomingMessage &
-  Readonly<Record<'url' | 'baseUrl' | 'originalUrl', string>>;
-
-/** @param request below the mount of a control API, which is its `baseUrl` */
-export function readRequest(request: ExpressRequest): ControlRequest {
-  const { baseUrl: mount, originalUrl } = request;
-  const scheme = 'encrypted' in request.socket ? 'https' : 'http';
-  const origin = `${scheme}://${request.headers.host ?? 'localhost'}`;
-  const [, sandboxName = DEFAULT_SANDBOX] = /\/~([^/]*)\/__mock$/.exec(mount) ?? [];
-  const { path, search } = parseTarget(request.url);
-  // Express adds a slash to the mount itself.
-  const isMount = parseTarget(originalUrl).path.endsWith('/__mock');
-  return { request, origin, mount, sandboxName, path: isMount ? '' : path, search };
+  /** Never settles if the client leaves before the body is complete. */
+  readonly readBody: (maxBytes: number) => Promise<RequestBody>;
+  /** Calls back once the client has left. Returns how to cancel. */
+  readonly onDisconnect: (act: () => void) => () => void;
 }
 
 export interface ControlCall<Body = unknown, Query = unknown> extends ControlRequest {
@@ -199,7 +192,7 @@ export interface StateEdit extends Partial<State> {
  * @param what the change in words, for the journal
  */
 export function edit(
-  { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
+  { sandbox, headers }: Pick<ControlCall, 'sandbox' | 'headers'>,
   what: string,
   make: (state: State, now: Instant) => StateEdit | ControlReply,
 ): Promise<ControlReply> {
@@ -209,11 +202,11 @@ export function edit(
     const { reply, clears, ...changes } = result;
     return { state: { ...state, ...changes }, result: reply, clears };
   };
-  return sandbox.edit(change, { what, by: readCaller(request.headers) });
+  return sandbox.edit(change, { what, by: readCaller(headers) });
 }
 
 /** Who edits: what the client calls itself, or else `the control API`. */
-export function readCaller({ 'mock-client': name = '' }: IncomingHttpHeaders): string {
+export function readCaller({ 'mock-client': name = '' }: RequestHeaders): string {
   return CALLER.test(String(name)) ? String(name) : 'the control API';
 }
 

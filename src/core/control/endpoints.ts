@@ -1,4 +1,3 @@
-import { packageVersion } from '../../server/files.ts';
 import { object, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { createControlOpenApi } from './control-openapi.ts';
@@ -38,7 +37,7 @@ const MOCK_ENDPOINTS = [
     handle: ({ parts }) => {
       const problem = parts.problem?.();
       if (problem !== undefined) return refuse('service_unavailable', 503, problem);
-      return json({ status: 'ok', version: packageVersion() });
+      return json({ status: 'ok', version: parts.version });
     },
   }),
   endpoint('getCertificate', 'GET /certificate.pem', {
@@ -54,11 +53,11 @@ const MOCK_ENDPOINTS = [
   endpoint('getServiceDocument', 'GET /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: ANY_OBJECT },
-    handle: ({ origin, mount }) =>
+    handle: ({ origin, mount, parts }) =>
       json(
         createServiceOpenApi({
           serverUrl: findServiceUrl(origin + mount),
-          version: packageVersion(),
+          version: parts.version,
         }),
       ),
   }),
@@ -69,7 +68,7 @@ const MOCK_ENDPOINTS = [
       const isDefault = sandbox === parts.sandboxes.default;
       const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);
       return json(
-        createControlOpenApi(endpoints, { serverUrl: origin + mount, version: packageVersion() }),
+        createControlOpenApi(endpoints, { serverUrl: origin + mount, version: parts.version }),
       );
     },
   }),

@@ -1,11 +1,8 @@
-import type { IncomingMessage } from 'node:http';
-import { receiveBody } from '../../server/http/service-request.ts';
 import { isIntegerText, type Json, parseInput } from '../contract/json.ts';
 import { isObject, type Reading } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
-import type { RequestBody } from '../service/input.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
-import { type Endpoint, YAML_TYPE } from './endpoint.ts';
+import { type ControlRequest, type Endpoint, YAML_TYPE } from './endpoint.ts';
 import { type ControlReply, refuse, refuseInput } from './reply.ts';
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
@@ -19,11 +16,12 @@ interface BodyReading {
 
 /** Every body must declare its type, even if no endpoint reads it: a form on another site cannot. */
 export async function readBody(
-  request: IncomingMessage,
+  request: ControlRequest,
   expected: Endpoint['body'],
 ): Promise<BodyReading> {
   const { headers } = request;
-  const { 'content-type': type = '', 'content-encoding': coding = '' } = headers;
+  const type = String(headers['content-type'] ?? '');
+  const coding = String(headers['content-encoding'] ?? '');
   const isAnnounced =
     headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   const isYaml = expected?.asText === true && YAML.test(type);
@@ -36,7 +34,7 @@ export async function readBody(
   }
   if (expected === undefined) return {};
   const { max } = LIMITS.controlBody;
-  const body = await new Promise<RequestBody>((received) => receiveBody(request, max, received));
+  const body = await request.readBody(max);
   if (body.kind === 'too-large') {
     return refuseBody('body_too_large', 413, `the body is larger than ${max} bytes`);
   }

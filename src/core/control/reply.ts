@@ -1,5 +1,3 @@
-import type { ServerResponse } from 'node:http';
-import { type Content, writeReply } from '../../server/http/write.ts';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { writeJson } from '../contract/json.ts';
@@ -36,11 +34,24 @@ export const ERROR = namedObject('Error', {
   problems: optional(list(PROBLEM), 'The problems of the input, each with its place.'),
 });
 
+/** Where a reply without an end is written, piece by piece. */
+export interface EventSink {
+  readonly isClosed: boolean;
+  /** False if the client does not keep up: then wait for `drained`. */
+  readonly write: (text: string) => boolean;
+  readonly drained: () => Promise<void>;
+  readonly end: () => void;
+  readonly onClose: (act: () => void) => void;
+}
+
+/** A whole text, pieces that are never joined, or what writes events for as long as the client reads. */
+export type ControlContent = string | Iterable<string> | ((sink: EventSink) => void);
+
 export interface ControlReply {
   readonly status: number;
   readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly content?: Content;
+  readonly content?: ControlContent;
 }
 
 export const NO_CONTENT: ControlReply = { status: 204 };
@@ -82,7 +93,7 @@ export function refuseInput<P extends ControlProblem>(
 }
 
 export function fromServiceReply({ status, body }: Reply): ControlReply {
-  return { status, content: body.kind === 'json' ? body.text : '{}' };
+  return { status, content: body.kind === 'json' ? String(body.text) : '{}' };
 }
 
 export function refuseOneMore(
@@ -93,15 +104,4 @@ export function refuseOneMore(
   if (named.has(name) || named.size < LIMITS.named.max) return undefined;
   const message = `limit of ${kind} of a sandbox (${LIMITS.named.max}) reached; delete one first`;
   return refuse(`too_many_${kind}`, 409, message);
-}
-
-export function sendControlReply(response: ServerResponse, reply: ControlReply): void {
-  const { status, mediaType = 'application/json', content } = reply;
-  const headers = Object.entries({
-    // A cache would miss changes in the sandbox.
-    'Cache-Control': 'no-store',
-    ...(content !== undefined && { 'Content-Type': mediaType }),
-    ...reply.headers,
-  });
-  writeReply(response, status, headers.flat(), content);
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject, unknownMembers } from '../contract/records.ts';
+import { hashOf } from '../hash.ts';
 import { findHeader } from '../raw-http.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
@@ -246,7 +246,6 @@ function readRetryAfter(reply: Reply | undefined, now: number): number | undefin
 
 /** Short, however long the call is. */
 function hashCall({ method, target, authorization, call }: ServiceRequest): string {
-  const hash = createHash('sha1').update(`${method} ${target}\n${authorization}\n`);
-  if (call?.body.kind === 'bytes') hash.update(call.body.bytes);
-  return hash.digest('base64');
+  const body = call?.body.kind === 'bytes' ? call.body.bytes : '';
+  return hashOf(`${method} ${target}\n${authorization}\n`, body);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
-import { packageRoot, readText, SETTINGS_LIMIT, type TextReading } from '../../server/files.ts';
+import { packageRoot, readText, SETTINGS_LIMIT } from '../../server/files.ts';
 import { LIMITS } from '../limits.ts';
 import { internal, object } from '../shape/objects.ts';
 import {
@@ -13,7 +13,14 @@ import {
 } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
 import { shippedFixtures } from '../store/fixture.ts';
-import { createFileProblem, describe, joinWords, suggest, type TextProblem } from '../words.ts';
+import {
+  createFileProblem,
+  describe,
+  joinWords,
+  suggest,
+  type TextProblem,
+  type TextReading,
+} from '../words.ts';
 import { ScenarioError } from './sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from './scenario-names.ts';
 import { readScenario, type SavedScenario, type Scenario } from './scenario-shape.ts';

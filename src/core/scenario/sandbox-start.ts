@@ -1,4 +1,3 @@
-import { ContentError } from '../../server/files.ts';
 import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { DEFAULTS } from '../limits.ts';
@@ -8,6 +7,7 @@ import { loadFixture } from '../store/fixture.ts';
 import { generateStore } from '../store/generate-store.ts';
 import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
+import { ContentError } from '../words.ts';
 import type { Rule } from './rule-shape.ts';
 import type { SavedScenario, Scenario } from './scenario-shape.ts';
 

@@ -48,6 +48,9 @@ function parseBytes(bytes: Buffer): BodyJson {
   }
 }
 
+/** By lower-case name. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 export interface Call {
   readonly operation: OperationId;
   /** As the client sent it, for links to other pages. */
@@ -55,8 +58,7 @@ export interface Call {
   /** Percent-decoded. */
   readonly pathId: string | undefined;
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: RequestHeaders;
   /** The `Authorization` header without the sandbox name in its token. */
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;

@@ -3,13 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TextFile } from 'lowdb/node';
 import {
-  ContentError,
   packageRoot,
   readText,
   readTextSync,
   resolveLinks,
   STORE_LIMIT,
-  type TextReading,
 } from '../../server/files.ts';
 import { type Json, toInt64 } from '../contract/json.ts';
 import { COLLECTIONS, type CollectionName, isObject } from '../contract/records.ts';
@@ -17,7 +15,14 @@ import { object, optional } from '../shape/objects.ts';
 import { RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type InputOf, list, type ReportMisfit, readAs, type Shape } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
-import { createFileProblem, joinWords, suggest, type TextProblem } from '../words.ts';
+import {
+  ContentError,
+  createFileProblem,
+  joinWords,
+  suggest,
+  type TextProblem,
+  type TextReading,
+} from '../words.ts';
 import { reportMissingAnimal } from './merge.ts';
 import { createStore, ID_NAME, type Store } from './store.ts';
 import { storeText } from './store-text.ts';

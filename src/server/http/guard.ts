@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { hostName, isLoopbackName, parseBaseUrl } from '../../core/contract/base-url.ts';
 import { type ControlReply, refuse } from '../../core/control/reply.ts';
+import type { RequestHeaders } from '../../core/service/input.ts';
 import { bearerToken } from '../../core/service/keyring.ts';
 import { describe } from '../../core/words.ts';
 
@@ -21,10 +21,11 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API
 export function createGuard({
   token,
   host,
-}: GuardOptions): (headers: IncomingHttpHeaders) => ControlReply | undefined {
+}: GuardOptions): (headers: RequestHeaders) => ControlReply | undefined {
   const digest = token === undefined ? undefined : hash(token);
   return (headers) => {
-    const wrong = (digest ? undefined : checkHost(headers.host, host)) ?? checkSite(headers);
+    const wrong =
+      (digest ? undefined : checkHost(headers.host?.toString(), host)) ?? checkSite(headers);
     if (wrong !== undefined) return refuse('forbidden', 403, wrong);
     const message = digest && checkToken(headers, digest);
     return message === undefined ? undefined : refuse('unauthorized', 401, message, CHALLENGE);
@@ -47,7 +48,8 @@ function parseHostHeader(header: string): string | undefined {
   return url && hostName(url);
 }
 
-function checkSite({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
+function checkSite(headers: RequestHeaders): string | undefined {
+  const [host, origin] = [headers.host?.toString(), headers.origin?.toString()];
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
     return `Sec-Fetch-Site: expected same-origin or none, found ${describe(site)}`;
@@ -62,10 +64,11 @@ function isOwnOrigin(host: string | undefined, origin: string): boolean {
   return host !== undefined && parseBaseUrl(`${scheme}${host}`)?.origin === origin;
 }
 
-function checkToken(headers: IncomingHttpHeaders, digest: Buffer): string | undefined {
-  const shown = [bearerToken(headers.authorization), headers['mock-control-token']].filter(
-    (token) => typeof token === 'string' && token !== '',
-  );
+function checkToken(headers: RequestHeaders, digest: Buffer): string | undefined {
+  const shown = [
+    bearerToken(headers.authorization?.toString()),
+    headers['mock-control-token'],
+  ].filter((token) => typeof token === 'string' && token !== '');
   if (shown.length === 0) {
     return 'the control API needs its token: send Authorization: Bearer TOKEN or Mock-Control-Token: TOKEN';
   }

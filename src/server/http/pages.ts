@@ -6,16 +6,10 @@ import {
   type ControlParts,
   type ControlRequest,
   findServiceUrl,
-  readRequest,
 } from '../../core/control/endpoint.ts';
-import {
-  type ControlReply,
-  json,
-  refuse,
-  refuseMethod,
-  sendControlReply,
-} from '../../core/control/reply.ts';
-import { packageRoot, packageVersion } from '../files.ts';
+import { type ControlReply, json, refuse, refuseMethod } from '../../core/control/reply.ts';
+import { packageRoot } from '../files.ts';
+import { readControlRequest, sendControlReply } from './control-request.ts';
 
 /** Written by scripts/build-dashboard.mjs: the page, and compressed files. */
 const FOLDER = join(packageRoot, 'dist/dashboard');
@@ -51,7 +45,7 @@ const POLICY = [
 export function createPageHandler(express: typeof expressModule): RequestHandler {
   const serveFile = express.static(FOLDER, { cacheControl: false, index: false, setHeaders });
   return (request, response, next) => {
-    const { path } = readRequest(request);
+    const { path } = readControlRequest(request);
     const page = PAGES.find(({ pattern }) => pattern.test(path));
     const file = page?.file ?? ASSET.exec(path)?.[1];
     if (file === undefined) next();
@@ -91,21 +85,21 @@ function setHeaders(response: ServerResponse, file: string): void {
 
 /** Redirects browsers from a root to the dashboard; other clients get a list of addresses. */
 export function createRootReply(
-  { request, origin, mount }: ControlRequest,
-  { noControl = false }: ControlParts,
+  { headers, origin, mount }: ControlRequest,
+  { noControl = false, version }: ControlParts,
 ): ControlReply {
   // curl accepts any type and gets JSON.
-  const isBrowser = /\btext\/html\b/i.test(request.headers.accept ?? '');
+  const isBrowser = /\btext\/html\b/i.test(String(headers.accept ?? ''));
   const Vary = 'Accept';
   return isBrowser && !noControl
     ? { status: 302, headers: { Vary, Location: `${mount}/` } }
-    : json(listAddresses(origin + mount, noControl), 200, { Vary });
+    : json(listAddresses(origin + mount, version, noControl), 200, { Vary });
 }
 
-function listAddresses(control: string, noControl: boolean): object {
+function listAddresses(control: string, version: string, noControl: boolean): object {
   return {
     name: 'petstore-mock',
-    version: packageVersion(),
+    version,
     service: findServiceUrl(control),
     health: `${control}/health`,
     ...(!noControl && {

@@ -1,27 +1,20 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { ErrorCode, StatusOf } from '../../core/contract/error-codes.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { operationShape } from '../../core/contract/operations.ts';
 import { belowBase, parseTarget, type Target } from '../../core/contract/target.ts';
-import { DEFAULT_SANDBOX, LIMITS, NAME_FORM, NAME_PATTERN } from '../../core/limits.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { type Exchange, isWaiting } from '../../core/sandbox/exchange.ts';
+import { locateSandbox, type SandboxLocation } from '../../core/sandbox/locate-sandbox.ts';
 import { readPrefer } from '../../core/sandbox/preference.ts';
-import { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
-import { StorageError } from '../../core/sandbox/storage.ts';
-import { BODY_LIMITS, type RequestBody } from '../../core/service/input.ts';
-import { bearerToken, isListedKey } from '../../core/service/keyring.ts';
-import { refuseKey } from '../../core/service/operation.ts';
-import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
-import { describe } from '../../core/words.ts';
-import { applyFault } from './faults.ts';
-import { forward } from './forward.ts';
 import {
   createServiceRequest,
   findOperation,
   type RequestHead,
-  readHead,
-  receiveBody,
-} from './service-request.ts';
+} from '../../core/sandbox/service-request.ts';
+import { BODY_LIMITS, type RequestBody } from '../../core/service/input.ts';
+import { applyFault } from './faults.ts';
+import { forward } from './forward.ts';
+import { readHead, receiveBody } from './receive-request.ts';
 import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
 
 export interface ServiceOptions {
@@ -92,7 +85,7 @@ interface Arrival {
   readonly response: ServerResponse;
   readonly head: RequestHead;
   readonly target: Target;
-  readonly location: Location;
+  readonly location: SandboxLocation;
 }
 
 const NO_BODY: RequestBody = { kind: 'none' };
@@ -129,90 +122,4 @@ function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<
     return forward({ ...forwarded, response, body, sandbox, request, preference });
   }
   return preference?.then((read) => sandbox.handle(request, read)) ?? sandbox.handle(request);
-}
-
-interface Location {
-  readonly sandbox: Sandbox;
-  /** The `Authorization` header, without the sandbox name in its token. */
-  readonly authorization: string | undefined;
-  /** The default sandbox then answers with it. */
-  readonly refusal?: Reply;
-  /** The same, if the request calls an operation. */
-  readonly keyRefusal?: Reply;
-}
-
-/** The path names the sandbox, else the key, else the header `Mock-Sandbox`, else it is the default one. */
-function locateSandbox(
-  sandboxes: Sandboxes,
-  inPath: string | undefined,
-  { authorization: sent, 'mock-sandbox': header }: IncomingHttpHeaders,
-): Location {
-  const inHeader = header?.toString();
-  const [authorization, inKey] = splitKey(sandboxes, inPath, inHeader, sent);
-  const name = inPath ?? inKey ?? inHeader;
-  const sandbox = sandboxes.default;
-  if (name === undefined) {
-    if (!sandboxes.required) return { sandbox, authorization };
-    const how =
-      'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
-    const refusal = refuse(sandboxes, 'sandbox_required', 400, `name a sandbox: ${how}`);
-    return { sandbox, authorization, refusal };
-  }
-  // A wrong name is a mistake, also where another one decides.
-  const given = [inKey, inHeader, name];
-  const wrong = given.find((text) => text !== undefined && !NAME_PATTERN.test(text));
-  if (wrong !== undefined) {
-    return { sandbox, authorization, refusal: refuseName(sandboxes, wrong) };
-  }
-  const admitted = refuseTooMany(sandboxes, () => sandboxes.admit(name, authorization));
-  if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
-  if ('status' in admitted) return { sandbox, authorization, refusal: admitted };
-  return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
-}
-
-/** @returns a refusal if the name is invalid or there are too many sandboxes */
-export function getOrRefuse(sandboxes: Sandboxes, name: string): Sandbox | Reply {
-  if (!NAME_PATTERN.test(name)) return refuseName(sandboxes, name);
-  return refuseTooMany(sandboxes, () => sandboxes.getOrCreate(name));
-}
-
-function refuseTooMany<T>(sandboxes: Sandboxes, find: () => T): T | Reply {
-  try {
-    return find();
-  } catch (error) {
-    if (error instanceof StorageError) return refuse(sandboxes, error.code, 503, error.refusal);
-    throw error;
-  }
-}
-
-/** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
-function splitKey(
-  sandboxes: Sandboxes,
-  inPath: string | undefined,
-  inHeader: string | undefined,
-  authorization: string | undefined,
-): readonly [authorization: string | undefined, name?: string] {
-  if (!authorization?.includes('~')) return [authorization];
-  const sandbox = sandboxes.find(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
-  const { keys, upstream } = sandbox.state.settings;
-  // The mock does not know the keys of a deployment.
-  const isWhole =
-    (inPath !== undefined && upstream !== undefined) || isListedKey(keys, authorization);
-  if (isWhole || bearerToken(authorization) === undefined) return [authorization];
-  const tilde = authorization.lastIndexOf('~');
-  return [authorization.slice(0, tilde), authorization.slice(tilde + 1)];
-}
-
-export function refuseName(sandboxes: Sandboxes, name: string): Reply {
-  const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
-  return refuse(sandboxes, 'sandbox_name_invalid', 400, message);
-}
-
-function refuse<C extends ErrorCode>(
-  { default: sandbox }: Sandboxes,
-  code: C,
-  status: StatusOf<C>,
-  message: string,
-): Reply {
-  return errorReply(new AssumptionTrace(sandbox.state.settings.choices), code, status, message);
 }

@@ -117,36 +117,26 @@ export function formatReply({ status, headers, body = '' }: SentReply): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body.toString()}`;
 }
 
-/**
- * The content of a reply of the control API: a whole text, pieces that are never joined, or a function
- * that takes over the response.
- */
-export type Content = string | Buffer | Iterable<string> | ((response: ServerResponse) => void);
-
-/** @param headers names and values in turn; the length of the content is added */
+/** @param content a whole text, or pieces that are never joined
+ * @param headers names and values in turn; the length of the content is added */
 export function writeReply(
   response: ServerResponse,
   status: number,
   headers: string[],
-  content: Content | undefined,
+  content: string | Iterable<string> | undefined,
 ): void {
   if (content === undefined) {
     response.writeHead(status, [...headers, ...framingHeaders(status, 0)]).end();
-  } else if (typeof content === 'string' || Buffer.isBuffer(content)) {
+  } else if (typeof content === 'string') {
     writeText(response, status, headers, content);
-  } else if (typeof content !== 'function') writePieces(response, status, headers, content);
-  else {
-    response.writeHead(status, headers).flushHeaders();
-    if (response.req.method === 'HEAD') response.end();
-    else content(response);
-  }
+  } else writePieces(response, status, headers, content);
 }
 
 function writeText(
   response: ServerResponse,
   status: number,
   headers: string[],
-  text: string | Buffer,
+  text: string,
 ): void {
   const size = Buffer.byteLength(text);
   response.writeHead(status, [...headers, 'Content-Length', String(size)]);

@@ -6,6 +6,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStream } from '../../../src/core/control/journal/exchange-stream.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import { StorageError } from '../../../src/core/sandbox/storage.ts';
+import { createEventSink } from '../../../src/server/http/control-request.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { useFakeTimers } from '../../helpers/fake-timers.ts';
 import { listen } from '../../helpers/host.ts';
@@ -33,7 +35,7 @@ async function streamOf(sandbox: Sandbox = createSandboxes().default, after?: nu
     written += String(chunk);
     return true;
   });
-  await openStream(response, sandbox, {}, after);
+  await openStream(createEventSink(response), NODE_PLATFORM, sandbox, {}, after);
   onTestFinished(() => {
     response.emit('close');
   });
@@ -45,7 +47,7 @@ test('a client that reads slowly is told what the journal has dropped, and gets 
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     responses.push(response);
-    void openStream(response, sandbox, {}, 0);
+    void openStream(createEventSink(response), NODE_PLATFORM, sandbox, {}, 0);
   });
   const port = await listen(server);
   onTestFinished(() => void server.close());

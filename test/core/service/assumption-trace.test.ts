@@ -8,11 +8,11 @@ import {
 } from '../../../src/core/contract/assumption-table.ts';
 import { parseQuery, parseTarget } from '../../../src/core/contract/target.ts';
 import { SERVICE } from '../../../src/core/sandbox/answer.ts';
+import { findOperation } from '../../../src/core/sandbox/service-request.ts';
 import { BODY_LIMITS, BodyBytes, type Call } from '../../../src/core/service/input.ts';
 import type { Reply } from '../../../src/core/service/reply.ts';
 import { loadFixtureSync } from '../../../src/core/store/fixture.ts';
 import type { DeploymentRequest } from '../../../src/features/deployment/deployment-client.ts';
-import { findOperation } from '../../../src/server/http/service-request.ts';
 import { callOf } from '../../helpers/call.ts';
 import { drawRequests } from '../../helpers/drawn-requests.ts';
 import { serviceStateWith } from '../../helpers/service-state.ts';

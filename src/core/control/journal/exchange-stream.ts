@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http';
-import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
+import type { Platform } from '../../platform.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { StorageError } from '../../sandbox/storage.ts';
+import type { EventSink } from '../reply.ts';
 import { formatExchange, type RecordedExchange } from './exchange-text.ts';
 
 export type StreamEvent =
@@ -44,7 +44,8 @@ function readText(exchange: Exchange): string {
  * @param after the last exchange that the client has read; by default the latest one
  */
 export async function openStream(
-  response: ServerResponse,
+  sink: EventSink,
+  { after: later, every }: Platform,
   sandbox: Sandbox,
   filter: ExchangeFilter,
   after?: number,
@@ -55,11 +56,11 @@ export async function openStream(
   let sent = Number.POSITIVE_INFINITY;
   let latest = 0;
   let isDeleted = false;
-  let timer: NodeJS.Timeout | undefined;
+  let cancelTimer: (() => void) | undefined;
   let isSending = false;
 
   const schedule = (): void => {
-    timer ??= setTimeout(() => void sendAll(), INTERVAL_MS).unref();
+    cancelTimer ??= later(INTERVAL_MS, () => void sendAll());
   };
   /** Skips what the journal has dropped, which can be more with each exchange that is read. */
   const skipDropped = async (): Promise<string> => {
@@ -86,28 +87,28 @@ export async function openStream(
     notes = [];
   };
   const sendAll = async (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
+    cancelTimer?.();
+    cancelTimer = undefined;
     if (isSending) return;
     isSending = true;
     const isDone = await attempt(async () => {
-      while ((sent < latest || notes.length > 0) && !response.destroyed) {
+      while ((sent < latest || notes.length > 0) && !sink.isClosed) {
         await readNext();
         const read = text;
         text = '';
-        if (read !== '' && !response.write(read)) await waitForDrain(response);
+        if (read !== '' && !sink.write(read)) await sink.drained();
       }
     });
-    if (!isDone && !response.destroyed && !isDeleted) schedule();
+    if (!isDone && !sink.isClosed && !isDeleted) schedule();
     isSending = false;
-    if (isDeleted) response.end();
+    if (isDeleted) sink.end();
   };
 
-  const comments = setInterval(() => response.write(COMMENT), COMMENT_INTERVAL_MS).unref();
+  const stopComments = every(COMMENT_INTERVAL_MS, () => sink.write(COMMENT));
   const stop = (): void => {
     cancel();
-    clearInterval(comments);
-    clearTimeout(timer);
+    stopComments();
+    cancelTimer?.();
   };
   const cancel = sandbox.subscribe((event) => {
     if (event.kind === 'deleted') {
@@ -126,7 +127,7 @@ export async function openStream(
     if (latest - sent >= MAX_WAITING) void sendAll();
     else schedule();
   });
-  response.once('close', stop);
+  sink.onClose(stop);
 
   const isReady = await attempt(async () => {
     const { number } = await journal.size();
@@ -134,10 +135,10 @@ export async function openStream(
     // A higher number comes from a journal before a restart.
     sent = after === undefined ? number : after < 0 || after > number ? 0 : after;
   });
-  if (!isReady) response.end(); // the client connects again
-  if (response.writableEnded) return;
+  if (!isReady) sink.end(); // the client connects again
+  if (!isReady || sink.isClosed || isDeleted) return;
   // Only now does a fleet tell this server of everything.
-  response.write(COMMENT);
+  sink.write(COMMENT);
   await sendAll();
 }
 
@@ -150,15 +151,4 @@ async function attempt(read: () => Promise<void>): Promise<boolean> {
     if (error instanceof StorageError) return false;
     throw error;
   }
-}
-
-function waitForDrain(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      response.off('drain', end).off('close', end);
-      resolve();
-    };
-    response.once('drain', end).once('close', end);
-    if (response.destroyed) end();
-  });
 }

@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http';
-import { packageVersion } from '../../../server/files.ts';
 import { tryParseJson, writeJson } from '../../contract/json.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
@@ -149,8 +148,8 @@ function mergeHeaders(headers: readonly string[]): Readonly<Record<string, strin
 
 const UNKNOWN = -1;
 
-export function writeHarHead(): string {
-  const creator = JSON.stringify({ name: 'petstore-mock', version: packageVersion() });
+export function writeHarHead(version: string): string {
+  const creator = JSON.stringify({ name: 'petstore-mock', version });
   return `{"log":{"version":"1.2","creator":${creator},"entries":`;
 }
 

@@ -1,5 +1,3 @@
-import { clearTimeout, setTimeout } from 'node:timers';
-import { onDisconnect } from '../../../server/http/write.ts';
 import type { HeldExchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import { LATCH, withLatch } from '../../sandbox/holds.ts';
@@ -85,7 +83,7 @@ function showHeldReply({ number, hold, operation, method, target, at }: HeldExch
 
 /** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
 export async function waitForCount(
-  { sandbox, request }: Pick<ControlCall, 'sandbox' | 'request'>,
+  { sandbox, parts, onDisconnect }: Pick<ControlCall, 'sandbox' | 'parts' | 'onDisconnect'>,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
 ): Promise<number> {
@@ -98,9 +96,9 @@ export async function waitForCount(
       if (passes(event.exchange, filter)) arrived.add(event.exchange.number);
       if (arrived.size >= atLeast) end();
     }),
-    onDisconnect(request.socket, end),
+    onDisconnect(end),
+    parts.platform.after(within, end),
   ];
-  const timer = setTimeout(end, within);
   try {
     // The journal may drop some of these while others arrive.
     const { exchanges, total } = await sandbox.journal.select({ filter });
@@ -109,7 +107,6 @@ export async function waitForCount(
     await ended;
     return Math.max(total, arrived.size);
   } finally {
-    clearTimeout(timer);
     for (const cancel of cancels) cancel();
   }
 }

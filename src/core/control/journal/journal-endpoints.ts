@@ -135,10 +135,10 @@ export const JOURNAL_ENDPOINTS = [
       'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
     query: LIMITED_FILTER,
     replies: { 200: ANY_OBJECT },
-    handle: async ({ sandbox, query, origin }) => {
+    handle: async ({ sandbox, query, origin, parts }) => {
       const { exchanges } = await select(sandbox, query);
       const entries = listText(exchanges, (exchange) => writeHarEntry(exchange, origin));
-      return { status: 200, content: joinParts(writeHarHead(), entries, '}}') };
+      return { status: 200, content: joinParts(writeHarHead(parts.version), entries, '}}') };
     },
   }),
   endpoint('deleteRequests', 'DELETE /requests', {
@@ -171,15 +171,15 @@ export const JOURNAL_ENDPOINTS = [
     query: EXCHANGE_FILTER,
     replies: { 200: ANY_TEXT },
     mediaType: EVENTS,
-    handle: ({ sandbox, request, query: { after, ...filter } }) => {
-      const lastId = String(request.headers['last-event-id'] ?? '');
+    handle: ({ sandbox, headers, parts, query: { after, ...filter } }) => {
+      const lastId = String(headers['last-event-id'] ?? '');
       const from = isIntegerText(lastId) ? Number(lastId) : after;
       const refusal = refuseListener(sandbox);
       if (refusal !== undefined) return refusal;
       return {
         status: 200,
         mediaType: EVENTS,
-        content: (response) => openStream(response, sandbox, filter, from),
+        content: (sink) => void openStream(sink, parts.platform, sandbox, filter, from),
       };
     },
   }),

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-import { recreateRequest } from '../../../server/http/service-request.ts';
 import {
   ASSUMPTION_IDS,
   ASSUMPTIONS,
@@ -9,12 +7,14 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { isIntegerText, tryParseJson } from '../../contract/json.ts';
+import type { Platform } from '../../platform.ts';
 import { findHeader } from '../../raw-http.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, isWaiting, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { ReadyReply } from '../../sandbox/holds.ts';
 import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
+import { recreateRequest } from '../../sandbox/service-request.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
 import type { RememberedStates } from '../../sandbox/storage.ts';
 import { basisReasons } from '../../service/reply.ts';
@@ -100,9 +100,9 @@ export const TIME_TRAVEL_ENDPOINTS = [
     summary: 'Undo the latest change by the control API',
     description: 'Undoes the effects of later calls, too. The journal keeps the calls.',
     replies: { 200: UNDONE, 404: 'A fleet keeps no states.', 409: 'Nothing is left to undo.' },
-    handle: async ({ sandbox, request }) => {
+    handle: async ({ sandbox, headers }) => {
       if (sandbox.isShared) return refuseInFleet();
-      const undone = await sandbox.undo(readCaller(request.headers));
+      const undone = await sandbox.undo(readCaller(headers));
       if (undone !== undefined) return json<Undone>(undone);
       const message = 'there is nothing left to undo';
       return refuse('nothing_to_undo', 409, message);
@@ -114,11 +114,11 @@ export const TIME_TRAVEL_ENDPOINTS = [
       'Asks the mock again, in the same state, under each other option of each assumption. Lists the options that change the reply.',
     example: { path: 1 },
     replies: { 200: list(ALTERNATIVE), 404: MISSING, 409: 'The body of the request was dropped.' },
-    handle: withStates(async (_call, exchange, states) => {
+    handle: withStates(async ({ parts }, exchange, states) => {
       if (exchange.isRefused) return json<readonly Alternative[]>([]);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
-      return json(await listAlternatives(exchange, request, states.before));
+      return json(await listAlternatives(exchange, request, states.before, parts.platform));
     }),
   }),
   endpoint('replay', 'POST /requests/{number}/replay', {
@@ -174,6 +174,7 @@ async function listAlternatives(
   exchange: Exchange,
   request: ServiceRequest,
   before: State,
+  { pause }: Platform,
 ): Promise<readonly Alternative[]> {
   const { operation } = exchange;
   const { clock, settings } = before;
@@ -182,7 +183,7 @@ async function listAlternatives(
   const preference = await readPreference(request, before);
   const own = answer(before, request, now, preference).exchange;
   // The list of a large store takes a while to write: other requests go on before the next.
-  await setImmediate();
+  await pause();
   const alternatives: Alternative[] = [];
   const ids = ASSUMPTION_IDS.filter((id) => {
     return operation === undefined || assumptionShape(id).touches.includes(operation);
@@ -195,7 +196,7 @@ async function listAlternatives(
       if (!isSameReply(own, other)) {
         alternatives.push(describeAlternative(id, option, other));
       }
-      await setImmediate();
+      await pause();
     }
   }
   const decided = new Set(basisReasons(exchange.basis).map((by) => by.replace(/=.*/, '')));

@@ -1,9 +1,9 @@
-import { refuseName } from '../../../server/http/service-handler.ts';
 import { BASE_PATH } from '../../contract/operations.ts';
 import type { Field, Fields } from '../../contract/records.ts';
 import { formatAddress } from '../../contract/target.ts';
 import { NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { createFindingsReport } from '../../sandbox/coverage.ts';
+import { refuseName } from '../../sandbox/locate-sandbox.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Sandboxes } from '../../sandbox/sandboxes.ts';

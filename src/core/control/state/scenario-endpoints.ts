@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { ContentError } from '../../../server/files.ts';
+import { hashOf } from '../../hash.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
@@ -31,7 +30,14 @@ import {
   type ValueOf,
   withTypes,
 } from '../../shape/shapes.ts';
-import { describe, describeSwitch, formatProblem, suggest, type TextProblem } from '../../words.ts';
+import {
+  ContentError,
+  describe,
+  describeSwitch,
+  formatProblem,
+  suggest,
+  type TextProblem,
+} from '../../words.ts';
 import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
 import {
   ANY_OBJECT,
@@ -234,7 +240,7 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   const scenario = await readSentScenario(name, text, format);
   await loadForRequest([], scenario, knownScenarios(sandbox.state));
   const { description } = scenario;
-  const wanted = call.request.headers['if-match'];
+  const wanted = call.headers['if-match'];
   return edit(call, `saved the scenario ${name}`, ({ scenarios, counters }) => {
     const saved = scenarios.get(name);
     if (wanted !== undefined && (saved === undefined || createEtag(saved.text) !== wanted)) {
@@ -254,7 +260,7 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
 }
 
 function createEtag(text: string): string {
-  return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  return `"${hashOf(text)}"`;
 }
 
 function listScenarios({ start, state }: Sandbox): readonly InputOf<typeof SCENARIO_SUMMARY>[] {

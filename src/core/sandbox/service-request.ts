@@ -1,47 +1,24 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { performance } from 'node:perf_hooks';
 import {
   BASE_PATH,
   OPERATION_IDS,
   type OperationId,
   operationShape,
-} from '../../core/contract/operations.ts';
-import { parseAddress, parseQuery, parseTarget, type Target } from '../../core/contract/target.ts';
-import { type Exchange, isDropped, type ServiceRequest } from '../../core/sandbox/exchange.ts';
-import { BodyBytes, type Call, type RequestBody } from '../../core/service/input.ts';
-import type { UnknownRoute } from '../../core/service/operation.ts';
-import { suggest } from '../../core/words.ts';
+} from '../contract/operations.ts';
+import { parseAddress, parseQuery, parseTarget, type Target } from '../contract/target.ts';
+import { BodyBytes, type Call, type RequestBody, type RequestHeaders } from '../service/input.ts';
+import type { UnknownRoute } from '../service/operation.ts';
+import { suggest } from '../words.ts';
+import { type Exchange, isDropped, type ServiceRequest } from './exchange.ts';
 
 export interface RequestHead {
   readonly method: string;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: RequestHeaders;
   /** Names and values in turn, as the client sent them. */
   readonly rawHeaders: readonly string[];
   /** Where an Express app has mounted the mock. */
   readonly mount: string;
   readonly port: number | undefined;
   readonly receivedAt: number;
-}
-
-export function readHead(incoming: IncomingMessage): RequestHead {
-  const { method = 'GET', headers, rawHeaders, socket } = incoming;
-  const receivedAt = performance.now();
-  const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
-  // Express removes its mount path from the target.
-  const mount = isMounted ? String(incoming.baseUrl) : '';
-  const port = socket.remotePort;
-  return { method, headers, rawHeaders: shareHeaders(rawHeaders), mount, port, receivedAt };
-}
-
-let latestHeaders: readonly string[] = [];
-
-/** Most requests repeat the headers of the one before: the journal keeps them once, 0.6 KB less for each. */
-function shareHeaders(headers: readonly string[]): readonly string[] {
-  const isSame =
-    headers.length === latestHeaders.length &&
-    headers.every((text, index) => text === latestHeaders[index]);
-  if (!isSame) latestHeaders = headers;
-  return latestHeaders;
 }
 
 export function findOperation({ route }: Target, method: string): OperationId | undefined {
@@ -86,8 +63,8 @@ function createCall(
     query: parseQuery(target),
     headers,
     authorization,
-    contentType: headers['content-type'],
-    contentEncoding: headers['content-encoding'],
+    contentType: headers['content-type']?.toString(),
+    contentEncoding: headers['content-encoding']?.toString(),
     body,
   };
 }
@@ -99,7 +76,9 @@ function describeRoute({ method, headers }: RequestHead, target: Target): Unknow
     path: target.path,
     allow: target.route?.allow,
     hint: target.route === undefined ? suggestPath(target) : '',
-    preflight: isPreflight ? { headers: headers['access-control-request-headers'] } : undefined,
+    preflight: isPreflight
+      ? { headers: headers['access-control-request-headers']?.toString() }
+      : undefined,
   };
 }
 
@@ -152,62 +131,4 @@ export function recreateRequest(exchange: Exchange): ServiceRequest | undefined 
     ...createServiceRequest({ ...head, receivedAt }, target, authorization, received),
     replays: number,
   };
-}
-
-/**
- * @param received never called if the client leaves before the body is complete
- * @throws Error if a body parser of the embedding app has rounded a number
- */
-export function receiveBody(
-  request: IncomingMessage,
-  limit: number,
-  received: (body: RequestBody) => void,
-): void {
-  const length = Number(request.headers['content-length'] ?? 0);
-  if (length === 0 && request.headers['transfer-encoding'] === undefined) {
-    received({ kind: 'none' });
-    return;
-  }
-  if (length > limit) {
-    received({ kind: 'too-large', limit });
-    return;
-  }
-  if (request.readableEnded) {
-    received(findParsedBody(request, limit));
-    return;
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const onData = (chunk: Buffer): void => {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size <= limit) return;
-    request.off('data', onData).off('end', onEnd).resume();
-    received({ kind: 'too-large', limit });
-  };
-  const onEnd = (): void => {
-    const [only] = chunks;
-    if (only === undefined) received({ kind: 'none' });
-    else received(new BodyBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
-  };
-  request.on('data', onData).on('end', onEnd);
-}
-
-function findParsedBody(request: IncomingMessage, limit: number): RequestBody {
-  const body: unknown = 'body' in request ? request.body : undefined;
-  if (body === undefined) return { kind: 'none' };
-  const isText = typeof body === 'string' || Buffer.isBuffer(body);
-  const bytes = Buffer.from(isText ? body : JSON.stringify(body, refuseRounded));
-  // A chunked body announces no length.
-  return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
-}
-
-function refuseRounded(_name: string, value: unknown): unknown {
-  // 1e400 is parsed to Infinity, which JSON.stringify writes as null.
-  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-    throw new Error(
-      'A body parser before the mock rounded a number beyond 2^53: mount the mock before it.',
-    );
-  }
-  return value;
 }

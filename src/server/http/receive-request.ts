@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { RequestHead } from '../../core/sandbox/service-request.ts';
+import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
+
+export function readHead(incoming: IncomingMessage): RequestHead {
+  const { method = 'GET', headers, rawHeaders, socket } = incoming;
+  const receivedAt = performance.now();
+  const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
+  // Express removes its mount path from the target.
+  const mount = isMounted ? String(incoming.baseUrl) : '';
+  const port = socket.remotePort;
+  return { method, headers, rawHeaders: shareHeaders(rawHeaders), mount, port, receivedAt };
+}
+
+let latestHeaders: readonly string[] = [];
+
+/** Most requests repeat the headers of the one before: the journal keeps them once, 0.6 KB less for each. */
+function shareHeaders(headers: readonly string[]): readonly string[] {
+  const isSame =
+    headers.length === latestHeaders.length &&
+    headers.every((text, index) => text === latestHeaders[index]);
+  if (!isSame) latestHeaders = headers;
+  return latestHeaders;
+}
+
+/**
+ * @param received never called if the client leaves before the body is complete
+ * @throws Error if a body parser of the embedding app has rounded a number
+ */
+export function receiveBody(
+  request: IncomingMessage,
+  limit: number,
+  received: (body: RequestBody) => void,
+): void {
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (length === 0 && request.headers['transfer-encoding'] === undefined) {
+    received({ kind: 'none' });
+    return;
+  }
+  if (length > limit) {
+    received({ kind: 'too-large', limit });
+    return;
+  }
+  if (request.readableEnded) {
+    received(findParsedBody(request, limit));
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const onData = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= limit) return;
+    request.off('data', onData).off('end', onEnd).resume();
+    received({ kind: 'too-large', limit });
+  };
+  const onEnd = (): void => {
+    const [only] = chunks;
+    if (only === undefined) received({ kind: 'none' });
+    else received(new BodyBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
+  };
+  request.on('data', onData).on('end', onEnd);
+}
+
+function findParsedBody(request: IncomingMessage, limit: number): RequestBody {
+  const body: unknown = 'body' in request ? request.body : undefined;
+  if (body === undefined) return { kind: 'none' };
+  const isText = typeof body === 'string' || Buffer.isBuffer(body);
+  const bytes = Buffer.from(isText ? body : JSON.stringify(body, refuseRounded));
+  // A chunked body announces no length.
+  return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
+}
+
+function refuseRounded(_name: string, value: unknown): unknown {
+  // 1e400 is parsed to Infinity, which JSON.stringify writes as null.
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+    throw new Error(
+      'A body parser before the mock rounded a number beyond 2^53: mount the mock before it.',
+    );
+  }
+  return value;
+}
