@@ -7,6 +7,32 @@ export function findHeader(headers: RawHeaders, name: string): string | undefine
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 
+export function findHeaders(headers: RawHeaders, name: string): string[] {
+  return headers.filter((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
+}
+
+/*
+ * Header values beyond ASCII are UTF-8, both ways; one that arrives as something else is Latin-1. Node
+ * has a character for each byte, as `RawHeaders` do.
+ */
+
+export function readHeaderText(raw: string): string {
+  if (!BEYOND_ASCII.test(raw)) return raw;
+  try {
+    return UTF_8.decode(Uint8Array.from(raw, (byte) => byte.charCodeAt(0)));
+  } catch {
+    return raw;
+  }
+}
+
+export function writeHeaderText(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return text;
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+}
+
+const BEYOND_ASCII = /[^ -~\t]/;
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
 export function withoutHeaders(headers: RawHeaders, names: ReadonlySet<string>): string[] {
   return headers.filter((_, at) => !names.has(headers[at - (at % 2)]?.toLowerCase() ?? ''));
 }

@@ -9,7 +9,7 @@ export function callOf(operation: OperationId, body?: Buffer): Call {
     path: '/v1',
     pathId: undefined,
     query: [],
-    headers: {},
+    headers: [],
     authorization: undefined,
     contentType: undefined,
     contentEncoding: undefined,

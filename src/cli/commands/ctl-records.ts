@@ -1,5 +1,5 @@
 import type { ControlClient } from '../../client/control-client.ts';
-import { parseInt64, parseJson, tryParseJson } from '../../core/contract/json.ts';
+import { parseInput, parseInt64, parseJson, tryParseJson } from '../../core/contract/json.ts';
 import {
   COLLECTIONS,
   type CollectionName,
@@ -160,6 +160,6 @@ export async function callEndpoint(
 async function readBody(content: string): Promise<object | string> {
   const isFile = content.startsWith('@');
   const text = isFile ? await readTextFile(content.slice(1), 'ctl call', 'a file') : content;
-  const value = tryParseJson(text);
+  const value = tryParseJson(text, parseInput);
   return typeof value === 'object' && value !== null ? value : text;
 }

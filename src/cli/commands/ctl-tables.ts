@@ -1,5 +1,5 @@
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
-import { tryParseJson, writeJson } from '../../core/contract/json.ts';
+import { parseInput, tryParseJson, writeJson } from '../../core/contract/json.ts';
 import { describe } from '../../core/words.ts';
 import { UsageError } from '../command.ts';
 import type { WordUsage } from '../command-table.ts';
@@ -74,7 +74,7 @@ export function parseAssignments(words: readonly string[]): Record<string, strin
 /** The same with values that are JSON; any other text is a string. */
 export function parseJsonAssignments(words: readonly string[]): Record<string, unknown> {
   const assignments = Object.entries(parseAssignments(words)).map(([name, text]) => {
-    const value = tryParseJson(text);
+    const value = tryParseJson(text, parseInput);
     return [name, value === undefined ? text : value] as const;
   });
   return Object.fromEntries(assignments);

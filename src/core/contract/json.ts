@@ -3,8 +3,8 @@ import { LIMITS } from '../limits.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Text in which a double could lose a digit: 16 digits, a fraction, or an exponent. */
-const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]/;
+/** Text in which a double could lose a digit or a sign: 16 digits, a fraction, an exponent, or -0. */
+const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]|-0/;
 
 /** In characters: evaluating a longer number would take too long. */
 const MAX_NUMBER_LENGTH = 400;
@@ -17,14 +17,17 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** Parses JSON without losing a digit of an integer: see `parseNumber`. */
 export function parseJson(text: string): unknown {
   // JSON.parse is many times faster.
-  return MAY_LOSE_DIGITS.test(text) ? parseExactly(text) : JSON.parse(text);
+  return MAY_LOSE_DIGITS.test(text) ? parseExactly(text, parseNumber) : JSON.parse(text);
 }
 
-/** `parseJson` for what a caller sends. Throws a RangeError with `TOO_DEEP` if it nests too deeply. */
+/**
+ * `parseJson` for what a caller sends: keeps how each number is written. Throws a RangeError with
+ * `TOO_DEEP` if it nests too deeply.
+ */
 export function parseInput(text: string): unknown {
   // A text as short as most bodies cannot be nested too deeply.
   if (text.length > LIMITS.nesting.max && !isWithinNesting(text)) throw new RangeError(TOO_DEEP);
-  return parseJson(text);
+  return MAY_LOSE_DIGITS.test(text) ? parseExactly(text, keepNumber) : JSON.parse(text);
 }
 
 export const TOO_DEEP = `it is nested more than ${LIMITS.nesting.max} levels deep`;
@@ -44,9 +47,9 @@ function isWithinNesting(text: string): boolean {
   return true;
 }
 
-export function tryParseJson(text: string): unknown {
+export function tryParseJson(text: string, parse = parseJson): unknown {
   try {
-    return parseJson(text);
+    return parse(text);
   } catch {
     return undefined;
   }
@@ -59,12 +62,12 @@ const NUMBER_PREFIX = `${Math.random().toString(36).slice(2, 10)} `;
  * Turns the numbers that JSON.parse could change into strings with a prefix. lossless-json concatenates
  * strings by character: one of 15 MB takes 8 s and 500 MB there, and 0.1 s here.
  */
-function parseExactly(text: string): unknown {
+function parseExactly(text: string, evaluate: (literal: string) => unknown): unknown {
   try {
     return JSON.parse(prefixNumbers(text), (name, value: unknown) => {
       if (name.startsWith(NUMBER_PREFIX)) throw new SyntaxError('a number cannot be a name');
       const isNumber = typeof value === 'string' && value.startsWith(NUMBER_PREFIX);
-      return isNumber ? parseNumber(value.slice(NUMBER_PREFIX.length)) : value;
+      return isNumber ? evaluate(value.slice(NUMBER_PREFIX.length)) : value;
     });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -82,7 +85,33 @@ function prefixNumbers(text: string): string {
 }
 
 function mayLoseDigits(literal: string): boolean {
-  return (literal.length > SAFE_LENGTH || /[eE]/.test(literal)) && isNumber(literal);
+  const isExact =
+    literal.length <= SAFE_LENGTH && !/[eE]/.test(literal) && String(Number(literal)) === literal;
+  return !isExact && isNumber(literal);
+}
+
+/** A number that JavaScript would write otherwise than its source, such as 1.0 or, in YAML, 007. */
+export class WrittenNumber extends LosslessNumber {
+  readonly text: string;
+
+  constructor(json: string, text = json) {
+    super(json);
+    this.text = text;
+  }
+}
+
+export function keepNumber(literal: string): unknown {
+  const value = parseNumber(literal);
+  return String(value) === literal ? value : new WrittenNumber(literal);
+}
+
+export function numberText(value: unknown): string {
+  return value instanceof WrittenNumber ? value.text : String(value);
+}
+
+/** What `keepNumber` has kept, as `parseNumber` evaluates it. Other values stay. */
+export function plainNumber(value: unknown): unknown {
+  return value instanceof WrittenNumber ? parseNumber(value.value) : value;
 }
 
 /**
@@ -99,8 +128,7 @@ export function parseNumber(literal: string): unknown {
   // The double may have been rounded: from a fraction, or from another integer.
   const integer = parseInteger(literal);
   if (integer === undefined) return new LosslessNumber(literal);
-  const exact = Number(integer);
-  return Number.isSafeInteger(exact) ? exact : integer;
+  return Number.isSafeInteger(Number(integer)) ? double : integer;
 }
 
 function parseInteger(literal: string): bigint | undefined {
@@ -136,7 +164,8 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 /** The int64 that `parseJson` has read; undefined also for a double that may have been rounded. */
-export function toInt64(value: unknown): bigint | undefined {
+export function toInt64(given: unknown): bigint | undefined {
+  const value = plainNumber(given);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
   if (typeof value !== 'bigint') return undefined;
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined;

@@ -1,5 +1,5 @@
 import type { OperationId } from '../contract/operations.ts';
-import { decodeContent, findHeader } from '../raw-http.ts';
+import { decodeContent, findHeader, type RawHeaders, readHeaderText } from '../raw-http.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
@@ -159,8 +159,10 @@ export function maskedKey({ authorization }: Exchange): string | undefined {
 const CREDENTIALS =
   /auth(?!enticate)|cookie|api-?key|subscription-key|token|secret|password|session/i;
 
-export function maskHeaders(headers: readonly string[]): readonly string[] {
-  return headers.map((text, index, all) => {
+/** Headers as people read them. */
+export function maskHeaders(headers: RawHeaders): readonly string[] {
+  return headers.map((raw, index, all) => {
+    const text = readHeaderText(raw);
     const name = index % 2 === 0 ? '' : (all[index - 1] ?? '');
     if (!CREDENTIALS.test(name)) return text;
     return text.replace(

@@ -67,8 +67,8 @@ function findInCall(
 }
 
 function hasContent({ headers }: Call): boolean {
-  const length = headers['content-length'] ?? '0';
-  return length !== '0' || headers['transfer-encoding'] !== undefined;
+  const length = findHeader(headers, 'content-length') ?? '0';
+  return length !== '0' || findHeader(headers, 'transfer-encoding') !== undefined;
 }
 
 /** A second scheme, an empty variable as text, or an unfilled template. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { parseJson, writeJson } from '../contract/json.ts';
+import { parseInput, writeJson } from '../contract/json.ts';
 import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
@@ -164,7 +164,7 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinit
 };
 
 export function parseLatch(json: string): LatchRule {
-  const reading = readAs(LATCH, parseJson(json));
+  const reading = readAs(LATCH, parseInput(json));
   if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);
   return reading.value[1];
 }

@@ -51,7 +51,7 @@ export function createServiceRequest(
 
 function createCall(
   operation: OperationId,
-  { headers, mount }: RequestHead,
+  { headers, rawHeaders, mount }: RequestHead,
   target: Target,
   authorization: string | undefined,
   body: RequestBody,
@@ -61,7 +61,7 @@ function createCall(
     path: mount + target.path,
     pathId: target.pathId,
     query: parseQuery(target),
-    headers,
+    headers: rawHeaders,
     authorization,
     contentType: headers['content-type']?.toString(),
     contentEncoding: headers['content-encoding']?.toString(),
@@ -112,12 +112,13 @@ function suggestPath({ mount, below }: Target): string {
 export function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
   const { number, method, authorization, request, operation, target: whole } = exchange;
   if (isDropped(request)) return undefined;
-  const headers: Record<string, string> = {};
+  const merged = new Map<string, string>();
   for (let at = 0; at < request.headers.length; at += 2) {
     const [name = '', value = ''] = request.headers.slice(at, at + 2);
-    const earlier = headers[name.toLowerCase()];
-    headers[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`;
+    const earlier = merged.get(name.toLowerCase());
+    merged.set(name.toLowerCase(), earlier === undefined ? value : `${earlier}, ${value}`);
   }
+  const headers = Object.fromEntries(merged);
   // The mount of an embedding app is not part of the service's path. Nothing else precedes an operation.
   const mount = operation === undefined ? '' : parseAddress(whole.replace(/\?.*/s, '')).root;
   const url = whole.slice(mount.length);

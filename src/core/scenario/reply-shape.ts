@@ -1,4 +1,6 @@
-import { type Int64, writeJson } from '../contract/json.ts';
+import { isLosslessNumber } from 'lossless-json';
+import { type Int64, numberText, writeJson } from '../contract/json.ts';
+import { writeHeaderText } from '../raw-http.ts';
 import { type Body, mayHaveContent } from '../service/reply.ts';
 import { dictionary, object, optional, required } from '../shape/objects.ts';
 import {
@@ -18,17 +20,20 @@ import { describe, joinWords } from '../words.ts';
 /** A token (RFC 9110, section 5.6.2). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Visible characters of Latin-1, with spaces between them (RFC 9110, section 5.5). */
-const HEADER_VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/;
+/** Visible characters, with spaces between them (RFC 9110, section 5.5). */
+const HEADER_VALUE = /^(?:[^\s\p{Cc}](?:[\t\P{Cc}]*[^\s\p{Cc}])?)?$/u;
 
 /** With a wrong value, the message has no end, or Node does not write it. */
 const FRAMING = ['content-length', 'transfer-encoding', 'trailer'];
 
-const NUMBER_TEXT = scalar<string, Int64>('a number', { type: 'number' }, (value) =>
-  typeof value === 'bigint' || typeof value === 'number' ? String(value) : undefined,
+const NUMBER_TEXT = scalar<string, Int64>('a number', { type: 'number' }, (value, written) =>
+  typeof value === 'bigint' || typeof value === 'number' || isLosslessNumber(value)
+    ? numberText(written)
+    : undefined,
 );
 
-const EXPECTED_VALUE = 'a header value: a string without line breaks, or a number';
+const EXPECTED_VALUE =
+  'a header value: a string without control characters and without spaces around it, or a number';
 
 const VALUE = either(
   text(EXPECTED_VALUE, HEADER_VALUE, { pattern: HEADER_VALUE.source }),
@@ -89,9 +94,9 @@ export const REPLY = convert(
     return {
       status,
       headers: [...headers].flatMap(([name, values]) =>
-        isContentType(name) ? [] : values.flatMap((value) => [name, value]),
+        isContentType(name) ? [] : values.flatMap((value) => [name, writeHeaderText(value)]),
       ),
-      body: empty ? NO_BODY : body && createBody(body, types[0]),
+      body: empty ? NO_BODY : body && createBody(body, types[0] && writeHeaderText(types[0])),
     };
   },
 );

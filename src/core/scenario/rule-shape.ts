@@ -1,3 +1,4 @@
+import { numberText } from '../contract/json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { LIMITS } from '../limits.ts';
 import { type Member, object, optional, required } from '../shape/objects.ts';
@@ -34,23 +35,32 @@ const ON = either(
 
 type WhereValue = string | number | bigint | boolean | null;
 
+interface ConditionValue {
+  readonly value: WhereValue;
+  /** As a path, a query or a header writes it; undefined is an absent one. */
+  readonly text: string | undefined;
+}
+
 export interface Condition {
   /** `input` is a path or query parameter, or a field of the body. */
   readonly of: 'input' | 'header' | 'key';
   /** A header's is in lower case. */
   readonly name: string;
   /** Any of these matches; null matches an absent value. */
-  readonly values: readonly WhereValue[];
+  readonly values: readonly ConditionValue[];
 }
 
 const isScalar = (value: unknown): value is WhereValue =>
   value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
 
 const VALUES = oneOrMore(
-  scalar<WhereValue>(
+  scalar<ConditionValue, WhereValue>(
     'a string, a number, true, false or null',
     { type: ['string', 'number', 'boolean', 'null'] },
-    (value) => (isScalar(value) ? value : undefined),
+    (value, written) =>
+      isScalar(value)
+        ? { value, text: value === null ? undefined : numberText(written) }
+        : undefined,
   ),
 );
 
@@ -97,7 +107,9 @@ const WHERE = convert(
         'Headers by name; the case does not matter. `null` matches an absent header.',
       ),
       key: optional(
-        convert(oneOrMore(text()), (values) => [{ of: 'key', name: 'key', values }]),
+        convert(oneOrMore(text()), (keys) => [
+          { of: 'key', name: 'key', values: keys.map((key) => ({ value: key, text: key })) },
+        ]),
         'API keys, without `Bearer` and without the sandbox name.',
       ),
     },

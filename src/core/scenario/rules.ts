@@ -1,5 +1,7 @@
+import { plainNumber } from '../contract/json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
+import { findHeaders, readHeaderText } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { randomInteger } from '../store/random.ts';
@@ -163,22 +165,25 @@ function randomDelay(delay: Delay, seed: number): number {
 
 /** Prepared once, since every call is compared with every rule of its operation. */
 function createTest(id: OperationId, { of, name, values }: Condition): CallTest {
-  // As a path, query or header writes them; undefined is an absent one.
-  const texts = values.map((value) => (value === null ? undefined : String(value)));
+  const texts = values.map(({ text }) => text);
+  const matchesAny = (given: readonly string[]): boolean =>
+    given.length === 0 ? texts.includes(undefined) : given.some((text) => texts.includes(text));
   if (of === 'key') return ({ authorization }) => texts.includes(bearerToken(authorization));
   if (of === 'header') {
-    return ({ headers: { [name]: value } }) =>
-      texts.includes(typeof value === 'object' ? value.join(', ') : value);
+    return ({ headers }) => {
+      const given = findHeaders(headers, name).map(readHeaderText);
+      // Several fields of one name mean the same as one with a list (RFC 9110, section 5.3).
+      return matchesAny(given.length < 2 ? given : [...given, given.join(', ')]);
+    };
   }
   const parameter = operationShape(id).parameters.find((known) => known.name === name);
   if (parameter?.in === 'path') return ({ pathId }) => texts.includes(pathId);
   return ({ query, body }) => {
-    const [, queryValue] = query.find(([given]) => given === name) ?? [];
-    if (queryValue !== undefined) return texts.includes(queryValue);
-    if (body.kind !== 'bytes') return texts.includes(undefined);
+    const given = query.flatMap(([known, text]) => (known === name ? [text] : []));
+    if (given.length > 0 || body.kind !== 'bytes') return matchesAny(given);
     const fields = body.json.ok && isObject(body.json.value) ? body.json.value : NO_FIELDS;
-    const field = Object.hasOwn(fields, name) ? fields[name] : null;
-    return values.some((value) => value === field);
+    const field = Object.hasOwn(fields, name) ? plainNumber(fields[name]) : null;
+    return values.some(({ value }) => value === field);
   };
 }
 

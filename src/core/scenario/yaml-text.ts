@@ -1,3 +1,4 @@
+import { isNumber } from 'lossless-json';
 import {
   Composer,
   type CST,
@@ -11,7 +12,7 @@ import {
   Parser,
   type ScalarTag,
 } from 'yaml';
-import { parseNumber, TOO_DEEP } from '../contract/json.ts';
+import { keepNumber, TOO_DEEP, WrittenNumber } from '../contract/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
 import {
@@ -21,12 +22,16 @@ import {
   type ParsedText,
 } from '../shape/source-text.ts';
 
-/** Numbers in JSON syntax. YAML's own tags read all others. */
+/** Numbers of YAML's core schema, but for `.inf` and `.nan`. */
 const EXACT_NUMBER: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
-  test: /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/,
-  resolve: parseNumber,
+  test: /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|0o[0-7]+|0x[\da-fA-F]+)$/,
+  resolve(text) {
+    if (isNumber(text)) return keepNumber(text);
+    const value = /[.eE]/.test(text) && !text.startsWith('0x') ? Number(text) : BigInt(text);
+    return new WrittenNumber(String(value), text);
+  },
 };
 
 /** @param file its name in problems */
@@ -45,7 +50,10 @@ export function readYaml(file: string, content: string): ParsedText {
     if (document === undefined) throw new Error('A composer that is forced makes a document.');
     // Later errors follow from the first.
     const [error] = [...document.errors, ...document.warnings];
-    if (error !== undefined) return refused(error.pos[0], error.message);
+    if (error !== undefined) {
+      const isBare = text[error.pos[0]] === '*' && /empty/.test(error.message);
+      return refused(error.pos[0], isBare ? 'a `*` alone: quote it, as "*"' : error.message);
+    }
     if (another !== undefined) return refused(another.range[0], 'One document in a file');
     const locate: LocateProblems = (problems) => {
       const offsets = problems.map((problem) => [findOffset(document, problem), problem] as const);

@@ -4,6 +4,7 @@ import { isIntegerText, parseInput, parseInt64 } from '../contract/json.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { type Fields, isObject, type RecordOf, unknownMembers } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
+import type { RawHeaders } from '../raw-http.ts';
 import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
 import { readAs } from '../shape/shapes.ts';
 import { describe, firstProblems, problemText } from '../words.ts';
@@ -58,7 +59,7 @@ export interface Call {
   /** Percent-decoded. */
   readonly pathId: string | undefined;
   readonly query: readonly (readonly [name: string, value: string])[];
-  readonly headers: RequestHeaders;
+  readonly headers: RawHeaders;
   /** The `Authorization` header without the sandbox name in its token. */
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;

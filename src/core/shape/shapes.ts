@@ -1,6 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import { BASE_URL_FORM, parseBaseUrl } from '../contract/base-url.ts';
-import type { Json } from '../contract/json.ts';
+import { type Json, plainNumber } from '../contract/json.ts';
 import { isObject, type Reading } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import { describe, joinWords, type Problem, suggest } from '../words.ts';
@@ -111,11 +111,15 @@ function findType(value: unknown): string {
   return typeof value === 'bigint' || isLosslessNumber(value) ? 'number' : typeof value;
 }
 
-/** A value without members. `schema` names its `type`; `words` are suggested for a misspelt one. */
+/**
+ * A value without members. `schema` names its `type`; `words` are suggested for a misspelt one.
+ *
+ * @param read also gets the value as `parseInput` kept it
+ */
 export function scalar<T, In = T>(
   expected: string,
   schema: Json,
-  read: (value: unknown) => T | undefined,
+  read: (value: unknown, written: unknown) => T | undefined,
   words?: readonly string[],
 ): Shape<T, In> {
   const types = [schema.type].flat().map((type) => (type === 'integer' ? 'number' : type));
@@ -124,7 +128,7 @@ export function scalar<T, In = T>(
     expected,
     likeness: (value) => (types.includes(findType(value)) ? 1 : 0),
     read(value, at, report) {
-      const result = read(value);
+      const result = read(plainNumber(value), value);
       if (result !== undefined) return result;
       return report({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
     },

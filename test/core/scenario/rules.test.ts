@@ -20,6 +20,7 @@ const call = (operation: OperationId = 'getPet', members: Partial<Call> = {}): C
   ...members,
 });
 
+const withHeaders = (...headers: string[]) => call('getPet', { headers });
 const createPet = (text: string) => callOf('createPet', Buffer.from(text));
 const updateInventory = (text: string) => callOf('updateInventory', Buffer.from(text));
 
@@ -71,7 +72,15 @@ describe('rules', () => {
     ['a body field of another type', { quantity: 3 }, updateInventory('{"quantity":"3"}'), false],
     ['a body field whose exact value differs', { categoryId: 9007199254740993n }, createPet('{"categoryId":9007199254740992}'), false],
     ['a body that is not JSON', { name: 'Rex' }, createPet('{"name":'), false],
-    ['a header', { headers: { 'User-Agent': 'curl' } }, call('getPet', { headers: { 'user-agent': 'curl' } }), true],
+    ['a header', { headers: { 'User-Agent': 'curl' } }, withHeaders('user-agent', 'curl'), true],
+    ['any of several headers of one name', { headers: { 'X-A': ['c', 'b'] } }, withHeaders('X-A', 'a', 'x-a', 'b'), true],
+    ['several headers of one name as a list', { headers: { 'X-A': 'a, b' } }, withHeaders('X-A', 'a', 'X-A', 'b'), true],
+    ['null for an absent header that every object inherits', { headers: { constructor: null, ['__proto__']: null } }, call(), true],
+    ['a header that every object inherits', { headers: { ['__proto__']: '1', constructor: '2' } }, withHeaders('__proto__', '1', 'constructor', '2'), true],
+    ['a header in UTF-8', { headers: { 'X-City': 'Zürich 😀' } }, withHeaders('X-City', Buffer.from('Zürich 😀').toString('latin1')), true],
+    ['a header in Latin-1', { headers: { 'X-City': 'Zürich' } }, withHeaders('X-City', 'Zürich'), true],
+    ['any value of a repeated parameter', { status: 'sold' }, call('listPets', { query: [['status', 'available'], ['status', 'sold']] }), true],
+    ['a body field that is written otherwise', { quantity: 3 }, updateInventory('{"quantity":3.0}'), true],
     ['a key', { key: 'demo-key' }, call(), true],
     ['only one of two conditions', { petId: 1, key: 'other' }, call(), false],
   ])('compare %s', (_what, where, it, expected) => {

@@ -49,7 +49,7 @@ const BROKEN: readonly (readonly [name: string, text: string, ...problems: strin
   ['an option of another assumption', 'assume: { cancel-again: 405, rate-limit: 10/h }', 'FILE:1:25: $.assume["cancel-again"]: expected 409, 404 or 204, found 405', 'FILE:1:42: $.assume["rate-limit"]: expected none, or a rate such as 10/s or 600/m, found "10/h" (did you mean 10/s?)'],
   ['an id in quotes', 'state: { orders: { remove: [1, "2"] } }', 'FILE:1:32: $.state.orders.remove[1]: expected an integer from -2^63 to 2^63-1, found "2"'],
   ['calls with a comma, without quotes in braces', 'rules:\n  - { on: getPet, delay: 1, calls: 2,4 }', 'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, fault, hold or apply, found "4" (inside braces, quote a value that contains a comma)'],
-  ['a header value with a line break', 'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }', 'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected a header value: a string without line breaks, or a number, or an array of those, found "a\\r\\nX-B: b"'],
+  ['a header value with a line break', 'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }', 'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected a header value: a string without control characters and without spaces around it, or a number, or an array of those, found "a\\r\\nX-B: b"'],
   ['a key with a blank, and one that expires after a year of unknown length', 'keys: { invalid: [a b], expires: { demo-key: P1Y } }', 'FILE:1:19: $.keys.invalid[0]: expected a key of visible ASCII characters, found "a b"', 'FILE:1:46: $.keys.expires["demo-key"]: expected a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z", found "P1Y"'],
   ['an empty file', '', 'FILE:1:1: $: expected an object with the parts of a scenario, found null'],
   ['names that every JavaScript object inherits', 'constructor: 1\n__proto__: { rules: [] }', `FILE:1:1: $.constructor: expected ${PARTS}, found "constructor"`, `FILE:2:1: $.__proto__: expected ${PARTS}, found "__proto__"`],
@@ -141,6 +141,7 @@ test.each<[string, SavedScenario['format'], string, string]>([
   ['a body that contains itself', 'yaml', 'rules: [{ on: getPet, reply: { status: 200, body: &a { a: [*a, *a] } } }]', '1:1: expected YAML: it is nested more than 100 levels'],
   ['aliases of millions of values', 'yaml', `a: &a ${TEN}\n${LAUGHS.join('\n')}`, '1:1: expected YAML: Excessive alias count'],
   ['a repeated name', 'yaml', 'keys: {}\nkeys: {}', '2:1: expected YAML: Map keys must be unique'],
+  ['a star without quotes', 'yaml', 'rules:\n  - { on: *, delay: 5 }', '2:11: expected YAML: a `*` alone: quote it, as "*"'],
   ['arrays that never close', 'yaml', `a: ${'['.repeat(1e5)}`, '1:'],
   ['a trailing comma in .json', 'json', '{"rules": [],}', '1:14: expected JSON: '],
 ])('%s is refused', async (_, format, text, problem) => {
@@ -183,6 +184,33 @@ describe('a valid scenario', () => {
       undefined,
     ]);
     expect(rules.slice(3).map(({ reply }) => reply?.headers)).toEqual(Array(7).fill([]));
+  });
+
+  test.each<[SavedScenario['format'], string]>([
+    [
+      'json',
+      '{"rules":[{"on":"getPet","where":{"headers":{"X-Api-Version":1.0}},"reply":{"status":200,"headers":{"X-A":[2.50,-0,1e2,"Zü😀"]},"body":[1.0,{"a":2.50},-0,1E400]}}]}',
+    ],
+    [
+      'yaml',
+      'rules: [{ on: getPet, where: { headers: { X-Api-Version: 1.0 } }, reply: { status: 200, headers: { X-A: [2.50, -0, 1e2, Zü😀] }, body: [1.0, { a: 2.50 }, -0, 1E400] } }]',
+    ],
+  ])('keeps digits as they are written in %s', async (format, text) => {
+    const [rule] = (await load(text, format)).rules;
+    expect(rule?.where[0]?.values).toEqual([{ value: 1, text: '1.0' }]);
+    const wire = Buffer.from('Zü😀').toString('latin1');
+    const headers = ['2.50', '-0', '1e2', wire].flatMap((value) => ['X-A', value]);
+    const body = { kind: 'json', text: '[1.0,{"a":2.50},-0,1E400]' };
+    expect(rule?.reply).toEqual({ status: 200, headers, body });
+  });
+
+  test('keeps numbers in headers as YAML writes them, and has JSON in bodies', async () => {
+    const { rules } = await load(
+      'rules: [{ on: getPet, calls: 0x2, reply: { status: 0o310, headers: { X-A: [007, 0x1F, +5, .5, 5.] }, body: [007, 0x1F, +5, .5, 5.] } }]',
+    );
+    const headers = ['007', '0x1F', '+5', '.5', '5.'].flatMap((value) => ['X-A', value]);
+    const reply = { status: 200, headers, body: { kind: 'json', text: '[7,31,5,0.5,5]' } };
+    expect(rules).toMatchObject([{ calls: [{ from: 2, to: 2 }], reply }]);
   });
 
   test('can have a byte order mark, Windows line endings and aliases', async () => {

@@ -54,6 +54,30 @@ describe('a rule', () => {
     expect(text).toMatch(/^Access-Control-Expose-Headers: .*Preference-Applied/m);
   });
 
+  test('has its digits and UTF-8 on the wire, in the journal and in a rule made of it', async () => {
+    const { port } = await serverFor();
+    const control = asker(port, '/__mock');
+    const reply =
+      '{"status":400,"headers":{"Retry-After":2.50,"X-Stadt":"Zürich"},"body":{"a":1.0}}';
+    const where = '{"headers":{"X-Version":1.0,"X-Ort":"Köln"}}';
+    const body = `{"scenario":{"rules":[{"on":"getPet","where":${where},"reply":${reply}}]}}`;
+    await control('PUT', '/scenario', { body });
+    const latin = { 'X-Version': '1.0', 'X-Ort': 'Köln' };
+    const utf = { ...latin, 'X-Ort': Buffer.from('Köln').toString('latin1') };
+    for (const headers of [latin, utf]) {
+      const { headers: sent, text } = await asker(port)('GET', '/pets/1', { headers });
+      expect([text, sent['retry-after']]).toEqual(['{"a":1.0}', '2.50']);
+      expect(Buffer.from(String(sent['x-stadt']), 'latin1').toString()).toBe('Zürich');
+    }
+    const { json } = await control('GET', '/requests');
+    const shown = {
+      request: { headers: { 'x-ort': 'Köln' } },
+      reply: { headers: { 'x-stadt': 'Zürich' } },
+    };
+    expect(json).toMatchObject({ exchanges: [shown, shown] });
+    expect((await control('GET', '/requests/1/rule')).text).toContain('"body":{"a":1.0}');
+  });
+
   test('with 304 has no Content-Length', async () => {
     const { port } = await serverFor(withRules({ on: 'getPet', reply: { status: 304 } }));
     const connection = await openRaw(port);

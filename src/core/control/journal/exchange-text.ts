@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import { tryParseJson, writeJson } from '../../contract/json.ts';
+import { parseInput, tryParseJson, writeJson } from '../../contract/json.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
-import { findHeader } from '../../raw-http.ts';
+import { findHeader, readHeaderText } from '../../raw-http.ts';
 import {
   bodyText,
   describeHold,
@@ -276,9 +276,9 @@ function ruleReply({ method, status, reply, fault, basis }: Exchange) {
   return {
     status,
     ...(headers.length > 0 && {
-      headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+      headers: Object.fromEntries(headers.map(({ name, value }) => [name, readHeaderText(value)])),
     }),
-    ...(hasBody && { body: tryParseJson(text) ?? text }),
+    ...(hasBody && { body: tryParseJson(text, parseInput) ?? text }),
     ...(isEmpty && status >= 400 && { empty: true }),
   };
 }

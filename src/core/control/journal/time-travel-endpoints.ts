@@ -6,7 +6,7 @@ import {
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { isIntegerText, tryParseJson } from '../../contract/json.ts';
+import { isIntegerText, parseInput, tryParseJson } from '../../contract/json.ts';
 import type { Platform } from '../../platform.ts';
 import { findHeader } from '../../raw-http.ts';
 import { answer } from '../../sandbox/answer.ts';
@@ -235,7 +235,7 @@ function describeAlternative(id: AssumptionId, option: string, other: Exchange):
     status: other.status,
     basis: other.basis.kind,
     by: basisReasons(other.basis),
-    body: text === undefined ? undefined : (tryParseJson(text) ?? text),
+    body: text === undefined ? undefined : (tryParseJson(text, parseInput) ?? text),
   };
 }
 

@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import type { Node } from 'yaml';
-import { parseJson } from '../../../core/contract/json.ts';
+import { parseInput } from '../../../core/contract/json.ts';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
 import { isRowName } from '../../../core/contract/records.ts';
 import type { Texts } from '../parts/form.tsx';
@@ -161,19 +161,20 @@ export function formatRuleFields({ where, reply, fault, ...others }: EditedRule)
 }
 
 function parseConditions(text: string): Readonly<Record<string, unknown>> {
-  const headers: Record<string, unknown> = {};
-  const where: Record<string, unknown> = {};
+  const headers = new Map<string, unknown>();
+  const where = new Map<string, unknown>();
   for (const line of text.split('\n')) {
     const [, header, name, value = ''] =
       /^\s*(header\s)?\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name !== undefined) (header === undefined ? where : headers)[name] = jsonOr(value);
+    if (name !== undefined) (header === undefined ? where : headers).set(name, jsonOr(value));
   }
-  return { ...where, ...(Object.keys(headers).length > 0 && { headers }) };
+  if (headers.size > 0) where.set('headers', Object.fromEntries(headers));
+  return Object.fromEntries(where);
 }
 
 function jsonOr(text: string): unknown {
   try {
-    return parseJson(text);
+    return parseInput(text);
   } catch {
     return text;
   }
