@@ -61,6 +61,8 @@ export interface OperationShape {
   /** The last day of the operation, an ISO 8601 date. */
   readonly sunset?: string;
   readonly stability?: 'experimental';
+  /** The document says that it returns everything, whatever the query asks for. */
+  readonly returnsAll?: true;
 }
 
 /** The path of the service. The base URL in the document ends with it. */
@@ -179,6 +181,7 @@ export const OPERATIONS = {
       200: { description: 'An array of orders.', body: { record: 'Order', list: true } },
       401: UNAUTHORIZED,
     },
+    returnsAll: true,
   },
   cancelOrder: {
     method: 'DELETE',

@@ -37,10 +37,11 @@ function findInCall(
 ): readonly FindingText[] {
   const always = ALWAYS_FOUND.get(call.operation) ?? NONE;
   const isSuccess = reply !== undefined && reply.status < 400;
+  const { method, body, returnsAll } = operationShape(call.operation);
+  const isIgnored = returnsAll && call.query.length > 0;
   // Documented, so no unknown input decided it.
-  const isPlain = isSuccess && reply.basis.kind === 'documented';
+  const isPlain = isSuccess && reply.basis.kind === 'documented' && !isIgnored;
   const key = describePlaceholder(call.authorization);
-  const { method, body } = operationShape(call.operation);
   const hasBody = body === undefined && hasContent(call);
   const preference = reply?.unknownPreference;
   if (isPlain && key === undefined && !hasBody && preference === undefined) return always;

@@ -7,10 +7,11 @@ import {
   optionNames,
   optionPattern,
 } from '../contract/assumption-table.ts';
+import { parseDateTime } from '../contract/date-time.ts';
 import { LATEST } from '../service/clock.ts';
 import type { Expiry } from '../service/keyring.ts';
 import { type Member, object, optional } from '../shape/objects.ts';
-import { DATE_TIME, isDateTime } from '../shape/record-shapes.ts';
+import { DATE_TIME } from '../shape/record-shapes.ts';
 import { type Shape, scalar, withTypes } from '../shape/shapes.ts';
 import { joinWords } from '../words.ts';
 
@@ -32,8 +33,8 @@ export function parseDuration(text: string): number | undefined {
 }
 
 function readInstant(value: unknown): number | undefined {
-  const instant = isDateTime(value) ? Date.parse(value) : Number.NaN;
-  return instant >= 0 && instant <= LATEST ? instant : undefined;
+  const instant = typeof value === 'string' ? parseDateTime(value) : undefined;
+  return instant !== undefined && instant >= 0 && instant <= LATEST ? instant : undefined;
 }
 
 export const INSTANT_TEXT = DATE_TIME;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { AssumptionId, Option } from '../contract/assumption-table.ts';
 import { isIntegerText, parseInput, parseInt64 } from '../contract/json.ts';
-import type { OperationId } from '../contract/operations.ts';
+import { type OperationId, operationShape } from '../contract/operations.ts';
 import { type Fields, isObject, type RecordOf, unknownMembers } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import type { RawHeaders } from '../raw-http.ts';
@@ -151,10 +151,14 @@ export class InputReader {
 
   /** `unknown-query` decides about parameters with other names. */
   query(names: readonly string[] = NO_NAMES): Query {
-    if (this.#call.query.length === 0) return NO_VALUES;
+    const { query, operation } = this.#call;
+    if (query.length === 0) return NO_VALUES;
+    const { choices } = this.decidedBy;
+    const { returnsAll } = operationShape(operation);
     const values: Record<string, string | undefined> = {};
-    for (const [name, value] of this.#call.query) {
+    for (const [name, value] of query) {
       if (!names.includes(name)) {
+        if (returnsAll && choices['unknown-query'] === 'ignore') continue;
         const known = names.length > 0 ? `use ${names.join(', ')}` : 'send none';
         const problem = `unknown query parameter ${describe(name)} (${known})`;
         this.refuseUnless('unknown-query', 'ignore', problem);

@@ -1,3 +1,4 @@
+import { parseDateTime } from '../contract/date-time.ts';
 import type { Order, OrderStatus } from '../contract/records.ts';
 import type { Store } from '../store/store.ts';
 import { writeList } from '../store/store-text.ts';
@@ -46,8 +47,8 @@ function orderStatus(state: ServiceState, order: Order): OrderStatus {
 }
 
 function isDue(state: ServiceState, { status = 'pending', shipDate }: Order): boolean {
-  if (status !== 'pending' || shipDate === undefined) return false;
-  return Date.parse(shipDate) <= state.now;
+  const due = status === 'pending' && shipDate !== undefined ? parseDateTime(shipDate) : undefined;
+  return due !== undefined && due <= state.now;
 }
 
 export const cancelOrder = operation(

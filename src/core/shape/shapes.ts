@@ -111,11 +111,7 @@ function findType(value: unknown): string {
   return typeof value === 'bigint' || isLosslessNumber(value) ? 'number' : typeof value;
 }
 
-/**
- * A value without members. `schema` names its `type`; `words` are suggested for a misspelt one.
- *
- * @param read also gets the value as `parseInput` kept it
- */
+/** A value without members. `schema` names its `type`; `words` are suggested for a misspelt one. */
 export function scalar<T, In = T>(
   expected: string,
   schema: Json,

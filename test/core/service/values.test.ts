@@ -112,8 +112,18 @@ test.each([
   ['offset', '2032-12-31T22:30:00Z', '2033-01-01T00:30:00+02:00'],
   ['utc-seconds', '2032-12-31T23:30:00.5+01:00', '2032-12-31T22:30:00Z'],
   ['utc-millis', '2032-12-31T23:30:00.5+01:00', '2032-12-31T22:30:00.500Z'],
+  ['utc-millis', '2032-12-31T22:30:00.12345678901Z', '2032-12-31T22:30:00.123Z'],
+  ['utc-seconds', '9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
+  ['offset', '9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
+  ['utc-seconds', '9999-12-31T23:59:59-05:00', '9999-12-31T23:59:59-05:00'],
+  ['offset', '0000-01-01T00:00:00Z', '0000-01-01T02:00:00+02:00'],
+  ['utc-millis', '0000-01-01T00:30:00+01:00', '0000-01-01T00:30:00+01:00'],
+  ['utc-seconds', '2016-12-31T23:59:60Z', '2016-12-31T23:59:60Z'],
+  ['utc-millis', '2017-01-01T00:59:60.25+01:00', '2016-12-31T23:59:60.250Z'],
+  ['offset', '2016-12-31T23:59:60Z', '2017-01-01T01:59:60+02:00'],
 ] as const)('as %s, %s is written as %s', (format, shipDate, written) => {
   const { order: write } = representationFor({ ...chooseOptions(), 'date-format': format });
+  expect(readAs(RECORD_SHAPES.orders, { id: 1, shipDate }).ok).toBe(true);
   expect(write({ id: 1n, shipDate })).toBe(`{"id":1,"shipDate":"${written}"}`);
 });
 

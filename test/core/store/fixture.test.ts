@@ -26,8 +26,7 @@ function refusal(load: () => unknown): string {
 
 const REX = '{"id":1,"name":"Rex","categoryId":2}';
 const INT64 = 'an integer from -2^63 to 2^63-1';
-const DATE_TIME =
-  'an ISO 8601 date-time such as "2026-11-21T09:30:00Z", in a year from 0 to 9999 in UTC and in +02:00';
+const DATE_TIME = 'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"';
 const deep = `${'['.repeat(100_000)}9007199254740993${']'.repeat(100_000)}`;
 const wrongDate = (date: string): [string, string] => [
   `{"orders":[{"id":1,"shipDate":"${date}"}]}`,
@@ -40,8 +39,7 @@ test.each<[string, text: string, ...problems: string[]]>([
   ['an empty file', '', '1:1: expected JSON: JSON value expected but reached end of input'],
   ['more after the end', '{}\n{}', "2:1: expected JSON: Expected end of input but got '{'"],
   ['deep arrays', deep, '1:1: expected JSON: it is nested more than 100 levels deep'],
-  ['a date that +02:00 moves beyond the year 9999', ...wrongDate('9999-12-31T22:30:00Z')],
-  ['a date before the year 0', ...wrongDate('0000-01-01T00:30:00+01:00')],
+  ['a leap second within a day', ...wrongDate('2016-12-31T22:59:60Z')],
   ['a day that no month has', ...wrongDate('2026-02-30T09:00:00Z')],
   ['two animals with one id', `{"animals":[${REX},${REX}]}`, '1:56: $.animals[1].id: expected an id that no other record of animals has, found 1, as in $.animals[0]'],
   [

@@ -96,6 +96,17 @@ test('animals that are not shown lose their entries and the petId of their order
   expect(gaps[0]).toMatch(/^animal 2: not listed, though/);
 });
 
+test('dates are kept as they are written, also a leap second and one at the end of time', async () => {
+  const dates = [
+    '9999-12-31T23:59:59Z',
+    '2016-12-31T23:59:60Z',
+    '2031-03-15T09:00:00.1234567891Z',
+    '0000-01-01T00:00:00+01:00',
+  ];
+  const { orders } = await record({ orders: dates.map((shipDate, id) => ({ id, shipDate })) });
+  expect(orders).toMatchObject(dates.map((shipDate) => ({ shipDate })));
+});
+
 test('orders have the status that they show, and else that of --unknown-status', async () => {
   const shown = [
     { id: 1, status: 'cancelled' },

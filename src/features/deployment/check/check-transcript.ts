@@ -1,3 +1,4 @@
+import { parseDateTime } from '../../../core/contract/date-time.ts';
 import { tryParseJson } from '../../../core/contract/json.ts';
 import { OPERATIONS, type OperationId } from '../../../core/contract/operations.ts';
 import { isObject } from '../../../core/contract/records.ts';
@@ -173,6 +174,7 @@ export class CheckTranscript {
 
   isDue(order: bigint | undefined): boolean {
     const shipDate = this.order(order)?.shipDate;
-    return typeof shipDate === 'string' && Date.parse(shipDate) <= (this.clock ?? Date.now());
+    const due = typeof shipDate === 'string' ? parseDateTime(shipDate) : undefined;
+    return due !== undefined && due <= (this.clock ?? Date.now());
   }
 }

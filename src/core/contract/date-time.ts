@@ -1,0 +1,47 @@
+/** A full date, `T`, a time, and `Z` or an offset (RFC 3339, section 5.6). */
+const FORM =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+const LEAP_SECOND = /:60(?=[.Zz+-])/;
+
+const DAY_MS = 86_400_000;
+
+/** In milliseconds since 1970: a leap second is the one after it. Undefined if it is no date-time. */
+export function parseDateTime(text: string): number | undefined {
+  if (!FORM.test(text)) return undefined;
+  // Date.parse reads February 30 as March 2.
+  const day = text.slice(0, 'yyyy-mm-dd'.length);
+  if (new Date(day).getUTCDate() !== Number(day.slice(-2))) return undefined;
+  if (!LEAP_SECOND.test(text)) return Date.parse(text);
+  const second = Date.parse(text.replace(LEAP_SECOND, ':59')) + 1000;
+  // Only the last minute of a day in UTC has one.
+  return Math.floor(second / 1000) % (DAY_MS / 1000) === 0 ? second : undefined;
+}
+
+export type DateFormat = 'utc-seconds' | 'utc-millis' | 'offset';
+
+/** As `utc-seconds` writes a date, and fixtures and generated stores have it. */
+const UTC_SECONDS = /^(\d{4}-\d\d-\d\dT)(\d\d)(:\d\d:\d\d)Z$/;
+
+const WRITTEN_OFFSET = '+02:00';
+const WRITTEN_OFFSET_HOURS = 2;
+
+/** The same instant in another form, unless its year there would not have four digits. */
+export function formatDateTime(text: string, format: DateFormat): string {
+  const [, day, hour = '', rest] = UTC_SECONDS.exec(text) ?? [];
+  const localHour = Number(hour) + WRITTEN_OFFSET_HOURS;
+  // Formatting a Date takes 3 µs, and 300 ms for 100,000 orders.
+  if (day !== undefined && format === 'utc-seconds') return text;
+  if (day !== undefined && format === 'utc-millis') return `${day}${hour}${rest}.000Z`;
+  if (day !== undefined && localHour < 24) {
+    return `${day}${String(localHour).padStart(2, '0')}${rest}${WRITTEN_OFFSET}`;
+  }
+  const isLeap = LEAP_SECOND.test(text);
+  const instant = Date.parse(isLeap ? text.replace(LEAP_SECOND, ':59') : text);
+  const shift = format === 'offset' ? WRITTEN_OFFSET_HOURS * 3_600_000 : 0;
+  const utc = new Date(instant + shift).toISOString();
+  if (!/^\d/.test(utc)) return text;
+  const written = isLeap ? utc.replace(/:59(?=\.)/, ':60') : utc;
+  if (format === 'utc-millis') return written;
+  return written.replace(/\.\d{3}Z$/, format === 'offset' ? WRITTEN_OFFSET : 'Z');
+}
