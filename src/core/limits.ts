@@ -39,6 +39,7 @@ export const LIMITS = {
   controlBody: limit(MIB, 'Bytes of a body of the control API'),
   deploymentBody: limit(64 * MIB, 'Bytes of a body to or from a deployment'),
   deploymentHead: limit(64 * KIB, 'Bytes of the head of a reply of a deployment'),
+  recordText: limit(64 * KIB, 'Characters of a name, a status or a date of a record'),
   named: limit(100, 'Snapshots, scenarios of its own and latches of a sandbox, of each kind'),
   yamlText: limit(16 * KIB, 'Characters of a scenario in YAML in a request'),
   jsonText: limit(128 * KIB, 'Characters of a scenario in JSON in a request'),

@@ -32,6 +32,8 @@ function problems(
   return reading.ok ? [] : reading.problems.map(({ expected }) => expected);
 }
 
+const animalNamed = (name: string) => ({ id: 1, name, categoryId: 1 });
+
 const many = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
 /** What is wrong with an input of a size, by limit. */
@@ -45,6 +47,17 @@ const REFUSALS: Readonly<
   calls: scenario((count) => ({ rules: [{ on: 'getPet', delay: 1, calls: many(count, 1) }] })),
   'calls as text': scenario((count) => ({
     rules: [{ on: 'getPet', delay: 1, calls: many(count, '1-2').join() }],
+  })),
+  recordText: (count) =>
+    problems(
+      readAs(STORE, { animals: [animalNamed('🦜'.repeat(count / 2) + 'x'.repeat(count % 2))] }),
+    ),
+  'recordText of a date': (count) => {
+    const shipDate = `2030-01-01T00:00:00.${'0'.repeat(count - '2030-01-01T00:00:00.Z'.length)}Z`;
+    return problems(readAs(STORE, { orders: [{ id: 1, shipDate }] }));
+  },
+  'recordText of a change': scenario((count) => ({
+    state: { animals: { each: { name: 'x'.repeat(count) } } },
   })),
   generated: (animals) => loadProblems({ generate: { animals } }),
   sortFields: query((count) => ({ _sort: many(count, 'id').join() })),
@@ -85,6 +98,8 @@ const REQUESTS: Readonly<Record<string, (client: Client, size: number) => Promis
   head: ({ send }, size) => send('GET', '/v1/pets', { headers: { X: 'x'.repeat(size - 250) } }),
   serviceBody: ({ send }, size) =>
     send('POST', '/v1/pets', { body: '{"name":"Rex","categoryId":1}'.padEnd(size) }),
+  recordText: ({ send }, size) =>
+    send('POST', '/v1/pets', { body: { name: 'x'.repeat(size), categoryId: 1 } }),
   controlBody: ({ control }, size) => control('PUT state', '{"animals":[]}'.padEnd(size)),
   jsonText: ({ control }, size) => control('PUT scenarios/own', '{"rules":[]}'.padEnd(size)),
   yamlText: ({ send }, size) => {

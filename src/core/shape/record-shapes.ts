@@ -10,6 +10,7 @@ import {
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
+import { LIMITS } from '../limits.ts';
 import { joinWords } from '../words.ts';
 import { type Member, object, optional } from './objects.ts';
 import {
@@ -60,6 +61,18 @@ export const DATE_TIME = scalar<string>(
   (value) => (typeof value === 'string' && parseDateTime(value) !== undefined ? value : undefined),
 );
 
+/** Lists, the journal and remembered states hold whole records, so their cost is bounded with this. */
+function bounded(shape: Shape<string, string>): Shape<string, string> {
+  const { max } = LIMITS.recordText;
+  return {
+    ...shape,
+    read(value, at, report) {
+      if (typeof value !== 'string' || value.length <= max) return shape.read(value, at, report);
+      return report({ at, expected: `at most ${max} characters`, found: `${value.length}` });
+    },
+  };
+}
+
 export const FIELD_SHAPES: {
   readonly [Type in keyof FieldValues]: Shape<FieldValues[Type], JsonOf<FieldValues[Type]>>;
 } = {
@@ -73,9 +86,9 @@ export const FIELD_SHAPES: {
     { type: 'integer' },
     (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined),
   ),
-  string: ANY_TEXT,
+  string: bounded(ANY_TEXT),
   boolean: FLAG,
-  dateTime: DATE_TIME,
+  dateTime: bounded(DATE_TIME),
   orderStatus: choice(ORDER_STATUSES),
 };
 
