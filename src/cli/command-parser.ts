@@ -154,7 +154,8 @@ function readTexts(name: FlagName, given: unknown): string[] {
 /** A switch would take the next word as its value. Whoever asks for the help gets it, whatever is wrong. */
 function prepare(words: readonly string[]): string[] {
   const end = words.includes('--') ? words.indexOf('--') : words.length;
-  const own = words.slice(0, end).map((word) => {
+  const typed = joinDashedValues(words.slice(0, end));
+  const own = typed.map((word) => {
     const [, spelling = '', value = 'true'] = /^--?([\w-]+)(?:=(.*))?$/s.exec(word) ?? [];
     // yargs finds these in its own tables.
     if (spelling in Object.prototype) throw unknownFlag('serve', spelling);
@@ -162,7 +163,7 @@ function prepare(words: readonly string[]): string[] {
     const off = spelling.replace(/^no-/, '');
     return off !== spelling && SWITCHES.has(off) ? `--${off}=false` : word;
   });
-  requireSeparator(own, words);
+  requireSeparator(own, [...typed, ...words.slice(end)]);
   const asksFor = (name: string) => own.includes(`--${name}=true`) || own.includes(`-${name[0]}`);
   const asksForHelp = asksFor('help') || own.slice(0, 2).includes('help');
   if (!asksForHelp) return asksFor('version') ? ['--version'] : [...own, ...words.slice(end)];
@@ -170,20 +171,36 @@ function prepare(words: readonly string[]): string[] {
   return command === undefined || command === 'serve' ? ['--help'] : [command, '--help'];
 }
 
+/** yargs takes a value that begins with a dash, such as a token, for a flag. */
+function joinDashedValues(words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of words) {
+    const flag = joined.at(-1) ?? '';
+    const isValue = takesValue(flag) && /^-[^-]/.test(word) && !SHORT_FLAGS.has(word);
+    if (isValue) joined.splice(-1, 1, `${flag}=${word}`);
+    else joined.push(word);
+  }
+  return joined;
+}
+
+const SHORT_FLAGS: ReadonlySet<string> = new Set(Object.values(ALIASES).map((it) => `-${it}`));
+
+function takesValue(word: string): boolean {
+  const [, spelling = ''] = /^--?([\w-]+)$/.exec(word) ?? [];
+  return VALUED.has(spelling);
+}
+
 /** Without `--`, flags of the command to run would be taken for ours, as in `exec pytest -v`. */
 function requireSeparator(own: readonly string[], typed: readonly string[]): void {
-  const flags = own.map((word) => /^--?([\w-]+)$/.exec(word)?.[1]);
-  const takesNext = (flag = '') => VALUED.has(flag);
   const plain = own.flatMap((word, index) =>
-    word.startsWith('-') || takesNext(flags[index - 1]) ? [] : index,
+    word.startsWith('-') || takesValue(own[index - 1] ?? '') ? [] : index,
   );
   const [first = 0, stray] = plain;
   const command = COMMAND_BY_SPELLING.get(own[first] ?? '');
   if (command === undefined || !commandShape(command).runs || stray === undefined) return;
   if (stray === first + 1 && own[stray] === 'help') return;
-  const unknown = flags
-    .slice(0, stray)
-    .find((flag) => flag && findFlag(flag, command) === undefined);
+  const flags = own.slice(0, stray).flatMap((word) => /^--?([\w-]+)/.exec(word)?.[1] ?? []);
+  const unknown = flags.find((flag) => findFlag(flag, command) === undefined);
   if (unknown !== undefined) throw unknownFlag(command, unknown);
   const meant = [...typed.slice(0, stray), '--', ...typed.slice(stray)].map(shellWord).join(' ');
   throw new UsageError(`${command} needs \`--\` before the command: petstore-mock ${meant}`);

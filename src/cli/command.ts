@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../core/limits.ts';
 import { describe, joinWords, suggest } from '../core/words.ts';
 import { readText, SETTINGS_LIMIT } from '../server/files.ts';
 import type { WordUsage } from './command-table.ts';
@@ -73,4 +74,21 @@ export function parseChoice<Word extends string>(
   const word = words.find((known) => known === text);
   if (word !== undefined) return word;
   throw refusal(origin, expected, `${describe(text)}${suggest(text ?? '', words)}`);
+}
+
+/** Callable addresses for those that mean every interface. */
+const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Where `health` and `ctl` look for a server. */
+export function findServerUrl(flags: Flags): string {
+  const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
+  if (url !== undefined) return url;
+  if (port === 0) {
+    throw refusal('--port', 'the port of the server', '0, which means any free port');
+  }
+  const callable = CALLABLE[host] ?? host;
+  const name = callable.includes(':') ? `[${callable}]` : callable;
+  const origin = `${tls ? 'https' : 'http'}://${name}:${port}`;
+  if (URL.canParse(origin)) return origin;
+  throw refusal('--host', 'a host name', describe(host));
 }

@@ -70,7 +70,7 @@ export async function readFlags(
   variables: Variables,
 ): Promise<Flags> {
   const own = listFlags(command);
-  const environment = readEnvironment(command, variables);
+  const environment = readEnvironment(command, variables, commandLine);
   const config = own.includes('config') && (commandLine.get('config') ?? environment.get('config'));
   const file = config && (await readConfigFile(String(config.value), config.origin));
   let flags: Flags = file ? { checked: file.checked } : {};
@@ -104,9 +104,8 @@ const RUN_VARIABLES: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES)
 
 function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
   if (command === 'ctl') {
-    const own = (['url', 'sandbox', 'token', 'ca'] as const).map(
-      (flag) => [variableFor(flag), flag] as const,
-    );
+    const flags = ['url', 'sandbox', 'token', 'ca', 'host', 'port', 'tls'] as const;
+    const own = flags.map((flag) => [variableFor(flag), flag] as const);
     return new Map([[MOCK_VARIABLES.controlToken, 'token'], ...own]);
   }
   const flags = [...listFlagsFrom('environment'), 'deploymentKey' as const];
@@ -114,7 +113,7 @@ function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
 }
 
 /** Only `ctl` reads what a surrounding `exec` or `sweep` sets for its command. */
-function readEnvironment(command: CommandName, variables: Variables): Layer {
+function readEnvironment(command: CommandName, variables: Variables, commandLine: Layer): Layer {
   const known = listVariables(command);
   const isInRun = command !== 'ctl' && variables[MOCK_VARIABLES.controlUrl] !== undefined;
   const layer = new Map<FlagName, FlagInput>();
@@ -122,6 +121,7 @@ function readEnvironment(command: CommandName, variables: Variables): Layer {
     const text = variables[name]?.trim();
     if (!text || (isInRun && RUN_VARIABLES.has(name))) continue;
     if (flag === 'port' && SERVICE_LINK.test(text)) continue;
+    if (flag === 'url' && (commandLine.has('host') || commandLine.has('port'))) continue;
     const texts = flagShape(flag).type === 'list' ? text.split(/\s*,\s*/).filter(Boolean) : [text];
     layer.set(flag, { value: toJson(flag, texts), origin: `environment variable ${name}` });
   }

@@ -82,7 +82,7 @@ export const FLAG_GROUPS = {
     ...OPTION_GROUPS.Address,
     url: optionFor('health', 'ctl')(
       HTTP_URL,
-      `Base URL of the server; by default ${DEFAULT_URL} (ctl), or what --host and --port say (health).`,
+      'Base URL of the server; by default, what --host, --port and --tls say.',
     ),
     sandbox: forCtl(
       one('NAME', text(NAME_FORM, NAME_PATTERN, {})),

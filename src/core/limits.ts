@@ -59,4 +59,9 @@ export const LIMITS = {
 /** A name that a caller gives. URLs take `.` and `..` for folders. */
 export const NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
+/** Of a scenario: any letters, so that one keeps the name of its file. */
+export const SCENARIO_NAME_PATTERN = /^(?!\.{1,2}$)[\p{L}\p{M}\p{N}._-]{1,64}$/u;
+
+export const SCENARIO_NAME_FORM = '1 to 64 letters, digits, . _ and -, other than . and ..';
+
 export const NAME_FORM = '1 to 64 of a-z A-Z 0-9 . _ -, other than . and ..';

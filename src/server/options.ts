@@ -91,12 +91,12 @@ export type ServerOptions = OtherOptions & StoreOptions & PersistenceOptions;
 const DAY_MS = 86_400_000;
 
 const forServe = optionFor('serve');
-const forListeners = optionFor('serve', 'exec', 'health');
+const forListeners = optionFor('serve', 'exec', 'health', 'ctl');
 const forReaders = optionFor('serve', 'exec', 'sweep', 'validate');
 const forServeAndExec = optionFor('serve', 'exec');
 export const forChoosers = optionFor('serve', 'exec', 'sweep', 'assumptions');
 export const forServers = optionFor('serve', 'exec', 'sweep');
-const forServersAndHealth = optionFor('serve', 'exec', 'sweep', 'health');
+const forServersAndCallers = optionFor('serve', 'exec', 'sweep', 'health', 'ctl');
 const forForwarders = optionFor('serve', 'exec', 'check', 'record');
 const forGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
 
@@ -111,12 +111,15 @@ export const OPTION_GROUPS = {
       count(0, 65_535),
       `Port of the server; 0 picks a free one. By default ${DEFAULTS.port}, and a free one under exec.`,
     ),
-    host: forServersAndHealth(
+    host: forServersAndCallers(
       one('NAME', text()),
-      'Address of the server; for 0.0.0.0, health asks the loopback address.',
+      'Address of the server; for 0.0.0.0, health and ctl call the loopback address.',
       { default: DEFAULTS.host },
     ),
-    tls: forServersAndHealth(SWITCH, 'Serve HTTPS with a new certificate; health accepts any.'),
+    tls: forServersAndCallers(
+      SWITCH,
+      'Serve HTTPS with a new certificate; health accepts any, ctl that of --ca.',
+    ),
     tlsCert: forServers(FILE, 'Serve HTTPS with this certificate, in PEM.'),
     tlsKey: forServers(FILE, 'Private key of --tls-cert, in PEM.'),
     tlsWrite: forServers(OUTPUT, 'Write the certificate to this file, for clients to trust.'),

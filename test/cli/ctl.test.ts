@@ -41,6 +41,21 @@ async function send(mock: MockSandbox, method: string, path: string): Promise<nu
   return (await fetch(mock.url + path, { method, headers })).status;
 }
 
+test('finds the server by its port and host, as health does', async () => {
+  const { port } = new URL(server.url);
+  const elsewhere = { PETSTORE_MOCK_URL: 'http://127.0.0.1:1/v1' };
+  const clock = (env: object, ...flags: string[]) =>
+    runInProcess(['ctl', 'clock', ...flags], { ...env });
+  for (const finished of [
+    await clock({}, '--port', port),
+    await clock({ PETSTORE_MOCK_PORT: port, PETSTORE_MOCK_HOST: '0.0.0.0' }),
+    await clock(elsewhere, '--host', 'localhost', '--port', port),
+    await clock({ PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_PORT: '1' }),
+  ]) {
+    expect(finished).toMatchObject({ code: 0, stderr: '' });
+  }
+});
+
 describe('ctl', () => {
   /** A line for each verb, in an order in which all of them succeed, and what it prints. */
   const VERBS: Readonly<Record<ActionName, readonly [line: string, text: RegExp]>> = {
@@ -74,15 +89,23 @@ describe('ctl', () => {
     reset: ['reset', /^reset\n$/],
   };
 
-  test('prints a text for each verb, or JSON', async () => {
+  test('prints what one call returned for each verb, as text or JSON', async () => {
     writeFileSync(join(folder, 'verbs.yaml'), 'extends: slow\n');
+    const calls: string[] = [];
+    const onControlCall = ({ target }: { target: string }) => void calls.push(target);
+    await using counted = await startPetstoreMock({ onControlCall });
     for (const flags of [[], ['--json']]) {
-      const { mock, ctl } = sandbox();
+      const mock = counted.sandbox();
+      const ctl = (...words: readonly string[]) =>
+        runInProcess(['ctl', ...words], { PETSTORE_MOCK_URL: mock.url });
       for (const path of ['/pets/1', '/pets/999']) await send(mock, 'GET', path);
       for (let call = 3; call <= 4; call += 1) await send(mock, 'DELETE', '/store/orders/1');
       for (const [line, text] of Object.values(VERBS)) {
         const { code, stdout, stderr } = await ctl(...line.split(' '), ...flags);
         expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
+        // A file is saved first.
+        const saved = line.startsWith('use') ? 1 : 0;
+        expect({ line, calls: calls.splice(0) }).toMatchObject({ calls: { length: 1 + saved } });
         if (flags.length === 0) expect(stdout).toMatch(text);
         else expect(JSON.parse(stdout)).toEqual(expect.any(Object));
       }
@@ -103,6 +126,29 @@ describe('ctl', () => {
     expect((await ctl('call', 'getScenarioSource', 'name=a.1')).stdout).toBe('extends: slow\n');
     const removed = await ctl('call', 'deleteScenario', 'name=a.1');
     expect(removed).toMatchObject({ code: 0, stdout: 'deleteScenario\n' });
+  });
+
+  test.each([
+    ['an argument', '{"by":', 'ctl call:1:7: expected JSON: '],
+    ['a file', '@bad.json', 'bad.json:2:9: expected JSON: '],
+    ['a value', 'by={"by":', 'ctl by:1:7: expected JSON: '],
+  ])('says where %s is not JSON', async (_what, word, place) => {
+    const { ctl } = sandbox();
+    writeFileSync(join(folder, 'bad.json'), '{\n  "by": ,\n}');
+    const given = word.replace('@', `@${folder}/`);
+    const { code, stderr } = await ctl('call', 'advanceClock', given);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(place) });
+  });
+
+  test('uses a file under its own name, whatever letters it has', async () => {
+    const { mock, ctl } = sandbox();
+    const file = join(folder, 'Ärger.yaml');
+    writeFileSync(file, 'rules: [{ on: getPet, reply: { status: 404 } }]');
+    expect((await ctl('use', file)).stdout).toMatch(/\n1 +Ärger\b/);
+    const headers = { Authorization: `Bearer ${mock.key}` };
+    const reply = await fetch(`${mock.url}/pets/1`, { headers });
+    expect(reply.headers.get('Mock-Basis')).toBe('forced;by="%C3%84rger#1"');
+    expect((await ctl('requests')).stdout).toContain('forced: Ärger#1');
   });
 
   test('reads the values of fields as the fields are', async () => {

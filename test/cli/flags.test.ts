@@ -123,6 +123,15 @@ test('a key and a control token count beside the address of a running server', a
   expect(settings).toMatchObject({ keys: { valid: ['own'] }, controlToken: 'mine' });
 });
 
+test('a value can begin with a dash', async () => {
+  const args = ['--control-token', '-abc', '--key', '-k', '--plain'];
+  expect(await settingsOf({ args })).toMatchObject({
+    controlToken: '-abc',
+    keys: { valid: ['-k'] },
+    plain: true,
+  });
+});
+
 test.each([
   ['an empty variable', { PORT: '' }],
   ['a variable that resembles no flag', { URL: 'http://127.0.0.1:4010/v1' }],

@@ -24,13 +24,16 @@ const ACTIONS = {
     summary: 'Activate these scenarios instead of the active ones, or list them.',
     async run(client, words, { none = false }) {
       if (none && words.length > 0) throw new UsageError('ctl use: --none takes no scenarios');
-      const changes = none || words.length > 0;
-      const scenarios: string[] = [];
-      for (const word of words) scenarios.push(isFile(word) ? await saveFile(client, word) : word);
-      if (changes) await client.call('PUT /scenario', { body: { scenarios } });
-      const all = await client.call('GET /scenarios');
-      const listed = changes ? all.filter((it) => it.active !== undefined) : all;
-      return createTable(listed, 'active', 'name', 'description');
+      if (!none && words.length === 0) {
+        return createTable(await client.call('GET /scenarios'), 'active', 'name', 'description');
+      }
+      const names: string[] = [];
+      for (const word of words) names.push(isFile(word) ? await saveFile(client, word) : word);
+      const json = await client.call('PUT /scenario', { body: { scenarios: names } });
+      const rows = json.scenarios.map(({ name, description }, index) => {
+        return { active: index + 1, name, description };
+      });
+      return { rows, json };
     },
   },
   save: {
@@ -54,9 +57,10 @@ const ACTIONS = {
     takes: ['[ID=OPTION…]', 0, ANY_NUMBER],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
-      const body = parseAssignments(words);
-      if (words.length > 0) await client.call('PATCH /assumptions', { body });
-      const all = await client.call('GET /assumptions');
+      const all =
+        words.length === 0
+          ? await client.call('GET /assumptions')
+          : await client.call('PATCH /assumptions', { body: parseAssignments(words) });
       const changed = all.filter((it) => it.chosen !== it.default);
       return createTable(changed, 'id', 'chosen', 'default', 'question');
     },
@@ -70,15 +74,13 @@ const ACTIONS = {
         const expected = 'an instant, +DURATION such as +P30D, or real';
         throw refusal('ctl clock', expected, describe(to) + durationHint(to));
       }
-      if (to.startsWith('+'))
-        await client.call('POST /clock/advance', { body: { by: to.slice(1) } });
-      const body = {
-        ...(/^\d/.test(to) && { now: to }),
-        ...(to === 'real' && { real: true }),
-        ...(frozen !== undefined && { frozen }),
-      };
-      if (Object.keys(body).length > 0) await client.call('PUT /clock', { body });
-      const clock = await client.call('GET /clock');
+      const real = to.toLowerCase() === 'real' || undefined;
+      const body = { now: /^\d/.test(to) ? to : undefined, real, frozen };
+      const clock = to.startsWith('+')
+        ? await client.call('POST /clock/advance', { body: { by: to.slice(1), frozen } })
+        : to === '' && frozen === undefined
+          ? await client.call('GET /clock')
+          : await client.call('PUT /clock', { body });
       const state = clock.frozen ? ', frozen' : clock.real ? ', real time' : '';
       return { text: `${clock.now}${state}\n`, json: clock };
     },
@@ -194,9 +196,10 @@ const ACTIONS = {
     takes: ['[NAME]', 0, 1],
     summary: 'Take a snapshot of the store, or list the snapshots.',
     async run(client, [name]) {
-      if (name !== undefined) await client.call('POST /snapshots', { body: { name } });
-      const all = await client.call('GET /snapshots');
-      const listed = name === undefined ? all : all.filter((it) => it.name === name);
+      const listed =
+        name === undefined
+          ? await client.call('GET /snapshots')
+          : [await client.call('POST /snapshots', { body: { name } })];
       return createTable(listed, 'name', 'animals', 'inventory', 'orders');
     },
   },

@@ -15,6 +15,7 @@ import {
   createTable,
   parseAssignments,
   parseJsonAssignments,
+  parseJsonText,
   type Result,
 } from './ctl-tables.ts';
 
@@ -45,8 +46,7 @@ export const RECORD_ACTIONS = {
       const response = await client.send(`GET /${collection}`, { query });
       const records = parseJson(await response.text());
       const rows = Array.isArray(records) ? records : [];
-      const all = await client.send(`GET /${collection}`, { query: { ...query, _limit: 0 } });
-      const total = Number(all.headers.get('X-Total-Count'));
+      const total = Number(response.headers.get('X-Total-Count'));
       const isPart = total > rows.length;
       const text = isPart ? `${rows.length} of ${total}; _limit=N shows more\n` : '';
       return { rows, text, json: rows };
@@ -150,16 +150,17 @@ export async function callEndpoint(
   const response = await client.request(`${endpoint.method.toUpperCase()} ${endpoint.path}`, {
     path,
     query: fillsBody ? {} : given,
-    body: fillsBody ? given : content && (await readBody(content)),
+    body: fillsBody ? given : content && (await readBody(content, endpoint.body?.asText)),
   });
   const text = await response.text();
   if (text === '') return { text: `${id}\n` };
   return { text: `${text.trimEnd()}\n`, json: Object(tryParseJson(text) ?? { text }) };
 }
 
-async function readBody(content: string): Promise<object | string> {
-  const isFile = content.startsWith('@');
-  const text = isFile ? await readTextFile(content.slice(1), 'ctl call', 'a file') : content;
-  const value = tryParseJson(text, parseInput);
+async function readBody(content: string, mayBeYaml = false): Promise<object | string> {
+  const file = content.startsWith('@') ? content.slice(1) : undefined;
+  const text = file === undefined ? content : await readTextFile(file, 'ctl call', 'a file');
+  const isJson = !mayBeYaml || /\.json$/i.test(file ?? '');
+  const value = isJson ? parseJsonText(file ?? 'ctl call', text) : tryParseJson(text, parseInput);
   return typeof value === 'object' && value !== null ? value : text;
 }

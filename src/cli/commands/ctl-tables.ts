@@ -1,6 +1,7 @@
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { parseInput, tryParseJson, writeJson } from '../../core/contract/json.ts';
-import { describe } from '../../core/words.ts';
+import { readJson } from '../../core/shape/source-text.ts';
+import { describe, firstProblems, formatProblem } from '../../core/words.ts';
 import { UsageError } from '../command.ts';
 import type { WordUsage } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
@@ -74,8 +75,17 @@ export function parseAssignments(words: readonly string[]): Record<string, strin
 /** The same with values that are JSON; any other text is a string. */
 export function parseJsonAssignments(words: readonly string[]): Record<string, unknown> {
   const assignments = Object.entries(parseAssignments(words)).map(([name, text]) => {
-    const value = tryParseJson(text, parseInput);
+    const value = /^\s*[{[]/.test(text)
+      ? parseJsonText(`ctl ${name}`, text)
+      : tryParseJson(text, parseInput);
     return [name, value === undefined ? text : value] as const;
   });
   return Object.fromEntries(assignments);
+}
+
+/** @param origin where the text is, for messages */
+export function parseJsonText(origin: string, text: string): unknown {
+  const reading = readJson(origin, text);
+  if (reading.ok) return reading.value;
+  throw new UsageError(firstProblems(reading.problems, formatProblem).join('\n'));
 }

@@ -1,5 +1,4 @@
 import { type ControlClient, ControlError } from '../../client/control-client.ts';
-import { DEFAULT_URL } from '../../core/contract/base-url.ts';
 import { writeJson } from '../../core/contract/json.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { countText } from '../../core/words.ts';
@@ -7,6 +6,7 @@ import { createClient } from '../../features/testing/connect.ts';
 import {
   type Command,
   Failure,
+  findServerUrl,
   parseChoice,
   readCertificate,
   requireWords,
@@ -38,7 +38,8 @@ export const ctl: Command = async ({ flags, positionals, terminal }) => {
 };
 
 async function openClient(flags: Flags, defaultOnly: boolean): Promise<ControlClient> {
-  const { url = DEFAULT_URL, token, sandbox } = flags;
+  const { token, sandbox } = flags;
+  const url = findServerUrl(flags);
   const ca = await readCertificate('ca', flags);
   const { client, sandbox: named } = createClient({ url, token, ca }, 'ctl');
   return client.sandbox(defaultOnly ? DEFAULT_SANDBOX : (sandbox ?? named));

@@ -2,14 +2,12 @@ import { ControlClient, ControlError } from '../../client/control-client.ts';
 import { createNodeFetch } from '../../client/node-fetch.ts';
 import { parseAddress } from '../../core/contract/target.ts';
 import { DEFAULTS } from '../../core/limits.ts';
-import { describe } from '../../core/words.ts';
 import { errorCode, NOT_TLS } from '../../server/node-errors.ts';
-import { type Command, Failure, refusal } from '../command.ts';
-import type { Flags } from '../flags.ts';
+import { type Command, Failure, findServerUrl } from '../command.ts';
 
 export const health: Command = async ({ flags }) => {
   const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;
-  const url = `${parseAddress(findServer(flags)).root}/__mock`;
+  const url = `${parseAddress(findServerUrl(flags)).root}/__mock`;
   // The request carries no secret.
   const fetch = createNodeFetch(tls ? { rejectUnauthorized: false } : {});
   const signal = AbortSignal.timeout(timeout);
@@ -30,20 +28,4 @@ function explain(cause: Error, url: string, timeout: number | undefined, tls: bo
   if (status === 200) return `${url} is answered by something other than petstore-mock`;
   const hint = status === 400 && !tls ? '; if it speaks HTTPS, add --tls' : '';
   return `${url} answered ${status}${hint}`;
-}
-
-/** Callable addresses for those that mean every interface. */
-const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
-function findServer(flags: Flags): string {
-  const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
-  if (url !== undefined) return url;
-  if (port === 0) {
-    throw refusal('--port', 'the port of the server', '0, which means any free port');
-  }
-  const callable = CALLABLE[host] ?? host;
-  const name = callable.includes(':') ? `[${callable}]` : callable;
-  const origin = `${tls ? 'https' : 'http'}://${name}:${port}`;
-  if (URL.canParse(origin)) return origin;
-  throw refusal('--host', 'a host name', describe(host));
 }

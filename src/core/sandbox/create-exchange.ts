@@ -142,7 +142,12 @@ function formatContentType(mediaType = 'application/json', choices: Choices): st
 
 function formatBasis(basis: Basis): string {
   const by = 'by' in basis ? basisReasons(basis).join(', ') : '';
-  return by === '' ? basis.kind : `${basis.kind};by="${by}"`;
+  return by === '' ? basis.kind : `${basis.kind};by="${encodeText(by)}"`;
+}
+
+/** A string of a structured field is ASCII (RFC 9651, 3.3.3); the name of a scenario may not be. */
+function encodeText(text: string): string {
+  return text.replace(/[^ !#-[\]-~]+/g, encodeURIComponent);
 }
 
 const SERVICE_HEADERS = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';

@@ -186,20 +186,12 @@ export async function loadForRequest(
 async function readFile(file: string, label: string, text: string): Promise<Scenario> {
   const extension = extname(file);
   const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
-  const name = headerName(basename(file, extension));
+  const name = basename(file, extension);
   const scenario = await readScenarioText(label, { name, format, text });
   const { fixture } = scenario;
   // A name means a shipped fixture.
   const isPath = fixture !== undefined && !/^[\w-]+$/.test(fixture);
   return { ...scenario, file, fixture: isPath ? resolve(dirname(file), fixture) : fixture };
-}
-
-/** A name as `Mock-Basis` can show it (RFC 9651). */
-function headerName(name: string): string {
-  // A lone surrogate cannot be encoded.
-  return Buffer.from(name)
-    .toString()
-    .replace(/[^ !#-[\]-~]+/g, encodeURIComponent);
 }
 
 function shippedFile(name: string): string {

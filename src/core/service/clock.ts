@@ -50,8 +50,13 @@ export function setClock(
   return { ahead, frozenAt: frozen ? (now ?? readClock(clock, wall)) : undefined };
 }
 
-/** Undefined if the new time is not in the years 1970 to 9999. A frozen clock stays frozen. */
-export function advanceClock(clock: Clock, milliseconds: number, wall: number): Clock | undefined {
+/** Undefined if the new time is not in the years 1970 to 9999. By default, a frozen clock stays so. */
+export function advanceClock(
+  clock: Clock,
+  milliseconds: number,
+  wall: number,
+  frozen?: boolean,
+): Clock | undefined {
   const now = readClock(clock, wall) + milliseconds;
-  return now >= 0 && now <= LATEST ? setClock(clock, { now }, wall) : undefined;
+  return now >= 0 && now <= LATEST ? setClock(clock, { now, frozen }, wall) : undefined;
 }

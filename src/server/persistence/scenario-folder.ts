@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../core/limits.ts';
+import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../core/limits.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { State } from '../../core/sandbox/state.ts';
 import { readScenarioText } from '../../core/scenario/load-scenario.ts';
@@ -56,7 +56,8 @@ function refuseFile(...problem: Parameters<typeof createFileProblem>): ScenarioE
 }
 
 function findObstacle(name: string, saved: State['scenarios']): string | undefined {
-  if (!NAME_PATTERN.test(name)) return `expected a name of ${NAME_FORM}, found ${describe(name)}`;
+  if (!SCENARIO_NAME_PATTERN.test(name))
+    return `expected a name of ${SCENARIO_NAME_FORM}, found ${describe(name)}`;
   if (isShipped(name) || name === WRITTEN_SCENARIO) return `the name ${name} is taken: rename it`;
   if (saved.has(name)) return `another file also has the scenario ${name}: rename or delete one`;
   return saved.size < LIMITS.named.max

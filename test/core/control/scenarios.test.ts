@@ -218,8 +218,11 @@ describeServer('own scenarios', (open) => {
     const second = await etag();
     expect((await replace(NO_CAT, second)).status).toBe(200);
     expect(await etag()).toBe(first);
+    expect((await replace(NO_CAT, '*')).status).toBe(200);
+    expect((await replace(NO_CAT, `"other", ${first}`)).status).toBe(200);
     await client.control('DELETE scenarios/no-cat');
     expect(await replace(NO_CAT, first)).toMatchObject({ status: 412 });
+    expect(await replace(NO_CAT, '*')).toMatchObject({ status: 412 });
   });
 
   test('stay as they were activated when they are replaced or deleted', async () => {
@@ -267,7 +270,7 @@ describeServer('own scenarios', (open) => {
   test.each([
     ['slow', NO_CAT, 409, 'the name slow is taken: choose another'],
     ['request', NO_CAT, 409, 'the name request is taken: choose another'],
-    ['a b', NO_CAT, 400, 'scenario name: expected 1 to 64 of'],
+    ['a b', NO_CAT, 400, 'scenario name: expected 1 to 64 letters'],
     ['mine', 'rules:\n  - { on: getPt }', 400, 'mine:2:11: $.rules[0].on: '],
     ['mine', 'extends: ./package.json', 400, 'mine:1:10: $.extends[0]: expected a shipped'],
     ['mine', 'fixture: /etc/passwd', 400, 'the name of a shipped fixture'],

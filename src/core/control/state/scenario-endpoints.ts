@@ -1,5 +1,5 @@
 import { hashOf } from '../../hash.ts';
-import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
+import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../limits.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -149,7 +149,7 @@ export const SCENARIO_ENDPOINTS = [
   }),
   endpoint('saveScenario', 'PUT /scenarios/{name}', {
     summary: 'Save a scenario of your own in the sandbox',
-    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, which has ${NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${LIMITS.named.max}.`,
+    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, of ${SCENARIO_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${LIMITS.named.max}.`,
     body: { shape: SCENARIO_TEXT, asText: true },
     example: {
       path: 'no-cat',
@@ -230,8 +230,10 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   const { sandbox } = call;
   const { name = '' } = call.params;
   const { format, text } = call.body;
-  if (!NAME_PATTERN.test(name)) {
-    return refuseInput([{ path: 'scenario name', expected: NAME_FORM, found: describe(name) }]);
+  if (!SCENARIO_NAME_PATTERN.test(name)) {
+    return refuseInput([
+      { path: 'scenario name', expected: SCENARIO_NAME_FORM, found: describe(name) },
+    ]);
   }
   const started = sandbox.start.scenarios.map((scenario) => scenario.name);
   if ([WRITTEN_SCENARIO, ...SCENARIO_NAMES, ...started].includes(name)) {
@@ -243,7 +245,7 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   const wanted = call.headers['if-match'];
   return edit(call, `saved the scenario ${name}`, ({ scenarios, counters }) => {
     const saved = scenarios.get(name);
-    if (wanted !== undefined && (saved === undefined || createEtag(saved.text) !== wanted)) {
+    if (wanted !== undefined && !matchesEtag(String(wanted), saved && createEtag(saved.text))) {
       const change = saved === undefined ? 'deleted' : 'changed';
       const message = `somebody has ${change} the scenario ${name} since you read it`;
       return refuse('changed_meanwhile', 412, message);
@@ -261,6 +263,12 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
 
 function createEtag(text: string): string {
   return `"${hashOf(text)}"`;
+}
+
+/** RFC 9110, 13.1.1. Without a scenario there is no tag, which not even `*` matches. */
+function matchesEtag(wanted: string, etag: string | undefined): boolean {
+  const tags = wanted.split(',').map((tag) => tag.trim());
+  return etag !== undefined && (wanted.trim() === '*' || tags.includes(etag));
 }
 
 function listScenarios({ start, state }: Sandbox): readonly InputOf<typeof SCENARIO_SUMMARY>[] {

@@ -138,11 +138,13 @@ function replyWithAssumptions(
   return json(states);
 }
 
+const FROZEN = optional(FLAG, 'Whether time stops.');
+
 const CLOCK_SETTING = namedObject(
   'ClockSetting',
   {
     now: optional(INSTANT, 'The time to set.'),
-    frozen: optional(FLAG, 'Whether time stops.'),
+    frozen: FROZEN,
     real: optional(FLAG, 'True returns to the system time, which cannot be frozen.'),
   },
   { some: true },
@@ -150,6 +152,7 @@ const CLOCK_SETTING = namedObject(
 
 const CLOCK_MOVE = object({
   by: required(SHIFT, 'A duration. A negative one moves the clock back.'),
+  frozen: FROZEN,
 });
 
 export const CLOCK_ENDPOINTS = [
@@ -180,13 +183,17 @@ export const CLOCK_ENDPOINTS = [
     body: { shape: CLOCK_MOVE },
     example: { body: { by: 'P30D' } },
     replies: { 200: CLOCK },
-    handle: (call) =>
-      edit(call, `moved the clock by ${formatDuration(call.body.by)}`, (state, { wall }) => {
-        const clock = advanceClock(state.clock, call.body.by, wall);
+    handle: (call) => {
+      const { by, frozen } = call.body;
+      const moved = `moved the clock by ${formatDuration(by)}`;
+      const also = frozen === undefined ? '' : ` and ${describeSetting({ frozen })}`;
+      return edit(call, moved + also, (state, { wall }) => {
+        const clock = advanceClock(state.clock, by, wall, frozen);
         const wrong = '$.by: expected a duration that leads to a time from 1970 to 9999';
         if (clock === undefined) return refuse('invalid_input', 400, wrong);
         return { clock, reply: json(showClock(clock)) };
-      }),
+      });
+    },
   }),
 ];
 
