@@ -1,7 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { writeFixture } from '../core/store/fixture.ts';
 import type { Store } from '../core/store/store.ts';
+import { writeText } from '../server/files.ts';
 import { asError } from '../server/node-errors.ts';
 import type { RunningServer } from '../server/server.ts';
 import { Failure, UsageError } from './command.ts';
@@ -12,12 +13,10 @@ export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-export function writeText(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    throw cannotWrite(file, error);
-  }
+export function writeOutput(file: string, text: string): Promise<void> {
+  return writeText(file, text).catch((cause: unknown) => {
+    throw cannotWrite(file, cause);
+  });
 }
 
 function cannotWrite(file: string, cause: unknown): Failure {
@@ -35,20 +34,16 @@ export function writeStore(store: Store, file: string): Promise<void> {
 }
 
 /** Writes the files of `--coverage`. Returns a message for each that failed. */
-export function writeCoverageFiles(
+export async function writeCoverageFiles(
   { coverage: files = [], requireCoverage: required = 0 }: Flags,
   server: Pick<RunningServer, 'coverage' | 'findings'>,
-): string[] {
+): Promise<string[]> {
   const coverage = server.coverage();
   const { shown, total } = coverage.totals.documented;
   const missed = (100 * shown) / total < required;
   const evidence = { coverage, findings: server.findings() };
-  return files.flatMap((file) => {
-    try {
-      writeText(file, REPORT_FORMATS[extname(file)]?.(evidence, missed) ?? '');
-      return [];
-    } catch (error) {
-      return [asError(error).message];
-    }
-  });
+  const written = await Promise.allSettled(
+    files.map((file) => writeOutput(file, REPORT_FORMATS[extname(file)]?.(evidence, missed) ?? '')),
+  );
+  return written.flatMap((one) => (one.status === 'rejected' ? asError(one.reason).message : []));
 }

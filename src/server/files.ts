@@ -1,15 +1,22 @@
 import { isUtf8 } from 'node:buffer';
 import {
+  closeSync,
+  constants,
   existsSync,
+  fstatSync,
   lstatSync,
+  openSync,
   readFileSync,
   readlinkSync,
   realpathSync,
   type Stats,
   statSync,
+  writeFileSync,
 } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { chmod, chown, rename, rm, writeFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { TextReading } from '../core/words.ts';
 import { errorCode } from './node-errors.ts';
@@ -39,20 +46,43 @@ export const STORE_LIMIT = 500 * MEBIBYTE;
 
 export const SETTINGS_LIMIT = 16 * MEBIBYTE;
 
+/**
+ * Without it, opening a pipe waits for its other end in a thread, and even the end of the process
+ * waits for that thread.
+ */
+const AT_ONCE = constants.O_NONBLOCK ?? 0;
+
 /** Reads a regular file, or a pipe such as bash's `<(…)`, of at most `limit` bytes. */
 export async function readText(path: string, limit: number): Promise<TextReading> {
   try {
-    return refuseFile(await stat(path), limit) ?? decode(await readFile(path), limit);
+    const stats = statSync(path);
+    if (!stats.isFIFO()) return readTextSync(path, limit);
+    const fd = openSync(path, constants.O_RDONLY | AT_ONCE);
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of new Socket({ fd, readable: true, writable: false })) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > limit) break;
+    }
+    return decode(Buffer.concat(chunks), limit);
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
   }
 }
 
+/** Refuses a pipe, since it cannot wait for one. */
 export function readTextSync(path: string, limit: number): TextReading {
+  let fd: number | undefined;
   try {
-    return refuseFile(statSync(path), limit) ?? decode(readFileSync(path), limit);
+    const refusal = refuseFile(statSync(path), limit);
+    if (refusal !== undefined) return refusal;
+    fd = openSync(path, constants.O_RDONLY | AT_ONCE);
+    return decode(readFileSync(fd), limit);
   } catch (error) {
     return { ok: false, found: whyUnreadable(error) };
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -62,7 +92,8 @@ export function isPipe(path: string): boolean {
 
 function refuseFile(stats: Stats, limit: number): TextReading | undefined {
   if (stats.isDirectory()) return { ok: false, found: 'a directory' };
-  if (!stats.isFile() && !stats.isFIFO()) return { ok: false, found: 'a device or a socket' };
+  if (stats.isFIFO()) return { ok: false, found: 'a pipe' };
+  if (!stats.isFile()) return { ok: false, found: 'a device or a socket' };
   return stats.size > limit ? { ok: false, found: describeLimit(limit) } : undefined;
 }
 
@@ -80,6 +111,57 @@ function whyUnreadable(error: unknown): string {
   const code = errorCode(error) ?? String(error);
   const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
   return isMissing ? 'nothing' : `something that cannot be read (${code})`;
+}
+
+/** Writes into a file, a device or a pipe. Throws where nobody reads the pipe. */
+export async function writeText(path: string, text: string): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | AT_ONCE;
+  const fd = openSync(path, flags, 0o666);
+  if (fstatSync(fd).isFIFO()) {
+    const pipe = new Socket({ fd, readable: false, writable: true });
+    await new Promise<void>((resolve, reject) => {
+      pipe.once('error', reject).end(text, resolve);
+    });
+  } else {
+    try {
+      writeFileSync(fd, text);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** Windows refuses while another program, such as a virus scanner, has the file open. */
+const RENAME_ATTEMPTS = process.platform === 'win32' ? 10 : 1;
+
+/** Replaces a regular file, so that a reader finds the old text or the new one. Keeps its mode. */
+export async function replaceText(path: string, text: string): Promise<void> {
+  const real = resolveLinks(path);
+  const replaced = statSync(real, { throwIfNoEntry: false });
+  if (replaced?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+  const temporary = join(dirname(real), `.${basename(real)}.tmp`);
+  // What is left of a crash, or a link that somebody has put there.
+  await rm(temporary, { force: true });
+  await writeFile(temporary, text, { flag: 'wx', mode: replaced?.mode });
+  try {
+    if (replaced !== undefined) {
+      // Only root can give files away.
+      await chown(temporary, replaced.uid, replaced.gid).catch(() => {});
+      await chmod(temporary, replaced.mode);
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await rename(temporary, real);
+        return;
+      } catch (error) {
+        if (attempt >= RENAME_ATTEMPTS) throw error;
+        await sleep(100);
+      }
+    }
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
 
 /** Changes whenever a file is written, touched or replaced; empty if there is none. */
@@ -134,7 +216,12 @@ export function watchFiles(
 
 /** The path of a file with links resolved, even if it does not exist yet. */
 export function resolveLinks(path: string): string {
-  if (existsSync(path)) return realpathSync(path);
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    // Such as a loop of links.
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
   const folder = dirname(resolve(path));
   const real = join(existsSync(folder) ? realpathSync(folder) : folder, basename(path));
   const isLink = lstatSync(real, { throwIfNoEntry: false })?.isSymbolicLink() === true;

@@ -34,7 +34,7 @@ import {
   renderTable,
   type Style,
 } from '../terminal.ts';
-import { formatJson, requireNew, writeText } from '../write-files.ts';
+import { formatJson, requireNew, writeOutput } from '../write-files.ts';
 
 export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
   const { style } = terminal;
@@ -64,7 +64,7 @@ export const check: Command = async ({ positionals: [url = ''], terminal, flags 
     const why = `fewer than ${wanted} assumptions are settled, too few to tell deployments apart`;
     terminal.notices.write(formatNotice(`${why}; --allow-unsettled passes and saves them`));
   } else if (flags.save !== undefined) {
-    writeText(flags.save, formatJson(createConfig(report, transcript, href)));
+    await writeOutput(flags.save, formatJson(createConfig(report, transcript, href)));
   }
   const isChanged = changes?.some(({ fails }) => fails) === true;
   const failed = reportsViolation(report) || isChanged || wanted !== undefined;

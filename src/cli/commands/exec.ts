@@ -42,7 +42,8 @@ export const exec: Command = async ({ flags, positionals: words, terminal }) => 
   if (ending.kind !== 'exited')
     notices.write(formatNotice(`${words[0]} ${describeEnding(ending).text}`));
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
-  const problems = writeCoverageFiles(flags, server);
+  const writing = writeCoverageFiles(flags, server);
+  const problems = (await Promise.race([writing, runner.signals.second])) ?? [];
   const { exitCode } = ending;
   const madeNoCall = tracker.calls === 0 && ending.kind !== 'not-started';
   if (madeNoCall && !flags.allowNoCalls) problems.push(NO_CALLS);

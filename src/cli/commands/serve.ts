@@ -65,7 +65,8 @@ export const serve: Command = async ({ flags, terminal }) => {
   log?.flush();
   if (flags.coverage === undefined) return { exitCode };
   const { writeCoverageFiles } = await import('../write-files.ts');
-  const problems = writeCoverageFiles(flags, server);
+  const writing = writeCoverageFiles(flags, server);
+  const problems = (await Promise.race([writing, signals.second])) ?? [];
   problems.forEach(notify);
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };

@@ -1,13 +1,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TextFile } from 'lowdb/node';
 import {
   packageRoot,
   readText,
   readTextSync,
-  resolveLinks,
+  replaceText,
   STORE_LIMIT,
+  writeText,
 } from '../../server/files.ts';
 import { type Json, toInt64 } from '../contract/json.ts';
 import { COLLECTIONS, type CollectionName, isObject } from '../contract/records.ts';
@@ -124,7 +123,7 @@ export async function loadFixture(nameOrPath: string): Promise<Store> {
   return parseFixture(nameOrPath, await readText(fixturePath(nameOrPath), STORE_LIMIT));
 }
 
-/** Refuses a pipe that is still being written. */
+/** Refuses a pipe. */
 export function loadFixtureSync(nameOrPath: string): Store {
   return parseFixture(nameOrPath, readTextSync(fixturePath(nameOrPath), STORE_LIMIT));
 }
@@ -133,5 +132,5 @@ export function loadFixtureSync(nameOrPath: string): Store {
 export async function writeFixture(store: Store, path: string): Promise<void> {
   const text = [...storeText(store)].join('');
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
-  await (isFile ? new TextFile(resolveLinks(path)).write(text) : writeFile(path, text));
+  await (isFile ? replaceText : writeText)(path, text);
 }

@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import type { ServerOptions } from 'node:http';
 import type { Server } from 'node:https';
 import { isIP, type Socket } from 'node:net';
-import { fingerprint, readText, SETTINGS_LIMIT } from '../files.ts';
+import { fingerprint, readText, SETTINGS_LIMIT, writeText } from '../files.ts';
 import { errorCode } from '../node-errors.ts';
 
 export interface CertificateOptions {
@@ -54,7 +53,7 @@ export async function loadCertificate(
     throw new CertificateError(`--tls-write would overwrite --tls-key, ${tlsKey}`);
   }
   try {
-    if (tlsWrite !== undefined) writeFileSync(tlsWrite, certificate.cert);
+    if (tlsWrite !== undefined) await writeText(tlsWrite, certificate.cert);
   } catch (error) {
     throwUnusable(`${tlsWrite}`, 'a file that can be written', String(errorCode(error) ?? error));
   }

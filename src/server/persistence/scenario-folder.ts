@@ -8,7 +8,7 @@ import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../../core/scenario/scenario-names.ts';
 import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
 import { createFileProblem, describe } from '../../core/words.ts';
-import { readText, SETTINGS_LIMIT } from '../files.ts';
+import { readTextSync, SETTINGS_LIMIT } from '../files.ts';
 import { asError } from '../node-errors.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {
@@ -29,7 +29,7 @@ export async function loadScenarioFolder(folder: string): Promise<State['scenari
     if (obstacle !== undefined) {
       throw refuseFile(file, 'a scenario that can be saved', obstacle, `${file}: ${obstacle}`);
     }
-    const read = await readText(file, SETTINGS_LIMIT);
+    const read = readTextSync(file, SETTINGS_LIMIT);
     if (!read.ok) throw refuseFile(file, 'a scenario', read.found);
     const { text } = read;
     const { description } = await readScenarioText(file, { name, format, text });
