@@ -223,10 +223,10 @@ function watch(
 }
 
 /** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
-async function openFile({ store }: Start, { db }: ServerOptions) {
+async function openFile({ store }: Start, { db, onNotice }: ServerOptions) {
   return db === undefined
     ? undefined
-    : (await import('./persistence/file.ts')).openStoreFile(db, store);
+    : (await import('./persistence/file.ts')).openStoreFile(db, store, onNotice);
 }
 
 /** Joins the servers of `shared`, which must have started alike. */

@@ -1,89 +1,61 @@
-import { readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { lstatSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tryParseJson } from '../../core/contract/json.ts';
-import { isObject } from '../../core/contract/records.ts';
+import { type LockOptions, lock } from 'proper-lockfile';
 import { errorCode } from '../node-errors.ts';
 
-/** Milliseconds without a heartbeat after which the lock of a server on another machine is stale. */
+/** Milliseconds without a heartbeat after which a server counts as crashed. */
 const STALE_AFTER_MS = 10_000;
 
-/** @returns what releases the lock; or its holder in words, if another server has it */
-export async function lockFile(path: string): Promise<(() => void) | string> {
-  for (;;) {
+const HEARTBEAT_MS = 1000;
+
+const LOOK_AGAIN_MS = 250;
+
+export interface FileLock {
+  /** Whether somebody has taken or deleted the lock, as happens while a process is paused. */
+  readonly isLost: () => boolean;
+  readonly release: () => Promise<void>;
+}
+
+/**
+ * Takes a lock, if need be when its holder has missed heartbeats for long enough.
+ *
+ * @param onSilence called once if the holder seems to have crashed
+ * @returns undefined if another server has the lock
+ */
+export async function lockFile(path: string, onSilence: () => void): Promise<FileLock | undefined> {
+  let isLost = false;
+  let heartbeat: number | undefined;
+  for (let waited = 0; waited <= STALE_AFTER_MS + 2 * HEARTBEAT_MS; waited += LOOK_AGAIN_MS) {
     try {
-      const since = new Date().toISOString();
-      const holder = { pid: process.pid, host: hostname(), namespace: pidNamespace(), since };
-      writeFileSync(path, JSON.stringify(holder), { flag: 'wx' });
-      return holdLock(path);
+      const release = await lockAlone(path, () => {
+        isLost = true;
+      });
+      return { isLost: () => isLost, release: async () => (isLost ? undefined : release()) };
     } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error;
+      if (errorCode(error) !== 'ELOCKED') throw error;
     }
-    const holder = await findHolder(path);
-    if (holder !== undefined) return holder;
-    rmSync(path, { force: true });
-  }
-}
-
-function holdLock(path: string): () => void {
-  const beat = (): void => {
-    try {
-      utimesSync(path, new Date(), new Date());
-    } catch {
-      // Somebody has removed it. The file itself is complete all the same.
-    }
-  };
-  const timer = setInterval(beat, STALE_AFTER_MS / 4).unref();
-  let isHeld = true;
-  const release = (): void => {
-    clearInterval(timer);
-    process.off('exit', release);
-    // Another server may have it by now.
-    if (isHeld) rmSync(path, { force: true });
-    isHeld = false;
-  };
-  process.on('exit', release);
-  return release;
-}
-
-async function findHolder(path: string): Promise<string | undefined> {
-  const { text, beat } = readLock(path);
-  const holder: unknown = tryParseJson(text);
-  const { pid, host, namespace, since } = isObject(holder) ? holder : {};
-  const words = `process ${pid} on ${host}, since ${since}`;
-  const isHere = host === hostname() && namespace === pidNamespace();
-  if (isHere && pid !== process.pid) return isRunning(Number(pid)) ? words : undefined;
-  // A container that was killed is a machine of another name when it starts again.
-  const until = performance.now() + STALE_AFTER_MS - (Date.now() - beat);
-  while (performance.now() < until) {
-    await sleep(100);
-    if (readLock(path).beat !== beat) return words;
+    // Observed, since the clock of another machine can be wrong.
+    const latest = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (latest !== undefined && latest !== (heartbeat ?? latest)) return undefined;
+    heartbeat = latest;
+    if (waited === 2 * HEARTBEAT_MS) onSilence();
+    await sleep(LOOK_AGAIN_MS);
   }
   return undefined;
 }
 
-/** Containers on one machine do not see each other's processes. Empty where there are none. */
-function pidNamespace(): string {
+/**
+ * Takes the lock while nobody else tries to: the library looks at a stale lock and removes it in two
+ * steps, between which another server could have taken it.
+ */
+async function lockAlone(path: string, onCompromised: () => void): Promise<() => Promise<void>> {
+  const options: LockOptions = { realpath: false, stale: STALE_AFTER_MS, update: HEARTBEAT_MS };
+  const guard = `${path}.guard`;
+  const release = await lock(guard, { ...options, lockfilePath: guard, onCompromised: () => {} });
   try {
-    return readlinkSync('/proc/self/ns/pid');
-  } catch {
-    return '';
-  }
-}
-
-function readLock(path: string): { readonly text: string; readonly beat: number } {
-  try {
-    return { text: readFileSync(path, 'utf8'), beat: statSync(path).mtimeMs };
-  } catch {
-    return { text: '', beat: 0 };
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
+    return await lock(path, { ...options, lockfilePath: path, onCompromised });
+  } finally {
+    // A guard that is gone has served its purpose.
+    await release().catch(() => {});
   }
 }

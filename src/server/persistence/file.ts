@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { DataFile } from 'lowdb/node';
 import { MemoryStorage } from '../../core/sandbox/memory.ts';
 import type { State } from '../../core/sandbox/state.ts';
 import {
@@ -12,7 +11,7 @@ import {
 import { parseFixture } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
 import { createStoreWriter } from '../../core/store/store-text.ts';
-import { readText, resolveLinks, STORE_LIMIT } from '../files.ts';
+import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../files.ts';
 import { errorCode } from '../node-errors.ts';
 import { lockFile } from './file-lock.ts';
 
@@ -24,33 +23,42 @@ export interface StoreFile {
 }
 
 /** Writes the file, so that one that cannot be written is refused now. @throws FixtureError, StorageError */
-export async function openStoreFile(path: string, initial: Store): Promise<StoreFile> {
-  // A write replaces the file, and must not replace a link to it.
-  const real = resolveLinks(path);
+export async function openStoreFile(
+  path: string,
+  initial: Store,
+  notify: (message: string) => void = () => {},
+): Promise<StoreFile> {
+  const real = locate(path);
   if (existsSync(`${real}.log`)) {
     throw new StorageError(
       `${path}.log holds changes of an older petstore-mock: start and stop that version once, which writes them to ${path}; or delete ${path}.log to drop them`,
     );
   }
-  const release = await lockFile(`${real}.lock`).catch((error: unknown) => {
+  const lockPath = `${real}.lock`;
+  if (lstatSync(lockPath, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new StorageError(`${path}: ${lockPath} is not the lock of a server: delete it`);
+  }
+  const lock = await lockFile(lockPath, () =>
+    notify(`waiting 10 seconds for a sign of life from the server that made ${lockPath}`),
+  ).catch((error: unknown) => {
     throw writeError(path, error);
   });
-  if (typeof release === 'string') {
+  if (lock === undefined) {
     throw new StorageError(
-      `${path} is in use by another server (${release}); stop that one, or name another file with --db`,
+      `${path} is in use by another server: stop that one, or name another file with --db. If none is running, delete ${lockPath}`,
     );
   }
   try {
-    const store = existsSync(real)
-      ? parseFixture(path, await readText(real, STORE_LIMIT))
-      : initial;
-    const file = new DataFile<Store>(real, {
-      parse: (text) => parseFixture(path, { ok: true, text }),
-      stringify: createStoreWriter(),
-    });
+    const store = existsSync(real) ? parseFixture(path, readTextSync(real, STORE_LIMIT)) : initial;
+    const writeStore = createStoreWriter();
     const write = async (data: Store): Promise<void> => {
+      if (lock.isLost()) {
+        throw new StorageError(
+          `another server may have ${path}, since ${lockPath} was taken or deleted: restart this server`,
+        );
+      }
       try {
-        await file.write(data);
+        await replaceText(real, writeStore(data));
       } catch (error) {
         throw writeError(path, error);
       }
@@ -65,12 +73,21 @@ export async function openStoreFile(path: string, initial: Store): Promise<Store
       },
       close: async () => {
         await opened?.close();
-        release();
+        await lock.release();
       },
     };
   } catch (error) {
-    release();
+    await lock.release();
     throw error;
+  }
+}
+
+/** A write replaces the file, and must not replace a link to it. */
+function locate(path: string): string {
+  try {
+    return resolveLinks(path);
+  } catch (error) {
+    throw writeError(path, error);
   }
 }
 

@@ -1,7 +1,8 @@
+import { mkdirSync, rmdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadFixture } from '../../../src/core/store/fixture.ts';
-import { startCommand } from '../../helpers/command.ts';
+import { runCommand, startCommand } from '../../helpers/command.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 
 const folder = temporaryFolder();
@@ -63,6 +64,8 @@ test('a server that is killed 50 times under load loses no acknowledged change',
     };
     await Promise.all([...Array.from({ length: CLIENTS }, create), ...sent.map(renaming)]);
     await server.exited;
+    // The next server would wait for a sign of life.
+    rmdirSync(`${file}.lock`);
     const { animals } = await loadFixture(file);
     expect([...created].filter((id) => !animals.has(BigInt(id)))).toEqual([]);
     for (const [index, version] of renamed.entries()) {
@@ -73,4 +76,21 @@ test('a server that is killed 50 times under load loses no acknowledged change',
   }
   expect(created.size).toBeGreaterThan(KILLS);
   expect(Math.max(...renamed)).toBeGreaterThan(KILLS);
+});
+
+test('the lock of a crashed server is taken over after 10 seconds, unless it is dated ahead', async () => {
+  const args = (file: string) => ['--port', '0', '--log', 'off', '--db', join(folder, file)];
+  const crashed = await startCommand(args('crashed.json'));
+  crashed.process.kill('SIGKILL');
+  await crashed.exited;
+  const lock = join(folder, 'ahead.json.lock');
+  mkdirSync(lock);
+  utimesSync(lock, 2e9, 2e9);
+  const [next, refused] = await Promise.all([
+    startCommand(args('crashed.json')),
+    runCommand(args('ahead.json')),
+  ]);
+  expect(next.stderr()).toMatch(/^petstore-mock: waiting 10 seconds .*crashed\.json\.lock\n$/);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`If none is running, delete ${lock}\n`);
 });
