@@ -3,7 +3,7 @@ import { DEFAULT_SANDBOX } from '../core/limits.ts';
 import { describeHold, type ObservedExchange } from '../core/sandbox/exchange.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { basisReasons } from '../core/service/reply.ts';
-import { countText, cut, escapeCharacter, roundDuration } from '../core/words.ts';
+import { countText, escapeCharacter, roundDuration } from '../core/words.ts';
 import type { ServerOptions } from '../server/options.ts';
 import type { Flags } from './flags.ts';
 import {
@@ -113,7 +113,7 @@ function renderDropped(count: number, format: LogFormat): string {
   return `${countText(count, 'line')} dropped: ${why}\n`;
 }
 
-/** The time of day, cut from the end because years can have more than four digits. */
+/** The time of day from the end because years can have more than four digits. */
 function formatTime(at: number, style: Style): string {
   return paint(formatInstant(at).slice(-'00:00:00.000Z'.length, -1), 'grey', style);
 }
@@ -123,7 +123,7 @@ function formatInstant(at: number): string {
 }
 
 function truncate(text: string): string {
-  return text.length > MAX_TEXT ? `${cut(text, MAX_TEXT)}…` : text;
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }
 
 const BEYOND_ASCII = /[\u007F-\uFFFF]/g;

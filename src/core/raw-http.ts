@@ -62,26 +62,9 @@ export function endToEndHeaders(headers: RawHeaders, dropped: ReadonlySet<string
   return named.length === 0 ? passed : withoutHeaders(passed, new Set(named));
 }
 
-/** Undefined for an unknown or broken coding (RFC 9110, section 8.4), and for more bytes. */
-export function decodeContent(
-  bytes: Buffer,
-  headers: RawHeaders,
-  maxBytes: number,
-): Buffer | undefined {
-  const coding = findHeader(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
-  if (coding === 'identity' || bytes.length === 0) return bytes;
-  const { gunzipSync, inflateSync, brotliDecompressSync } = process.getBuiltinModule('node:zlib');
-  const decoders = new Map([
-    ['gzip', gunzipSync],
-    ['x-gzip', gunzipSync],
-    ['deflate', inflateSync],
-    ['br', brotliDecompressSync],
-  ]);
-  try {
-    return decoders.get(coding)?.(bytes, { maxOutputLength: maxBytes });
-  } catch {
-    return undefined;
-  }
+/** Whether a body has a content coding (RFC 9110, section 8.4). */
+export function isCoded(headers: RawHeaders): boolean {
+  return !/^(?:identity)?$/i.test(findHeader(headers, 'content-encoding')?.trim() ?? '');
 }
 
 export interface CurlRequest {

@@ -44,12 +44,6 @@ function formatValue(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** The first `max` characters of a text, copied: a slice would keep the whole text in memory. */
-export function cut(text: string, max: number): string {
-  if (text.length <= max) return text;
-  return Buffer.from(text.slice(0, max), 'utf16le').toString('utf16le');
-}
-
 export const MAX_LISTED = LIMITS.problems.max;
 
 export function firstProblems<P>(

@@ -1,6 +1,6 @@
 import { assumptionTopic } from '../../core/contract/assumption-table.ts';
 import { readJson } from '../../core/shape/source-text.ts';
-import { countText, cut, formatProblem } from '../../core/words.ts';
+import { countText, formatProblem } from '../../core/words.ts';
 import {
   type CheckChange,
   type CheckReport,
@@ -163,7 +163,7 @@ function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
   const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
     const request = [
       `${method} ${path}`,
-      ...(body === undefined ? [] : [cut(body, width)]),
+      ...(body === undefined ? [] : [body.slice(0, width)]),
       ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
       ...(times > 1 ? [`${times} times at once`] : []),
     ];

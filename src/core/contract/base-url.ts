@@ -1,4 +1,3 @@
-import { BlockList, isIP } from 'node:net';
 import { DEFAULTS } from '../limits.ts';
 import { BASE_PATH } from './operations.ts';
 
@@ -32,13 +31,16 @@ export function hostName({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('::1', 'ipv6');
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const LOOPBACK_IPV4 = new RegExp(`^127(?:\\.${OCTET}){3}$`);
+/** As a URL spells them: `::1`, or 127.0.0.0/8 mapped to IPv6. */
+const LOOPBACK_IPV6 = /^\[::(?:1|ffff:7f[\da-f]{2}:[\da-f]{1,4})\]$/;
 
 /** `localhost` and its subdomains are never looked up in the DNS (RFC 6761). */
 export function isLoopbackName(name: string): boolean {
-  const family = isIP(name);
-  if (family !== 0) return LOOPBACK.check(name, family === 6 ? 'ipv6' : 'ipv4');
-  return /^(?:.+\.)?localhost\.?$/i.test(name);
+  if (name.includes(':')) {
+    const url = `http://[${name}]`;
+    return URL.canParse(url) && LOOPBACK_IPV6.test(new URL(url).hostname);
+  }
+  return LOOPBACK_IPV4.test(name) || /^(?:.+\.)?localhost\.?$/i.test(name);
 }

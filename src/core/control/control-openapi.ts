@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { reasonPhrase } from '../contract/error-codes.ts';
 import type { Json } from '../contract/json.ts';
 import { type Endpoint, type TaggedEndpoint, YAML_TYPE } from './endpoint.ts';
 import { readProperties } from './input.ts';
@@ -135,7 +135,7 @@ function createReply(
     { description, schema: { type: 'string' } },
   ]);
   return {
-    description: STATUS_CODES[status],
+    description: reasonPhrase(Number(status)),
     ...(headers && { headers: Object.fromEntries(described) }),
     content: Object.fromEntries([mediaType].flat().map((type) => [type, { schema }])),
   };

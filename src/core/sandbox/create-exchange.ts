@@ -1,4 +1,4 @@
-import { isAscii } from 'node:buffer';
+import { byteLength, isAscii, toText } from '../bytes.ts';
 import type { Choices } from '../contract/assumption-table.ts';
 import { findHeader } from '../raw-http.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
@@ -50,8 +50,8 @@ export function createExchange(
 }
 
 /** Text takes less memory than bytes, and ASCII is the same in every encoding. */
-function keepBytes(bytes: Buffer): string | Buffer {
-  return isAscii(bytes) ? bytes.toString('latin1') : bytes;
+function keepBytes(bytes: Uint8Array): string | Uint8Array {
+  return isAscii(bytes) ? toText(bytes) : bytes;
 }
 
 const DOCUMENTED: Basis = { kind: 'documented' };
@@ -94,7 +94,7 @@ function createSentReply(
   plain: boolean,
 ): SentReply {
   const text = body.kind === 'none' ? undefined : body.text;
-  const size = text === undefined ? 0 : Buffer.byteLength(text);
+  const size = text === undefined ? 0 : typeof text === 'string' ? byteLength(text) : text.length;
   const headers: string[] = [];
   // Headers of a rule, a deployment or an operation win.
   const add = (name: string, value: string): void => {
@@ -120,6 +120,7 @@ function createSentReply(
     status,
     headers: shareEqual(headers),
     body: isSent ? text : undefined,
+    ...(body.kind === 'raw' && body.decoded !== undefined && { decoded: body.decoded }),
     size: isSent ? size : 0,
     phrase,
   };

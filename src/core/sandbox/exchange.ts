@@ -1,5 +1,6 @@
+import { toText } from '../bytes.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { decodeContent, findHeader, type RawHeaders, readHeaderText } from '../raw-http.ts';
+import { findHeader, isCoded, type RawHeaders, readHeaderText } from '../raw-http.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
@@ -50,7 +51,9 @@ export interface Hold {
 export interface Message {
   readonly headers: readonly string[];
   /** Undefined if empty or dropped. */
-  readonly body: string | Buffer | undefined;
+  readonly body: string | Uint8Array | undefined;
+  /** The text of a body that has a content coding; undefined if it cannot be decoded. */
+  readonly decoded?: string | undefined;
   readonly size: number;
 }
 
@@ -115,8 +118,6 @@ export function isWaiting(exchange: Exchange): exchange is HeldExchange {
   return isHeld(exchange) && exchange.hold.ended === undefined;
 }
 
-const MAX_DECODED_BYTES = 16 * 1024 * 1024;
-
 export function describeHold({ name, ended, lasted }: Hold) {
   return { name, ended, lasted: lasted && roundDuration(lasted) };
 }
@@ -136,10 +137,11 @@ export function isDropped({ body, size }: Message): boolean {
   return body === undefined && size > 0;
 }
 
-/** Decodes its content coding. */
-export function bodyText({ body, headers }: Message): string | undefined {
+/** Without its content coding. Undefined if there is none, or nobody could decode it. */
+export function bodyText({ body, decoded, headers }: Message): string | undefined {
+  if (decoded !== undefined) return decoded;
   if (body === undefined || typeof body === 'string') return body;
-  return decodeContent(body, headers, MAX_DECODED_BYTES)?.toString();
+  return isCoded(headers) ? undefined : toText(body);
 }
 
 /** W3C Trace Context. Ids are not zero, and only versions after 00 may have more fields. */

@@ -1,3 +1,4 @@
+import { toBytes } from '../bytes.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -124,7 +125,7 @@ export function recreateRequest(exchange: Exchange): ServiceRequest | undefined 
   const url = whole.slice(mount.length);
   const head = { method, headers, rawHeaders: request.headers, mount, port: undefined };
   const { body } = request;
-  const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
+  const bytes = typeof body === 'string' ? toBytes(body) : body;
   const received: RequestBody = bytes === undefined ? { kind: 'none' } : new BodyBytes(bytes);
   const target = parseTarget(url);
   const receivedAt = performance.now();

@@ -67,7 +67,7 @@ export interface UpstreamRequest {
   readonly target: string;
   /** Without `Host`. */
   readonly headers: readonly string[];
-  readonly body: Buffer | undefined;
+  readonly body: Uint8Array | undefined;
   /** Returns how to cancel. */
   readonly onDisconnect: (act: () => void) => () => void;
 }
@@ -77,14 +77,14 @@ export interface UpstreamReply {
   readonly phrase: string;
   readonly headers: readonly string[];
   /** In its content coding. */
-  readonly content: Buffer;
+  readonly content: Uint8Array;
 }
 
 export interface CompleteReply {
   readonly status: number;
   readonly headers: readonly string[];
   /** Decoded. */
-  readonly body: Buffer | undefined;
+  readonly body: Uint8Array | undefined;
   readonly json: unknown;
 }
 

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isUtf8, toText } from '../bytes.ts';
 import type { AssumptionId, Option } from '../contract/assumption-table.ts';
 import { isIntegerText, parseInput, parseInt64 } from '../contract/json.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
@@ -22,10 +22,10 @@ type BodyJson =
 /** Parsed once, for everything that reads it. */
 export class BodyBytes {
   readonly kind = 'bytes';
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   #json: BodyJson | undefined;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }
 
@@ -35,8 +35,8 @@ export class BodyBytes {
   }
 }
 
-function parseBytes(bytes: Buffer): BodyJson {
-  const text = bytes.toString();
+function parseBytes(bytes: Uint8Array): BodyJson {
+  const text = toText(bytes);
   // Invalid bytes become U+FFFD. Looking for that is faster than validating every byte.
   if (text.includes('\uFFFD') && !isUtf8(bytes)) {
     return { ok: false, problem: 'body: expected JSON in UTF-8, found bytes that are not UTF-8' };

@@ -36,9 +36,13 @@ export function basisReasons(basis: Basis): readonly string[] {
 
 export type Body =
   | { readonly kind: 'none' }
-  | { readonly kind: 'json'; readonly text: string | Buffer; readonly mediaType?: string }
-  // Of a deployment, with its own headers.
-  | { readonly kind: 'raw'; readonly text: string | Buffer };
+  | { readonly kind: 'json'; readonly text: string | Uint8Array; readonly mediaType?: string }
+  // Of a deployment, with its own headers. `decoded` is its text without its content coding.
+  | {
+      readonly kind: 'raw';
+      readonly text: string | Uint8Array;
+      readonly decoded?: string | undefined;
+    };
 
 /** A reply of the service, before HTTP adds its own headers. */
 export interface Reply {

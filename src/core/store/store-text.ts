@@ -1,3 +1,4 @@
+import { joinBytes, toBytes } from '../bytes.ts';
 import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
 import type { RecordList, Store } from './store.ts';
 
@@ -41,18 +42,18 @@ const MAX_STRING = 8192;
 
 export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string): RecordList<R> {
   const records = [...source];
-  const written: Buffer[] = [];
+  const written: Uint8Array[] = [];
   let text = '[';
   for (const [at, record] of records.entries()) {
     text += at === 0 ? textOf(record) : `,${textOf(record)}`;
     // The pieces of one long text would outlive a garbage collection.
     if (text.length <= MAX_STRING) continue;
-    written.push(Buffer.from(text));
+    written.push(toBytes(text));
     text = '';
   }
   text += ']';
-  if (written.length > 0) written.push(Buffer.from(text));
-  return { text: written.length > 0 ? Buffer.concat(written) : text, records };
+  if (written.length > 0) written.push(toBytes(text));
+  return { text: written.length > 0 ? joinBytes(written) : text, records };
 }
 
 /** A fixture with a line for each record, in pieces: it can be longer than a string. */

@@ -13,7 +13,7 @@ const BTree = btree.default;
 const diffAgainst = difference.default;
 
 export interface RecordList<R> {
-  readonly text: string | Buffer;
+  readonly text: string | Uint8Array;
   readonly records: readonly R[];
   /** Where the next page starts, if pages are asked for by id and there is one. */
   readonly next?: bigint | undefined;

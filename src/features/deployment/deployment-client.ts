@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
-import { decodeContent, findHeader } from '../../core/raw-http.ts';
+import { findHeader } from '../../core/raw-http.ts';
+import { decodeContent } from '../../server/http/decode-content.ts';
 import { errorCode } from '../../server/node-errors.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import {
@@ -130,13 +131,13 @@ export class DeploymentClient {
 }
 
 /** Some deployments encode bodies although only `identity` is accepted. */
-function decodeBody(bytes: Buffer, headers: readonly string[]): Buffer {
+function decodeBody(bytes: Uint8Array, headers: readonly string[]): Buffer {
   const body = decodeContent(bytes, headers, LIMITS.deploymentBody.max);
   if (body === undefined && !isUtf8(bytes)) {
     const coding = findHeader(headers, 'content-encoding');
     throw new Error(`its body cannot be decoded: expected no Content-Encoding, found ${coding}`);
   }
-  return body ?? bytes;
+  return Buffer.from(body ?? bytes);
 }
 
 /** 501 is an answer: there is no such method. */

@@ -20,7 +20,7 @@ export interface TransportOptions {
 }
 
 type TransportRequest = Omit<UpstreamRequest, 'body' | 'onDisconnect'> & {
-  readonly body?: Buffer | string | undefined;
+  readonly body?: Uint8Array | string | undefined;
   readonly onDisconnect?: UpstreamRequest['onDisconnect'];
   readonly signal?: AbortSignal;
 };

@@ -151,7 +151,7 @@ function headerDrift(
 function bodyDrift(state: ServiceState, call: Call, compared: CompleteReply): string[] {
   const { status, body, json } = compared;
   if (body === undefined) return [];
-  const drift = replyDifferences({ ...compared, body }, call.operation)
+  const drift = replyDifferences({ ...compared, body: Buffer.from(body) }, call.operation)
     .filter(isViolation)
     .map(
       ({ at, where, expected, found }) => `${at ?? where}: expected ${expected}, found ${found}`,

@@ -229,7 +229,7 @@ const MAX_REDIS_BODY_BYTES = 16 * 1024;
 export function writeExchange(exchange: Exchange): string {
   const pack = ({ body, size }: Exchange['request']) => {
     if (size > MAX_REDIS_BODY_BYTES) return undefined;
-    return typeof body === 'object' ? { latin1: body.toString('latin1') } : body;
+    return typeof body === 'object' ? { latin1: Buffer.from(body).toString('latin1') } : body;
   };
   const { request, reply } = exchange;
   return JSON.stringify({

@@ -8,7 +8,7 @@ import type { ScenarioDefinition } from '../../core/scenario/scenario-shape.ts';
 import type { KeyLists } from '../../core/service/keyring.ts';
 import { object, optional } from '../../core/shape/objects.ts';
 import { choice, list, readAs } from '../../core/shape/shapes.ts';
-import { countText, cut } from '../../core/words.ts';
+import { countText } from '../../core/words.ts';
 import { refusalText } from '../../server/option-kinds.ts';
 import { checkOptions, type ServerOptions } from '../../server/options.ts';
 import { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './connect.ts';
@@ -223,5 +223,5 @@ function explainExchange(exchange: RecordedExchange): string[] {
 function formatBody(label: string, body: unknown): string[] {
   if (body === undefined) return [];
   const text = typeof body === 'object' && body !== null ? writeJson(body) : String(body);
-  return [indent(`${label} ${text.length > 400 ? `${cut(text, 400)}…` : text}`)];
+  return [indent(`${label} ${text.length > 400 ? `${text.slice(0, 400)}…` : text}`)];
 }

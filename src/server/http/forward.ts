@@ -1,9 +1,9 @@
-import { isAscii } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
+import { isAscii, toText } from '../../core/bytes.ts';
 import { tryParseJson } from '../../core/contract/json.ts';
 import { isObject } from '../../core/contract/records.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { decodeContent, endToEndHeaders, HOP_BY_HOP } from '../../core/raw-http.ts';
+import { endToEndHeaders, HOP_BY_HOP, isCoded } from '../../core/raw-http.ts';
 import { needsService, readServiceState } from '../../core/sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../../core/sandbox/exchange.ts';
 import type { Preference } from '../../core/sandbox/preference.ts';
@@ -11,6 +11,7 @@ import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { type Upstream, UpstreamError } from '../../core/sandbox/state.ts';
 import type { Call, RequestBody } from '../../core/service/input.ts';
 import { AssumptionTrace, type Body, errorReply, type Reply } from '../../core/service/reply.ts';
+import { decodeContent } from './decode-content.ts';
 import { onDisconnect } from './write.ts';
 
 interface ForwardRequest {
@@ -67,13 +68,15 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
       method === 'HEAD' ? NOT_RETURNED_TO_HEAD : NOT_RETURNED,
     );
     // Node writes a text with its head at once.
-    const text = isAscii(content) ? content.toString('latin1') : content;
-    const answered: Body = text.length === 0 ? { kind: 'none' } : { kind: 'raw', text };
+    const text = isAscii(content) ? toText(content) : content;
+    const plain = decodeContent(content, headers, LIMITS.deploymentBody.max);
+    const decoded = isCoded(headers) && plain !== undefined ? toText(plain) : undefined;
+    const answered: Body = text.length === 0 ? { kind: 'none' } : { kind: 'raw', text, decoded };
     const reply = { status, phrase, headers: passed, body: answered, basis: UPSTREAM };
     const reason = `answered by ${upstream.url}`;
     return request.call === undefined
       ? { ...reply, reason }
-      : { ...reply, reason, ...compare(forwarded, request.call, { status, headers, content }) };
+      : { ...reply, reason, ...compare(forwarded, request.call, { status, headers, plain }) };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     return error.late
@@ -105,12 +108,11 @@ const UPSTREAM = { kind: 'upstream' } as const;
 function compare(
   { upstream, sandbox, request }: ForwardRequest,
   call: Call,
-  reply: Pick<Reply, 'status' | 'headers'> & { readonly content: Buffer },
+  reply: Pick<Reply, 'status' | 'headers'> & { readonly plain: Uint8Array | undefined },
 ): Pick<Reply, 'comparison' | 'records'> {
-  const { status, headers } = reply;
-  const content = decodeContent(reply.content, headers, LIMITS.deploymentBody.max);
-  const json = content && tryParseJson(content.toString());
-  const body = request.method === 'HEAD' ? undefined : content;
+  const { status, headers, plain } = reply;
+  const json = plain && tryParseJson(toText(plain));
+  const body = request.method === 'HEAD' ? undefined : plain;
   const serviceState = readServiceState(sandbox.state, Date.now());
   return {
     comparison: upstream.compare(serviceState, call, { status, headers, body, json }),

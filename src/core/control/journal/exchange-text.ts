@@ -1,4 +1,5 @@
-import { STATUS_CODES } from 'node:http';
+import { byteLength } from '../../bytes.ts';
+import { reasonPhrase } from '../../contract/error-codes.ts';
 import { parseInput, tryParseJson, writeJson } from '../../contract/json.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
@@ -198,10 +199,10 @@ function createHarResponse({
   const text = bodyText(reply);
   return {
     status,
-    statusText: STATUS_CODES[status] ?? '',
+    statusText: reasonPhrase(status),
     ...createHarMessage(headers),
     content: {
-      size: text === undefined ? reply.size : Buffer.byteLength(text),
+      size: text === undefined ? reply.size : byteLength(text),
       mimeType: findHeader(headers, 'content-type') ?? '',
       ...(text !== undefined && { text }),
       ...(isDropped(reply) && { comment: DROPPED }),

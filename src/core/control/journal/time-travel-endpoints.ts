@@ -210,8 +210,8 @@ function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): bool
   if (one.status !== other.status || one.size !== other.size) return false;
   const [body, otherBody] = [one.body, other.body];
   const isSame =
-    Buffer.isBuffer(body) && Buffer.isBuffer(otherBody)
-      ? body.equals(otherBody)
+    body instanceof Uint8Array && otherBody instanceof Uint8Array
+      ? body.every((byte, at) => byte === otherBody[at])
       : body === otherBody;
   return isSame && formatComparable(one.headers) === formatComparable(other.headers);
 }
