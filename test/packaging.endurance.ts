@@ -12,7 +12,8 @@ test('every way to resolve the types of the packed package finds them', async ()
   const pack = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', folder];
   const { output: name } = await runProgram('npm', pack, { cwd: packageRoot });
   const attw = toolFile('@arethetypeswrong/cli/dist/index.js');
-  const args = [attw, join(folder, name.trim())];
+  // Node itself requires ES modules; only Jest needs CommonJS.
+  const args = [attw, join(folder, name.trim()), '--ignore-rules', 'cjs-resolves-to-esm'];
   const { code, output } = await runProgram(process.execPath, args, { cwd: packageRoot });
   expect(output).toContain('"petstore-mock/vitest"');
   expect(code, output).toBe(0);

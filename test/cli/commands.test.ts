@@ -12,6 +12,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { runProgram } from '../helpers/program.ts';
+import { examplesProject } from '../helpers/projects.ts';
 
 const folder = temporaryFolder();
 
@@ -26,7 +27,9 @@ test.each(['--version', 'completion bash'])(
   'a working directory that is gone does not matter to %s',
   async (words) => {
     const script = `mkdir gone; cd gone; rmdir ../gone; exec "$0" "$1" ${words}`;
-    const program = ['-c', script, process.execPath, MAIN];
+    // As installed: below node_modules, yargs does not ask for the working directory.
+    const main = join(examplesProject(), 'node_modules/petstore-mock/dist/cli/main.js');
+    const program = ['-c', script, process.execPath, main];
     expect((await runProgram('sh', program, { cwd: folder })).code).toBe(0);
   },
 );

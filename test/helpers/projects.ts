@@ -33,11 +33,13 @@ const STRICT = {
   lib: ['es2022', 'dom'],
 };
 
+const TYPESCRIPT = join(packageRoot, 'node_modules/typescript/bin/tsc');
+
 /**
  * Sets up a project that has the published types installed, what they name, and nothing else of what
  * developing the package needs.
  *
- * @returns what a compiler says of files under some options
+ * @returns what a version of TypeScript says of files under some options
  */
 export function typesProject() {
   const folder = examplesProject('@types/node', 'vitest', '@playwright/test');
@@ -49,11 +51,11 @@ export function typesProject() {
   mkdirSync(join(folder, 'node_modules/@jest'));
   for (const name of ['expect', '@jest/globals'])
     symlinkSync(toolFile(name), join(folder, 'node_modules', name), 'junction');
-  return (name: string, files: readonly string[], options: object, compiler = 'typescript') => {
+  return (name: string, files: readonly string[], options: object, version: 5 | 7 = 7) => {
     const config = `tsconfig.${name}.json`;
     const text = JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files });
     writeFileSync(join(folder, config), text);
-    const tsc = join(packageRoot, 'node_modules', compiler, 'bin/tsc');
+    const tsc = version === 5 ? toolFile('typescript/bin/tsc') : TYPESCRIPT;
     return runProgram(process.execPath, [tsc, '-p', config], { cwd: folder });
   };
 }

@@ -11,23 +11,17 @@ import { type ControlReply, json, refuse, refuseMethod } from '../../core/contro
 import { packageRoot } from '../files.ts';
 import { readControlRequest, sendControlReply } from './control-request.ts';
 
-/** Written by scripts/build-dashboard.mjs: the page, and compressed files. */
-const FOLDER = join(packageRoot, 'dist/dashboard');
+/** Written by scripts/build.mjs: the page and its assets. */
+const FOLDER = join(packageRoot, 'dist/features/dashboard');
 
 /** Each page has one address only, since it loads its files relative to it. */
 const PAGES = [
-  { pattern: /^\/*$/, path: '/', file: 'dashboard.html' },
-  { pattern: /^\/docs\/*$/, path: '/docs', file: 'dashboard.html' },
+  { pattern: /^\/*$/, path: '/', file: 'index.html' },
+  { pattern: /^\/docs\/*$/, path: '/docs', file: 'index.html' },
 ];
 
 /** The names that the build writes; anything else cannot reach the file system. */
-const ASSET = /^\/dashboard\/([\w-]{1,100}\.(?:js|css))$/;
-
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css',
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-};
+const ASSET = /^\/assets\/[\w-]{1,100}\.(?:js|css)$/;
 
 /** The page shows untrusted input, so it may only load from and send to this server. */
 const POLICY = [
@@ -47,7 +41,7 @@ export function createPageHandler(express: typeof expressModule): RequestHandler
   return (request, response, next) => {
     const { path } = readControlRequest(request);
     const page = PAGES.find(({ pattern }) => pattern.test(path));
-    const file = page?.file ?? ASSET.exec(path)?.[1];
+    const file = page?.file ?? ASSET.exec(path)?.[0].slice(1);
     if (file === undefined) next();
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
       sendControlReply(response, refuseMethod(request.method, 'GET, HEAD'));
@@ -57,7 +51,7 @@ export function createPageHandler(express: typeof expressModule): RequestHandler
         headers: { Location: request.baseUrl + page.path },
       });
     } else {
-      request.url = page === undefined ? `/${file}.gz` : `/${file}`;
+      request.url = `/${file}`;
       serveFile(request, response, (error) => {
         const message = `the dashboard has no ${file}; npm run build builds it`;
         if (error === undefined)
@@ -77,8 +71,6 @@ function setHeaders(response: ServerResponse, file: string): void {
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
-    ...(!isPage && { 'Content-Encoding': 'gzip' }),
-    'Content-Type': `${MEDIA_TYPES[extname(file.replace(/\.gz$/, ''))]}; charset=utf-8`,
   };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }

@@ -74,8 +74,8 @@ describeBothWays('every path of the control API', (open) => {
 
   test.each([
     '/nothing',
-    '/dashboard/nothing',
-    '/dashboard/..%2findex.html',
+    '/assets/nothing',
+    '/assets/..%2findex.html',
     '/animals/1/2',
     '/%',
     '/State',

@@ -1,0 +1,2 @@
+// biome-ignore lint/performance/noReExportAll: CommonJS has each name that the module has.
+export * from '../../index.js';
