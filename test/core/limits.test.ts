@@ -3,6 +3,7 @@ import { parseInput } from '../../src/core/contract/json.ts';
 import { STORED_RECORDS } from '../../src/core/contract/records.ts';
 import { createListQuery } from '../../src/core/control/records/query.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { EXCHANGE_FILTER } from '../../src/core/sandbox/exchange-filter.ts';
 import { loadForRequest } from '../../src/core/scenario/load-scenario.ts';
 import { readScenario } from '../../src/core/scenario/scenario-shape.ts';
 import { readYaml } from '../../src/core/scenario/yaml-text.ts';
@@ -59,6 +60,7 @@ const REFUSALS: Readonly<
   'recordText of a change': scenario((count) => ({
     state: { animals: { each: { name: 'x'.repeat(count) } } },
   })),
+  searchTerms: (count) => problems(readAs(EXCHANGE_FILTER, { search: '-x '.repeat(count) })),
   generated: (animals) => loadProblems({ generate: { animals } }),
   sortFields: query((count) => ({ _sort: many(count, 'id').join() })),
   filters: query((count) => ({ id: many(count - 1, '1'), name: 'Bella' })),
@@ -126,7 +128,14 @@ describe('the limit of', () => {
     const names = [...Object.keys(REFUSALS), ...Object.keys(REQUESTS)].map(
       (it) => it.split(' ')[0],
     );
-    const others = ['problems', 'listeners', 'deploymentBody', 'deploymentHead'];
+    const others = [
+      'problems',
+      'listeners',
+      'counters',
+      'keptBody',
+      'deploymentBody',
+      'deploymentHead',
+    ];
     expect(new Set([...names, ...others])).toEqual(new Set(LIMIT_OF.keys()));
   });
 });

@@ -4,7 +4,7 @@ import type { RecordName } from '../contract/records.ts';
 import { withoutHeaders } from '../raw-http.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
-import { matchRules, type RuleMatch } from '../scenario/rules.ts';
+import { CallCounter, matchRules, type RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { listInventory, updateInventory } from '../service/inventory.ts';
@@ -124,22 +124,20 @@ export function matchCall(
 ): MatchedCall {
   if (preference?.kind === 'status') return { state, match: preference.match };
   const { rules: book, start } = state.settings;
-  let counts = state.counters.rules;
+  const counter = new CallCounter(state.counters.rules);
   let latch: RuleMatch | undefined;
-  let match: RuleMatch | undefined;
   for (const { book: latchBook } of state.latches.values()) {
-    const result = matchRules(latchBook, counts, call, start.seed);
-    latch ??= result.match;
-    counts = result.counts;
+    const latched = matchRules(latchBook, counter, call, start.seed);
+    latch ??= latched;
   }
-  if (preference?.kind === 'scenario') {
-    ({ match, counts } = matchRules(preference.book, counts, call, start.seed));
-  }
-  if (match === undefined) ({ match, counts } = matchRules(book, counts, call, start.seed));
+  const preferred =
+    preference?.kind === 'scenario'
+      ? matchRules(preference.book, counter, call, start.seed)
+      : undefined;
+  const match = preferred ?? matchRules(book, counter, call, start.seed);
+  const { counts: rules } = counter;
   const counted =
-    counts === state.counters.rules
-      ? state
-      : { ...state, counters: { ...state.counters, rules: counts } };
+    rules === state.counters.rules ? state : { ...state, counters: { ...state.counters, rules } };
   return { state: counted, match: latch === undefined ? match : addLatch(latch, match) };
 }
 

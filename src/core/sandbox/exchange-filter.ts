@@ -48,7 +48,8 @@ const FIELDS = new Map<string, Field>(
     status: parseStatus,
     operation: oneOf(OPERATION_IDS, ({ operation }) => [operation]),
     basis: oneOf(BASIS_KINDS, ({ basis }) => [basis.kind]),
-    by: (value) => (exchange) => basisReasons(exchange.basis).some((by) => includes(by, value)),
+    by: (value) => (exchange) =>
+      basisReasons(exchange.basis).some((by) => by.toLowerCase().includes(value.toLowerCase())),
     key: parseKey,
     header: parseHeader,
     fault: equal(({ fault }) => fault?.kind),
@@ -69,10 +70,6 @@ const FIELD_NAMES = [...FIELDS.keys()];
 
 function isSame(text: string, value: string): boolean {
   return text.toLowerCase() === value.toLowerCase();
-}
-
-function includes(text: string | undefined, part: string): boolean {
-  return text?.toLowerCase().includes(part.toLowerCase()) ?? false;
 }
 
 function equal(read: (exchange: Exchange) => string | undefined): Field {
@@ -111,12 +108,10 @@ function hasKey({ authorization }: Exchange, key: string): boolean {
 }
 
 function parseHeader(value: string): Test {
-  const [name = '', part = ''] = value.split(/=(.*)/s);
-  return ({ request, reply }) =>
-    [request.headers, reply?.headers ?? []].some((headers) =>
-      maskHeaders(headers).some(
-        (text, at, all) => at % 2 === 1 && isSame(all[at - 1] ?? '', name) && includes(text, part),
-      ),
+  const [name = '', part = ''] = value.toLowerCase().split(/=(.*)/s);
+  return (exchange) =>
+    readTexts(exchange).headers.some(
+      (text, at, all) => at % 2 === 1 && all[at - 1] === name && text.includes(part),
     );
 }
 
@@ -128,20 +123,45 @@ function compareNumbers(isWithin: (number: number, bound: number) => boolean): F
   };
 }
 
-function contains({ target, reasons, request, reply }: Exchange, text: string): boolean {
-  const parts = [target, ...reasons, bodyText(request), reply && bodyText(reply)];
-  return parts.some((part) => includes(part, text));
+/** In lower case. */
+interface SearchedTexts {
+  readonly of: Readonly<Exchange>;
+  readonly call: string;
+  readonly headers: readonly string[];
+  readonly parts: readonly string[];
+}
+
+/** Of the latest exchange: up to 100 listeners compare it with 10 terms each. */
+let searchedTexts: SearchedTexts | undefined;
+
+function readTexts(exchange: Readonly<Exchange>): SearchedTexts {
+  if (searchedTexts?.of === exchange) return searchedTexts;
+  const { method, target, reasons, request, reply } = exchange;
+  const bodies = [request, ...(reply ? [reply] : [])]
+    .filter(({ size }) => size <= LIMITS.keptBody.max)
+    // What is decoded can be longer.
+    .map((message) => bodyText(message)?.slice(0, LIMITS.keptBody.max) ?? '');
+  const headers = [...maskHeaders(request.headers), ...maskHeaders(reply?.headers ?? [])];
+  const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
+  searchedTexts = {
+    of: exchange,
+    call: `${method} ${target}`.toLowerCase(),
+    headers: lower(headers),
+    parts: lower([target, ...reasons, ...bodies]),
+  };
+  return searchedTexts;
+}
+
+function contains(exchange: Readonly<Exchange>, text: string): boolean {
+  const wanted = text.toLowerCase();
+  return readTexts(exchange).parts.some((part) => part.includes(wanted));
 }
 
 function parseWord(word: string): Test {
+  const wanted = word.toLowerCase();
   return (exchange) => {
-    const { method, target, request, reply } = exchange;
-    const headers = [...maskHeaders(request.headers), ...maskHeaders(reply?.headers ?? [])];
-    return (
-      includes(`${method} ${target}`, word) ||
-      headers.some((header) => includes(header, word)) ||
-      contains(exchange, word)
-    );
+    const { call, headers, parts } = readTexts(exchange);
+    return [call, ...headers, ...parts].some((part) => part.includes(wanted));
   };
 }
 
@@ -151,7 +171,11 @@ const TERM = /(-?)(?:([a-z][\w-]*):)?(?:"([^"]*)"|(\S*))(?=\s|$)|(\S+)/gi;
 /** @returns the test of each term, or what is wrong with the first bad one */
 function parseTerms(search: string): readonly Test[] | (Mistake & { readonly found: string }) {
   const tests: Test[] = [];
+  const { max } = LIMITS.searchTerms;
   for (const [term, not, name, phrase, plain, other] of search.matchAll(TERM)) {
+    if (tests.length === max && term !== '') {
+      return { expected: `at most ${max} words and fields`, found: 'more', hint: '' };
+    }
     const value = phrase ?? plain ?? other ?? '';
     if (name === undefined && value === '') {
       if (not) tests.push(parseWord(not));

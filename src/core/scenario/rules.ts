@@ -1,6 +1,7 @@
 import { plainNumber } from '../contract/json.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
+import { LIMITS } from '../limits.ts';
 import { findHeaders, readHeaderText } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
@@ -97,32 +98,46 @@ export function readCallCount(counts: RuleCounts, rule: Rule): number | undefine
 
 const FIELD = { chance: 0x60, delay: 0x61, delayAngle: 0x62 } as const;
 
-interface MatchResult {
-  readonly match: RuleMatch | undefined;
-  readonly counts: RuleCounts;
+/** Counts one call. However many rules count it, it copies the counts once. */
+export class CallCounter {
+  readonly #before: RuleCounts;
+  #after: Map<string, number> | undefined;
+
+  constructor(before: RuleCounts) {
+    this.#before = before;
+  }
+
+  get counts(): RuleCounts {
+    return this.#after ?? this.#before;
+  }
+
+  add(counter: string): number {
+    this.#after ??= new Map(this.#before);
+    const count = (this.#after.get(counter) ?? 0) + 1;
+    // The counters used last come last.
+    this.#after.delete(counter);
+    this.#after.set(counter, count);
+    const [unused = counter] = this.#after.keys();
+    if (this.#after.size > LIMITS.counters.max) this.#after.delete(unused);
+    return count;
+  }
 }
 
 /** A rule counts a call that its `on` and `where` match even if another one decides before it. */
 export function matchRules(
   book: RuleBook,
-  before: RuleCounts,
+  counter: CallCounter,
   call: Call,
   seed: number,
-): MatchResult {
-  let counts: Map<string, number> | undefined;
+): RuleMatch | undefined {
   let match: RuleMatch | undefined;
-  for (const { rule, counter, isCounting, tests } of book.get(call.operation) ?? []) {
+  for (const { rule, counter: name, isCounting, tests } of book.get(call.operation) ?? []) {
     if (match !== undefined && !isCounting) continue;
     if (!tests.every((test) => test(call))) continue;
-    let count = 0;
-    if (isCounting) {
-      counts ??= new Map(before);
-      count = (counts.get(counter) ?? 0) + 1;
-      counts.set(counter, count);
-    }
+    const count = isCounting ? counter.add(name) : 0;
     match ??= applyRule(rule, count, seed);
   }
-  return { match, counts: counts ?? before };
+  return match;
 }
 
 /** @param call the number of calls that `on` and `where` have matched, including this one */

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readEvents } from '../../../src/client/control-client.ts';
+import { EXCHANGE_FILTER, passes } from '../../../src/core/sandbox/exchange-filter.ts';
+import { readAs } from '../../../src/core/shape/shapes.ts';
 import { serverFor } from '../../helpers/deployment.ts';
+import { exchangeWith } from '../../helpers/exchange.ts';
 import { type Client, clientAt, describeServer } from '../../helpers/wire.ts';
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
@@ -185,6 +188,7 @@ describeServer('the journal in the control API', (open) => {
       ['status:4', /such as 409 or 4xx/],
       ['before:x', /the number of an exchange after before:/],
       ['x'.repeat(201), /at most 200 characters/],
+      ['x '.repeat(11), /at most 10 words and fields/],
     ] as const) {
       const query = `${new URLSearchParams({ search })}`;
       const { status, json } = await control(`GET requests?${query}`);
@@ -287,4 +291,24 @@ test('a stream has what matches after Last-Event-ID or `after`, and ends with it
   }
   await control('DELETE sandboxes/a');
   for (const events of streams) expect(await events.next()).toMatchObject({ done: true });
+});
+
+test('a search reads each exchange once for all listeners, and only bodies that the journal keeps', () => {
+  const reading = readAs(EXCHANGE_FILTER, { search: 'NEEDLE -text header:x' });
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
+  const exchangeOf = (body: string) =>
+    exchangeWith({ request: { headers: ['X', 'y'], body: Buffer.from(body), size: body.length } });
+  const lowered = vi.spyOn(String.prototype, 'toLowerCase');
+  onTestFinished(() => lowered.mockRestore());
+  for (const [size, isFound, times] of [
+    [256 * 1024, true, 1],
+    [256 * 1024 + 1, false, 0],
+  ] as const) {
+    lowered.mockClear();
+    const exchange = exchangeOf('Needle'.padEnd(size));
+    for (let count = 0; count < 3; count += 1) {
+      expect(passes(exchange, reading.value)).toBe(isFound);
+    }
+    expect(lowered.mock.contexts.filter((text) => String(text).length >= size)).toHaveLength(times);
+  }
 });

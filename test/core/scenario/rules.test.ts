@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../../src/core/contract/operations.ts';
+import { LIMITS } from '../../../src/core/limits.ts';
 import {
+  CallCounter,
   createRuleBook,
   matchRules,
   NO_COUNTS,
@@ -32,9 +34,10 @@ function decisions(rules: Rules, calls: readonly Call[], seed = 1): (RuleMatch |
   const book = createRuleBook(reading.value.rules);
   let counts = NO_COUNTS;
   return calls.map((it) => {
-    const result = matchRules(book, counts, it, seed);
-    ({ counts } = result);
-    return result.match;
+    const counter = new CallCounter(counts);
+    const match = matchRules(book, counter, it, seed);
+    ({ counts } = counter);
+    return match;
   });
 }
 
@@ -52,6 +55,21 @@ describe('rules', () => {
 
   test('count calls that another rule decides', () => {
     expect(deciders([{ calls: 1 }, { calls: 2 }], times(3))).toEqual([1, 2, undefined]);
+  });
+
+  test('are counted in one copy, which forgets the longest unused of 2,500', () => {
+    const { max } = LIMITS.counters;
+    let counter = new CallCounter(NO_COUNTS);
+    for (let name = 0; name < max; name += 1) counter.add(`${name}`);
+    const before = counter.counts;
+    counter = new CallCounter(before);
+    expect([counter.add('0'), counter.add('new'), counter.add('new')]).toEqual([2, 1, 2]);
+    expect([counter.counts.size, counter.counts.has('0'), counter.counts.has('1')]).toEqual([
+      max,
+      true,
+      false,
+    ]);
+    expect([before.size, before.get('0'), before.has('new')]).toEqual([max, 1, false]);
   });
 
   test('count only calls that match `where`', () => {
