@@ -25,7 +25,7 @@ export function requestOf(call: Call, members: Partial<ServiceRequest> = {}): Se
     target,
     authorization,
     headers: [],
-    crossOrigin: false,
+    origin: undefined,
     call,
     port: undefined,
     receivedAt: 0,

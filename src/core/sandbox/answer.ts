@@ -150,7 +150,9 @@ function addLatch(latch: RuleMatch, match: RuleMatch | undefined): RuleMatch {
 export function needsService(match: RuleMatch | undefined): boolean {
   if (match === undefined || match.apply) return true;
   const { reply, fault } = match;
-  return reply === undefined && (fault === undefined || FAULTS[fault.kind] !== 'replaces');
+  return (
+    reply === undefined && (fault === undefined || !/replaces|substitutes/.test(FAULTS[fault.kind]))
+  );
 }
 
 /** @param own undefined if neither the service nor a deployment was asked */
@@ -162,6 +164,7 @@ function applyRule(
 ): Reply | undefined {
   if (match === undefined) return own;
   const basis = { kind: 'forced', by: match.by } as const;
+  if (match.fault?.kind === 'html') return { ...PROXY_ERROR, basis };
   if (match.reply !== undefined && call !== undefined) {
     const { operation } = call;
     const run = () => SERVICE[operation]({ ...serviceState, rates: NO_RATES }, call);
@@ -171,6 +174,22 @@ function applyRule(
 }
 
 type BareReply = Omit<Reply, 'basis'>;
+
+const PROXY_ERROR: BareReply = {
+  status: 502,
+  headers: ['Server', 'proxy', 'Content-Type', 'text/html', 'Connection', 'close'],
+  body: {
+    kind: 'raw',
+    text: `<html>
+<head><title>502 Bad Gateway</title></head>
+<body>
+<center><h1>502 Bad Gateway</h1></center>
+<hr><center>proxy</center>
+</body>
+</html>
+`,
+  },
+};
 
 /** @param runOperation what the service itself replies now */
 function createForcedReply(

@@ -37,7 +37,12 @@ export function createExchange(
     authorization,
     request: { headers, body: bytes && keepBytes(bytes), size: bytes?.length ?? 0 },
     status: decided.shown?.status,
-    reply: reply && createSentReply(reply, request, serviceState, settings.start.plain),
+    reply:
+      reply &&
+      createSentReply(reply, request, serviceState, {
+        plain: settings.start.plain,
+        isProxy: fault?.kind === 'html',
+      }),
     basis,
     reasons: listReasons(basis, match, reply),
     fault,
@@ -91,7 +96,7 @@ function createSentReply(
   { status, phrase, body, basis, headers: own }: Reply,
   request: ServiceRequest,
   { choices, now }: ServiceState,
-  plain: boolean,
+  { plain, isProxy }: { readonly plain: boolean; readonly isProxy: boolean },
 ): SentReply {
   const text = body.kind === 'none' ? undefined : body.text;
   const size = text === undefined ? 0 : typeof text === 'string' ? byteLength(text) : text.length;
@@ -102,13 +107,19 @@ function createSentReply(
     headers.push(name, value);
   };
   const isUpstream = basis.kind === 'upstream';
+  const isOwn = !isUpstream && !isProxy;
   if (body.kind === 'json') add('Content-Type', formatContentType(body.mediaType, choices));
-  if (!plain) add('Mock-Basis', formatBasis(basis));
-  if (request.crossOrigin && !isUpstream && choices.cors === 'allowed') {
-    add('Access-Control-Allow-Origin', '*');
-    add('Access-Control-Expose-Headers', plain ? SERVICE_HEADERS : MOCK_HEADERS);
+  if (!plain && !isProxy) add('Mock-Basis', formatBasis(basis));
+  if (request.origin !== undefined && isOwn && choices.cors === 'allowed') {
+    const names = own.filter((_, at) => at % 2 === 0);
+    const exposed = new Set([...(plain ? SERVICE_HEADERS : MOCK_HEADERS), ...names]);
+    add('Access-Control-Allow-Origin', request.origin);
+    // A page that sends cookies accepts no `*`.
+    if (request.origin !== '*') headers.push('Access-Control-Allow-Credentials', 'true');
+    headers.push('Vary', 'Origin');
+    add('Access-Control-Expose-Headers', [...exposed].join(', '));
   }
-  if (!isUpstream) add('Date', formatHttpDate(now));
+  if (isOwn) add('Date', formatHttpDate(now));
   headers.push(...own);
   const isHead = request.method === 'HEAD';
   // A deployment's reply to HEAD says how long the body would be.
@@ -151,8 +162,10 @@ function encodeText(text: string): string {
   return text.replace(/[^ !#-[\]-~]+/g, encodeURIComponent);
 }
 
-const SERVICE_HEADERS = 'Link, X-Total-Count, Retry-After, Deprecation, Sunset, WWW-Authenticate';
-const MOCK_HEADERS = `Mock-Basis, Preference-Applied, ${SERVICE_HEADERS}`;
+const SERVICE_HEADERS = [
+  ...['Link', 'X-Total-Count', 'Retry-After', 'Deprecation', 'Sunset', 'WWW-Authenticate'],
+];
+const MOCK_HEADERS = ['Mock-Basis', 'Preference-Applied', ...SERVICE_HEADERS];
 
 let dateSecond = Number.NaN;
 let dateText = '';

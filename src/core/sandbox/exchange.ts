@@ -17,8 +17,8 @@ export interface ServiceRequest {
   readonly authorization: string | undefined;
   /** Names and values in turn, as everywhere. */
   readonly headers: readonly string[];
-  /** Whether it has an `Origin`. */
-  readonly crossOrigin: boolean;
+  /** The origin of the page that sent it; `*` if it could not be read. */
+  readonly origin: string | undefined;
   readonly port: number | undefined;
   /** By `performance.now()`. */
   readonly receivedAt: number;

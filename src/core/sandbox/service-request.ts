@@ -40,7 +40,7 @@ export function createServiceRequest(
     target: mount + target.url,
     authorization,
     headers: rawHeaders,
-    crossOrigin: headers.origin !== undefined,
+    origin: headers.origin?.toString(),
     port,
     receivedAt,
     replays: undefined,
@@ -71,14 +71,18 @@ function createCall(
 }
 
 function describeRoute({ method, headers }: RequestHead, target: Target): UnknownRoute {
-  const isPreflight = headers.origin !== undefined && headers['access-control-request-method'];
+  const asked = headers['access-control-request-method'];
+  const isPreflight = method === 'OPTIONS' && headers.origin !== undefined && asked !== undefined;
   return {
     method,
     path: target.path,
     allow: target.route?.allow,
     hint: target.route === undefined ? suggestPath(target) : '',
     preflight: isPreflight
-      ? { headers: headers['access-control-request-headers']?.toString() }
+      ? {
+          method: asked.toString(),
+          headers: headers['access-control-request-headers']?.toString(),
+        }
       : undefined,
   };
 }

@@ -1,16 +1,19 @@
 import { rowNames } from '../contract/records.ts';
 
-/** What each does to the reply. After `spoils`, the client has a status and no usable reply. */
+/**
+ * What each does to the reply. After `replaces`, the client has none, and after `substitutes` that of a
+ * proxy; neither runs the operation by itself. After `spoils`, it has a status and no usable reply.
+ */
 export const FAULTS = {
   reset: 'replaces',
   close: 'replaces',
   hang: 'replaces',
-  html: 'replaces',
+  html: 'substitutes',
   truncate: 'spoils',
   'malformed-json': 'spoils',
   'bad-chunk': 'spoils',
   'slow-body': 'delivers',
-} as const satisfies Record<string, 'replaces' | 'spoils' | 'delivers'>;
+} as const satisfies Record<string, 'replaces' | 'substitutes' | 'spoils' | 'delivers'>;
 
 type FaultName = keyof typeof FAULTS;
 

@@ -182,16 +182,18 @@ export interface UnknownRoute {
   readonly allow: string | undefined;
   /** The path that was probably meant, in words to follow a message. */
   readonly hint: string;
-  /** Of CORS: the headers that a page asks for. */
-  readonly preflight: { readonly headers: string | undefined } | undefined;
+  /** Of CORS: the method and the headers that a page asks for. */
+  readonly preflight: { readonly method: string; readonly headers: string | undefined } | undefined;
 }
 
 export function answerWithoutOperation(choices: Choices, route: UnknownRoute): Reply {
   const { method, allow } = route;
   const decidedBy = new AssumptionTrace(choices);
-  if (allow === undefined) return unknownPath(decidedBy, route);
-  if (method === 'OPTIONS') {
-    const headers = ['Allow', allow, ...preflightHeaders(choices, route, allow)];
+  const preflight = preflightHeaders(choices, route);
+  // The page then gets to read why its path or method is wrong.
+  if (allow === undefined && preflight.length === 0) return unknownPath(decidedBy, route);
+  if (allow === undefined || method === 'OPTIONS') {
+    const headers = [...(allow === undefined ? [] : ['Allow', allow]), ...preflight];
     return { status: 204, headers, body: { kind: 'none' }, basis: decidedBy.assumed };
   }
   decidedBy.add('unknown-method');
@@ -211,11 +213,11 @@ function unknownPath(decidedBy: AssumptionTrace, { path, hint }: UnknownRoute): 
 
 const PREFLIGHT_CACHE_SECONDS = '600';
 
-function preflightHeaders({ cors }: Choices, { preflight }: UnknownRoute, allow: string): string[] {
+function preflightHeaders({ cors }: Choices, { preflight }: UnknownRoute): string[] {
   if (preflight === undefined || cors !== 'allowed') return [];
-  const { headers } = preflight;
+  const { method, headers } = preflight;
   return [
-    ...['Access-Control-Allow-Methods', allow],
+    ...['Access-Control-Allow-Methods', method],
     ...['Access-Control-Max-Age', PREFLIGHT_CACHE_SECONDS],
     ...(headers === undefined ? [] : ['Access-Control-Allow-Headers', headers]),
   ];

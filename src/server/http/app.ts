@@ -8,7 +8,7 @@ import type { ControlParts } from '../../core/control/endpoint.ts';
 import { readControlRequest, sendControlReply } from './control-request.ts';
 import { createPageHandler, createRootReply } from './pages.ts';
 import type { ServiceHandler } from './service-handler.ts';
-import { sendFailure } from './write.ts';
+import { answerInTurn, sendFailure } from './write.ts';
 
 /** @param express passed in, since importing it slows the start: callers do so only when needed */
 export function createExpressApp(
@@ -18,6 +18,7 @@ export function createExpressApp(
 ): RequestListener {
   const app = express();
   app.disable('x-powered-by');
+  app.use((_request, response, next) => answerInTurn(response, next));
   if (!control.plain) {
     app.get(ROOT, (request, response) => {
       const mount = `${request.baseUrl}${request.path.replace(/\/$/, '')}/__mock`;

@@ -12,32 +12,30 @@ import { closeWith, framingHeaders, type PendingResponses } from './write.ts';
 /** The reply to break; its body is what GET would get, also in a reply to HEAD. */
 export type WireReply = Pick<SentReply, 'status' | 'headers' | 'body'>;
 
+/** The page of a proxy is a reply like others. */
+export type WireFault = Exclude<Fault, { readonly kind: 'html' }>;
+
 const REPLACED_FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
-/** Breaks an exchange, after the replies to earlier requests of its connection. */
 export function applyFault(
-  fault: Fault,
+  fault: WireFault,
   response: ServerResponse,
   reply: WireReply | undefined,
   pending: PendingResponses,
 ): void {
   const { socket } = response.req;
-  const apply = (): void => {
-    if (socket.destroyed) return;
-    const broken = reply && { ...reply, headers: withoutHeaders(reply.headers, REPLACED_FRAMING) };
-    if (fault.kind === 'reset') reset(response);
-    else if (fault.kind === 'close') endConnection(response);
-    else if (fault.kind === 'html') html(response);
-    else if (fault.kind === 'hang') {
-      pending.delay(response, MAX_DELAY_MS, () => void socket.destroy());
-    } else if (broken === undefined) throw new Error(`${fault.kind} needs a reply to break`);
-    else if (fault.kind === 'truncate') truncate(response, broken);
+  if (fault.kind === 'reset') reset(response);
+  else if (fault.kind === 'close') endConnection(response);
+  else if (fault.kind === 'hang') {
+    pending.delay(response, MAX_DELAY_MS, () => void socket.destroy());
+  } else if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);
+  else {
+    const broken = { ...reply, headers: withoutHeaders(reply.headers, REPLACED_FRAMING) };
+    if (fault.kind === 'truncate') truncate(response, broken);
     else if (fault.kind === 'malformed-json') malformedJson(response, broken);
     else if (fault.kind === 'bad-chunk') badChunk(response, broken);
     else slowBody(response, broken, fault, pending);
-  };
-  if (response.socket === null) response.once('socket', apply);
-  else apply();
+  }
 }
 
 function reset({ req: { socket } }: ServerResponse): void {
@@ -47,22 +45,6 @@ function reset({ req: { socket } }: ServerResponse): void {
     // An embedding app may listen on something other than TCP, which has no reset.
     socket.destroy();
   }
-}
-
-const PAGE = `<html>
-<head><title>502 Bad Gateway</title></head>
-<body>
-<center><h1>502 Bad Gateway</h1></center>
-<hr><center>proxy</center>
-</body>
-</html>
-`;
-
-/** A proxy's error page. It has none of the service's headers, which the proxy never received. */
-function html(response: ServerResponse): void {
-  const headers = ['Server', 'proxy', 'Content-Type', 'text/html', 'Connection', 'close'];
-  writeHead(response, { status: 502, headers, body: PAGE }, PAGE.length);
-  response.end(PAGE); // Node leaves it out in a reply to HEAD
 }
 
 /**

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import {
   createServer,
   type IncomingMessage,
@@ -13,12 +12,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../../core/contract/error-codes.ts';
 import { isMockPath, parseTarget } from '../../core/contract/target.ts';
 import { LIMITS } from '../../core/limits.ts';
-import type { State } from '../../core/sandbox/state.ts';
+import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
+import { createBrokenRequest } from './receive-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';
-import { closeWith, createRefusal, formatReply, sendFailure, sendReply } from './write.ts';
+import { answerInTurn, closeWith, createRefusal, formatReply, sendFailure } from './write.ts';
 
 /** In milliseconds. */
 export interface Timeouts {
@@ -40,8 +40,8 @@ export interface ListenerOptions {
   readonly service: ServiceHandler;
   /** Loads the app that answers everything but the service's paths, at its first request. */
   readonly loadApp: () => Promise<RequestListener>;
-  /** The sandbox whose assumptions apply to bytes that are not a request. */
-  readonly sandbox: { readonly state: State };
+  /** Refuses what is not a request, and has it in its journal. */
+  readonly sandbox: Pick<Sandbox, 'handle' | 'state'>;
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly certificate?: Certificate | undefined;
   /** Called once for each mistake of clients that the operator can help with. */
@@ -75,13 +75,11 @@ export function createListener(options: ListenerOptions): Listener {
   const answer: RequestListener = (request, response) => {
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
     try {
-      const rejection = rejectRequest(request);
-      if (rejection !== undefined) {
-        sendReply(response, createRefusal(rejectionReply(rejection), sandbox.state));
-        return;
-      }
+      const rejection = rejectHost(request);
       const target = parseTarget(request.url ?? '/');
-      if (target.route !== undefined || !isMockPath(target)) service(request, response, target);
+      if (rejection !== undefined) service(request, response, target, rejectionReply(rejection));
+      else if (target.route !== undefined || !isMockPath(target))
+        service(request, response, target);
       else {
         app ??= loadApp().catch((reason) => {
           app = undefined; // the next request tries again
@@ -94,26 +92,32 @@ export function createListener(options: ListenerOptions): Listener {
     }
   };
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const listener = createHttpServer(timeouts, certificate, answer, (error) => {
-    notify(findRemedy(error));
-    return formatReply(createRefusal(rejectionReply(rejectBytes(error)), sandbox.state));
-  });
-  const { server } = listener;
-  server.on('drop', () =>
-    notify(`connections beyond ${server.maxConnections} are refused: raise \`ulimit -n\``),
-  );
+  /** @returns the whole reply to what cannot be read */
+  const refuseBytes = async (error: ConnectionError, begun?: IncomingMessage): Promise<string> => {
+    const rejection = rejectBytes(error);
+    const reply = rejectionReply(rejection);
+    const request = createBrokenRequest(begun ?? error.rawPacket);
+    const [, status, message] = rejection;
+    const unrecorded = `refused before it was a request: ${status}, ${message}`;
+    notify(findRemedy(error) ?? (request === undefined ? unrecorded : undefined));
+    const exchange = request && (await sandbox.handle({ ...request, given: { reply } }));
+    return formatReply(exchange?.reply ?? createRefusal(reply, sandbox.state));
+  };
+  const listener = createHttpServer(timeouts, certificate, answer, refuseBytes);
+  // Nothing is sent to a client that does not trust the certificate.
+  listener.server.on('clientError', (error) => notify(findRemedy(error)));
   return listener;
 }
 
 /** Each open connection with the response to its latest request. */
 type LatestResponses = Map<Socket, ServerResponse | undefined>;
 
-/** @param rejectionText the whole reply to what cannot be read */
+/** @param refuse returns the whole reply to bytes that are not a request, or the body of one */
 function createHttpServer(
   timeouts: Timeouts,
   certificate: Certificate | undefined,
   answer: RequestListener,
-  rejectionText: (error: ConnectionError) => string,
+  refuse: (error: ConnectionError, begun: IncomingMessage | undefined) => Promise<string>,
 ): { readonly server: Server; readonly close: () => Promise<void> } {
   const options = {
     headersTimeout: timeouts.headers,
@@ -121,7 +125,7 @@ function createHttpServer(
     connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
     keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
     maxHeaderSize: LIMITS.head.max,
-    requireHostHeader: false, // Node would reply without an Error
+    requireHostHeader: false,
     joinDuplicateHeaders: true, // so that a second Host shows
   };
   const onPlain = (socket: Socket): void => reject({ code: 'PLAIN' }, socket);
@@ -129,7 +133,6 @@ function createHttpServer(
     ? createTlsServer(options, certificate, onPlain)
     : createServer(options);
   server.timeout = timeouts.idle;
-  server.maxConnections = countConnections();
   server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
 
   const latest: LatestResponses = new Map();
@@ -143,10 +146,17 @@ function createHttpServer(
   const receive: RequestListener = (request, response) => {
     latest.set(request.socket, response);
     if (isStopping) response.setHeader('Connection', 'close');
-    answer(request, response);
+    answerInTurn(response, () => answer(request, response));
   };
-  const reject = (error: ConnectionError, socket: Socket): void =>
-    closeAfter(latest.get(socket), socket, rejectionText(error));
+  /** Ends a connection after the reply that it owes, if there is one, else with a refusal. */
+  const reject = (error: ConnectionError, socket: Socket): void => {
+    const response = latest.get(socket);
+    const begun = response?.req.complete === false ? response.req : undefined;
+    if (isUnderWay(response) && begun === undefined)
+      response.once('close', () => closeWith(socket));
+    else if ((begun && response?.headersSent) || socket.bytesRead === 0) closeWith(socket);
+    else void refuse(error, begun).then((text) => closeWith(socket, text));
+  };
   server.on('connection', add).on('secureConnection', add).on('request', receive);
   server.on('checkExpectation', receive); // a server may ignore others (RFC 9110, section 10.1.1)
   server.on('clientError', reject);
@@ -155,7 +165,7 @@ function createHttpServer(
     const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
     if (!isWaiting) socket.destroy();
   });
-  // Node's own cuts off replies that are on their way to a slow client.
+  // Node's own leaves connections that browsers open ahead, and would cut off replies to slow clients.
   server.closeIdleConnections = () => {
     for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
   };
@@ -165,27 +175,6 @@ function createHttpServer(
     return closeServer(server, latest, timeouts.stop);
   };
   return { server, close };
-}
-
-/**
- * Half the file descriptors, of which only Linux tells the number. The others are for connections to
- * a deployment, and for files: an import that fails for want of a descriptor fails until the restart.
- */
-function countConnections(): number {
-  const file = '/proc/self/limits';
-  const limits = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const descriptors = /^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY;
-  return Math.floor(Number(descriptors) / 2);
-}
-
-/** Ends a connection after the reply that it owes, if there is one, else with this text. */
-function closeAfter(response: ServerResponse | undefined, socket: Socket, text: string): void {
-  if (isUnderWay(response) && response.req.complete) {
-    response.once('close', () => closeWith(socket));
-    return;
-  }
-  const isTooLate = response?.headersSent && !response.req.complete;
-  closeWith(socket, isTooLate || socket.bytesRead === 0 ? '' : text);
 }
 
 async function closeServer(
@@ -239,7 +228,6 @@ function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefin
     return 'this port speaks HTTPS: use a base URL with https:// instead of http://';
   if (start.startsWith('\x16\x03'))
     return 'this port speaks plain HTTP: use a base URL with http:// instead of https://';
-  if (start === 'PRI * HTTP/2.0') return 'this port speaks HTTP/1.1: turn HTTP/2 off in the client';
   if (code === 'CONNECT') return 'this server is not a proxy: give its address as the base URL';
   // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
   if (!/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)) return undefined;
@@ -249,15 +237,8 @@ function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefin
 /** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Rejects what Node accepts against RFC 9112, sections 2.3, 3.2 and 6.1. */
-function rejectRequest(request: IncomingMessage): Rejection | undefined {
-  const { headers, httpVersion: version } = request;
-  const { host, 'transfer-encoding': coding = 'chunked' } = headers;
-  if (host === undefined ? version === '1.1' : !HOST.test(host))
-    return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];
-  if (!version.startsWith('1.'))
-    return ['http_version_not_supported', 505, `HTTP/${version} is not supported; use HTTP/1.1`];
-  if (/^chunked$/i.test(coding)) return undefined;
-  const message = `Transfer-Encoding: use chunked, not ${describe(coding)}`;
-  return ['transfer_coding_not_implemented', 501, message];
+/** Node would answer without an Error (RFC 9112, section 3.2). */
+function rejectHost({ headers: { host }, httpVersion }: IncomingMessage): Rejection | undefined {
+  if (host === undefined ? httpVersion !== '1.1' : HOST.test(host)) return undefined;
+  return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { RequestHead } from '../../core/sandbox/service-request.ts';
+import { parseTarget } from '../../core/contract/target.ts';
+import type { ServiceRequest } from '../../core/sandbox/exchange.ts';
+import { createServiceRequest, type RequestHead } from '../../core/sandbox/service-request.ts';
 import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
 
 export function readHead(incoming: IncomingMessage): RequestHead {
@@ -10,19 +12,34 @@ export function readHead(incoming: IncomingMessage): RequestHead {
   // Express removes its mount path from the target.
   const mount = isMounted ? String(incoming.baseUrl) : '';
   const port = socket.remotePort;
-  return { method, headers, rawHeaders: shareHeaders(rawHeaders), mount, port, receivedAt };
+  return { method, headers, rawHeaders: rawHeaders, mount, port, receivedAt };
 }
 
-let latestHeaders: readonly string[] = [];
+const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]\r?\n/;
 
-/** Most requests repeat the headers of the one before: the journal keeps them once, 0.6 KB less for each. */
-function shareHeaders(headers: readonly string[]): readonly string[] {
-  const isSame =
-    headers.length === latestHeaders.length &&
-    headers.every((text, index) => text === latestHeaders[index]);
-  if (!isSame) latestHeaders = headers;
-  return latestHeaders;
+/**
+ * What can be known of a request that could not be read.
+ *
+ * @param received the request whose body broke off, or the bytes of a head
+ * @returns undefined if they are no request
+ */
+export function createBrokenRequest(
+  received: IncomingMessage | Buffer | undefined,
+): ServiceRequest | undefined {
+  if (received !== undefined && !Buffer.isBuffer(received)) {
+    const target = parseTarget(received.url ?? '/');
+    return createServiceRequest(readHead(received), target, received.headers.authorization, NONE);
+  }
+  const [, method, url] = REQUEST_LINE.exec(received?.toString('latin1') ?? '') ?? [];
+  if (method === undefined || url === undefined) return undefined;
+  const head = { method, headers: {}, rawHeaders: [], mount: '', port: undefined };
+  const receivedAt = performance.now();
+  const target = parseTarget(url);
+  // Its origin is unknown, and any page may read why it was refused.
+  return { ...createServiceRequest({ ...head, receivedAt }, target, undefined, NONE), origin: '*' };
 }
+
+const NONE: RequestBody = { kind: 'none' };
 
 /**
  * @param received never called if the client leaves before the body is complete

@@ -12,6 +12,7 @@ import {
   type RequestHead,
 } from '../../core/sandbox/service-request.ts';
 import { BODY_LIMITS, type RequestBody } from '../../core/service/input.ts';
+import type { Reply } from '../../core/service/reply.ts';
 import { applyFault } from './faults.ts';
 import { forward } from './forward.ts';
 import { readHead, receiveBody } from './receive-request.ts';
@@ -27,12 +28,17 @@ export type ServiceHandler = (
   incoming: IncomingMessage,
   response: ServerResponse,
   target?: Target,
+  /** Of a request that HTTP forbids. */
+  refusal?: Reply,
 ) => void;
 
 export function createServiceHandler({ sandboxes, pending }: ServiceOptions): ServiceHandler {
-  return (incoming, response, target = parseTarget(incoming.url ?? '/')) => {
+  return (incoming, response, target = parseTarget(incoming.url ?? '/'), refused) => {
     const head = readHead(incoming);
-    const location = locateSandbox(sandboxes, target.sandbox, head.headers);
+    const location =
+      refused === undefined
+        ? locateSandbox(sandboxes, target.sandbox, head.headers)
+        : { sandbox: sandboxes.default, authorization: undefined, refusal: refused };
     const { sandbox } = location;
     const arrival = { response, head, target, location };
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
@@ -75,7 +81,7 @@ function sendExchange(
   response: ServerResponse,
   pending: PendingResponses,
 ): void {
-  if (fault !== undefined) applyFault(fault, response, reply, pending);
+  if (fault !== undefined && fault.kind !== 'html') applyFault(fault, response, reply, pending);
   else if (reply !== undefined) sendReply(response, reply);
   else throw new Error('An exchange has neither a reply nor a fault.');
 }

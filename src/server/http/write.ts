@@ -25,6 +25,28 @@ export function closeWith(socket: Socket, text = ''): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
+/**
+ * Answers the requests of a connection one after the other, each when the reply before it has left.
+ * So a client that does not read costs one reply, and what follows a reply that closes the connection
+ * is not run (RFC 9112, section 9.6).
+ */
+export function answerInTurn(response: ServerResponse, answerNow: () => void): void {
+  const { socket } = response.req;
+  if (socket.writableEnded) return;
+  // Node gives a response the socket once the response before it is written.
+  if (response.socket !== null) answerNow();
+  else {
+    socket.pause(); // else requests would pile up
+    const start = (): void => {
+      if (socket.destroyed) return;
+      socket.resume();
+      answerNow();
+    };
+    // Later, since Node emits it while it finishes the response before, whose client may have left.
+    response.once('socket', () => process.nextTick(start));
+  }
+}
+
 /** @returns what cancels the callback */
 export function onDisconnect(socket: Socket, act: () => void): () => void {
   socket.once('close', act);
@@ -53,13 +75,10 @@ export class PendingResponses {
 
   /** Calls `act` after some milliseconds, unless the client disconnects first. */
   delay(response: ServerResponse, milliseconds: number, act: () => void): void {
-    // A response queued behind others gets no event when its client disconnects, and a socket
-    // listener for each of them would be too many.
-    const { socket } = response.req;
     const end = (): void => {
       clearTimeout(timer);
       this.#endings.delete(end);
-      if (!socket.destroyed) act();
+      if (!response.destroyed) act();
     };
     const timer = setTimeout(end, milliseconds);
     response.once('close', () => clearTimeout(timer));
@@ -94,7 +113,7 @@ export function sendFailure(response: ServerResponse, error: unknown, state: Sta
 export function createRefusal(reply: Reply, state: State): SentReply {
   const now = currentInstant();
   const request = { method: 'GET', target: '', authorization: undefined, headers: [] } as const;
-  const rest = { crossOrigin: false, port: undefined, receivedAt: now.steady, call: undefined };
+  const rest = { origin: '*', port: undefined, receivedAt: now.steady, call: undefined };
   const { exchange } = answer(state, { ...request, ...rest, given: { reply } }, now);
   if (exchange.reply === undefined) throw new Error('A refusal has no reply.');
   return exchange.reply;
