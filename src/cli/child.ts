@@ -2,15 +2,11 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import spawn from 'cross-spawn';
+import { findWorkingKey, mockVariables, type ServerAccess } from '../client/mock-variables.ts';
 import { override } from '../core/scenario/sandbox-start.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
 import type { KeyLists } from '../core/service/keyring.ts';
 import { roundDuration } from '../core/words.ts';
-import {
-  findWorkingKey,
-  mockVariables,
-  type ServerAccess,
-} from '../features/testing/mock-variables.ts';
 import { errorCode } from '../server/node-errors.ts';
 import type { ServerOptions } from '../server/options.ts';
 import type { LoadedFiles, RunningServer } from '../server/server.ts';

@@ -7,7 +7,9 @@ import { shellWord } from '../core/raw-http.ts';
 import { SCENARIO_NAMES } from '../core/scenario/scenario-names.ts';
 import { describe, suggest } from '../core/words.ts';
 import { packageRoot, packageVersion } from '../server/files.ts';
-import { requireWords, UsageError } from './command.ts';
+import { UsageError } from '../terminal/command.ts';
+import { escapeControls } from '../terminal/terminal.ts';
+import { requireWords } from './command.ts';
 import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
 import { type Layer, toJson } from './flag-sources.ts';
 import {
@@ -22,7 +24,6 @@ import {
   spell,
   variableFor,
 } from './flags.ts';
-import { escapeControls } from './terminal.ts';
 
 export interface Invocation {
   readonly command: CommandName;

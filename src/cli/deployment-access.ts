@@ -2,9 +2,10 @@ import { createInterface } from 'node:readline/promises';
 import { hostName, isLoopbackName, parseBaseUrl } from '../core/contract/base-url.ts';
 import { describe } from '../core/words.ts';
 import { DeploymentClient, DeploymentError } from '../features/deployment/deployment-client.ts';
-import { Failure, readCertificate, refusal, UsageError } from './command.ts';
+import { Failure, refusal, UsageError } from '../terminal/command.ts';
+import { createProgress, formatNotice, type Terminal } from '../terminal/terminal.ts';
+import { readCertificate } from './command.ts';
 import type { Flags } from './flags.ts';
-import { createProgress, formatNotice, type Terminal } from './terminal.ts';
 
 export async function withProgress<T>(
   client: DeploymentClient,

@@ -3,13 +3,14 @@ import { dirname } from 'node:path';
 import { writeJson } from '../core/contract/json.ts';
 import type { Variables } from '../features/deployment/transport.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
-import { type Command, Failure, refusal, UsageError } from './command.ts';
+import { Failure, refusal, UsageError } from '../terminal/command.ts';
+import { escapeLines, type Terminal } from '../terminal/terminal.ts';
+import type { ProgramCommand } from './command.ts';
 import { parseCommandLine } from './command-parser.ts';
 import type { CommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { readFlags } from './flag-sources.ts';
 import { type Flags, flagShape, listFlags, spell } from './flags.ts';
-import { escapeLines, type Terminal } from './terminal.ts';
 
 /** Commands other than `serve` load on demand, to keep the start of a server fast. */
 const COMMAND_LOADERS = {
@@ -27,7 +28,7 @@ const COMMAND_LOADERS = {
   health: async () => (await import('./commands/health.ts')).health,
   ctl: async () => (await import('./commands/ctl.ts')).ctl,
   completion: async () => (await import('./commands/print.ts')).completion,
-} as const satisfies Record<CommandName, () => Promise<Command>>;
+} as const satisfies Record<CommandName, () => Promise<ProgramCommand>>;
 
 const LAST_LOG_TIMEOUT_MS = 1000;
 

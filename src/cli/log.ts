@@ -5,7 +5,6 @@ import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { basisReasons } from '../core/service/reply.ts';
 import { countText, escapeCharacter, roundDuration } from '../core/words.ts';
 import type { ServerOptions } from '../server/options.ts';
-import type { Flags } from './flags.ts';
 import {
   escapeControls,
   escapeLines,
@@ -13,7 +12,8 @@ import {
   type Style,
   type Terminal,
   writeInBackground,
-} from './terminal.ts';
+} from '../terminal/terminal.ts';
+import type { Flags } from './flags.ts';
 
 export type LogFormat = NonNullable<Flags['log']>;
 

@@ -9,7 +9,7 @@ if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache =
 // Loaded only now, so that the cache holds it.
 const [{ run, renderError }, { createTerminal }] = await Promise.all([
   import('./dispatch.ts'),
-  import('./terminal.ts'),
+  import('../terminal/terminal.ts'),
 ]);
 
 function explain(error: unknown): number {

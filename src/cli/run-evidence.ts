@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
@@ -8,14 +9,18 @@ import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { Observer } from '../core/sandbox/exchange.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText } from '../core/words.ts';
+import { asError } from '../server/node-errors.ts';
+import type { RunningServer } from '../server/server.ts';
+import { bold, escapeControls, renderTable, type Style } from '../terminal/terminal.ts';
+import { writeOutput } from '../terminal/write-files.ts';
 import type { Flags } from './flags.ts';
 import {
   type CoverageEvidence,
   describeExamples,
   type FindingGroup,
   groupFindings,
+  REPORT_FORMATS,
 } from './report/coverage-report.ts';
-import { bold, escapeControls, renderTable, type Style } from './terminal.ts';
 
 export const NO_CALLS =
   'the command made no call: does it take its base URL from PETSTORE_MOCK_URL? --allow-no-calls lets it pass';
@@ -140,4 +145,19 @@ export class AssumptionTracker {
       return signs.some((sign) => (typeof sign === 'string' ? isSeen(sign) : sign.every(isSeen)));
     });
   }
+}
+
+/** Writes the files of `--coverage`. Returns a message for each that failed. */
+export async function writeCoverageFiles(
+  { coverage: files = [], requireCoverage: required = 0 }: Flags,
+  server: Pick<RunningServer, 'coverage' | 'findings'>,
+): Promise<string[]> {
+  const coverage = server.coverage();
+  const { shown, total } = coverage.totals.documented;
+  const missed = (100 * shown) / total < required;
+  const evidence = { coverage, findings: server.findings() };
+  const written = await Promise.allSettled(
+    files.map((file) => writeOutput(file, REPORT_FORMATS[extname(file)]?.(evidence, missed) ?? '')),
+  );
+  return written.flatMap((one) => (one.status === 'rejected' ? asError(one.reason).message : []));
 }

@@ -9,7 +9,7 @@ import { asError, errorCode } from '../server/node-errors.ts';
 import type { ServerOptions } from '../server/options.ts';
 import { checkOptions, OPTION_NAMES } from '../server/options.ts';
 import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server/server.ts';
-import { Failure, refusal, UsageError } from './command.ts';
+import { Failure, refusal, UsageError } from '../terminal/command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
 
 /** `startServer` with its errors as the command prints them: a UsageError or a Failure. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AssumptionTracker, gateFailures, renderEvidence } from '../../src/cli/run-evidence.ts';
-import { escapeControls, escapeLines, formatNotice } from '../../src/cli/terminal.ts';
+import { escapeControls, escapeLines, formatNotice } from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { asker } from '../helpers/wire.ts';

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/cli/command.ts';
 import { parseCommandLine } from '../../src/cli/command-parser.ts';
 import { readFlags } from '../../src/cli/flag-sources.ts';
 import { listFlagsFrom, spell } from '../../src/cli/flags.ts';
 import { serveSettings } from '../../src/cli/start-server.ts';
+import { UsageError } from '../../src/terminal/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
 const folder = temporaryFolder();

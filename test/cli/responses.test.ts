@@ -11,7 +11,6 @@ import {
 } from '../../src/cli/commands/reply-recipes.ts';
 import { responses } from '../../src/cli/commands/responses.ts';
 import type { Flags } from '../../src/cli/flags.ts';
-import { createTerminal } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/core/contract/assumption-table.ts';
 import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
 import {
@@ -20,6 +19,7 @@ import {
   replyDifferences,
 } from '../../src/features/deployment/deployment-reply.ts';
 import { createApp } from '../../src/index.ts';
+import { createTerminal } from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { listen } from '../helpers/host.ts';
 import { spawnProgram } from '../helpers/program.ts';

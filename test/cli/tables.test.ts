@@ -6,9 +6,9 @@ import { renderAssumption, renderAssumptions } from '../../src/cli/commands/assu
 import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import { renderBanner } from '../../src/cli/commands/serve.ts';
 import { listFlags, spell } from '../../src/cli/flags.ts';
-import { createTerminal, renderTable } from '../../src/cli/terminal.ts';
 import { ASSUMPTION_IDS } from '../../src/core/contract/assumption-table.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
+import { createTerminal, renderTable } from '../../src/terminal/terminal.ts';
 
 const PLAIN = { width: 80, colour: false };
 

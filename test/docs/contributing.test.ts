@@ -18,7 +18,16 @@ function firstCells(column: string): string[] {
   return lines.map((line) => /^\| `([^`]+)`/.exec(line)?.[1] ?? '').filter((cell) => cell !== '');
 }
 
-const RINGS = ['core', 'server', 'client', 'features', 'cli', 'index.ts'];
+const RINGS = [
+  'core',
+  'server',
+  'client',
+  'terminal',
+  'features',
+  'features.ts',
+  'cli',
+  'index.ts',
+];
 const REMAINING = 9;
 
 const ringOf = (file: string): string => file.split('/')[0] ?? '';

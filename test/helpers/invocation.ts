@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { renderError, run } from '../../src/cli/dispatch.ts';
-import { createTerminal } from '../../src/cli/terminal.ts';
+import { createTerminal } from '../../src/terminal/terminal.ts';
 import type { CommandResult } from './command.ts';
 import type { Environment } from './program.ts';
 

@@ -8,10 +8,15 @@ import {
   chooseOptions,
   optionNames,
 } from '../../core/contract/assumption-table.ts';
-import { type Command, parseChoice } from '../command.ts';
-import { bold, renderTable, type Style, wrap } from '../terminal.ts';
+import { parseChoice } from '../../terminal/command.ts';
+import { bold, renderTable, type Style, wrap } from '../../terminal/terminal.ts';
+import type { ProgramCommand } from '../command.ts';
 
-export const assumptions: Command = ({ flags, positionals: [name], terminal: { style } }) => {
+export const assumptions: ProgramCommand = ({
+  flags,
+  positionals: [name],
+  terminal: { style },
+}) => {
   const { assume = {} } = flags;
   const choices = chooseOptions(assume);
   const describeState = (id: AssumptionId) => {

@@ -24,8 +24,7 @@ import {
   reportsViolation,
 } from '../../features/deployment/check/verdicts.ts';
 import { SAFE_METHODS } from '../../features/deployment/transport.ts';
-import { type Command, EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../command.ts';
-import { askConsent, openDeployment, withProgress } from '../deployment-access.ts';
+import { EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import {
   escapeControls,
   formatNotice,
@@ -33,10 +32,12 @@ import {
   renderSection,
   renderTable,
   type Style,
-} from '../terminal.ts';
-import { formatJson, requireNew, writeOutput } from '../write-files.ts';
+} from '../../terminal/terminal.ts';
+import { formatJson, requireNew, writeOutput } from '../../terminal/write-files.ts';
+import type { ProgramCommand } from '../command.ts';
+import { askConsent, openDeployment, withProgress } from '../deployment-access.ts';
 
-export const check: Command = async ({ positionals: [url = ''], terminal, flags }) => {
+export const check: ProgramCommand = async ({ positionals: [url = ''], terminal, flags }) => {
   const { style } = terminal;
   const client = await openDeployment(url, flags);
   const plan = planCheck(flags);

@@ -8,7 +8,7 @@ import {
 } from '../../core/contract/records.ts';
 import { FIELD_SHAPES } from '../../core/shape/record-shapes.ts';
 import { suggest } from '../../core/words.ts';
-import { parseChoice, readTextFile, refusal, UsageError } from '../command.ts';
+import { parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER } from '../command-table.ts';
 import {
   type Action,

@@ -2,10 +2,10 @@ import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { parseInput, tryParseJson, writeJson } from '../../core/contract/json.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { describe, firstProblems, formatProblem } from '../../core/words.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../../terminal/command.ts';
+import { bold, escapeControls, renderTable, type Style } from '../../terminal/terminal.ts';
 import type { WordUsage } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
-import { bold, escapeControls, renderTable, type Style } from '../terminal.ts';
 
 export interface Action {
   readonly takes: WordUsage;

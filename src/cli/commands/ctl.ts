@@ -1,23 +1,16 @@
+import { createClient } from '../../client/connect-client.ts';
 import { type ControlClient, ControlError } from '../../client/control-client.ts';
 import { writeJson } from '../../core/contract/json.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { countText } from '../../core/words.ts';
-import { createClient } from '../../features/testing/connect.ts';
-import {
-  type Command,
-  Failure,
-  findServerUrl,
-  parseChoice,
-  readCertificate,
-  requireWords,
-  UsageError,
-} from '../command.ts';
+import { Failure, parseChoice, UsageError } from '../../terminal/command.ts';
+import { escapeControls, type Terminal } from '../../terminal/terminal.ts';
+import { findServerUrl, type ProgramCommand, readCertificate, requireWords } from '../command.ts';
 import { type FlagName, type Flags, spell } from '../flags.ts';
-import { escapeControls, type Terminal } from '../terminal.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
 import { exchangeRow, parseAssignments, renderResult } from './ctl-tables.ts';
 
-export const ctl: Command = async ({ flags, positionals, terminal }) => {
+export const ctl: ProgramCommand = async ({ flags, positionals, terminal }) => {
   const [first, ...words] = positionals;
   const listed = 'an action that "petstore-mock ctl --help" lists';
   const name = parseChoice(ACTION_NAMES, first, 'ctl', listed);

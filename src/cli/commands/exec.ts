@@ -1,13 +1,19 @@
 import type { ObservedExchange } from '../../core/sandbox/exchange.ts';
+import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
+import { formatNotice } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
-import { type Command, EXIT_GATE_FAILED } from '../command.ts';
+import type { ProgramCommand } from '../command.ts';
 import { openLog, renderNotice } from '../log.ts';
-import { AssumptionTracker, gateFailures, NO_CALLS, renderEvidence } from '../run-evidence.ts';
-import { formatNotice } from '../terminal.ts';
-import { writeCoverageFiles } from '../write-files.ts';
+import {
+  AssumptionTracker,
+  gateFailures,
+  NO_CALLS,
+  renderEvidence,
+  writeCoverageFiles,
+} from '../run-evidence.ts';
 import { askToForward, reloadNotice } from './serve.ts';
 
-export const exec: Command = async ({ flags, positionals: words, terminal }) => {
+export const exec: ProgramCommand = async ({ flags, positionals: words, terminal }) => {
   const runner = new Runner(words, flags, (signal, command) => {
     if (signal === 'SIGTERM') command.stop();
     // The command got Ctrl-C from the terminal already.

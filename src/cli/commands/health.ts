@@ -3,9 +3,10 @@ import { createNodeFetch } from '../../client/node-fetch.ts';
 import { parseAddress } from '../../core/contract/target.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import { errorCode, NOT_TLS } from '../../server/node-errors.ts';
-import { type Command, Failure, findServerUrl } from '../command.ts';
+import { Failure } from '../../terminal/command.ts';
+import { findServerUrl, type ProgramCommand } from '../command.ts';
 
-export const health: Command = async ({ flags }) => {
+export const health: ProgramCommand = async ({ flags }) => {
   const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;
   const url = `${parseAddress(findServerUrl(flags)).root}/__mock`;
   // The request carries no secret.

@@ -8,11 +8,12 @@ import { SCENARIO_NAMES } from '../../core/scenario/scenario-names.ts';
 import { generateStore } from '../../core/store/generate-store.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { packageRoot, packageVersion } from '../../server/files.ts';
-import { type Command, parseChoice } from '../command.ts';
-import { renderTable } from '../terminal.ts';
-import { formatJson, requireNew, writeStore } from '../write-files.ts';
+import { parseChoice } from '../../terminal/command.ts';
+import { renderTable } from '../../terminal/terminal.ts';
+import { formatJson, requireNew, writeStore } from '../../terminal/write-files.ts';
+import type { ProgramCommand } from '../command.ts';
 
-export const scenarios: Command = ({ positionals: [name], terminal: { style } }) => {
+export const scenarios: ProgramCommand = ({ positionals: [name], terminal: { style } }) => {
   if (name !== undefined) {
     const expected = 'a name that "petstore-mock scenarios" lists';
     const text = scenarioText(parseChoice(SCENARIO_NAMES, name, 'scenarios', expected));
@@ -25,7 +26,7 @@ export const scenarios: Command = ({ positionals: [name], terminal: { style } })
   return { text: `${renderTable(rows, style)}\n${more}`, json: shipped, exitCode: 0 };
 };
 
-export const openapi: Command = ({ flags }) => {
+export const openapi: ProgramCommand = ({ flags }) => {
   const document = createServiceOpenApi({
     serverUrl: flags.serverUrl ?? DEFAULT_URL,
     version: packageVersion(),
@@ -33,7 +34,7 @@ export const openapi: Command = ({ flags }) => {
   return { text: formatJson(flags.documented ? documentedOnly(document) : document), exitCode: 0 };
 };
 
-export const generate: Command = async ({ flags, terminal }) => {
+export const generate: ProgramCommand = async ({ flags, terminal }) => {
   const { output: file, animals, orders, seed = DEFAULTS.seed } = flags;
   if (file !== undefined && !flags.force) requireNew(file);
   const store = await generateStore({ animals, orders, seed });
@@ -44,7 +45,7 @@ export const generate: Command = async ({ flags, terminal }) => {
 
 const SHELLS = ['bash', 'zsh', 'fish'];
 
-export const completion: Command = async ({ positionals: [shell] }) => {
+export const completion: ProgramCommand = async ({ positionals: [shell] }) => {
   if (shell !== undefined) {
     // yargs reads these variables. This process does nothing else.
     process.env.SHELL = parseChoice(SHELLS, shell, 'completion');

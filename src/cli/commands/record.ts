@@ -14,12 +14,13 @@ import {
   type RecordChange,
   recordDeployment,
 } from '../../features/deployment/record-deployment.ts';
-import { type Command, refusal, UsageError } from '../command.ts';
+import { refusal, UsageError } from '../../terminal/command.ts';
+import { escapeControls } from '../../terminal/terminal.ts';
+import { requireNew, writeStore } from '../../terminal/write-files.ts';
+import type { ProgramCommand } from '../command.ts';
 import { askConsent, openDeployment, readKey, withProgress } from '../deployment-access.ts';
-import { escapeControls } from '../terminal.ts';
-import { requireNew, writeStore } from '../write-files.ts';
 
-export const record: Command = async ({ positionals: [url = ''], terminal, flags }) => {
+export const record: ProgramCommand = async ({ positionals: [url = ''], terminal, flags }) => {
   const { output: file, diff, force, yes, anonymise } = flags;
   const { unknownStatus: unknown = DEFAULTS.unknownStatus } = flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');

@@ -3,8 +3,9 @@ import { BASE_PATH, OPERATION_IDS, operationShape } from '../../core/contract/op
 import { type Address, parseAddress } from '../../core/contract/target.ts';
 import { curlCommand } from '../../core/raw-http.ts';
 import { describe } from '../../core/words.ts';
-import { type Command, parseChoice, refusal } from '../command.ts';
-import { bold, renderTable, type Style } from '../terminal.ts';
+import { parseChoice, refusal } from '../../terminal/command.ts';
+import { bold, renderTable, type Style } from '../../terminal/terminal.ts';
+import type { ProgramCommand } from '../command.ts';
 import {
   listReplies,
   listSafeSteps,
@@ -15,7 +16,7 @@ import {
   type WayName,
 } from './reply-recipes.ts';
 
-export const responses: Command = async ({ flags, positionals: [operation], terminal }) => {
+export const responses: ProgramCommand = async ({ flags, positionals: [operation], terminal }) => {
   const replies = selectReplies(operation);
   const address = readAddress(flags.serverUrl);
   const text = flags.curl

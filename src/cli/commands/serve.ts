@@ -1,13 +1,20 @@
+import { findWorkingKey, type ServerAccess } from '../../client/mock-variables.ts';
 import { isLoopbackName } from '../../core/contract/base-url.ts';
 import { parseAddress } from '../../core/contract/target.ts';
 import { curlCommand, shellWord } from '../../core/raw-http.ts';
-import { findWorkingKey, type ServerAccess } from '../../features/testing/mock-variables.ts';
 import type { ServerOptions } from '../../server/options.ts';
-import { type Command, UsageError } from '../command.ts';
+import { UsageError } from '../../terminal/command.ts';
+import {
+  bold,
+  escapeControls,
+  type Style,
+  type Terminal,
+  writeInBackground,
+} from '../../terminal/terminal.ts';
+import type { ProgramCommand } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
-import { bold, escapeControls, type Style, type Terminal, writeInBackground } from '../terminal.ts';
 
 export function renderBanner(
   { url, certificate, controlToken }: ServerAccess,
@@ -34,7 +41,7 @@ export function renderBanner(
   return `\n${rows.map(([what, , how]) => `  ${bold(what, style)}: ${escapeControls(how)}\n`).join('')}\n`;
 }
 
-export const serve: Command = async ({ flags, terminal }) => {
+export const serve: ProgramCommand = async ({ flags, terminal }) => {
   const settings = serveSettings(flags);
   refuseItself(flags, settings.port);
   await askToForward(flags, terminal);
@@ -64,7 +71,7 @@ export const serve: Command = async ({ flags, terminal }) => {
   const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
   log?.flush();
   if (flags.coverage === undefined) return { exitCode };
-  const { writeCoverageFiles } = await import('../write-files.ts');
+  const { writeCoverageFiles } = await import('../run-evidence.ts');
   const writing = writeCoverageFiles(flags, server);
   const problems = (await Promise.race([writing, signals.second])) ?? [];
   problems.forEach(notify);

@@ -8,15 +8,7 @@ import {
   optionNames,
 } from '../../core/contract/assumption-table.ts';
 import { countText } from '../../core/words.ts';
-import { describeEnding, type FinishedRun, Runner, type RunSettings } from '../child.ts';
-import { type Command, EXIT_GATE_FAILED } from '../command.ts';
-import { renderNotice } from '../log.ts';
-import {
-  AssumptionTracker,
-  type FindingSummary,
-  NO_CALLS,
-  summarizeFindings,
-} from '../run-evidence.ts';
+import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
 import {
   bold,
   createProgress,
@@ -28,7 +20,16 @@ import {
   type Style,
   stripControls,
   wrap,
-} from '../terminal.ts';
+} from '../../terminal/terminal.ts';
+import { describeEnding, type FinishedRun, Runner, type RunSettings } from '../child.ts';
+import type { ProgramCommand } from '../command.ts';
+import { renderNotice } from '../log.ts';
+import {
+  AssumptionTracker,
+  type FindingSummary,
+  NO_CALLS,
+  summarizeFindings,
+} from '../run-evidence.ts';
 
 const LAST_LINES = 20;
 
@@ -41,7 +42,7 @@ interface SweepRun extends Omit<FinishedRun, 'server'> {
   readonly findings: VariantRun['findings'];
 }
 
-export const sweep: Command = async ({ flags, positionals: command, terminal }) => {
+export const sweep: ProgramCommand = async ({ flags, positionals: command, terminal }) => {
   const { notices } = terminal;
   const runner = new Runner(command, flags, (_, child) => child.stop());
   const progress = createProgress(notices, 'sweep');

@@ -15,11 +15,11 @@ import {
   type TextReading,
 } from '../../core/words.ts';
 import { readText, STORE_LIMIT } from '../../server/files.ts';
-import type { Command } from '../command.ts';
-import { escapeControls } from '../terminal.ts';
+import { escapeControls } from '../../terminal/terminal.ts';
+import type { ProgramCommand } from '../command.ts';
 
 /** Checks scenario and fixture files. Their problems are its output, not its errors. */
-export const validate: Command = async ({ flags, positionals }) => {
+export const validate: ProgramCommand = async ({ flags, positionals }) => {
   const results: { file: string; problems: readonly TextProblem[] }[] = [];
   for (const file of positionals) results.push({ file, problems: await validateFile(file, flags) });
   const lines = results.flatMap(({ file, problems }) =>

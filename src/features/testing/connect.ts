@@ -1,9 +1,7 @@
 /// <reference types="node" preserve="true" />
-
-import { ControlClient, type QueryOf, type ReplyOf } from '../../client/control-client.ts';
-import { createNodeFetch } from '../../client/node-fetch.ts';
-import { parseAddress } from '../../core/contract/target.ts';
-import { DEFAULT_SANDBOX, NAME_FORM, NAME_PATTERN, STAGING_SANDBOX } from '../../core/limits.ts';
+import { checkSandboxName, createClient } from '../../client/connect-client.ts';
+import type { QueryOf, ReplyOf } from '../../client/control-client.ts';
+import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../core/limits.ts';
 import { STAGING_KEY } from '../../core/service/keyring.ts';
 import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
 
@@ -49,18 +47,6 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 
 export const DEMO_KEY = 'demo-key';
 
-export function createClient({ url, token, ca }: Omit<ConnectOptions, 'key'>, name?: string) {
-  const { root, sandbox } = parseAddress(url);
-  if (!/^https?:\/\/./.test(root)) {
-    const expected = 'expected the address of a petstore-mock';
-    throw new TypeError(`url: ${expected}, found ${JSON.stringify(url)}`);
-  }
-  checkSandboxName(sandbox);
-  const fetch = createNodeFetch(ca === undefined ? {} : { ca });
-  const client = new ControlClient({ url: `${root}/__mock`, token, fetch, name });
-  return { root, sandbox, client: client.sandbox(sandbox) };
-}
-
 export function createMock(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
   const { key, ca } = options;
   const { root, sandbox: own, client } = createClient(options);
@@ -88,9 +74,4 @@ export function createMock(options: ConnectOptions, stop: () => Promise<void>): 
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-function checkSandboxName(name: string): void {
-  if (NAME_PATTERN.test(name)) return;
-  throw new TypeError(`sandbox name: expected ${NAME_FORM}, found ${JSON.stringify(name)}`);
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { findWorkingKey, MOCK_VARIABLES, mockVariables } from '../../client/mock-variables.ts';
 import { joinWords } from '../../core/words.ts';
 import type { ServerOptions } from '../../server/options.ts';
 import { checkOptions } from '../../server/options.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
 import { type ConnectOptions, createMock, DEMO_KEY, type PetstoreMock } from './connect.ts';
-import { findWorkingKey, MOCK_VARIABLES, mockVariables } from './mock-variables.ts';
 
 /**
  * Starts a server in this process, on any free port by default, and controls it.

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseAddress } from '../../core/contract/target.ts';
-import { createKeyring, type KeyLists } from '../../core/service/keyring.ts';
-import type { RunningServer } from '../../server/server.ts';
+import { parseAddress } from '../core/contract/target.ts';
+import { createKeyring, type KeyLists } from '../core/service/keyring.ts';
+import type { RunningServer } from '../server/server.ts';
 
 export const MOCK_VARIABLES = {
   url: 'PETSTORE_MOCK_URL',
