@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import { isObject } from '../core/contract/records.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
-import type { Member } from '../core/shape/objects.ts';
+import { LATEST } from '../core/service/clock.ts';
+import { type Member, object, required } from '../core/shape/objects.ts';
 import {
   BASE_URL,
+  choice,
   convert,
   either,
   FLAG,
   integer,
   KEY,
   list,
+  number,
   oneOrMore,
   type ReportMisfit,
   type Shape,
@@ -157,8 +160,49 @@ export const ASSUMED = {
       'an object of ID: "OPTION", or "ID=OPTION" in an array',
     ),
   ),
-  codeShape: ASSUME,
+  codeShape: {
+    ...ASSUME,
+    read(value: unknown, at: (string | number)[], report: ReportMisfit) {
+      // A file writes some options without quotes. Code passes on what it has.
+      for (const [id, option] of Object.entries(isObject(value) ? value : {})) {
+        if (typeof option === 'string' || option === undefined) continue;
+        const [expected, found] = [`a string such as "${String(option)}"`, describe(option)];
+        return report({ at: [...at, id], expected, found });
+      }
+      return ASSUME.read(value, at, report);
+    },
+  },
 };
+
+const EXPIRY_IN_CODE = either(
+  object({
+    kind: required(choice(['after']), ''),
+    milliseconds: required(number(0, Number.POSITIVE_INFINITY, 'milliseconds from 0'), ''),
+  }),
+  object({
+    kind: required(choice(['at']), ''),
+    instant: required(number(0, LATEST, 'milliseconds since 1970'), ''),
+  }),
+  "{ kind: 'after', milliseconds } or { kind: 'at', instant }",
+);
+
+/** When keys expire, by key. */
+export const EXPIRY_MAP: Shape<ReadonlyMap<unknown, unknown>> = {
+  ...scalar('a Map of times by key', {}, (value) => (value instanceof Map ? value : undefined)),
+  read(value, at, report) {
+    if (!(value instanceof Map)) {
+      return report({ at, expected: this.expected, found: describe(value) });
+    }
+    for (const [key, end] of value) EXPIRY_IN_CODE.read(end, [...at, String(key)], report);
+    return value;
+  },
+};
+
+/** Such as `process.env`. */
+export const VARIABLES = scalar('an object of strings', {}, (value) => {
+  const isRight = (text: unknown): boolean => text === undefined || typeof text === 'string';
+  return isObject(value) && Object.values(value).every(isRight) ? value : undefined;
+});
 
 /** Options as ID=OPTION, of which an ID can have several. */
 export const ALLOWED = words(

@@ -23,6 +23,7 @@ import {
   ASSUMED,
   count,
   dropUndefined,
+  EXPIRY_MAP,
   FILE,
   FOLDER,
   FUNCTION,
@@ -39,6 +40,7 @@ import {
   SWITCH,
   TOKEN,
   UPSTREAM,
+  VARIABLES,
 } from './option-kinds.ts';
 
 type Either<A, B> =
@@ -236,11 +238,11 @@ const CODE_OPTIONS: Readonly<
     allReadOnly: optional(FLAG, ''),
     invalid: optional(either(choice(['all']), list(KEY)), ''),
     any: optional(FLAG, ''),
-    expires: optional(ANY, ''),
+    expires: optional(EXPIRY_MAP, ''),
   }),
   checked: object({}, { open: true }),
   timeouts: object({ headers: TIME, idle: TIME, stop: TIME }),
-  proxyVariables: object({}, { open: true }),
+  proxyVariables: VARIABLES,
   onReload: FUNCTION,
   onNotice: FUNCTION,
   onFinding: FUNCTION,

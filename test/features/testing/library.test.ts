@@ -168,6 +168,8 @@ describe('a server', () => {
   test.each([
     ['{"maxHold":-1}', 'maxHold: expected milliseconds from 1 to a day, found -1'],
     ['{"assume":{"cancel-agin":"404"}}', 'assume: expected an assumption that "petstore-mock assumptions" lists, found "cancel-agin" (did you mean cancel-again?)'],
+    ['{"assume":{"cancel-again":404}}', 'assume cancel-again: expected a string such as "404", found 404'],
+    ['{"keys":{"expires":{"demo-key":"PT1M"}}}', 'keys expires: expected a Map of times by key, found an object'],
     ['{"seed":"x"}', 'seed: expected an integer from -2147483648 to 2147483647, found "x"'],
     ['{"keys":"ab"}', 'keys: expected an object, found "ab"'],
     ['{"keys":{"valid":"ab"}}', 'keys valid: expected an array, found "ab"'],
@@ -191,6 +193,17 @@ describe('a server', () => {
     const error = new RangeError(`${both} exclude each other: drop one of them`);
     // @ts-expect-error: the types exclude it, too
     await expect(startServer(options)).rejects.toThrow(error);
+  });
+
+  test('does not start with keys that expire at no time', async () => {
+    const expires = new Map([['demo-key', { kind: 'at', instant: '2030-12-06' }]]);
+    // @ts-expect-error: the types exclude it, too
+    const starting = startServer({ keys: { expires } });
+    await expect(starting).rejects.toThrow(
+      new RangeError(
+        'keys expires demo-key instant: expected milliseconds since 1970, found "2030-12-06"',
+      ),
+    );
   });
 
   test('takes no option that an app has no use for', () => {
