@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import yargs from 'yargs';
 import { DEFAULT_URL } from '../../core/contract/base-url.ts';
-import { createServiceOpenApi, documentedOnly } from '../../core/control/service-openapi.ts';
+import { documentedOnly } from '../../core/control/documented-openapi.ts';
+import { createServiceOpenApi } from '../../core/control/service-openapi.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import { scenarioText, shippedScenarios } from '../../core/scenario/load-scenario.ts';
 import { SCENARIO_NAMES } from '../../core/scenario/scenario-names.ts';

@@ -8,33 +8,32 @@ import {
   type RequestChange,
   type Way,
 } from '../../core/contract/operations.ts';
+import { exampleOf } from '../../core/contract/records.ts';
 import { formatAddress } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 
-const EXAMPLES: Readonly<Record<OperationId, RequestChange>> = {
-  listPets: {},
-  createPet: { body: '{"name":"Rex","categoryId":1}' },
-  getPet: { id: '1' },
-  listInventory: {},
-  updateInventory: { id: '1', body: '{"quantity":5}' },
-  listOrders: {},
-  cancelOrder: { id: '1' },
-};
+function exampleRequest(operation: OperationId): RequestChange {
+  const { parameters, body } = operationShape(operation);
+  const id = parameters.find((parameter) => parameter.in === 'path')?.example;
+  return {
+    ...(id !== undefined && { id: String(id) }),
+    ...(body && { body: JSON.stringify(exampleOf(body.fields, ({ required }) => required)) }),
+  };
+}
 
 interface ReplyWay extends Way {
   /** Options to choose besides the reply's own ground. */
   readonly assume?: Partial<Choices>;
 }
 
-const INVALID_INPUT: Readonly<Record<OperationId, ReplyWay>> = {
-  listPets: { send: { query: 'limit=0' } },
-  createPet: { send: { body: '{}' } },
-  getPet: { send: { id: 'one' } },
-  listInventory: { send: { query: 'limit=3' }, assume: { 'unknown-query': 'reject' } },
-  updateInventory: { send: { id: 'one' } },
-  listOrders: { send: { query: 'limit=3' }, assume: { 'unknown-query': 'reject' } },
-  cancelOrder: { send: { id: 'one' } },
-};
+function wayToInvalidInput(operation: OperationId): ReplyWay {
+  const { parameters, body } = operationShape(operation);
+  if (parameters.some((parameter) => parameter.in === 'path')) return { send: { id: 'one' } };
+  if (body !== undefined) return { send: { body: '{}' } };
+  const limited = parameters.find(({ minimum }) => minimum !== undefined);
+  const query = limited ? `${limited.name}=${Number(limited.minimum) - 1}` : 'limit=3';
+  return { send: { query }, ...(!limited && { assume: { 'unknown-query': 'reject' } }) };
+}
 
 export const WAY_NAMES = ['state', 'scenario', 'prefer'] as const;
 export type WayName = (typeof WAY_NAMES)[number];
@@ -65,7 +64,7 @@ export function listReplies(): ReplyRecipe[] {
   const assumed = OPTION_REPLIES.map((reply): ReplyRecipe => {
     const { operation, status, ground, assumption, option } = reply;
     const isDefault = optionNames(assumption)[0] === option;
-    const way: ReplyWay = assumption === 'invalid-input' ? INVALID_INPUT[operation] : reply.way;
+    const way: ReplyWay = assumption === 'invalid-input' ? wayToInvalidInput(operation) : reply.way;
     const assume = { ...(!isDefault && { [assumption]: option }), ...way.assume };
     return { operation, status, ground, assume, way };
   });
@@ -104,7 +103,7 @@ function controlStep(call: string, prefix: string): RecipeStep {
 
 function createCall(operation: OperationId, prefix: string, sent: RequestChange = {}): RecipeStep {
   const { method, path } = operationShape(operation);
-  const request = { ...EXAMPLES[operation], ...sent };
+  const request = { ...exampleRequest(operation), ...sent };
   const { id = '', query, key = 'demo-key', body, mediaType = 'application/json' } = request;
   const target = `${prefix}${BASE_PATH}${path.replace(/\{\w+\}/, id)}`;
   return {

@@ -1,6 +1,7 @@
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT, WIRE } from './assumptions/protocol-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
+import { type OperationId, operationShape } from './operations.ts';
 import { rowNames } from './records.ts';
 
 const TOPICS: Readonly<Record<string, object>> = {
@@ -74,6 +75,14 @@ export function assumptionState(id: AssumptionId, choices: Choices) {
   const options = all.map(({ name, meaning }) => ({ name, meaning }));
   const [topic, chosen, fallback] = [assumptionTopic(id), choices[id], all[0]?.name ?? ''];
   return { id, topic, question, operations, options, chosen, default: fallback };
+}
+
+/** The query parameters that an operation reads: documented ones, and those of the chosen options. */
+export function queryNames(id: OperationId, choices: Choices): readonly string[] {
+  const { parameters, assumedInputs = [] } = operationShape(id);
+  const chosen: Readonly<Record<string, string>> = choices;
+  const assumed = assumedInputs.filter(({ by, option }) => chosen[by] === option);
+  return [...parameters, ...assumed].flatMap((input) => (input.in === 'query' ? input.name : []));
 }
 
 function isChoices(choices: Readonly<Record<string, string>>): choices is Choices {

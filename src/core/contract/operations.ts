@@ -5,9 +5,20 @@ interface OperationParameter {
   readonly in: 'path' | 'query';
   readonly type: 'int64' | 'integer' | 'string';
   readonly description: string;
+  /** Of the default fixture. */
+  readonly example: string | number;
+  /** The records of which a path parameter names one. */
+  readonly finds?: 'animals' | 'orders';
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: number;
+}
+
+interface AssumedInput {
+  readonly name: string;
+  readonly in: 'query' | 'body';
+  readonly by: string;
+  readonly option: string;
 }
 
 /** How a request differs from the example of its operation. */
@@ -61,6 +72,8 @@ export interface OperationShape {
   /** The last day of the operation, an ISO 8601 date. */
   readonly sunset?: string;
   readonly stability?: 'experimental';
+  /** Inputs that only an option of an assumption reads. */
+  readonly assumedInputs?: readonly AssumedInput[];
   /** The document says that it returns everything, whatever the query asks for. */
   readonly returnsAll?: true;
 }
@@ -82,6 +95,8 @@ const PET_ID = {
   in: 'path',
   type: 'int64',
   description: 'The id of an animal.',
+  example: 1,
+  finds: 'animals',
 } as const satisfies OperationParameter;
 
 const { id: _assigned, ...createdFields } = RECORDS.Animal;
@@ -99,6 +114,7 @@ export const OPERATIONS = {
         in: 'query',
         type: 'integer',
         description: 'The maximum number of animals returned.',
+        example: 20,
         minimum: 1,
         maximum: 100,
         default: 20,
@@ -108,7 +124,12 @@ export const OPERATIONS = {
         in: 'query',
         type: 'string',
         description: 'Only animals with this status. The allowed values are not documented.',
+        example: 'available',
       },
+    ],
+    assumedInputs: [
+      { name: 'cursor', in: 'query', by: 'pets-paging', option: 'cursor' },
+      { name: 'offset', in: 'query', by: 'pets-paging', option: 'offset' },
     ],
     replies: {
       200: { description: 'An array of animals.', body: { record: 'Animal', list: true } },
@@ -123,6 +144,7 @@ export const OPERATIONS = {
     description: 'The service assigns the id; a client never sends one.',
     parameters: [],
     body: { name: 'NewAnimal', fields: createdFields },
+    assumedInputs: [{ name: 'id', in: 'body', by: 'id-on-create', option: 'ignore' }],
     replies: {
       201: { description: 'The created animal.', body: { record: 'Animal' } },
       401: UNAUTHORIZED,
@@ -190,7 +212,14 @@ export const OPERATIONS = {
     summary: 'Cancel an order',
     description: 'Only a pending order can be cancelled.',
     parameters: [
-      { name: 'orderId', in: 'path', type: 'int64', description: 'The id of an order.' },
+      {
+        name: 'orderId',
+        in: 'path',
+        type: 'int64',
+        description: 'The id of an order.',
+        example: 1,
+        finds: 'orders',
+      },
     ],
     replies: {
       204: { description: 'The order is cancelled.' },

@@ -25,6 +25,8 @@ export interface Field {
   readonly type: FieldType;
   readonly required: boolean;
   readonly description: string;
+  /** As JSON has it. */
+  readonly example: string | number | boolean;
   /** The values that the document has seen, if it calls their list incomplete. */
   readonly seen?: readonly string[];
 }
@@ -41,41 +43,59 @@ export type RecordOf<F extends Fields> = {
     : Name]?: FieldValues[F[Name]['type']];
 };
 
-const required = <const Type extends FieldType>(type: Type, description: string) =>
-  ({ type, required: true, description }) as const;
+const required = <const Type extends FieldType>(
+  type: Type,
+  description: string,
+  example: Field['example'],
+) => ({ type, required: true, description, example }) as const;
 
-const optional = <const Type extends FieldType>(type: Type, description: string) =>
-  ({ type, required: false, description }) as const;
+const optional = <const Type extends FieldType>(
+  type: Type,
+  description: string,
+  example: Field['example'],
+) => ({ type, required: false, description, example }) as const;
 
 export const RECORDS = {
   Animal: {
-    id: required('int64', 'Assigned by the service on creation.'),
-    name: required('string', "The animal's name."),
-    categoryId: required('int64', 'The category the animal belongs to; a bare identifier.'),
+    id: required('int64', 'Assigned by the service on creation.', 1),
+    name: required('string', "The animal's name.", 'Rex'),
+    categoryId: required('int64', 'The category the animal belongs to; a bare identifier.', 1),
     status: {
-      ...optional('string', 'Availability. The complete list of values is not documented.'),
+      ...optional(
+        'string',
+        'Availability. The complete list of values is not documented.',
+        'available',
+      ),
       seen: SEEN_ANIMAL_STATUSES,
     },
   },
   InventoryEntry: {
-    petId: required('int64', 'The animal the entry tracks.'),
-    quantity: required('integer', 'Current stock count.'),
+    petId: required('int64', 'The animal the entry tracks.', 1),
+    quantity: required('integer', 'Current stock count.', 5),
     status: {
-      ...required('string', 'Status of the entry. The complete list of values is not documented.'),
+      ...required(
+        'string',
+        'Status of the entry. The complete list of values is not documented.',
+        'available',
+      ),
       seen: SEEN_INVENTORY_STATUSES,
     },
   },
   Order: {
-    id: optional('int64', 'Unique order identifier.'),
-    petId: optional('int64', 'The animal in this order.'),
-    quantity: optional('integer', 'Number of units ordered.'),
-    shipDate: optional('dateTime', 'Expected or actual ship date, ISO 8601.'),
-    complete: optional('boolean', 'Whether the order has been fulfilled.'),
+    id: optional('int64', 'Unique order identifier.', 1),
+    petId: optional('int64', 'The animal in this order.', 1),
+    quantity: optional('integer', 'Number of units ordered.', 2),
+    shipDate: optional(
+      'dateTime',
+      'Expected or actual ship date, ISO 8601.',
+      '2031-01-15T09:30:00Z',
+    ),
+    complete: optional('boolean', 'Whether the order has been fulfilled.', false),
   },
   Error: {
-    code: required('string', 'Machine-readable error code.'),
-    message: required('string', 'Human-readable description.'),
-    status: required('integer', 'The HTTP status code.'),
+    code: required('string', 'Machine-readable error code.', 'order_not_found'),
+    message: required('string', 'Human-readable description.', 'no order has the id 99'),
+    status: required('integer', 'The HTTP status code.', 404),
   },
 } as const satisfies Record<string, Fields>;
 
@@ -88,7 +108,7 @@ export const STORED_RECORDS = {
   orders: {
     ...RECORDS.Order,
     id: { ...RECORDS.Order.id, required: true },
-    status: optional('orderStatus', 'The state for the cancel rule; pending if absent.'),
+    status: optional('orderStatus', 'The state for the cancel rule; pending if absent.', 'pending'),
   },
 } as const satisfies Record<string, Fields>;
 
@@ -109,6 +129,11 @@ export type AnyRecord = Readonly<Record<string, unknown>>;
 export type Reading<T, P extends Problem = Problem> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly P[] };
+
+export function exampleOf(fields: Fields, isShown = (_field: Field) => true): object {
+  const shown = Object.entries(fields).filter(([, field]) => isShown(field));
+  return Object.fromEntries(shown.map(([name, { example }]) => [name, example]));
+}
 
 export function unknownMembers(fields: Fields, value: object): string[] {
   return Object.keys(value).filter((name) => !Object.hasOwn(fields, name));

@@ -53,9 +53,10 @@ const MOCK_ENDPOINTS = [
   endpoint('getServiceDocument', 'GET /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: ANY_OBJECT },
-    handle: ({ origin, mount, parts }) =>
+    handle: ({ origin, mount, sandbox, parts }) =>
       json(
         createServiceOpenApi({
+          choices: sandbox.state.settings.choices,
           serverUrl: findServiceUrl(origin + mount),
           version: parts.version,
         }),

@@ -27,7 +27,7 @@ export type ControlProblem = InputOf<typeof PROBLEM>;
 
 const { code, message, status } = RECORDS.Error;
 
-export const ERROR = namedObject('Error', {
+export const ERROR = namedObject('ControlError', {
   code: required(ANY_TEXT, code.description),
   message: required(ANY_TEXT, message.description),
   status: required(COUNT, status.description),

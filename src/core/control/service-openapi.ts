@@ -1,4 +1,10 @@
-import { ASSUMPTION_IDS, assumptionShape, OPTION_REPLIES } from '../contract/assumption-table.ts';
+import {
+  ASSUMPTION_IDS,
+  assumptionShape,
+  type Choices,
+  chooseOptions,
+  OPTION_REPLIES,
+} from '../contract/assumption-table.ts';
 import { errorShape, findErrorCodes } from '../contract/error-codes.ts';
 import type { Json } from '../contract/json.ts';
 import {
@@ -9,17 +15,18 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
-import { type Fields, isObject, RECORDS, type RecordName } from '../contract/records.ts';
+import { exampleOf, type Fields, isObject, RECORDS } from '../contract/records.ts';
 import { formatAddress, parseAddress } from '../contract/target.ts';
 import { STAGING_SANDBOX } from '../limits.ts';
 import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
+import { readProperties } from './input.ts';
 
 /** The version of the interface description, not of the mock. */
 const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION = `The pet store service, as \`petstore-mock\` answers for it.
 
-The interface document prescribes replies with \`x-mock-basis: documented\`. Replies with \`x-mock-basis: assumed\` fill gaps in it: \`x-mock-assumptions\` names the assumptions and options that lead to them. On a header or a body, the same marks mean that only this part is assumed. \`x-seen-values\` are values that the document has seen; it calls their list incomplete.`;
+The interface document prescribes replies with \`x-mock-basis: documented\`. Replies with \`x-mock-basis: assumed\` fill gaps in it: \`x-mock-assumptions\` names the assumptions and options that lead to them. On a header or a body, the same marks mean that only this part is assumed. \`x-seen-values\` are values that the document has seen; it calls their list incomplete. So a status is any string here, also where the mock refuses others (\`animal-status-values=seen\`). How absent fields are written, and the body of a 409, follow the assumptions of the sandbox.`;
 
 const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
   Animals: 'The animals of the store.',
@@ -29,18 +36,26 @@ const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
 
 /**
  * The OpenAPI 3.1 document of the service. Shared replies are components, so that generators make one
- * type of each. Assumed replies list every option that leads to them, so that it is the same for every run.
+ * type of each. Assumed replies list every option that leads to them. Bodies follow the chosen options.
  *
  * @param options.serverUrl including `/v1`
  * @param options.version the mock's own
  */
-export function createServiceOpenApi(options: { serverUrl: string; version: string }): Json {
+export function createServiceOpenApi(options: {
+  serverUrl: string;
+  version: string;
+  choices?: Choices;
+}): Json {
+  const { choices = chooseOptions() } = options;
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
   const schemas: Record<string, unknown> = {};
   for (const id of OPERATION_IDS) {
     const { method, path } = operationShape(id);
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(id, responses) };
+    paths[path] = {
+      ...paths[path],
+      [method.toLowerCase()]: operationObject(id, choices, responses),
+    };
   }
   return {
     openapi: '3.1.0',
@@ -53,12 +68,12 @@ export function createServiceOpenApi(options: { serverUrl: string; version: stri
       'x-mock-version': options.version,
     },
     servers: servers(options.serverUrl),
-    security: [{ apiKey: [] }],
+    security: [{ bearerAuth: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: withRefs(paths, schemas),
     components: {
       securitySchemes: {
-        apiKey: {
+        bearerAuth: {
           type: 'http',
           scheme: 'bearer',
           description: 'An API key. How one is issued is not documented.',
@@ -87,7 +102,7 @@ function servers(serverUrl: string): Json[] {
 }
 
 /** @param shared gets the replies that operations share */
-function operationObject(id: OperationId, shared: Record<string, Json>): Json {
+function operationObject(id: OperationId, choices: Choices, shared: Record<string, Json>): Json {
   const { tag, summary, description, parameters, body, replies, sunset, stability } =
     operationShape(id);
   const assumed = OPTION_REPLIES.filter(({ operation }) => operation === id);
@@ -97,12 +112,12 @@ function operationObject(id: OperationId, shared: Record<string, Json>): Json {
   ]);
   const responses = [...statuses].map((status) => {
     const name = sharedName(id, status);
-    const reply = replyObject(id, status);
+    const reply = replyObject(id, status, choices);
     if (name === undefined) return [status, reply];
     shared[name] ??= reply;
     return [status, ref('responses', name)];
   });
-  const example = bodyExample(id);
+  const example = body && exampleOf(body.fields);
   return {
     operationId: id,
     tags: [tag],
@@ -110,16 +125,24 @@ function operationObject(id: OperationId, shared: Record<string, Json>): Json {
     description,
     ...(sunset && { deprecated: true, 'x-sunset': sunset }),
     ...(stability && { 'x-stability': stability }),
-    parameters: parameters.map(({ name, in: place, description: meaning, type, ...bounds }) => {
-      const required = place === 'path';
+    parameters: parameters.map((parameter) => {
+      const {
+        name,
+        in: place,
+        description: meaning,
+        type,
+        example: sample,
+        finds: _,
+        ...bounds
+      } = parameter;
       const schema = { ...FIELD_SHAPES[type].schema, ...bounds };
-      const sample = required && { example: EXAMPLE_ID };
-      return { name, in: place, description: meaning, required, schema, ...sample };
+      const required = place === 'path';
+      return { name, in: place, description: meaning, required, schema, example: sample };
     }),
     ...(body && {
       requestBody: {
         required: true,
-        content: jsonContent(recordSchema(body.name, body.fields, example), { example }),
+        content: jsonContent(recordSchema(body.name, body.fields), { example }),
       },
     }),
     responses: Object.fromEntries(responses),
@@ -136,13 +159,15 @@ function sharedName(id: OperationId, status: number): string | undefined {
   return `${name}${status}`;
 }
 
-function replyObject(id: OperationId, status: number): Json {
+function replyObject(id: OperationId, status: number, choices: Choices): Json {
   const documented = operationShape(id).replies[status];
   const assumed = OPTION_REPLIES.filter(
     (reply) => reply.operation === id && reply.status === status,
   );
   const descriptions = new Set(assumed.map(({ description }) => description));
-  const content = documented ? documentedContent(id, status, documented) : errorContent(id, status);
+  const content = documented
+    ? documentedContent(id, status, documented, choices)
+    : errorContent(id, status);
   return {
     description: documented?.description ?? [...descriptions].join(' '),
     ...(documented
@@ -177,20 +202,40 @@ function documentedContent(
   id: OperationId,
   status: number,
   { body, bodyNotShown }: DocumentedReply,
+  choices: Choices,
 ): Json | undefined {
-  if (bodyNotShown) {
-    return {
-      ...errorContent(id, status, assumedBy('conflict-body=error')),
-      'application/problem+json': {
-        ...assumedBy('conflict-body=problem'),
-        schema: PROBLEM,
-      },
-    };
-  }
+  if (bodyNotShown) return conflictContent(id, status, choices['conflict-body']);
   if (body === undefined) return undefined;
   if (body.record === 'Error') return errorContent(id, status);
-  const schema = recordSchema(body.record, RECORDS[body.record], EXAMPLES[body.record]);
+  const record = recordSchema(body.record, RECORDS[body.record]);
+  const schema = choices['absent-optionals'] === 'null' ? withNulls(record) : record;
   return jsonContent(body.list ? { type: 'array', items: schema } : schema);
+}
+
+function conflictContent(
+  id: OperationId,
+  status: number,
+  choice: Choices['conflict-body'],
+): Json | undefined {
+  const marks = assumedBy(`conflict-body=${choice}`);
+  switch (choice) {
+    case 'error':
+      return errorContent(id, status, marks);
+    case 'empty':
+      return undefined;
+    case 'problem':
+      return { 'application/problem+json': { ...marks, schema: PROBLEM } };
+  }
+}
+
+/** Optional fields without a value are null. */
+function withNulls(record: Json): Json {
+  const required: readonly unknown[] = Array.isArray(record.required) ? record.required : [];
+  const properties = Object.entries(readProperties(record)).map(([name, property]) => [
+    name,
+    required.includes(name) ? property : { ...property, type: [property.type, 'null'] },
+  ]);
+  return { ...record, properties: Object.fromEntries(properties) };
 }
 
 function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
@@ -198,19 +243,13 @@ function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
     code,
     { value: { code, message: code.replaceAll('_', ' '), status } },
   ]);
-  const schema = recordSchema('Error', RECORDS.Error, undefined);
+  // The examples are those of the reply: Prism would prefer one of the schema.
+  const schema = { title: ERROR_SCHEMA, ...lenientRecord(RECORDS.Error).schema };
   return jsonContent(schema, { ...marks, examples: Object.fromEntries(examples) });
 }
 
-/** The examples of an Error are in its replies: Prism would prefer one here. */
-const EXAMPLES: Readonly<Partial<Record<RecordName, Json>>> = {
-  Animal: { id: 1, name: 'Rex', categoryId: 1, status: 'available' },
-  InventoryEntry: { petId: 1, quantity: 12, status: 'available' },
-  Order: { id: 1, petId: 1, quantity: 2, shipDate: '2031-01-15T09:30:00Z', complete: false },
-};
-
-/** Of an animal, and of an order that can be cancelled, in the default fixture. */
-const EXAMPLE_ID = 1;
+/** Not `Error`: generators would export a type that hides JavaScript's own. */
+export const ERROR_SCHEMA = 'ServiceError';
 
 /** RFC 9457, with the code that the Error would have. */
 const PROBLEM: Json = {
@@ -228,17 +267,8 @@ const PROBLEM: Json = {
   },
 };
 
-function recordSchema(name: string, fields: Fields, example: Json | undefined): Json {
-  return { title: name, ...lenientRecord(fields).schema, ...(example && { examples: [example] }) };
-}
-
-function bodyExample(id: OperationId): Json | undefined {
-  const { body, replies } = operationShape(id);
-  const { record = 'Error' } = Object.values(replies).flatMap((it) => it.body ?? [])[0] ?? {};
-  const shown = EXAMPLES[record];
-  return (
-    body && shown && Object.fromEntries(Object.keys(body.fields).map((name) => [name, shown[name]]))
-  );
+function recordSchema(title: string, fields: Fields): Json {
+  return { title, ...lenientRecord(fields).schema, examples: [exampleOf(fields)] };
 }
 
 export function jsonContent(schema: Json, more: Json = {}): Json {
@@ -258,39 +288,4 @@ export function withRefs(part: unknown, schemas: Record<string, unknown>): unkno
   if (typeof title !== 'string') return Object.fromEntries(entries);
   schemas[title] ??= schema;
   return { ...(description !== undefined && { description }), ...ref('schemas', title) };
-}
-
-const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
-
-/** The same without what is assumed or of the mock, for generating a client of the real service. */
-export function documentedOnly(document: Json): Json {
-  const isAssumed = (part: unknown): boolean => {
-    if (!isObject(part)) return false;
-    return part['x-mock-basis'] === 'assumed' || isAssumed(resolveRef(part, document));
-  };
-  const strip = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(strip);
-    if (!isObject(part)) return part;
-    const entries = Object.entries(part)
-      .filter(([name, member]) => !OF_THE_MOCK.test(name) && !isAssumed(member))
-      .map(([name, member]) => [name, strip(member)] as const);
-    return Object.fromEntries(
-      entries.filter(
-        ([name, member]) => !CONTAINERS.has(name) || Object.keys(Object(member)).length > 0,
-      ),
-    );
-  };
-  const { info, ...rest } = Object(strip(document));
-  return { ...rest, info: { ...info, description: 'The pet store service.' } };
-}
-
-/** Left out once they are empty. */
-const CONTAINERS = new Set(['content', 'headers']);
-
-function resolveRef({ $ref }: Json, document: Json): unknown {
-  if (typeof $ref !== 'string') return undefined;
-  return $ref
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((part, name) => (isObject(part) ? part[name] : undefined), document);
 }

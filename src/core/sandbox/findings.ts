@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { queryNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject, unknownMembers } from '../contract/records.ts';
 import { hashOf } from '../hash.ts';
@@ -100,8 +101,7 @@ function listUnknownInputs(
   reply: Reply | undefined,
 ): string[] {
   const shape = operationShape(operation);
-  const known = new Set(shape.parameters.filter((it) => it.in === 'query').map((it) => it.name));
-  if (operation === 'listPets') known.add(choices['pets-paging']);
+  const known = new Set(queryNames(operation, choices));
   const parameters = [...new Set(query.map(([name]) => name))].filter((name) => !known.has(name));
   const { fields } = shape.body ?? {};
   const isParsed = fields !== undefined && body.kind === 'bytes' && !UNPARSED.has(reply?.status);
@@ -121,17 +121,11 @@ function describeDrift(reply: Reply | undefined): string | undefined {
 /** The largest distance of an int64 from its double, shortened digits included. */
 const MAX_ROUNDING = 2048n;
 
-const LOOKED_UP: { readonly [Id in OperationId]?: 'animals' | 'orders' } = {
-  getPet: 'animals',
-  updateInventory: 'animals',
-  cancelOrder: 'orders',
-};
-
 function findNearRoundedId(
   { operation, pathId = '' }: Call,
   { store }: ServiceState,
 ): bigint | undefined {
-  const collection = LOOKED_UP[operation];
+  const collection = operationShape(operation).parameters.find((it) => it.finds)?.finds;
   const double = Number(pathId);
   if (collection === undefined || !isRounded(pathId, double)) return undefined;
   const middle = BigInt(double);

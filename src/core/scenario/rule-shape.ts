@@ -64,16 +64,10 @@ const VALUES = oneOrMore(
   ),
 );
 
-/** Undocumented inputs that an option of an assumption reads. */
-const ASSUMED_INPUTS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
-  listPets: ['cursor', 'offset'],
-  createPet: ['id'],
-};
-
 function listInputs(id: OperationId): readonly string[] {
-  const { parameters, body } = operationShape(id);
+  const { parameters, body, assumedInputs = [] } = operationShape(id);
   const documented = [...parameters.map(({ name }) => name), ...Object.keys(body?.fields ?? {})];
-  return [...documented, ...(ASSUMED_INPUTS[id] ?? [])];
+  return [...documented, ...assumedInputs.map(({ name }) => name)];
 }
 
 type ConditionsMember = Member<

@@ -1,4 +1,4 @@
-import type { Choices } from '../contract/assumption-table.ts';
+import { type Choices, queryNames } from '../contract/assumption-table.ts';
 import { INT64_MAX } from '../contract/json.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
@@ -16,8 +16,7 @@ export const listPets = operation('listPets', readListPets, (state, page, decide
 );
 
 function readListPets(reader: InputReader, state: ServiceState): PetsQuery {
-  const paging = state.choices['pets-paging'];
-  const query = reader.query(QUERY_NAMES[paging]);
+  const query = reader.query(queryNames('listPets', state.choices));
   const { cursor, offset } = query;
   const limit = readLimit(reader, query.limit);
   return {
@@ -38,14 +37,6 @@ type ReadFilter = (reader: InputReader, text: string) => AnimalFilter | undefine
 
 const FILTERS: Readonly<Record<FilterName, ReadFilter>> = {
   status: readStatusFilter,
-};
-
-const DOCUMENTED_NAMES = ['limit', ...Object.keys(FILTERS)];
-
-const QUERY_NAMES: Readonly<Record<Choices['pets-paging'], readonly string[]>> = {
-  none: DOCUMENTED_NAMES,
-  cursor: [...DOCUMENTED_NAMES, 'cursor'],
-  offset: [...DOCUMENTED_NAMES, 'offset'],
 };
 
 function readLimit(reader: InputReader, text: string | undefined): number {

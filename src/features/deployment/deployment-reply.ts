@@ -11,6 +11,7 @@ import {
   ORDER_STATUSES,
   RECORDS,
   type RecordName,
+  STORED_RECORDS,
   unknownMembers,
 } from '../../core/contract/records.ts';
 import { findHeader } from '../../core/raw-http.ts';
@@ -137,7 +138,7 @@ const COMPARED: Readonly<Record<RecordName, Fields>> = {
   ...RECORDS,
   Order: {
     ...RECORDS.Order,
-    status: { type: 'string', required: false, description: '', seen: ORDER_STATUSES },
+    status: { ...STORED_RECORDS.orders.status, type: 'string', seen: ORDER_STATUSES },
   },
 };
 

@@ -39,7 +39,7 @@ type SandboxSummary = InputOf<typeof SANDBOX>;
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
-const NAME_FIELD: Field = { type: 'string', required: true, description: '' };
+const NAME_FIELD: Field = { type: 'string', required: true, description: '', example: '' };
 const COUNT_FIELD: Field = { ...NAME_FIELD, type: 'integer' };
 
 const FIELDS: Fields = {

@@ -1,14 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { ASSUMPTION_IDS, assumptionShape } from '../../../../src/core/contract/assumption-table.ts';
+import {
+  ASSUMPTION_IDS,
+  assumptionShape,
+  chooseOptions,
+} from '../../../../src/core/contract/assumption-table.ts';
 import {
   OPERATION_IDS,
   OPERATIONS,
   operationShape,
 } from '../../../../src/core/contract/operations.ts';
 import { type Fields, isObject, RECORDS } from '../../../../src/core/contract/records.ts';
+import { documentedOnly } from '../../../../src/core/control/documented-openapi.ts';
 import {
   createServiceOpenApi,
-  documentedOnly,
+  ERROR_SCHEMA,
 } from '../../../../src/core/control/service-openapi.ts';
 import { lenientRecord } from '../../../../src/core/shape/record-shapes.ts';
 import { readAs } from '../../../../src/core/shape/shapes.ts';
@@ -42,6 +47,8 @@ function replyAt(id: Id, status: number | string): Json {
   return at(['responses', String(status)], operationAt(id));
 }
 
+const schemaOf = (record = 'Error') => (record === 'Error' ? ERROR_SCHEMA : record);
+
 /** Every value that a member of this name has, at any depth. */
 function everywhere(member: string, value: unknown = openapi): unknown[] {
   if (Array.isArray(value)) return value.flatMap((item) => everywhere(member, item));
@@ -68,7 +75,7 @@ describe('the OpenAPI document', () => {
       expect(operationAt(id)).toMatchObject({
         operationId: id,
         tags: [OPERATIONS[id].tag],
-        parameters: OPERATIONS[id].parameters.map(({ name }) => ({ name })),
+        parameters: OPERATIONS[id].parameters.map(({ name, example }) => ({ name, example })),
       });
     }
   });
@@ -95,7 +102,7 @@ describe('the OpenAPI document', () => {
           expect(reply.content !== undefined).toBe(bodyNotShown === true);
           continue;
         }
-        const item = { $ref: `#/components/schemas/${body?.record ?? 'Error'}` };
+        const item = { $ref: `#/components/schemas/${schemaOf(body?.record)}` };
         expect(reply.content).toMatchObject({
           'application/json': { schema: body?.list ? { type: 'array', items: item } : item },
         });
@@ -139,7 +146,7 @@ describe('the OpenAPI document', () => {
   test.each(Object.entries(bodies))(
     'describes the fields of %s, with an example',
     (name, fields) => {
-      const schema = at(['components', 'schemas', name]);
+      const schema = at(['components', 'schemas', schemaOf(name)]);
       expect(Object.keys(at(['properties'], schema))).toEqual(Object.keys(fields));
       for (const [field, { type, required, seen }] of Object.entries(fields)) {
         const property = at(['properties', field], schema);
@@ -170,6 +177,35 @@ describe('the OpenAPI document', () => {
         }
       }
     }
+  });
+
+  test.each([
+    ['error', 'application/json'],
+    ['problem', 'application/problem+json'],
+    ['empty', undefined],
+  ] as const)('has the body of a 409 under conflict-body=%s', (option, ...types) => {
+    const choices = chooseOptions({ 'conflict-body': option });
+    const document = createServiceOpenApi({ serverUrl, version: '0.0.0', choices });
+    const path = ['paths', '/store/orders/{orderId}', 'delete', 'responses', '409'];
+    const { content } = at(path, document);
+    expect(Object.keys(Object(content))).toEqual(types.filter(Boolean));
+  });
+
+  test('has null for an optional field without a value, if that is how it is written', () => {
+    const choices = chooseOptions({ 'absent-optionals': 'null' });
+    const { components } = createServiceOpenApi({ serverUrl, version: '0.0.0', choices });
+    const { schemas } = Object(components);
+    expect(schemas.Order.properties.complete.type).toEqual(['boolean', 'null']);
+    expect(schemas.Animal.properties.status.type).toEqual(['string', 'null']);
+    expect(schemas.Animal.properties.name.type).toBe('string');
+    expect(schemas.NewAnimal.properties.status.type).toBe('string');
+  });
+
+  test('names no schema or scheme that generators cannot take as it is', () => {
+    const { schemas, securitySchemes } = at(['components']);
+    // A type called `Error` would hide JavaScript's own where it is imported.
+    expect(Object.keys(Object(schemas)).filter((name) => name in globalThis)).toEqual([]);
+    expect(Object.keys(Object(securitySchemes))).toEqual(['bearerAuth']);
   });
 
   test.each([

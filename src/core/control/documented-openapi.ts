@@ -1,0 +1,37 @@
+import type { Json } from '../contract/json.ts';
+import { isObject } from '../contract/records.ts';
+
+const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
+
+/** The same without what is assumed or of the mock, for generating a client of the real service. */
+export function documentedOnly(document: Json): Json {
+  const isAssumed = (part: unknown): boolean => {
+    if (!isObject(part)) return false;
+    return part['x-mock-basis'] === 'assumed' || isAssumed(resolveRef(part, document));
+  };
+  const strip = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(strip);
+    if (!isObject(part)) return part;
+    const entries = Object.entries(part)
+      .filter(([name, member]) => !OF_THE_MOCK.test(name) && !isAssumed(member))
+      .map(([name, member]) => [name, strip(member)] as const);
+    return Object.fromEntries(
+      entries.filter(
+        ([name, member]) => !CONTAINERS.has(name) || Object.keys(Object(member)).length > 0,
+      ),
+    );
+  };
+  const { info, ...rest } = Object(strip(document));
+  return { ...rest, info: { ...info, description: 'The pet store service.' } };
+}
+
+/** Left out once they are empty. */
+const CONTAINERS = new Set(['content', 'headers']);
+
+function resolveRef({ $ref }: Json, document: Json): unknown {
+  if (typeof $ref !== 'string') return undefined;
+  return $ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((part, name) => (isObject(part) ? part[name] : undefined), document);
+}
