@@ -1,4 +1,4 @@
-import { numberText } from '../contract/json.ts';
+import { numberText } from '../contract/numbers.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { LIMITS } from '../limits.ts';
 import { type Member, object, optional, required } from '../shape/objects.ts';

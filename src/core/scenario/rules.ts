@@ -1,4 +1,4 @@
-import { plainNumber } from '../contract/json.ts';
+import { plainNumber } from '../contract/numbers.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';

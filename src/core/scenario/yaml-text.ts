@@ -12,7 +12,8 @@ import {
   Parser,
   type ScalarTag,
 } from 'yaml';
-import { keepNumber, TOO_DEEP, WrittenNumber } from '../contract/json.ts';
+import { TOO_DEEP } from '../contract/json.ts';
+import { keepNumber, WrittenNumber } from '../contract/numbers.ts';
 import { LIMITS } from '../limits.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
 import {

@@ -1,6 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { BASE_URL_FORM, parseBaseUrl } from '../contract/base-url.ts';
-import { type Json, plainNumber } from '../contract/json.ts';
+import type { Json } from '../contract/json.ts';
+import { plainNumber } from '../contract/numbers.ts';
 import { isObject, type Reading } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import { describe, joinWords, type Problem, suggest } from '../words.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseInput, plainNumber } from '../../../src/core/contract/json.ts';
+import { parseInput } from '../../../src/core/contract/json.ts';
+import { plainNumber } from '../../../src/core/contract/numbers.ts';
 import { isObject } from '../../../src/core/contract/records.ts';
 import { readYaml } from '../../../src/core/scenario/yaml-text.ts';
 import { object, optional } from '../../../src/core/shape/objects.ts';

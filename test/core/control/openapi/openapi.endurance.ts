@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isObject } from '../../../../src/core/contract/records.ts';
 import { createControlOpenApi } from '../../../../src/core/control/control-openapi.ts';
+import { documentedOnly } from '../../../../src/core/control/documented-openapi.ts';
 import { ENDPOINTS } from '../../../../src/core/control/endpoints.ts';
-import {
-  createServiceOpenApi,
-  documentedOnly,
-} from '../../../../src/core/control/service-openapi.ts';
+import { createServiceOpenApi } from '../../../../src/core/control/service-openapi.ts';
 import { packageRoot } from '../../../../src/server/files.ts';
 import { temporaryFolder } from '../../../helpers/folder.ts';
 import { toolFile } from '../../../helpers/tools.ts';
