@@ -82,27 +82,26 @@ export class Sandboxes {
     }
   }
 
-  #open(name: string, mayCreate = true): Sandbox {
-    const opened = this.#prepare(name, mayCreate);
+  #open(name: string, mayCreate = true, start = this.findStart(name)): Sandbox {
+    const opened = this.#prepare(name, mayCreate, start);
     const storage =
       this.#parts.fleet?.open(opened) ?? this.#parts.openStorage(opened, this.#context);
     return new Sandbox(name, opened.start, storage, this.#context);
   }
 
-  #prepare(name: string, mayCreate: boolean): OpenedSandbox {
-    const start = this.findStart(name);
+  #prepare(name: string, mayCreate: boolean, start = this.findStart(name)): OpenedSandbox {
     const initial = initialState(start, this.upstream, Date.now());
     return { name, start, initial, mayCreate };
   }
 
   /** In a fleet, creation can still fail later. Throws a StorageError at the limit. */
-  getOrCreate(name: string): Sandbox {
+  getOrCreate(name: string, start?: Start): Sandbox {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
     // A fleet counts its own.
     const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
     if (isFull && this.#parts.fleet === undefined) throw createLimitError(this.max, name);
-    const sandbox = this.#open(name);
+    const sandbox = this.#open(name, true, start);
     this.#named.set(name, sandbox);
     if (this.#parts.fleet !== undefined && this.#named.size > MAX_IN_MEMORY) {
       // Drops the one opened first; its next use reads it again.
@@ -131,11 +130,11 @@ export class Sandboxes {
   }
 
   /** Undefined if the name is taken. Throws a StorageError. */
-  async create(name: string): Promise<Sandbox | undefined> {
+  async create(name: string, start?: Start): Promise<Sandbox | undefined> {
     if (PERMANENT_SANDBOXES.includes(name)) return undefined;
-    const opened = this.#prepare(name, true);
+    const opened = this.#prepare(name, true, start);
     const isNew = (await this.#parts.fleet?.create(opened)) ?? !this.#named.has(name);
-    return isNew ? this.getOrCreate(name) : undefined;
+    return isNew ? this.getOrCreate(name, start) : undefined;
   }
 
   /** Keeps coverage and findings. False if used within `unusedFor` milliseconds. */

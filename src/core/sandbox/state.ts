@@ -11,7 +11,14 @@ import {
 import { applyRecords, delayRule, override, type Start } from '../scenario/sandbox-start.ts';
 import { WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
 import type { SavedScenario, Scenario } from '../scenario/scenario-shape.ts';
-import { type Clock, type Instant, REAL_CLOCK, readClock, setClock } from '../service/clock.ts';
+import {
+  type Clock,
+  type Instant,
+  isReal,
+  REAL_CLOCK,
+  readClock,
+  setClock,
+} from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import {
   createKeyring,
@@ -219,6 +226,20 @@ export function restart(
     ...(keep.has('store') && { store }),
     ...(keep.has('clock') && { clock }),
     ...(keep.has('own-scenarios') && { scenarios }),
+  };
+}
+
+/** A start from which a reset leads to this state. */
+export function startFrom({ store, settings, clock, scenarios: saved }: State): Start {
+  const { start, active: scenarios, byHand } = settings;
+  const now = isReal(clock) ? undefined : readClock(clock);
+  return {
+    ...start,
+    store,
+    clock: { now, frozen: clock.frozenAt !== undefined },
+    assume: { ...start.assume, ...byHand },
+    scenarios,
+    saved,
   };
 }
 

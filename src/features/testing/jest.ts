@@ -98,7 +98,7 @@ let stopServer: (() => Promise<void>) | undefined;
 /**
  * One server for all test files, for `globalSetup` in the config of Jest. Needs `globalTeardown`, too.
  *
- * @throws RangeError for a wrong option, or for any option if a server is already running
+ * @throws RangeError for a wrong option, or for one that only the start of a server can take
  * @example module.exports = globalSetup({ scenarios: ['slow'] });
  */
 export function globalSetup(options: ServerOptions = {}): () => Promise<void> {

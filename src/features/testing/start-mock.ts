@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { findWorkingKey, MOCK_VARIABLES, mockVariables } from '../../client/mock-variables.ts';
-import { joinWords } from '../../core/words.ts';
 import type { ServerOptions } from '../../server/options.ts';
 import { checkOptions } from '../../server/options.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
-import { type ConnectOptions, createMock, DEMO_KEY, type PetstoreMock } from './connect.ts';
+import {
+  type ConnectOptions,
+  connectPetstoreMock,
+  createMock,
+  DEMO_KEY,
+  type PetstoreMock,
+} from './connect.ts';
+import { applyOptions, createLike, refuseServerOptions } from './test-options.ts';
 
 /**
  * Starts a server in this process, on any free port by default, and controls it.
@@ -48,26 +54,14 @@ export function findServerOfRun(): ConnectOptions | undefined {
   return { url, key, token, ca: file && readFileSync(file, 'utf8') };
 }
 
-export function listGivenOptions(options: ServerOptions): string[] {
-  return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : name));
-}
-
-/** @throws RangeError if there are options that a running server cannot take any more */
-export function refuseOptions(names: readonly string[], url: string): void {
-  if (names.length === 0) return;
-  const what = joinWords(names, 'and');
-  throw new RangeError(
-    `${what}: the server at ${url} is already running; set this where it starts, in globalSetup() or in the flags of petstore-mock`,
-  );
-}
-
 /**
  * One server for all workers of a test run, for the global setup of vitest or Playwright. The fixtures
  * use it, and so can anything that reads `PETSTORE_MOCK_URL`, `PETSTORE_MOCK_KEY`,
  * `PETSTORE_MOCK_CONTROL_URL`, `PETSTORE_MOCK_CONTROL_TOKEN` and `PETSTORE_MOCK_CA`. If these
- * already name a server, as under `petstore-mock exec`, that one is used.
+ * already name a server, as under `petstore-mock exec`, that one is used, with a sandbox that has the
+ * options.
  *
- * @throws RangeError for a wrong option, or for any option if a server is already running
+ * @throws RangeError for a wrong option, or for one that only the start of a server can take
  * @returns a function that starts the server, and returns one that stops it
  * @example export default globalSetup({ scenarios: ['slow'] });
  */
@@ -75,25 +69,40 @@ export function globalSetup(options: ServerOptions = {}): () => Promise<() => Pr
   checkOptions(options);
   return async () => {
     const running = findServerOfRun();
-    if (running !== undefined) {
-      refuseOptions(listGivenOptions(options), running.url);
-      return async () => {};
-    }
+    if (running !== undefined) return shareRunning(running, options);
     const { server, key } = await startWithKey(options);
-    const variables = mockVariables(server, key, env);
-    const names = Object.keys(variables);
-    const before = Object.fromEntries(names.map((name) => [name, env[name] || undefined]));
-    setVariables(variables);
+    const restore = setVariables(mockVariables(server, key, env));
     return async () => {
-      setVariables(before);
+      restore();
       await server.close();
     };
   };
 }
 
-function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
+/** Points the run at a sandbox of its own, which has the options, and as which those of tests start. */
+async function shareRunning(running: ConnectOptions, options: ServerOptions) {
+  if (Object.values(options).every((value) => value === undefined)) return async () => {};
+  refuseServerOptions(options, running.url);
+  const server = await connectPetstoreMock(running);
+  const sandbox = server.sandbox();
+  await createLike(server, sandbox.name);
+  await applyOptions(sandbox, options);
+  const { url, controlUrl } = sandbox;
+  const key = options.keys === undefined ? running.key : findKey(options);
+  const { url: base, controlUrl: control, key: named } = MOCK_VARIABLES;
+  const restore = setVariables({ [base]: url, [control]: controlUrl, [named]: key });
+  return async () => {
+    restore();
+    await server.sandboxes.delete(sandbox.name);
+  };
+}
+
+/** Returns how to restore them. */
+function setVariables(variables: Readonly<Record<string, string | undefined>>): () => void {
+  const before = Object.keys(variables).map((name) => [name, env[name] || undefined] as const);
   for (const [name, value] of Object.entries(variables)) {
     if (value === undefined) delete env[name];
     else env[name] = value;
   }
+  return () => void setVariables(Object.fromEntries(before));
 }

@@ -1,25 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
 import { ControlError } from '../../client/control-client.ts';
 import { writeJson } from '../../core/contract/json.ts';
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
 import { FINDING_CODE_NAMES, type FindingCode } from '../../core/sandbox/report-shapes.ts';
-import type { ScenarioDefinition } from '../../core/scenario/scenario-shape.ts';
-import type { KeyLists } from '../../core/service/keyring.ts';
 import { object, optional } from '../../core/shape/objects.ts';
 import { choice, list, readAs } from '../../core/shape/shapes.ts';
-import { countText } from '../../core/words.ts';
+import { countText, joinWords } from '../../core/words.ts';
 import { refusalText } from '../../server/option-kinds.ts';
 import { checkOptions, type ServerOptions } from '../../server/options.ts';
-import { type ConnectOptions, connectPetstoreMock, type PetstoreMock } from './connect.ts';
+import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
-import {
-  findKey,
-  findServerOfRun,
-  listGivenOptions,
-  refuseOptions,
-  startPetstoreMock,
-} from './start-mock.ts';
+import { findKey, findServerOfRun, startPetstoreMock } from './start-mock.ts';
+import { applyOptions, createLike, refuseServerOptions } from './test-options.ts';
 
 export type TestFailure = 'findings' | 'assumed' | FindingCode;
 
@@ -45,7 +36,7 @@ export function checkTestOptions({ failOn, ...options }: TestOptions): void {
 export async function openTestMock({ failOn, ...options }: TestOptions): Promise<PetstoreMock> {
   const running = findServerOfRun();
   if (running === undefined) return startPetstoreMock(options);
-  refuseServerOptions(options, running);
+  refuseServerOptions(options, running.url);
   return connectPetstoreMock(running);
 }
 
@@ -75,7 +66,7 @@ export async function openTestSandbox(
 ): Promise<MockSandbox> {
   const sandbox = mock.sandbox(createSandboxName(test));
   // Created now, so that it also records requests with a wrong key.
-  await sandbox.clock.get();
+  await createLike(mock, sandbox.name);
   if (findServerOfRun() === undefined) return sandbox;
   await applyOptions(sandbox, options);
   return options.keys === undefined ? sandbox : { ...sandbox, key: findKey(options) };
@@ -100,8 +91,9 @@ export async function closeTestSandbox(
     if (!(error instanceof ControlError && error.status === 404)) throw error;
   });
   if (forbidden.length > 0) {
-    const made = `the client made ${countText(forbidden.length, 'call')} that failOn forbids`;
-    throw new Error([`petstore-mock: ${made}:`, ...forbidden].join('\n'));
+    throw new Error(
+      ['petstore-mock: the client made calls that failOn forbids:', ...forbidden].join('\n'),
+    );
   }
 }
 
@@ -109,17 +101,45 @@ async function listForbidden(
   sandbox: MockSandbox,
   failOn: readonly TestFailure[],
 ): Promise<string[]> {
-  const fails = (kind: TestFailure) => failOn.includes(kind);
-  return (await sandbox.requests.list()).flatMap((exchange) => {
-    const { basis, by, findings } = exchange;
-    const reasons = [
-      ...(basis === 'assumed' && fails('assumed') ? [`assumed: ${by.join(', ')}`] : []),
-      ...findings.flatMap(({ code, message }) =>
-        fails('findings') || fails(code) ? [`${code}: ${message}`] : [],
-      ),
+  const fails = (kind: TestFailure) =>
+    failOn.includes(kind) || (kind !== 'assumed' && failOn.includes('findings'));
+  const { exchanges, dropped } = await sandbox.control.call('GET /requests');
+  const unlisted = dropped > 0 ? await countFailures(sandbox) : new Map<FailureKind, number>();
+  const lines = exchanges.flatMap((exchange) => {
+    const { basis, by, why, findings } = exchange;
+    const assumed = by.length > 0 ? by.join(', ') : why.join('; ');
+    const all: readonly { readonly code: FailureKind; readonly message: string }[] = [
+      ...(basis === 'assumed' ? [{ code: 'assumed' as const, message: assumed }] : []),
+      ...findings,
     ];
-    return reasons.length > 0 ? [formatExchange(exchange), ...reasons.map(indent)].join('\n') : [];
+    // What is left are those of exchanges that are not listed.
+    for (const { code } of all) unlisted.set(code, (unlisted.get(code) ?? 0) - 1);
+    const reasons = all.flatMap(({ code, message }) =>
+      fails(code) ? [indent(`${code}: ${message}`)] : [],
+    );
+    return reasons.length > 0 ? [formatExchange(exchange), ...reasons].join('\n') : [];
   });
+  const earlier = [...unlisted].flatMap(([kind, count]) =>
+    fails(kind) && count > 0 ? [`${kind} (${count})`] : [],
+  );
+  if (earlier.length === 0) return lines;
+  const what = joinWords(earlier, 'and');
+  return [
+    `  ${what} in calls that the journal has dropped; a larger \`journal\` keeps them`,
+    ...lines,
+  ];
+}
+
+type FailureKind = Exclude<TestFailure, 'findings'>;
+
+/** Of all exchanges, also of those that the journal has dropped. */
+async function countFailures(sandbox: MockSandbox): Promise<Map<FailureKind, number>> {
+  const [{ counts }, { assumed }] = await Promise.all([sandbox.findings(), sandbox.coverage()]);
+  const ofOperations = assumed.reduce((sum, { count }) => sum + count, 0);
+  const found = FINDING_CODE_NAMES.map((code) => [code, counts[code] ?? 0] as const);
+  // A call of no operation rests on an assumption, too.
+  const all = ofOperations + (counts.unmatched ?? 0);
+  return new Map<FailureKind, number>([...found, ['assumed', all]]);
 }
 
 const indent = (line: string) => `     ${line}`;
@@ -129,63 +149,6 @@ function createSandboxName(test: string): string {
   const words = test.match(/[a-z0-9]+/gi) ?? [];
   const unique = crypto.randomUUID().slice(0, 13);
   return [words.join('-').slice(0, 50), unique].filter((part) => part !== '').join('-');
-}
-
-/** What a sandbox of a running server can take. */
-const SANDBOX_OPTIONS: readonly string[] = [
-  ...(['scenarios', 'fixture', 'animals', 'orders', 'keys', 'assume', 'clock', 'frozen'] as const),
-] satisfies (keyof ServerOptions)[];
-
-function refuseServerOptions(options: ServerOptions, { url }: ConnectOptions): void {
-  const given = listGivenOptions(options).filter((name) => !SANDBOX_OPTIONS.includes(name));
-  refuseOptions([...given, ...(options.keys?.any ? ['keys.any'] : [])], url);
-}
-
-async function applyOptions(
-  sandbox: MockSandbox,
-  { scenarios = [], fixture, animals, orders, keys, assume, clock, frozen }: TestOptions,
-): Promise<void> {
-  const isGenerated = animals !== undefined || orders !== undefined;
-  const isTimed = clock !== undefined || frozen !== undefined;
-  const now = clock === undefined ? undefined : new Date(clock).toISOString();
-  const own: ScenarioDefinition = {
-    fixture,
-    generate: isGenerated ? { animals, orders } : undefined,
-    keys: keys && defineKeys(keys),
-    assume,
-    clock: isTimed ? { now, frozen } : undefined,
-  };
-  const names = [];
-  if (Object.values(own).some((part) => part !== undefined)) {
-    // Below the scenarios, which win over the options of a start.
-    await sandbox.scenarios.save(OPTIONS_SCENARIO, own);
-    names.push(OPTIONS_SCENARIO);
-  }
-  for (const scenario of scenarios) names.push(await nameScenario(sandbox, scenario));
-  if (names.length > 0) await sandbox.scenario.use(...names);
-}
-
-const OPTIONS_SCENARIO = 'test-options';
-
-/** The server may be unable to read a file of this machine, so it gets the text. */
-async function nameScenario(sandbox: MockSandbox, scenario: string): Promise<string> {
-  if (extname(scenario) === '') return scenario;
-  const name = basename(scenario, extname(scenario));
-  await sandbox.scenarios.save(name, await readFile(scenario, 'utf8'));
-  return name;
-}
-
-function defineKeys({ valid, readOnly, allReadOnly, invalid, expires = new Map() }: KeyLists) {
-  const ends = [...expires].map(([key, end]) => [
-    key,
-    end.kind === 'at' ? new Date(end.instant).toISOString() : `PT${end.milliseconds / 1000}S`,
-  ]);
-  return {
-    valid,
-    readOnly: allReadOnly ? ('all' as const) : readOnly,
-    invalid,
-    expires: Object.fromEntries(ends),
-  };
 }
 
 const MAX_SHOWN = 20;

@@ -1,14 +1,14 @@
 import { type Int64, parseInt64 } from '../../core/contract/json.ts';
 import {
-  type OPERATIONS,
+  OPERATIONS,
   type OperationId,
   type OperationShape,
   operationShape,
 } from '../../core/contract/operations.ts';
-import { type Fields, type FieldValues, isObject } from '../../core/contract/records.ts';
+import { type Fields, type FieldValues, isObject, isRowName } from '../../core/contract/records.ts';
 import { parseTarget } from '../../core/contract/target.ts';
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
-import { countText } from '../../core/words.ts';
+import { countText, describe, suggest } from '../../core/words.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 import { formatExchange } from './test-sandbox.ts';
 
@@ -65,20 +65,28 @@ export async function toHaveReceived(
 ): Promise<{ readonly pass: boolean; message(): string }> {
   if (typeof mock?.requests?.list !== 'function')
     throw new TypeError('toHaveReceived: expected a mock, as in expect(mock).toHaveReceived(…)');
+  refuseTypos(operation, Object.keys(inputs));
   const expected = Object.entries(inputs).map(([name, value]) => {
     return { name, value, text: this.utils.stringify(value) };
   });
   const calls = (await mock.requests.list({ operation })).map((exchange) => {
     const found = readInputs(operationShape(operation), exchange);
-    const lost = exchange.request.cut ? ' (the journal has dropped the body)' : '';
-    const differences = expected
-      .filter(({ name, value }) => !matches(value, found.get(name)))
-      .map(({ name, text }) => {
-        return `${name}: expected ${text}, found ${this.utils.stringify(found.get(name))}${lost}`;
-      });
-    return { exchange, differences };
+    const isCut = exchange.request.cut === true;
+    const different = expected.filter(({ name, value }) => !matches(value, found.get(name)));
+    const differences = different.map(({ name, text }) => {
+      const lost = isCut ? ' (the journal has dropped the body)' : '';
+      return `${name}: expected ${text}, found ${this.utils.stringify(found.get(name))}${lost}`;
+    });
+    const mayMatch = isCut && different.every(({ name }) => !found.has(name));
+    return { exchange, differences, mayMatch };
   });
   const matching = calls.filter(({ differences }) => differences.length === 0);
+  if (matching.length === 0) {
+    // Throws if the journal has dropped exchanges that may match.
+    await mock.requests.count({ operation });
+    if (calls.some(({ mayMatch }) => mayMatch))
+      throw new Error(`calls of ${operation} may match whose bodies the journal has dropped`);
+  }
   const values = expected.map(({ name, text }) => `${name} ${text}`).join(', ');
   const wanted = `call of ${operation}${values && ` with ${values}`}`;
   const where = `sandbox ${mock.name}`;
@@ -99,6 +107,19 @@ export async function toHaveReceived(
         ];
   const message = [`expected ${pass ? 'no' : 'a'} ${wanted}`, '', ...lines].join('\n');
   return { pass, message: () => message };
+}
+
+/** A client may send what the document does not know, such as `offset`, but a typo would never match. */
+function refuseTypos(operation: OperationId, names: readonly string[]): void {
+  // The server refuses an unknown operation.
+  if (!isRowName(OPERATIONS, operation)) return;
+  const { parameters, body } = operationShape(operation);
+  const known = [...parameters.map(({ name }) => name), ...Object.keys(body?.fields ?? {})];
+  for (const name of names.filter((it) => !known.includes(it))) {
+    const hint = suggest(name, known);
+    if (hint === '') continue;
+    throw new TypeError(`toHaveReceived: ${operation} has no input ${describe(name)}${hint}`);
+  }
 }
 
 function matches(wanted: unknown, found: unknown): boolean {

@@ -114,6 +114,25 @@ describeServer('the state in the control API', (open) => {
     }
   });
 
+  test('a reset returns to the state that was made the start', async () => {
+    const { control } = await open();
+    await control('PUT scenario', { scenarios: ['outage'] });
+    await control('DELETE orders/1');
+    await control('PATCH assumptions', { 'cancel-again': '404' });
+    await control('PUT clock', { now: '2040-01-01T00:00:00Z', frozen: true });
+    const arranged = await control('GET status');
+    expect(await control('POST start')).toMatchObject({ status: 204 });
+    await control('PUT scenario', { scenarios: [] });
+    await control('PUT state', {});
+    await control('PATCH assumptions', { 'cancel-again': '204' });
+    await control('PUT clock', { real: true });
+    await control('POST reset', { keep: [] });
+    const { scenarios, assumptions, clock } = Object(arranged.json);
+    expect((await control('GET status')).json).toMatchObject({ scenarios, assumptions, clock });
+    expect((await control('GET orders/1')).status).toBe(404);
+    expect((await control('GET orders/2')).status).toBe(200);
+  });
+
   test('a snapshot comes last when it is replaced, and outlasts a reset', async () => {
     const { control } = await open();
     for (const name of ['first', 'second', 'first']) await control('POST snapshots', { name });

@@ -73,11 +73,12 @@ test('the sandbox of a test has the name of the test, in findings and coverage t
   ]);
 });
 
-const UNMATCHED = `petstore-mock: the client made 2 calls that failOn forbids:
+const UNMATCHED = `petstore-mock: the client made calls that failOn forbids:
   1. GET /~NAME/v1/v1/pets → 404
      unmatched: `;
 const DEPRECATED = '1. GET /~NAME/v1/pets/1 → 200\n     deprecated: getPet is deprecated';
-const ASSUMED = `made 1 call that failOn forbids:
+const NO_OPERATION = 'assumed: the service has nothing at /';
+const ASSUMED = `made calls that failOn forbids:
   2. GET /~NAME/v1/pets/999 → 404
      assumed: unknown-pet=404`;
 
@@ -89,6 +90,7 @@ test.each<[TestOptions['failOn'], paths: readonly string[], error: string | unde
   [['deprecated'], ['/pets/1'], DEPRECATED],
   [['early-retry'], ['/pets/1'], undefined],
   [['assumed'], ['/pets', '/pets/999'], ASSUMED],
+  [['assumed'], ['/nothing'], NO_OPERATION],
 ])('failOn %j judges GET %j', async (failOn, paths, expected) => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
   onTestFinished(() => printed.mockRestore());
@@ -102,6 +104,22 @@ test.each<[TestOptions['failOn'], paths: readonly string[], error: string | unde
   expect(error).toEqual(expected && expect.stringContaining(expected));
   expect(printed).toHaveBeenCalledTimes(error === undefined ? 0 : 1);
 });
+
+test.each<[TestOptions, paths: readonly string[], dropped: string]>([
+  [{ journal: 0, failOn: ['unmatched'] }, ['/nothing', '/pets'], 'unmatched (1) in calls'],
+  [{ journal: 1, failOn: ['findings'] }, ['/nothing', '/pets/1', '/pets'], 'deprecated (1)'],
+  [{ journal: 1, failOn: ['assumed'] }, ['/nothing', '/pets/999', '/pets'], 'assumed (2) in'],
+])(
+  'failOn with %j judges also calls that the journal has dropped: GET %j',
+  async (options, paths, dropped) => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const failing = runTest(options, async (sandbox) => {
+      for (const path of paths) await call(sandbox, path);
+    });
+    await expect(failing).rejects.toThrow(dropped);
+  },
+);
 
 test('failOn refuses what it does not know', () => {
   // @ts-expect-error: the types exclude it, too
@@ -154,12 +172,52 @@ describe('on a server that already runs', () => {
 
   test('options that only the start of a server can take are refused in one line', async () => {
     const options: TestOptions = { seed: 2, delay: 5, keys: { any: true } };
+    const message = `the server at ${server.url} is already running; set this where it starts, in the flags of petstore-mock`;
     await expect(during(options, async () => {})).rejects.toThrow(
-      `seed, delay and keys.any: the server at ${server.url} is already running; set this where it starts, in globalSetup() or in the flags of petstore-mock`,
+      `seed, delay and keys.any: ${message}`,
     );
-    await expect(globalSetup({ scenarios: ['slow'] })()).rejects.toThrow(
-      'scenarios: the server at',
-    );
+    await expect(globalSetup({ seed: 2 })()).rejects.toThrow(`seed: ${message}`);
+  });
+
+  test('the sandbox of a test takes the content of files, and a reset returns to it', async () => {
+    const [animals, orders] = [[{ id: 7, name: 'Rex', categoryId: 1 }], [{ id: 3, petId: 7 }]];
+    const write = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const fixture = write('own.json', JSON.stringify({ animals, orders }));
+    write('base.yaml', 'rules: [{ on: listPets, reply: { status: 503 } }]');
+    const long = { description: 'x'.repeat(20_000), extends: ['base.yaml'], fixture: './own.json' };
+    const file = write('a long one.json', JSON.stringify(long));
+    const named = write('slow.yaml', 'state: { orders: { set: [{ id: 3, status: shipped }] } }');
+    for (const options of [
+      { fixture, scenarios: [write('plain.yaml', 'extends: base.yaml'), named] },
+      { scenarios: [file, named] },
+    ]) {
+      const check = async (sandbox: MockSandbox) => {
+        const status = async () => (await call(sandbox, '/pets')).status;
+        const isArranged = async () => {
+          expect(await sandbox.animals.list()).toEqual(animals);
+          expect(await sandbox.orders.get(3)).toMatchObject({ status: 'shipped' });
+          expect(await status()).toBe(503);
+        };
+        await isArranged();
+        await sandbox.state.put({});
+        await sandbox.scenario.use();
+        expect(await status()).toBe(200);
+        await sandbox.reset();
+        await isArranged();
+      };
+      await during(options, check);
+      // The same as on a server of its own.
+      vi.unstubAllEnvs();
+      await runTest(options, check);
+      // And where they are given to a global setup.
+      vi.stubEnv('PETSTORE_MOCK_URL', server.url);
+      const teardown = await globalSetup(options)();
+      await runTest({}, check);
+      await teardown();
+    }
   });
 });
 
@@ -277,6 +335,24 @@ The nearest of 2 calls of createPet in sandbox NAME:
 
 sandbox NAME received:
   1. GET /~NAME/v1/pets → 200`,
+    );
+  });
+
+  test('says when exchanges or bodies that the journal has dropped may match', async () => {
+    await using mock = await startPetstoreMock({ journal: 1 });
+    await addPet(mock, { name: 'Rex', categoryId: 1 });
+    await call(mock, '/pets');
+    const dropped = /journal dropped others that may match/;
+    await expect(expect(mock).toHaveReceived('createPet')).rejects.toThrow(dropped);
+    await expect(expect(mock).not.toHaveReceived('createPet')).rejects.toThrow(dropped);
+    await expect(mock).toHaveReceived('listPets');
+  });
+
+  test('refuses an input with a typo, which no call would ever have', async () => {
+    const mock = server.sandbox();
+    // @ts-expect-error: the types exclude it, too
+    await expect(expect(mock).not.toHaveReceived('listPets', { limt: 1 })).rejects.toThrow(
+      'listPets has no input "limt" (did you mean limit?)',
     );
   });
 

@@ -95,13 +95,20 @@ export const SANDBOX_ENDPOINTS = [
     summary: 'Create a sandbox',
     description:
       'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
-    body: { shape: object({ name: optional(NAME, 'The name of the sandbox.') }), optional: true },
+    body: {
+      shape: object({
+        name: optional(NAME, 'The name of the sandbox.'),
+        like: optional(NAME, 'A sandbox that it starts as; the default one by default.'),
+      }),
+      optional: true,
+    },
     example: { body: { name: 'my-test' } },
     replies: { 201: SANDBOX, 409: 'The sandbox exists.' },
     headers: { Location: 'The path of its control API.' },
     defaultOnly: true,
-    handle: async ({ parts: { sandboxes }, mount, body: { name = crypto.randomUUID() } }) => {
-      const sandbox = await sandboxes.create(name);
+    handle: async ({ parts: { sandboxes }, mount, body: { name = crypto.randomUUID(), like } }) => {
+      const model = like === undefined ? sandboxes.default : sandboxes.getOrCreate(like);
+      const sandbox = await sandboxes.create(name, model.start);
       if (sandbox === undefined) {
         return refuse('already_exists', 409, `the sandbox ${name} exists`);
       }

@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../../contract/records.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
-import { RESET_PARTS, type ResetPart, restart, withEntry } from '../../sandbox/state.ts';
+import { RESET_PARTS, type ResetPart, restart, startFrom, withEntry } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import type { JsonRecord } from '../../shape/record-shapes.ts';
@@ -112,6 +112,18 @@ export const STATE_ENDPOINTS = [
     example: { body: { keep: ['scenario'] } },
     replies: { 204: 'Reset.' },
     handle: resetSandbox,
+  }),
+  endpoint('setStart', 'POST /start', {
+    summary: 'Make the present state what a reset returns to',
+    description:
+      'Of this sandbox alone: its store, active and own scenarios, assumptions and clock. The server keeps it until it stops, or reloads its files.',
+    replies: { 204: 'Done.', 404: 'Servers that share sandboxes have one start for all of them.' },
+    handle: ({ sandbox }) => {
+      const message = 'servers that share sandboxes (--shared) have one start for all of them';
+      if (sandbox.isShared) return refuse('not_found', 404, message);
+      sandbox.start = startFrom(sandbox.state);
+      return NO_CONTENT;
+    },
   }),
 ];
 

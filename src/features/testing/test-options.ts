@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { ControlError } from '../../client/control-client.ts';
+import { DEFAULT_SANDBOX } from '../../core/limits.ts';
+import { createStart } from '../../core/scenario/sandbox-start.ts';
+import type { Scenario, ScenarioDefinition } from '../../core/scenario/scenario-shape.ts';
+import type { KeyLists } from '../../core/service/keyring.ts';
+import { shippedFixtures } from '../../core/store/fixture.ts';
+import { storeText } from '../../core/store/store-text.ts';
+import { joinWords } from '../../core/words.ts';
+import { packageRoot } from '../../server/files.ts';
+import { loadFiles, type ServerOptions } from '../../server/server.ts';
+import type { MockSandbox } from './mock-sandbox.ts';
+
+/** What a sandbox of a running server can take. */
+const SANDBOX_OPTIONS: readonly string[] = [
+  ...(['scenarios', 'fixture', 'animals', 'orders', 'keys', 'assume', 'clock', 'frozen'] as const),
+] satisfies (keyof ServerOptions)[];
+
+/** @throws RangeError if there are options that a running server cannot take any more */
+export function refuseServerOptions(options: ServerOptions, url: string): void {
+  const given = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined || SANDBOX_OPTIONS.includes(name) ? [] : name,
+  );
+  const names = [...given, ...(options.keys?.any ? ['keys.any'] : [])];
+  if (names.length === 0) return;
+  throw new RangeError(
+    `${joinWords(names, 'and')}: the server at ${url} is already running; set this where it starts, in the flags of petstore-mock`,
+  );
+}
+
+/** A new sandbox, which starts as the one that the address of the server names. */
+export async function createLike(mock: MockSandbox, name: string): Promise<void> {
+  const ofServer = mock.control.sandbox(DEFAULT_SANDBOX);
+  await ofServer.call('POST /sandboxes', { body: { name, like: mock.name } });
+}
+
+/**
+ * Makes a sandbox of a running server what it would be if the server had started with the options. That
+ * server may run elsewhere, so it gets the content of files.
+ */
+export async function applyOptions(sandbox: MockSandbox, options: ServerOptions): Promise<void> {
+  const { fixture } = options;
+  const { store, scenarios } = await loadFiles({ scenarios: options.scenarios, fixture });
+  const names: string[] = [];
+  const own = defineOptions(options);
+  if (Object.values(own).some((part) => part !== undefined)) {
+    // Below the scenarios, which win over the options of a start.
+    await sandbox.scenarios.save(OPTIONS_SCENARIO, own);
+    names.push(OPTIONS_SCENARIO);
+  }
+  for (const scenario of scenarios) names.push(await saveScenario(sandbox, scenario, names));
+  if (names.length > 0) await sandbox.scenario.use(...names);
+  if ([fixture, ...scenarios.map((scenario) => scenario.fixture)].some(isFile)) {
+    const text = [...storeText(createStart({}, store, scenarios).store)].join('');
+    const headers = { 'Content-Type': 'application/json' };
+    await sandbox.control.request('PUT /state', { body: text, headers });
+  }
+  if (names.length > 0 || isFile(fixture)) await sandbox.control.call('POST /start');
+}
+
+const OPTIONS_SCENARIO = 'test-options';
+
+function isFile(fixture: string | undefined): boolean {
+  return fixture !== undefined && !shippedFixtures().includes(fixture);
+}
+
+function defineOptions(options: ServerOptions): ScenarioDefinition {
+  const { fixture, animals, orders, keys, assume, clock, frozen } = options;
+  const isGenerated = animals !== undefined || orders !== undefined;
+  const isTimed = clock !== undefined || frozen !== undefined;
+  const now = clock === undefined ? undefined : new Date(clock).toISOString();
+  return {
+    fixture: isFile(fixture) ? undefined : fixture,
+    generate: isGenerated ? { animals, orders } : undefined,
+    keys: keys && defineKeys(keys),
+    assume,
+    clock: isTimed ? { now, frozen } : undefined,
+  };
+}
+
+function defineKeys({ valid, readOnly, allReadOnly, invalid, expires = new Map() }: KeyLists) {
+  const ends = [...expires].map(([key, end]) => [
+    key,
+    end.kind === 'at' ? new Date(end.instant).toISOString() : `PT${end.milliseconds / 1000}S`,
+  ]);
+  return {
+    valid,
+    readOnly: allReadOnly ? ('all' as const) : readOnly,
+    invalid,
+    expires: Object.fromEntries(ends),
+  };
+}
+
+/** What it extends precedes it in the list. Returns its name, numbered if another has it. */
+async function saveScenario(
+  { scenarios }: MockSandbox,
+  { name: wanted, file, fixture, definition }: Scenario,
+  names: readonly string[],
+): Promise<string> {
+  if (file === join(packageRoot, 'scenarios', `${wanted}.yaml`)) return wanted;
+  const letters = wanted.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-').slice(0, 60);
+  const content = { ...Object(definition), extends: undefined };
+  if (isFile(fixture)) content.fixture = undefined;
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? letters : `${letters}-${number}`;
+    if (names.includes(name)) continue;
+    try {
+      await scenarios.save(name, content);
+      return name;
+    } catch (error) {
+      if (!(error instanceof ControlError && error.code === 'already_exists')) throw error;
+    }
+  }
+}
