@@ -18,9 +18,9 @@ import {
   ASSUMPTIONS,
   assumptionTopic,
 } from '../../src/core/contract/assumption-table.ts';
-import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/core/contract/cases.ts';
 import { ERROR_CODES } from '../../src/core/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
+import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/core/contract/possible-replies.ts';
 import { ENDPOINTS } from '../../src/core/control/endpoints.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { observedExchange } from '../../src/core/sandbox/exchange.ts';

@@ -1,5 +1,4 @@
 import { type Choices, OPTION_REPLIES, optionNames } from '../../core/contract/assumption-table.ts';
-import { DOCUMENTED_REPLIES } from '../../core/contract/cases.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -8,6 +7,7 @@ import {
   type RequestChange,
   type Way,
 } from '../../core/contract/operations.ts';
+import { DOCUMENTED_REPLIES } from '../../core/contract/possible-replies.ts';
 import { exampleOf } from '../../core/contract/records.ts';
 import { formatAddress } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';

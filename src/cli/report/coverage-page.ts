@@ -47,10 +47,9 @@ export interface Card {
 }
 
 export function renderCoveragePage(coverage: CoverageReport, findings: readonly Card[]): string {
-  const { documented, cases, assumed, totals } = coverage;
+  const { documented, assumed, totals } = coverage;
   const tiles = [
     ['documented replies', totals.documented],
-    ['cases within them', totals.cases],
     ['assumed replies', totals.assumed],
   ] as const;
   const missing = documented.filter(({ count }) => count === 0);
@@ -70,11 +69,6 @@ ${tiles.map(
 ${renderGrid(coverage)}
 ${renderCards('Never shown', missing.map(createCard), 'Every documented reply was shown.')}
 ${renderCards('Findings', findings, 'No findings.')}
-${renderSection(
-  'Cases within documented replies',
-  ['Case', 'Shown', 'What the document says'],
-  cases.map((it) => [it.id, it, `${formatReplyName(it)}: ${it.sentence}`]),
-)}
 ${renderSection(
   'Replies that an assumption leads to',
   ['Reply', 'Shown', 'Description', 'Options'],

@@ -90,11 +90,6 @@ function renderJunit({ coverage, findings }: CoverageEvidence, missed: boolean):
       const { title, about, lines } = createCard(group, group.count);
       return { group: 'findings', name: title, verdict: 'passed', output: [about, ...lines] };
     }),
-    'documented cases': coverage.cases.map((it) => ({
-      group: it.operation,
-      name: `${it.status} ${it.id}: ${it.sentence}`,
-      verdict: judge(it, false),
-    })),
   };
   return markup`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="petstore-mock"${renderCounts(Object.values(suites).flat())}>

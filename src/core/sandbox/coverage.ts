@@ -1,19 +1,13 @@
 import { DEFAULT_URL } from '../contract/base-url.ts';
+import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import {
   ASSUMED_REPLIES,
-  type CaseReply,
-  DOCUMENTED_CASES,
   DOCUMENTED_REPLIES,
   type PossibleReply,
-} from '../contract/cases.ts';
-import { parseInt64, tryParseJson } from '../contract/json.ts';
-import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
-import { isObject } from '../contract/records.ts';
+} from '../contract/possible-replies.ts';
 import { curlCommand } from '../raw-http.ts';
 import { FAULTS, type Fault } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
-import { checkKey } from '../service/keyring.ts';
-import type { ServiceState } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import type { Exchange } from './exchange.ts';
 import {
@@ -32,86 +26,32 @@ type ReplyId = Pick<PossibleReply, 'operation' | 'status'>;
 
 const replyKey = ({ operation, status }: ReplyId): string => `${operation} ${status}`;
 const assumedKey = (reply: ReplyId): string => `${replyKey(reply)} assumed`;
-const caseKey = (shown: ReplyId & { readonly id: string }): string =>
-  `${replyKey(shown)} ${shown.id}`;
-
 interface CountedReply {
   /** Undefined if only assumptions lead to the reply. */
   readonly documented: readonly string[] | undefined;
   readonly assumed: readonly string[];
-  readonly cases: readonly {
-    readonly key: string;
-    readonly shows: (reply: CaseReply) => boolean;
-  }[];
-  /** Lists of keys that exchanges share, by a bit for each case shown. */
-  readonly combinations: (readonly string[])[];
 }
 
 const COUNTED = new Map(OPERATION_IDS.map((id) => [id, new Map<number, CountedReply>()]));
 for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
-  const isDocumented = DOCUMENTED_REPLIES.includes(reply);
-  const cases = DOCUMENTED_CASES.filter(
-    (known) => isDocumented && replyKey(known) === replyKey(reply),
-  );
   COUNTED.get(reply.operation)?.set(reply.status, {
-    documented: isDocumented ? [replyKey(reply)] : undefined,
+    documented: DOCUMENTED_REPLIES.includes(reply) ? [replyKey(reply)] : undefined,
     assumed: [assumedKey(reply)],
-    cases: cases.map((known) => ({ key: caseKey(known), shows: known.shows })),
-    combinations: [],
   });
 }
 
-/** Keys of the reply and of its cases. The document does not define HEAD, so that shows none. */
+/** The key of the reply. The document does not define HEAD, so that shows none. */
 export function listShown(
   method: string,
-  call: Call,
+  { operation }: Call,
   reply: Reply | undefined,
   fault: Fault | undefined,
-  serviceState: ServiceState,
 ): readonly string[] {
   const isDelivered = fault === undefined || FAULTS[fault.kind] === 'delivers';
   if (reply === undefined || !isDelivered || method === 'HEAD') return NONE;
-  const counted = COUNTED.get(call.operation)?.get(reply.status);
+  const counted = COUNTED.get(operation)?.get(reply.status);
   if (counted === undefined) return NONE;
-  const { documented, assumed, cases, combinations } = counted;
-  if (reply.basis.kind === 'assumed') return assumed;
-  const own = documented ?? assumed;
-  if (cases.length === 0) return own;
-  const caseReply = createCaseReply(call, reply, serviceState);
-  let mask = 0;
-  for (let at = 0; at < cases.length; at += 1) if (cases[at]?.shows(caseReply)) mask |= 1 << at;
-  if (mask === 0) return own;
-  const known = combinations[mask];
-  if (known !== undefined) return known;
-  const keys = [...own, ...cases.filter((_, at) => (mask >> at) & 1).map(({ key }) => key)];
-  combinations[mask] = keys;
-  return keys;
-}
-
-function createCaseReply(call: Call, reply: Reply, serviceState: ServiceState): CaseReply {
-  const { query, pathId, body, authorization } = call;
-  const { status } = reply;
-  const key = status === 401 ? checkKey(serviceState.keys, authorization, serviceState) : undefined;
-  // Only the store can tell.
-  const id = status === 409 ? parseInt64(pathId ?? '') : undefined;
-  return {
-    query,
-    pathId,
-    input: status < 400 && body.kind === 'bytes' && body.json.ok ? body.json.value : undefined,
-    // The key can be valid if a rule forced the 401.
-    isTokenSent: key !== undefined && (key.ok || key.tokenGiven),
-    headers: reply.headers,
-    wasCancelled: id !== undefined && serviceState.store.orders.get(id)?.status === 'cancelled',
-    records: findRecords(reply),
-  };
-}
-
-/** A forced body comes as text. */
-function findRecords({ records, body, basis, status }: Reply): Reply['records'] {
-  if (records !== undefined || status >= 400 || body.kind !== 'json') return records;
-  if (basis.kind === 'documented') return undefined;
-  const value = tryParseJson(body.text.toString());
-  return Array.isArray(value) || isObject(value) ? [value].flat().filter(isObject) : undefined;
+  return (reply.basis.kind === 'assumed' ? undefined : counted.documented) ?? counted.assumed;
 }
 
 const MAX_FINDINGS = 100;
@@ -228,7 +168,6 @@ export function createCoverageReport(totals: Totals): CoverageReport {
   const count = <T extends ReplyId>(replies: readonly T[], key: (reply: T) => string) =>
     replies.map((reply) => ({ ...reply, ...totals.get(key(reply)) }));
   const documented = count(DOCUMENTED_REPLIES, replyKey);
-  const cases = count(DOCUMENTED_CASES, caseKey).map(({ shows: _, ...shown }) => shown);
   // Few assumptions lead to a documented status: listed only if shown.
   const twins = count(DOCUMENTED_REPLIES, assumedKey).filter((twin) => twin.count > 0);
   const assumed = [
@@ -237,10 +176,9 @@ export function createCoverageReport(totals: Totals): CoverageReport {
   ];
   const shares = {
     documented: countShown(documented),
-    cases: countShown(cases),
     assumed: countShown(assumed),
   };
-  return { totals: shares, documented, cases, assumed };
+  return { totals: shares, documented, assumed };
 }
 
 function countShown(all: readonly ShownCount[]) {

@@ -49,7 +49,7 @@ export function createExchange(
     delay,
     hold: hold === undefined ? undefined : { name: hold, since: now.wall },
     findings,
-    shows: call === undefined ? NONE : listShown(method, call, reply, fault, serviceState),
+    shows: call === undefined ? NONE : listShown(method, call, reply, fault),
     expected: reply?.comparison && describeExpected(reply.comparison.expected),
   };
 }

@@ -73,25 +73,16 @@ export const REPLY_MEMBERS = {
 const REPLY_COVERAGE = object(REPLY_MEMBERS);
 export type ReplyCoverage = ValueOf<typeof REPLY_COVERAGE>;
 
-const CASE_COVERAGE = object({
-  ...PLACE_MEMBERS,
-  ...SHOWN_MEMBERS,
-  id: required(ANY_TEXT, 'The name of the case.'),
-  sentence: required(ANY_TEXT, 'The sentence of the document.'),
-});
-
 export function coverageShape<Reply, In>(reply: Shape<Reply, In>) {
   return object({
     totals: required(
       object({
         documented: required(SHARE, 'Of the documented replies.'),
-        cases: required(SHARE, 'Of the cases within them.'),
         assumed: required(SHARE, 'Of the replies that an assumption adds.'),
       }),
       'How much was shown.',
     ),
     documented: required(list(reply), 'The documented replies.'),
-    cases: required(list(CASE_COVERAGE), 'The cases within documented replies.'),
     assumed: required(list(reply), 'The replies that an assumption adds.'),
   });
 }

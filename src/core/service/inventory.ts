@@ -5,16 +5,15 @@ import { writeList } from '../store/store-text.ts';
 import type { InputReader } from './input.ts';
 import { operation, type ReplyWithStore, type ServiceState } from './operation.ts';
 import { unknownPet } from './pets.ts';
-import { type AssumptionTrace, errorReply, listReply, type Reply, recordReply } from './reply.ts';
+import { type AssumptionTrace, errorReply, jsonReply, type Reply } from './reply.ts';
 
 export const listInventory = operation(
   'listInventory',
   (reader) => reader.query(),
-  ({ choices, store: { inventory }, represent }, _query, decidedBy) =>
-    listReply(
-      decidedBy,
-      inventory.list(choices, '', () => writeList(inventory.ascending(), represent.inventoryEntry)),
-    ),
+  ({ choices, store: { inventory }, represent }, _query, decidedBy) => {
+    const write = () => writeList(inventory.ascending(), represent.inventoryEntry);
+    return jsonReply(decidedBy, 200, inventory.list(choices, '', write).text);
+  },
 );
 
 interface StockUpdate {
@@ -58,7 +57,7 @@ function updateStock(
     quantity,
   );
   const text = state.represent.inventoryEntry(entry);
-  return { reply: recordReply(decidedBy, 200, text, entry), store: after };
+  return { reply: jsonReply(decidedBy, 200, text), store: after };
 }
 
 export function withQuantity(

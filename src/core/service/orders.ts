@@ -9,7 +9,7 @@ import {
   type Body,
   errorBody,
   errorReply,
-  listReply,
+  jsonReply,
   type Reply,
   reply,
 } from './reply.ts';
@@ -25,7 +25,7 @@ export const listOrders = operation(
     const list = isDueShown
       ? writeOrders(state, (order) => ({ ...order, status: orderStatus(state, order) }))
       : store.orders.list(choices, '', () => writeOrders(state));
-    return listReply(decidedBy, list);
+    return jsonReply(decidedBy, 200, list.text);
   },
 );
 

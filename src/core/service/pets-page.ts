@@ -2,11 +2,11 @@ import { parseInt64 } from '../contract/json.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { Animal } from '../contract/records.ts';
 import { randomForId } from '../store/random.ts';
-import type { RecordList, Records } from '../store/store.ts';
+import type { ListText, Records } from '../store/store.ts';
 import { writeList } from '../store/store-text.ts';
 import type { Call, InputReader } from './input.ts';
 import type { ServiceState } from './operation.ts';
-import { type AssumptionTrace, type Reply, reply } from './reply.ts';
+import { type AssumptionTrace, jsonReply, type Reply } from './reply.ts';
 
 export type AnimalFilter = (animal: Animal) => boolean;
 
@@ -27,11 +27,9 @@ export function petsPageReply(
   const { choices, seed, store } = state;
   // All of the query, so that no parameter can be forgotten.
   const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
-  const { text, records, next, total } = store.animals.list(choices, key, () =>
-    writePage(state, page),
-  );
+  const { text, next, total } = store.animals.list(choices, key, () => writePage(state, page));
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
-  return reply(decidedBy, 200, { kind: 'json', text }, headers, records);
+  return jsonReply(decidedBy, 200, text, headers);
 }
 
 function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly string[] {
@@ -47,7 +45,7 @@ function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly
 
 const NO_HEADERS: readonly string[] = [];
 
-function writePage(state: ServiceState, page: PetsQuery): RecordList<Animal> {
+function writePage(state: ServiceState, page: PetsQuery): ListText {
   const { filters, after, offset, limit } = page;
   const animals: Animal[] = [];
   let position = 0;

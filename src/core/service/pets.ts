@@ -6,7 +6,7 @@ import { randomForId } from '../store/random.ts';
 import type { InputReader } from './input.ts';
 import { operation, type ServiceState } from './operation.ts';
 import { type AnimalFilter, type PetsQuery, petsPageReply, readCursor } from './pets-page.ts';
-import { type AssumptionTrace, errorReply, type Reply, recordReply } from './reply.ts';
+import { type AssumptionTrace, errorReply, jsonReply, type Reply } from './reply.ts';
 
 const [LIMIT] = OPERATIONS.listPets.parameters;
 const MAX_NAME_LENGTH = 255;
@@ -102,7 +102,7 @@ export const createPet = operation('createPet', readNewAnimal, (state, fields, d
     choices['inventory-on-create'] === 'entry'
       ? store.inventory.with({ petId: id, quantity: 0, status: 'sold' })
       : store.inventory;
-  const reply = recordReply(decidedBy, 201, represent.animal(animal), animal);
+  const reply = jsonReply(decidedBy, 201, represent.animal(animal));
   return { reply, store: { animals, inventory, orders: store.orders } };
 });
 
@@ -160,7 +160,7 @@ export const getPet = operation(
     if (gone !== undefined) return gone;
     const animal = state.store.animals.get(petId);
     if (animal === undefined) return unknownPet(state, petId, decidedBy);
-    return recordReply(decidedBy, 200, state.represent.animal(animal), animal);
+    return jsonReply(decidedBy, 200, state.represent.animal(animal));
   },
   deprecationHeaders,
 );

@@ -11,7 +11,6 @@ import {
   RECORDS,
   STORED_RECORDS,
 } from '../contract/records.ts';
-import type { RecordList } from '../store/store.ts';
 
 /**
  * What a reply rests on.
@@ -53,8 +52,6 @@ export interface Reply {
   readonly headers: readonly string[];
   readonly body: Body;
   readonly basis: Basis;
-  /** In the body; the same array as long as a list shows the same records. */
-  readonly records?: readonly AnyRecord[] | undefined;
   /** Why the call failed. The body need not say it. */
   readonly reason?: string | undefined;
   /** Why the request's `Prefer` could not be followed. */
@@ -103,28 +100,18 @@ export function reply(
   status: number,
   body: Body = NO_BODY,
   headers: readonly string[] = NO_HEADERS,
-  records?: Reply['records'],
 ): Reply {
   // All replies have the same members in the same order: V8 is fastest with objects of one shape.
-  return { status, headers, body, basis: decidedBy.basis, records, reason: undefined };
+  return { status, headers, body, basis: decidedBy.basis, reason: undefined };
 }
 
-export function recordReply(
+export function jsonReply(
   decidedBy: AssumptionTrace,
   status: number,
-  text: string,
-  record: AnyRecord,
+  text: string | Uint8Array,
   headers: readonly string[] = NO_HEADERS,
 ): Reply {
-  return reply(decidedBy, status, { kind: 'json', text }, headers, [record]);
-}
-
-export function listReply(
-  decidedBy: AssumptionTrace,
-  { text, records }: RecordList<AnyRecord>,
-  headers: readonly string[] = NO_HEADERS,
-): Reply {
-  return reply(decidedBy, 200, { kind: 'json', text }, headers, records);
+  return reply(decidedBy, status, { kind: 'json', text }, headers);
 }
 
 /** Assumed unless it is told otherwise: the document shows few errors. */
@@ -140,7 +127,7 @@ export function errorReply<C extends ErrorCode>(
 ): Reply {
   const text = JSON.stringify(errorBody(decidedBy.choices, code, status, message));
   const body: Body = { kind: 'json', text };
-  return { status, headers, body, basis, records: undefined, reason: message };
+  return { status, headers, body, basis, reason: message };
 }
 
 export function errorBody<C extends ErrorCode>(

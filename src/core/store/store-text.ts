@@ -1,6 +1,6 @@
 import { joinBytes, toBytes } from '../bytes.ts';
 import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
-import type { RecordList, Store } from './store.ts';
+import type { ListText, Store } from './store.ts';
 
 /** As JSON, bigints as digits. Members must be scalars with plain names. */
 export function recordText(record: object): string {
@@ -40,20 +40,21 @@ export function* listText<T>(
 /** In characters: a longer text is written to a socket faster as bytes. */
 const MAX_STRING = 8192;
 
-export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string): RecordList<R> {
-  const records = [...source];
+export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string): ListText {
   const written: Uint8Array[] = [];
-  let text = '[';
-  for (const [at, record] of records.entries()) {
-    text += at === 0 ? textOf(record) : `,${textOf(record)}`;
+  let text = '';
+  let open = '[';
+  for (const record of source) {
+    text += open + textOf(record);
+    open = ',';
     // The pieces of one long text would outlive a garbage collection.
     if (text.length <= MAX_STRING) continue;
     written.push(toBytes(text));
     text = '';
   }
-  text += ']';
+  text += open === '[' ? '[]' : ']';
   if (written.length > 0) written.push(toBytes(text));
-  return { text: written.length > 0 ? joinBytes(written) : text, records };
+  return { text: written.length > 0 ? joinBytes(written) : text };
 }
 
 /** A fixture with a line for each record, in pieces: it can be longer than a string. */

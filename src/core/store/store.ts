@@ -12,9 +12,8 @@ import type {
 const BTree = btree.default;
 const diffAgainst = difference.default;
 
-export interface RecordList<R> {
+export interface ListText {
   readonly text: string | Uint8Array;
-  readonly records: readonly R[];
   /** Where the next page starts, if pages are asked for by id and there is one. */
   readonly next?: bigint | undefined;
   /** Of all pages, if that is shown. */
@@ -188,7 +187,7 @@ export class Records<R extends object> {
   }
 
   /** Writes a list, unless it was the last one. `form` decides it too, compared by identity. */
-  list(form: object, key: string, write: () => RecordList<R>): RecordList<R> {
+  list(form: object, key: string, write: () => ListText): ListText {
     return this.#lists.get(this, form, key, write);
   }
 }
@@ -200,9 +199,9 @@ const MAX_KEPT_TEXT = 8 * 1024 ** 2;
 
 /** All versions of a collection share one: those that are only remembered hold no text. */
 class ListCache<R extends object> {
-  #last: { of: Records<R>; form: object; key: string; list: RecordList<R> } | undefined;
+  #last: { of: Records<R>; form: object; key: string; list: ListText } | undefined;
 
-  get(of: Records<R>, form: object, key: string, write: () => RecordList<R>): RecordList<R> {
+  get(of: Records<R>, form: object, key: string, write: () => ListText): ListText {
     const last = this.#last;
     if (last?.of === of && last.form === form && last.key === key) return last.list;
     const list = write();

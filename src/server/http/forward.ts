@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { isAscii, toText } from '../../core/bytes.ts';
 import { tryParseJson } from '../../core/contract/json.ts';
-import { isObject } from '../../core/contract/records.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { endToEndHeaders, HOP_BY_HOP, isCoded } from '../../core/raw-http.ts';
 import { needsService, readServiceState } from '../../core/sandbox/answer.ts';
@@ -109,14 +108,13 @@ function compare(
   { upstream, sandbox, request }: ForwardRequest,
   call: Call,
   reply: Pick<Reply, 'status' | 'headers'> & { readonly plain: Uint8Array | undefined },
-): Pick<Reply, 'comparison' | 'records'> {
+): Pick<Reply, 'comparison'> {
   const { status, headers, plain } = reply;
   const json = plain && tryParseJson(toText(plain));
   const body = request.method === 'HEAD' ? undefined : plain;
   const serviceState = readServiceState(sandbox.state, Date.now());
   return {
     comparison: upstream.compare(serviceState, call, { status, headers, body, json }),
-    records: json === undefined ? undefined : [json].flat().filter(isObject),
   };
 }
 

@@ -194,7 +194,7 @@ export const JOURNAL_ENDPOINTS = [
   ...TIME_TRAVEL_ENDPOINTS,
   ...HOLD_ENDPOINTS,
   endpoint('getCoverage', 'GET /coverage', {
-    summary: 'Report which replies and cases the client has seen',
+    summary: 'Report which replies the client has seen',
     query: SCOPE,
     replies: { 200: COVERAGE },
     handle: async (call) => {

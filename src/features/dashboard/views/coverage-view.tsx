@@ -6,7 +6,7 @@ import {
 } from '../../../core/contract/operations.ts';
 import { Button, copy } from '../parts/buttons.tsx';
 import { Loading, Panel } from '../parts/panel.tsx';
-import { column, Rows, Table } from '../parts/table.tsx';
+import { column, Table } from '../parts/table.tsx';
 import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { FIRST_REQUEST, formatCurlCommand, type Request, sendAndOpen } from '../state/requests.ts';
 import { usePolled } from '../state/resource.ts';
@@ -15,7 +15,6 @@ import { client, type ListedFinding, servicePath } from '../state/session.ts';
 
 type Coverage = ReplyOf<'GET /coverage'>;
 type CoveredReply = Coverage['documented'][number];
-type CoveredCase = Coverage['cases'][number];
 
 interface Covered extends CoveredReply {
   readonly basis: 'documented' | 'assumed';
@@ -24,7 +23,7 @@ interface Covered extends CoveredReply {
 export function CoverageView() {
   const coverage = usePolled('coverage', (signal) => client.call('GET /coverage', { signal }));
   if (coverage.value === undefined) return <Loading of={coverage} />;
-  const { totals, documented, cases, assumed } = coverage.value;
+  const { totals, documented, assumed } = coverage.value;
   const replies = [
     ...documented.map((reply): Covered => ({ ...reply, basis: 'documented' })),
     ...assumed.map((reply): Covered => ({ ...reply, basis: 'assumed' })),
@@ -36,8 +35,8 @@ export function CoverageView() {
     <div class={opened.length === 0 ? '' : 'split'}>
       <div>
         <p>
-          Shown: {format(totals.documented)} documented replies, {format(totals.cases)} cases within
-          them, {format(totals.assumed)} assumed replies.
+          Shown: {format(totals.documented)} documented replies, {format(totals.assumed)} assumed
+          replies.
         </p>
         <Matrix replies={replies} />
         {opened.length === 0 && (
@@ -54,12 +53,7 @@ export function CoverageView() {
         >
           {(shown) =>
             shown.map((reply) => (
-              <ReplyCard
-                key={reply.basis + reply.grounds}
-                of={reply}
-                cases={cases.filter((one) => reply.basis === 'documented' && cellId(one) === item)}
-                twins={shown.length - 1}
-              />
+              <ReplyCard key={reply.basis + reply.grounds} of={reply} twins={shown.length - 1} />
             ))
           }
         </Panel>
@@ -136,11 +130,10 @@ function Matrix({ replies }: Pick<CellProps, 'replies'>) {
 
 interface ReplyCardProps {
   readonly of: Covered;
-  readonly cases: readonly CoveredCase[];
   readonly twins: number;
 }
 
-function ReplyCard({ of, cases, twins }: ReplyCardProps) {
+function ReplyCard({ of, twins }: ReplyCardProps) {
   const { operation, status, basis, description, grounds, curl, count } = of;
   const { method, path } = operationShape(operation);
   const isRefused = status === 401;
@@ -188,18 +181,11 @@ function ReplyCard({ of, cases, twins }: ReplyCardProps) {
           <a href={formatHref('exchanges', undefined, { search })}>Calls that got it</a>
         )}
       </div>
-      <Rows of={cases} keyOf={({ id }) => id}>
-        {(one) => (
-          <>
-            <Count of={one} /> <span class="grow">{one.sentence}</span>
-          </>
-        )}
-      </Rows>
     </section>
   );
 }
 
-function Count({ of: { count, first } }: { readonly of: CoveredReply | CoveredCase }) {
+function Count({ of: { count, first } }: { readonly of: CoveredReply }) {
   if (count === 0) return <b class="status failed">never</b>;
   return (
     <>

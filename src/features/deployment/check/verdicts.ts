@@ -4,8 +4,8 @@ import {
   type AssumptionId,
   isOption,
 } from '../../../core/contract/assumption-table.ts';
-import { DOCUMENTED_REPLIES } from '../../../core/contract/cases.ts';
 import { operationShape } from '../../../core/contract/operations.ts';
+import { DOCUMENTED_REPLIES } from '../../../core/contract/possible-replies.ts';
 import { joinWords } from '../../../core/words.ts';
 import { type Deviation, distinct, isViolation, replyDifferences } from '../deployment-reply.ts';
 import {
