@@ -6,6 +6,7 @@ import { MemoryStorage } from '../core/sandbox/memory.ts';
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
 import type { ServerEvent } from '../core/sandbox/sandbox.ts';
 import { Sandboxes, type SandboxOptions, type SandboxParts } from '../core/sandbox/sandboxes.ts';
+import type { SaveScenarios } from '../core/sandbox/storage.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import { createUpstreams, type Upstreams } from '../features/deployment/upstream.ts';
 import { packageVersion } from './files.ts';
@@ -32,22 +33,28 @@ export interface MockParts
   readonly start: Start;
   readonly upstreams?: Upstreams | undefined;
   readonly openFile?:
-    | ((...sandbox: Parameters<SandboxParts['openStorage']>) => FileStorage)
+    | ((
+        ...sandbox: [...Parameters<SandboxParts['openStorage']>, SaveScenarios | undefined]
+      ) => FileStorage)
     | undefined;
+  readonly saveScenarios?: SaveScenarios | undefined;
 }
 
 export function assembleMock(parts: MockParts, options: MockOptions) {
   const { noControl, checked, observe, onFinding, onControlCall } = options;
   const { sandboxIdle, onNotice } = options;
-  const { start, guard, openFile, fleet, certificate, upstream } = parts;
+  const { start, guard, openFile, saveScenarios, fleet, certificate, upstream } = parts;
   const { upstreams = createUpstreams() } = parts;
   const sandboxes = new Sandboxes(start, options, {
     fleet,
     upstream,
-    openStorage: (sandbox, context) =>
-      openFile !== undefined && sandbox.name === DEFAULT_SANDBOX
-        ? openFile(sandbox, context)
-        : new MemoryStorage(sandbox, context),
+    openStorage: (sandbox, context) => {
+      if (sandbox.name !== DEFAULT_SANDBOX) return new MemoryStorage(sandbox, context);
+      return (
+        openFile?.(sandbox, context, saveScenarios) ??
+        new MemoryStorage(sandbox, context, saveScenarios)
+      );
+    },
   });
   if (observe !== undefined) {
     sandboxes.events.add(

@@ -11,7 +11,7 @@ import {
 } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { OpenUpstream, Upstream } from '../core/sandbox/state.ts';
-import type { Fleet } from '../core/sandbox/storage.ts';
+import type { Fleet, SaveScenarios } from '../core/sandbox/storage.ts';
 import { createStart, loadBases, loadStore, type Start } from '../core/scenario/sandbox-start.ts';
 import { isShipped } from '../core/scenario/scenario-names.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
@@ -70,9 +70,7 @@ export async function loadFiles(
     ca: options.cacert && (await readCertificates(options.cacert)),
   };
   const files = [...findFixture(options), ...names.filter((name) => !isShipped(name))];
-  // A pipe can be read only once.
-  const pipe = options.watch ? files.find(isPipe) : undefined;
-  if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
+  if (options.watch) refusePipes(files);
   const store = await loadStore(options, options.seed);
   // Imported here, since most starts have no scenario.
   const scenarios =
@@ -90,7 +88,14 @@ export async function loadFiles(
     ...findFixture(options),
     ...scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ? fixturePath(fixture) : []]),
   ].flat();
+  if (options.watch) refusePipes(watched);
   return { store, scenarios, saved, certificate, ca, watched };
+}
+
+/** A pipe can be read only once. */
+function refusePipes(files: readonly string[]): void {
+  const pipe = files.find(isPipe);
+  if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
 }
 
 /** The file of the fixture, unless the store is generated. */
@@ -126,15 +131,22 @@ export async function startServer(
   // What a file holds wins over the state that scenarios set up.
   const withFile = (own: Start): Start =>
     file === undefined ? own : { ...own, store: file.store };
-  const stores = { start: withFile(start), openFile: file?.open, fleet };
+  const { scenarioFolder: folder } = options;
+  const folderWriter =
+    folder === undefined
+      ? undefined
+      : (await import('./persistence/scenario-folder.ts')).createFolderWriter(folder);
+  const saveScenarios: SaveScenarios | undefined =
+    folderWriter &&
+    ((before, after) => {
+      folderWriter(before, after);
+      // A reset returns to what the folder holds.
+      sandboxes.default.start = { ...sandboxes.default.start, saved: after };
+    });
+  const stores = { start: withFile(start), openFile: file?.open, saveScenarios, fleet };
   const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, pending } = mock;
-  const { scenarioFolder: folder } = options;
-  if (folder !== undefined) {
-    const { keepScenarios } = await import('./persistence/scenario-folder.ts');
-    keepScenarios(folder, sandboxes.default, options.onNotice);
-  }
   const { server, close: stopListening } = createListener({
     service,
     loadApp: () => loadApp(mock),

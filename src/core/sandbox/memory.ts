@@ -7,6 +7,7 @@ import {
   type OpenedSandbox,
   type SandboxEvent,
   type SandboxListener,
+  type SaveScenarios,
   type Storage,
   type Update,
 } from './storage.ts';
@@ -17,20 +18,31 @@ export class MemoryStorage implements Storage {
   readonly journal: MemoryJournal;
   state: State;
   readonly #events = new Emitter<SandboxEvent>();
+  readonly #saveScenarios: SaveScenarios | undefined;
 
-  constructor({ name, initial }: OpenedSandbox, context: JournalContext) {
+  constructor(
+    { name, initial }: OpenedSandbox,
+    context: JournalContext,
+    saveScenarios?: SaveScenarios,
+  ) {
     this.state = initial;
+    this.#saveScenarios = saveScenarios;
     this.journal = new MemoryJournal(name, context);
   }
 
   update<U extends Update>(run: (state: State) => U): U | Promise<U> {
     const before = this.state;
     const update = run(before);
+    this.saveScenarios(before, update.state);
     this.take(before, update);
     return update;
   }
 
-  take(before: State, { state, exchange, edit, clears, undoes }: Update): void {
+  protected saveScenarios({ scenarios: before }: State, { scenarios: after }: State): void {
+    if (before !== after) this.#saveScenarios?.(before, after);
+  }
+
+  take(before: State, { state, exchange, edit, clears, undoes, forgets = false }: Update): void {
     this.state = state;
     if (clears !== undefined) this.journal.clear(clears);
     if (exchange !== undefined) {
@@ -41,6 +53,7 @@ export class MemoryStorage implements Storage {
       this.journal.addEdit(edit, readClock(state.clock), before, state, undoes);
       this.#events.emit({ kind: 'edit' });
     }
+    if (forgets) this.journal.forgetStates();
   }
 
   publish(event: SandboxEvent): void {

@@ -143,7 +143,12 @@ export interface Update {
   /** `all` includes coverage and findings. */
   readonly clears?: 'journal' | 'all' | undefined;
   readonly undoes?: boolean | undefined;
+  /** No earlier state can come back: files say otherwise by now. */
+  readonly forgets?: boolean | undefined;
 }
+
+/** Keeps a sandbox's own scenarios. Throws a StorageError, and then nothing has changed. */
+export type SaveScenarios = (before: State['scenarios'], after: State['scenarios']) => void;
 
 export type SandboxEvent =
   | { readonly kind: 'exchange'; readonly exchange: Exchange }

@@ -5,6 +5,7 @@ import type { State } from '../../core/sandbox/state.ts';
 import {
   type JournalContext,
   type OpenedSandbox,
+  type SaveScenarios,
   StorageError,
   type Update,
 } from '../../core/sandbox/storage.ts';
@@ -12,12 +13,16 @@ import { parseFixture } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
 import { createStoreWriter } from '../../core/store/store-text.ts';
 import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../files.ts';
-import { errorCode } from '../node-errors.ts';
 import { lockFile } from './file-lock.ts';
+import { writeError } from './write-error.ts';
 
 export interface StoreFile {
   readonly store: Store;
-  readonly open: (sandbox: OpenedSandbox, context: JournalContext) => FileStorage;
+  readonly open: (
+    sandbox: OpenedSandbox,
+    context: JournalContext,
+    saveScenarios?: SaveScenarios,
+  ) => FileStorage;
   /** Waits for a write under way, and lets other servers have the file. */
   readonly close: () => Promise<void>;
 }
@@ -67,8 +72,8 @@ export async function openStoreFile(
     let opened: FileStorage | undefined;
     return {
       store,
-      open: (sandbox, context) => {
-        opened = new FileStorage(sandbox, context, write);
+      open: (sandbox, context, saveScenarios) => {
+        opened = new FileStorage(sandbox, context, write, saveScenarios);
         return opened;
       },
       close: async () => {
@@ -116,8 +121,9 @@ export class FileStorage extends MemoryStorage {
     sandbox: OpenedSandbox,
     context: JournalContext,
     write: (store: Store) => Promise<void>,
+    saveScenarios?: SaveScenarios,
   ) {
-    super(sandbox, context);
+    super(sandbox, context, saveScenarios);
     this.#latest = this.state;
     this.#write = write;
   }
@@ -126,13 +132,14 @@ export class FileStorage extends MemoryStorage {
     const before = this.#latest;
     const update = run(before);
     // While nothing is being written, what leaves the store alone has nothing to wait for.
-    if (this.#writing === undefined && update.state.store === before.store) {
-      this.#latest = update.state;
+    const waits = this.#writing !== undefined || update.state.store !== before.store;
+    if (waits && this.#isClosed) throw new StorageError('the server has stopped');
+    this.saveScenarios(before, update.state);
+    this.#latest = update.state;
+    if (!waits) {
       this.take(before, update);
       return update;
     }
-    if (this.#isClosed) throw new StorageError('the server has stopped');
-    this.#latest = update.state;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ before, update, resolve: () => resolve(update), reject });
       this.#writing ??= this.#writeAll();
@@ -163,27 +170,16 @@ export class FileStorage extends MemoryStorage {
         // Also what came since was made of the state that is not saved.
         const refused = [...batch, ...this.#waiting];
         this.#waiting = [];
+        const unsaved = this.#latest;
         this.#latest = this.state;
         for (const { reject } of refused) reject(error);
+        try {
+          this.saveScenarios(unsaved, this.state);
+        } catch {
+          // Whoever waits has the error of the file already.
+        }
       }
     }
     this.#writing = undefined;
   }
-}
-
-const REMEDIES: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'its folder does not exist',
-  EISDIR: 'it is a folder',
-  ENOSPC: 'the disk is full',
-  EACCES: 'no permission to write in its folder',
-  EPERM: 'no permission to write in its folder',
-  EROFS: 'the file system is read-only',
-  EBUSY: 'it is a mount point, which cannot be replaced: mount its folder instead',
-};
-
-function writeError(path: string, error: unknown): StorageError {
-  const code = errorCode(error) ?? '';
-  const why = REMEDIES[code] ?? (error instanceof Error ? error.message : String(error));
-  return new StorageError(`${path}: ${why}${code && ` (${code})`}`, { cause: error });
 }

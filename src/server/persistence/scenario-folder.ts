@@ -1,15 +1,24 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../core/limits.ts';
-import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { State } from '../../core/sandbox/state.ts';
+import type { SaveScenarios } from '../../core/sandbox/storage.ts';
 import { readScenarioText } from '../../core/scenario/load-scenario.ts';
 import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../../core/scenario/scenario-names.ts';
 import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
 import { createFileProblem, describe } from '../../core/words.ts';
-import { readTextSync, SETTINGS_LIMIT } from '../files.ts';
+import { readTextSync, resolveLinks, SETTINGS_LIMIT } from '../files.ts';
 import { asError } from '../node-errors.ts';
+import { writeError } from './write-error.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {
   '.yaml': 'yaml',
@@ -45,9 +54,10 @@ function listScenarioFiles(folder: string): string[] {
   }
   try {
     mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
     return readdirSync(folder).filter((entry) => extname(entry) in FORMATS);
   } catch (error) {
-    throw refuseFile(folder, 'a folder', asError(error).message);
+    throw refuseFile(folder, 'a folder that can be written', asError(error).message);
   }
 }
 
@@ -65,34 +75,35 @@ function findObstacle(name: string, saved: State['scenarios']): string | undefin
     : `a sandbox has at most ${LIMITS.named.max} scenarios`;
 }
 
-/** Writes each change of a sandbox's own scenarios into a folder, to which a reset returns. */
-export function keepScenarios(
-  folder: string,
-  sandbox: Sandbox,
-  notify: (message: string) => void = () => {},
-): void {
-  let kept = sandbox.state.scenarios;
-  sandbox.subscribe(() => {
-    const { scenarios } = sandbox.state;
-    if (scenarios === kept) return;
-    const gone = [...kept].filter(([name, saved]) => scenarios.get(name) !== saved);
-    const added = [...scenarios].filter(([name, saved]) => kept.get(name) !== saved);
-    kept = scenarios;
-    sandbox.start = { ...sandbox.start, saved: scenarios };
+/** Writes each change of own scenarios into a folder. A reader never finds half a scenario. */
+export function createFolderWriter(folder: string): SaveScenarios {
+  return (before, after) => {
+    const added = [...after].filter(([name, saved]) => before.get(name) !== saved);
+    const gone = [...before.keys()].filter((name) => before.get(name) !== after.get(name));
     try {
       for (const [name, { format, text }] of added) {
-        const file = join(folder, `${name}.${format}`);
-        // A reader never finds half a scenario.
-        writeFileSync(`${file}.new`, text);
-        renameSync(`${file}.new`, file);
+        replaceTextSync(join(folder, `${name}.${format}`), text);
       }
-      for (const [name] of gone) {
-        const format = scenarios.get(name)?.format;
+      for (const name of gone) {
+        const format = after.get(name)?.format;
         const others = Object.keys(FORMATS).filter((extension) => extension !== `.${format}`);
         for (const extension of others) rmSync(join(folder, name + extension), { force: true });
       }
     } catch (error) {
-      notify(`--scenarios: ${asError(error).message}`);
+      throw writeError(`--scenarios ${folder}`, error);
     }
-  });
+  };
+}
+
+function replaceTextSync(path: string, text: string): void {
+  const real = resolveLinks(path);
+  const temporary = join(dirname(real), `.${basename(real)}.tmp`);
+  try {
+    rmSync(temporary, { force: true });
+    writeFileSync(temporary, text, { flag: 'wx' });
+    renameSync(temporary, real);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }

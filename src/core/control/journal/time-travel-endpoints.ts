@@ -84,14 +84,15 @@ export const TIME_TRAVEL_ENDPOINTS = [
   endpoint('rewind', 'POST /requests/{number}/rewind', {
     summary: 'Rewind the sandbox to before or after a call',
     description:
-      'Restores records, settings, clock, counters and snapshots. The journal stays. `POST undo` undoes the rewind.',
+      'Restores records, settings, clock, counters and snapshots. The journal and your own scenarios stay. `POST undo` undoes the rewind.',
     body: { shape: REWIND, optional: true },
     example: { path: 1 },
     replies: { 204: 'Rewound.', 404: MISSING },
     handle: withStates((call, exchange, states) => {
       const { to = 'before' } = call.body;
-      return edit(call, `rewound to ${to} call ${exchange.number}`, () => ({
+      return edit(call, `rewound to ${to} call ${exchange.number}`, ({ scenarios }) => ({
         ...states[to],
+        scenarios,
         reply: NO_CONTENT,
       }));
     }),
@@ -271,7 +272,7 @@ function withStates<Body, Query>(
     if (call.sandbox.isShared) return refuseInFleet();
     const states = call.sandbox.journal.remembered(exchange.number);
     if (states !== undefined) return handle(call, exchange, states);
-    const message = `the states around exchange ${exchange.number} are no longer kept: later changes wrote too many records`;
+    const message = `the states around exchange ${exchange.number} are no longer kept: later changes wrote too many records, or files were loaded again`;
     return refuse('not_found', 404, message);
   });
 }
