@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { connectPetstoreMock } from '../../src/index.ts';
 import { packageRoot } from '../../src/server/files.ts';
 import { type RunningCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -31,13 +32,29 @@ test('--watch restarts every sandbox when a file changes, unless the file is bro
   await told(command, 'all sandboxes were restarted');
   expect(await statusOf('/~one/v1/pets/999')).toBe(404);
 
+  // Nothing brings back what the files no longer say.
+  const { control } = await connectPetstoreMock({ url: command.url });
+  await control.call('PATCH /animals/{id}', { path: { id: 1 }, body: { name: 'Max' } });
+  expect(await statusOf('/v1/pets/999')).toBe(404);
+  writeFileSync(fixture, whole.replace('"Bella"', '"Luna"'));
+  await told(command, 'all sandboxes were restarted', 2);
+  await expect(control.call('POST /undo')).rejects.toMatchObject({ code: 'nothing_to_undo' });
+  const rewinding = control.call('POST /requests/{number}/rewind', { path: { number: 1 } });
+  await expect(rewinding).rejects.toThrow('or files were loaded again');
+  const { edits } = await control.call('GET /requests', { query: { edits: true, limit: 0 } });
+  expect(edits).toMatchObject([
+    { what: 'restarted after a change of files', changed: { animals: 0 } },
+    { what: 'changed animal 1' },
+    { by: '--watch', changed: { animals: 2, inventory: 0, orders: 0 } },
+  ]);
+
   writeFileSync(fixture, '{"animals": []');
   await told(command, 'cannot be used');
   expect(command.stderr()).toContain(`${fixture}:1:15`);
   expect(await statusOf('/v1/pets/1')).toBe(200);
 
   writeFileSync(fixture, '{"animals": []}');
-  await told(command, 'all sandboxes were restarted', 2);
+  await told(command, 'all sandboxes were restarted', 3);
   expect(await statusOf('/v1/pets/1')).toBe(404);
   expect((await command.stop()).code).toBe(0);
 });

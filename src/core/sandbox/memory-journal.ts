@@ -154,6 +154,14 @@ export class MemoryJournal implements Journal {
     }
   }
 
+  forgetStates(): void {
+    for (const known of this.#edits ?? []) known.before = undefined;
+    for (const entry of this.#entries) {
+      entry.before = undefined;
+      entry.after = undefined;
+    }
+  }
+
   edits(): readonly Edit[] {
     return this.#edits?.map(({ edit }) => edit) ?? [];
   }

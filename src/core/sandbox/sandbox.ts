@@ -35,6 +35,7 @@ export interface Edited<T> {
   readonly state: State;
   readonly result: T;
   readonly clears?: 'journal' | 'all' | undefined;
+  readonly forgets?: boolean | undefined;
 }
 
 export class Sandbox {

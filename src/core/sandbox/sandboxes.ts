@@ -214,6 +214,7 @@ export class Sandboxes {
     return () => clearInterval(timer);
   }
 
+  /** After a change of files, which an undo or a rewind must not take back. */
   async restart(start: Start): Promise<void> {
     this.#start = start;
     for (const sandbox of this) {
@@ -222,10 +223,14 @@ export class Sandboxes {
       // A `--db` file keeps acknowledged changes.
       const keep = new Set<ResetPart>(['own-scenarios']);
       if (sandbox.isDurable) keep.add('store');
-      await sandbox.edit((state, now) => {
-        const { upstream } = state.settings;
-        return { state: restart(state, own, upstream, now, keep), result: undefined };
-      });
+      await sandbox.edit(
+        (state, now) => {
+          const { upstream } = state.settings;
+          const restarted = restart(state, own, upstream, now, keep);
+          return { state: restarted, result: undefined, forgets: true };
+        },
+        { what: 'restarted after a change of files', by: '--watch' },
+      );
     }
   }
 

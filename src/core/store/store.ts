@@ -143,12 +143,15 @@ export class Records<R extends object> {
     return isChanged ? new Records(tree, this.idOf, this.highestId, this.#lists) : this;
   }
 
-  /** Added and removed records included. */
+  /** Added and removed records included; not those that were read again and are equal. */
   changedIds(other: Records<R>): readonly bigint[] {
     if (other === this) return [];
     const ids: bigint[] = [];
     const add = (id: bigint): void => void ids.push(id);
-    diffAgainst<bigint, R, never>(this.#copy(), other.#copy(), add, add, add);
+    const compare = (id: bigint, one: R, another: R): void => {
+      if (!hasSameFields(one, another)) add(id);
+    };
+    diffAgainst<bigint, R, never>(this.#copy(), other.#copy(), add, add, compare);
     return ids;
   }
 
@@ -231,6 +234,14 @@ export function createStore({ animals = [], inventory = [], orders = [] }: Store
 }
 
 /** How many records differ, by collection. */
+function hasSameFields(one: object, other: object): boolean {
+  const fields = Object.entries(one).filter(([, value]) => value !== undefined);
+  const count = Object.values(other).filter((value) => value !== undefined).length;
+  return (
+    fields.length === count && fields.every(([name, value]) => Reflect.get(other, name) === value)
+  );
+}
+
 export function countChanges(
   before: Store,
   after: Store,
