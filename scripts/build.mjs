@@ -3,6 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { licensePlugin } from 'rolldown-license-plugin';
@@ -33,7 +34,7 @@ const licences = licensePlugin({
 });
 
 /**
- * Bundles with vite; fails where it warns, such as of an import that a browser cannot load.
+ * Bundles with vite; fails where it warns.
  * @param {import('vite').UserConfig} config
  */
 async function bundle({ build: options, ...config }) {
@@ -55,6 +56,18 @@ async function bundle({ build: options, ...config }) {
   });
 }
 
+/**
+ * The page may import types of the server, which leave nothing in the bundle, and what runs in a browser.
+ * @type {import('vite').Plugin}
+ */
+const browserOnly = {
+  name: 'browser-only',
+  enforce: 'pre',
+  resolveId(source, importer) {
+    if (isBuiltin(source)) throw new Error(`the page imports ${source}, in ${importer}`);
+  },
+};
+
 await bundle({
   ssr: {
     noExternal: true,
@@ -73,6 +86,7 @@ await bundle({
 await bundle({
   root: `src/${PAGE}`,
   base: './',
+  plugins: [browserOnly, licences],
   build: {
     outDir: `../../../dist/${PAGE}`,
     emptyOutDir: false, // The build above has emptied it.
