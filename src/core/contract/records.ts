@@ -27,6 +27,8 @@ export interface Field {
   readonly description: string;
   /** As JSON has it. */
   readonly example: string | number | boolean;
+  /** Of a stored record without it. */
+  readonly default?: string;
   /** The values that the document has seen, if it calls their list incomplete. */
   readonly seen?: readonly string[];
 }
@@ -108,7 +110,10 @@ export const STORED_RECORDS = {
   orders: {
     ...RECORDS.Order,
     id: { ...RECORDS.Order.id, required: true },
-    status: optional('orderStatus', 'The state for the cancel rule; pending if absent.', 'pending'),
+    status: {
+      ...optional('orderStatus', 'The state for the cancel rule; pending if absent.', 'pending'),
+      default: 'pending',
+    },
   },
 } as const satisfies Record<string, Fields>;
 

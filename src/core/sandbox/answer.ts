@@ -1,4 +1,4 @@
-import { type ErrorCode, findErrorCodes, spellCode } from '../contract/error-codes.ts';
+import { findErrorCodes } from '../contract/error-codes.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
 import { withoutHeaders } from '../raw-http.ts';
@@ -17,7 +17,7 @@ import {
 } from '../service/operation.ts';
 import { cancelOrder, conflictBody, listOrders } from '../service/orders.ts';
 import { createPet, deprecationHeaders, getPet, listPets } from '../service/pets.ts';
-import { AssumptionTrace, type Body, errorReply, type Reply } from '../service/reply.ts';
+import { AssumptionTrace, type Body, errorBody, errorReply, type Reply } from '../service/reply.ts';
 import { createExchange } from './create-exchange.ts';
 import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
 import { findInRequest, judgeRetry } from './findings.ts';
@@ -215,21 +215,15 @@ function createCannedReply(serviceState: ServiceState, id: OperationId, status: 
   ];
   if (status < 400) return { status, headers, body: createSuccessBody(serviceState, id, status) };
   const [code = 'other_error'] = findErrorCodes(id, status);
-  return { status, headers, body: createErrorBody(serviceState, code, status) };
+  const message = code.replaceAll('_', ' ');
+  if (code === 'order_already_shipped') {
+    return { status, headers, body: conflictBody(serviceState, code, message) };
+  }
+  const text = JSON.stringify(errorBody(choices, code, status, message));
+  return { status, headers, body: { kind: 'json', text } };
 }
 
 const RETRY_AFTER_S = '1';
-
-function createErrorBody(serviceState: ServiceState, code: ErrorCode, status: number): Body {
-  const message = code.replaceAll('_', ' ');
-  if (code === 'order_already_shipped') return conflictBody(serviceState, code, message);
-  const error = {
-    code: spellCode(code, status, serviceState.choices['error-codes']),
-    message,
-    status,
-  };
-  return { kind: 'json', text: JSON.stringify(error) };
-}
 
 function createSuccessBody(serviceState: ServiceState, id: OperationId, status: number): Body {
   const shown = operationShape(id).replies[status]?.body;

@@ -130,10 +130,10 @@ export function errorReply<C extends ErrorCode>(
   return { status, headers, body, basis, reason: message };
 }
 
-export function errorBody<C extends ErrorCode>(
+export function errorBody(
   choices: Choices,
-  code: C,
-  status: StatusOf<C>,
+  code: ErrorCode,
+  status: number,
   message: string,
 ): ErrorBody {
   return { code: spellCode(code, status, choices['error-codes']), message, status };

@@ -15,6 +15,8 @@ export interface Member<T, Required extends boolean = boolean, In = unknown> {
   readonly shape: Shape<T, In>;
   readonly required: Required;
   readonly description: string;
+  /** Of an optional member that is left out. */
+  readonly default?: unknown;
 }
 
 export function optional<T, In>(shape: Shape<T, In>, description: string): Member<T, false, In> {
@@ -81,7 +83,7 @@ export function object<const M extends ObjectMembers>(
       if (!isObject(value)) return report({ at, expected, found: describe(value) });
       let whole = open === true || reportUnknown(value, members, expectedName, at, report);
       const values: Record<string, unknown> = {};
-      for (const [name, { shape, required }] of entries) {
+      for (const [name, { shape, required, default: byDefault }] of entries) {
         if (Object.hasOwn(value, name)) {
           at.push(name);
           const member = shape.read(value[name], at, report);
@@ -91,7 +93,7 @@ export function object<const M extends ObjectMembers>(
         } else if (required) {
           report({ at: [...at, name], expected: shape.expected, found: 'nothing' });
           whole = false;
-        }
+        } else if (byDefault !== undefined) values[name] = byDefault;
       }
       if (whole && some && Object.keys(values).length === 0) {
         return report({ at, expected: joinWords(names, 'or'), found: 'an empty object' });

@@ -103,7 +103,13 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
 
 function recordShape<const F extends Fields>(fields: F, options: { readonly open?: true } = {}) {
   const members = createMembers(fields, fieldShape, ({ required }) => required);
-  return withTypes<RecordOf<F>, JsonRecord<RecordOf<F>>>(object(members, options));
+  const whole = Object.entries(members).map(([name, member]) => [
+    name,
+    { ...member, default: fields[name]?.default },
+  ]);
+  return withTypes<RecordOf<F>, JsonRecord<RecordOf<F>>>(
+    object(Object.fromEntries(whole), options),
+  );
 }
 
 const OPEN = new WeakMap<Fields, Shape<unknown>>();
@@ -172,8 +178,9 @@ export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
 ): R {
   const members: Record<string, unknown> = {};
   for (const name in fields) {
-    const value = Object.hasOwn(changes, name) ? changes[name] : record[name];
-    if (value !== undefined && value !== null) members[name] = value;
+    const given = Object.hasOwn(changes, name) ? changes[name] : record[name];
+    const value = given ?? fields[name]?.default;
+    if (value !== undefined) members[name] = value;
   }
   // What is not changed is the record's, and shapes have read the changes.
   return members as R;

@@ -34,7 +34,7 @@ describeServer('an id in the control API', (open) => {
       const { send, control } = await open();
       const animal = `{"id":${id},"name":"Rex","categoryId":${id}}`;
       const entry = `{"petId":${id},"quantity":1,"status":"sold"}`;
-      const order = `{"id":${id},"petId":${id}}`;
+      const order = `{"id":${id},"petId":${id},"status":"pending"}`;
       for (const [collection, body] of Object.entries({
         animals: animal,
         inventory: entry,

@@ -230,7 +230,9 @@ function expectRecords(
   const former = list.find((record) => record[idName] === id);
   const given = isObject(body) ? body : {};
   const merged = method === 'patch' ? { ...former, ...given } : { ...given };
-  const written = Object.entries({ ...merged, [idName]: id }).filter(([, value]) => value !== null);
+  const present = Object.entries({ ...merged, [idName]: id }).filter(([, value]) => value !== null);
+  const byDefault: [string, string][] = collection === 'orders' ? [['status', 'pending']] : [];
+  const written = [...byDefault, ...present];
   const others = list.filter((record) => record !== former);
   const expected = method === 'delete' ? others : [...others, Object.fromEntries(written)];
   expect(sorted(after[collection], idName)).toEqual(sorted(expected, idName));

@@ -41,8 +41,8 @@ describeServer('the state in the control API', (open) => {
     const [rex, max] = [1, 2].map((id) => ({ id, name: `n${id}`, categoryId: 1 }));
     await control('PUT state', { animals: [rex] });
     const sold = { ...rex, status: 'sold' };
-    const orders = [{ id: 3, petId: 1 }];
-    const others = [{ id: 4, petId: 2 }];
+    const orders = [{ id: 3, petId: 1, status: 'pending' }];
+    const others = [{ id: 4, petId: 2, status: 'pending' }];
     for (const [changes, expected] of [
       [
         { animals: [{ id: 1, status: 'sold' }], orders: { set: orders } },
@@ -57,6 +57,28 @@ describeServer('the state in the control API', (open) => {
       const { json } = await control('PATCH state', changes);
       expect(json).toEqual({ ...expected, inventory: [] });
     }
+  });
+
+  test('an order without a status is pending wherever it is shown, filtered and changed', async () => {
+    const { send, control } = await open({ assume: { 'order-status-field': 'shown' } });
+    const pending = { id: 1, status: 'pending' };
+    const put = await control('PUT state', { orders: [{ id: 1 }, { id: 2, status: 'shipped' }] });
+    expect(Object(put.json).orders).toEqual([pending, { id: 2, status: 'shipped' }]);
+    const merged = await control('PATCH state', { orders: { set: [{ id: 3 }] } });
+    expect(Object(merged.json).orders[2]).toEqual({ id: 3, status: 'pending' });
+    expect((await control('PATCH orders/2', { status: null })).json).toEqual({
+      id: 2,
+      status: 'pending',
+    });
+    const found = await control('GET orders?status=pending');
+    expect([found.json, found.headers['x-total-count']]).toMatchObject([[pending, {}, {}], '3']);
+    const each = { where: { status: 'pending', id: 1 }, quantity: 7 };
+    const { json } = await control('PATCH state', { orders: { each } });
+    expect(Object(json).orders[0]).toEqual({ ...pending, quantity: 7 });
+    expect(Object((await send('GET', '/v1/store/orders')).json)[0]).toEqual({
+      ...pending,
+      quantity: 7,
+    });
   });
 
   test('`each` changes existing records, after `remove` and before `set`', async () => {

@@ -116,6 +116,10 @@ describe('the default fixture', async () => {
     expect((await request(app).get('/animals')).body).toHaveLength(animals.length);
     const sold = await request(app).get('/inventory?petId=4');
     expect(sold.body).toEqual([{ petId: 4, quantity: 0, status: 'sold' }]);
-    expect((await request(app).get('/orders/8')).body).toEqual({ id: 8, petId: 27 });
+    expect((await request(app).get('/orders/8')).body).toEqual({
+      id: 8,
+      petId: 27,
+      status: 'pending',
+    });
   });
 });

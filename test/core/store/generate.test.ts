@@ -53,7 +53,7 @@ describe('a generated store', () => {
     expect(statuses).toEqual(new Set(['available', 'pending', 'sold', undefined]));
     const kinds = all(orders).map((order) => Object.keys(order).join());
     const whole = 'id,petId,quantity,shipDate,complete,status';
-    expect(kinds).toEqual(expect.arrayContaining(['id', 'id,petId', whole]));
+    expect(kinds).toEqual(expect.arrayContaining(['id,status', 'id,petId,status', whole]));
     for (const { status, shipDate = '' } of all(orders)) {
       const years = status === 'shipped' ? /^(?:202[45]|2026-0[1-6]|$)/ : /^(?:203[1-5]|$)/;
       expect(shipDate).toMatch(years);
