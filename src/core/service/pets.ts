@@ -21,8 +21,9 @@ function readListPets(reader: InputReader, state: ServiceState): PetsQuery {
   const limit = readLimit(reader, query.limit);
   return {
     limit,
-    filters: Object.entries(FILTERS).flatMap(([name, readFilter]) => {
+    filters: FILTER_NAMES.flatMap((name) => {
       const { [name]: text } = query;
+      const { [name]: readFilter = compareField(name) } = FILTERS;
       return text === undefined ? [] : (readFilter(reader, text) ?? []);
     }),
     after: cursor === undefined ? undefined : readCursor(reader, cursor),
@@ -30,14 +31,19 @@ function readListPets(reader: InputReader, state: ServiceState): PetsQuery {
   };
 }
 
-/** All that the document names, but for the size of the page. */
-type FilterName = Exclude<(typeof OPERATIONS.listPets.parameters)[number]['name'], 'limit'>;
-
 type ReadFilter = (reader: InputReader, text: string) => AnimalFilter | undefined;
 
-const FILTERS: Readonly<Record<FilterName, ReadFilter>> = {
-  status: readStatusFilter,
-};
+/** All parameters that the document names filter by a field, but for the size of the page. */
+const FILTER_NAMES: readonly (keyof Animal)[] = OPERATIONS.listPets.parameters.flatMap(
+  ({ name }) => (name === 'limit' ? [] : name),
+);
+
+/** Filters that do more than compare text. */
+const FILTERS: { readonly [Name in keyof Animal]?: ReadFilter } = { status: readStatusFilter };
+
+function compareField(name: keyof Animal): ReadFilter {
+  return (_reader, text) => (animal) => String(animal[name]) === text;
+}
 
 function readLimit(reader: InputReader, text: string | undefined): number {
   if (text === undefined) return LIMIT.default;

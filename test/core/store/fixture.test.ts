@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import jsonServer from 'json-server';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { SEEN_ANIMAL_STATUSES } from '../../../src/core/contract/records.ts';
+import {
+  COLLECTIONS,
+  SEEN_ANIMAL_STATUSES,
+  STORED_RECORDS,
+} from '../../../src/core/contract/records.ts';
 import {
   FixtureError,
   loadFixture,
@@ -92,6 +96,13 @@ describe('the default fixture', async () => {
     expect(new Set(animals.map(({ name }) => name)).size).toBe(64);
     for (const seen of [...SEEN_ANIMAL_STATUSES, undefined]) {
       expect(animals.filter(({ status }) => status === seen).length).toBeGreaterThanOrEqual(5);
+    }
+  });
+
+  test('has a value of each field of each record, so that every filter finds something', () => {
+    for (const name of COLLECTIONS) {
+      const present = [...store[name].ascending()].flatMap((record) => Object.keys(record));
+      expect([...new Set(present)].sort()).toEqual(Object.keys(STORED_RECORDS[name]).sort());
     }
   });
 

@@ -34,7 +34,7 @@ const asSent: DocumentRule = ({ record, sent }) =>
   compareFields(
     record,
     sent,
-    ['name', 'categoryId', 'status'].filter((field) => Object.hasOwn(sent, field)),
+    Object.keys(OPERATIONS.createPet.body.fields).filter((field) => Object.hasOwn(sent, field)),
   );
 
 const createPet = (body: string, why: string, more?: QuestionMembers) =>

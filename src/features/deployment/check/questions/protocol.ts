@@ -1,3 +1,4 @@
+import { type Fields, RECORDS } from '../../../../core/contract/records.ts';
 import { type ReplyRecord, readId, readRetryAfter } from '../../deployment-reply.ts';
 import type { CheckTranscript } from '../check-transcript.ts';
 import type { QuestionTable, Settlement } from './question.ts';
@@ -123,8 +124,10 @@ export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
     values: (check) => [
       ...check
         .all('pets100', 'petsAgain', 'create')
-        .flatMap(({ records, record }) => valueless(records ?? [record ?? {}], ['status'])),
-      ...valueless(check.records('orders'), ORDER_FIELDS),
+        .flatMap(({ records, record }) =>
+          valueless(records ?? [record ?? {}], optionalFields(RECORDS.Animal)),
+        ),
+      ...valueless(check.records('orders'), optionalFields(RECORDS.Order)),
     ],
     nothing: 'every listed record has all of its fields',
     options: { omitted: /^undefined$/, null: /^null$/ },
@@ -145,7 +148,8 @@ export const OVERALL_SETTLEMENTS: readonly Settlement[] = [
   },
 ];
 
-const ORDER_FIELDS = ['id', 'petId', 'quantity', 'shipDate', 'complete'];
+const optionalFields = (fields: Fields): readonly string[] =>
+  Object.keys(fields).filter((name) => fields[name]?.required === false);
 
 function valueless(records: readonly ReplyRecord[], fields: readonly string[]): string[] {
   return records
