@@ -48,6 +48,7 @@ export function describeEnding(ending: ChildEnding): { exitCode: number; text: s
 const NOT_STARTED: Readonly<Record<string, string>> = {
   ENOENT: 'no such program',
   EACCES: 'it is not executable',
+  E2BIG: 'its words and the environment are too long',
 };
 
 export interface ChildOptions {
@@ -65,7 +66,11 @@ export type RunSettings = Pick<
   'assume' | 'observe' | 'onFinding' | 'onControlCall' | 'onNotice' | 'onReload'
 >;
 
-export type RunningChild = ReturnType<typeof runChild>;
+export interface RunningChild {
+  readonly ending: Promise<ChildEnding>;
+  readonly send: (signal: NodeJS.Signals | 0) => boolean;
+  readonly stop: () => void;
+}
 
 const KILL_AFTER_MS = 5000;
 
@@ -77,10 +82,17 @@ const LAST_OUTPUT_TIMEOUT_MS = 500;
 export function runChild(
   [program = '', ...args]: readonly string[],
   { environment: env, onOutput, ownGroup, timeout = 0, grace = KILL_AFTER_MS }: ChildOptions,
-) {
+): RunningChild {
   const stdio: StdioOptions = onOutput === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'];
   const detached = ownGroup && process.platform !== 'win32';
-  const child = spawn(program, args, { env, stdio, detached });
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, { env, stdio, detached });
+  } catch (error) {
+    // Node throws what the system seldom refuses, such as words that are too long.
+    const ending: ChildEnding = { kind: 'not-started', code: errorCode(error) };
+    return { ending: Promise.resolve(ending), send: () => false, stop: () => {} };
+  }
   if (onOutput !== undefined) {
     child.stdout?.setEncoding('utf8').on('data', onOutput);
     child.stderr?.setEncoding('utf8').on('data', onOutput);

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeJson } from '../core/contract/json.ts';
 import type { Variables } from '../features/deployment/transport.ts';
@@ -83,8 +83,9 @@ function requireWritable(command: CommandName, flags: Flags): void {
 function findObstacle(file: string): string | undefined {
   try {
     mkdirSync(dirname(file), { recursive: true });
-    if (!existsSync(file)) accessSync(dirname(file), constants.W_OK);
-    else if (statSync(file).isDirectory()) return `a folder at ${file}`;
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) accessSync(dirname(file), constants.W_OK);
+    else if (stats.isDirectory()) return `a folder at ${file}`;
     else accessSync(file, constants.W_OK);
     return undefined;
   } catch (error) {

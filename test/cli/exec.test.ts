@@ -117,6 +117,11 @@ describe.concurrent('the command', () => {
     const ending = await runChild([file], { environment: {}, ownGroup: true }).ending;
     const text = 'cannot be started: it is not executable';
     expect(describeEnding(ending)).toEqual({ exitCode: 126, text });
+    const long = await runChild(['true', 'x'.repeat(4e6)], { environment: {}, ownGroup: true });
+    expect(describeEnding(await long.ending)).toEqual({
+      exitCode: 126,
+      text: 'cannot be started: its words and the environment are too long',
+    });
   });
 });
 

@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { CommandName } from '../../src/cli/command-table.ts';
@@ -7,6 +14,7 @@ import { FLAG_NAMES, type FlagName, flagShape, spell } from '../../src/cli/flags
 import { startServer } from '../../src/server/server.ts';
 import { MAIN } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { runInProcess } from '../helpers/invocation.ts';
 import { spawnProgram } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
@@ -50,7 +58,7 @@ const WORDS: Partial<Record<CommandName, readonly [string[], string[]]>> = {
   check: [['check', ...TO_DEPLOYMENT], []],
   record: [['record', ...TO_DEPLOYMENT], []],
   validate: [['validate', 'scenarios/slow.yaml'], []],
-  ctl: [['ctl', 'status'], []],
+  ctl: [['ctl', 'requests'], []],
 };
 
 /** What a flag needs besides its file. */
@@ -69,6 +77,12 @@ const FLAG_ROWS = FLAG_NAMES.flatMap((flag) => {
   const tried = flag === 'fixture' ? commands : commands.slice(0, 1);
   return isFile ? tried.map((command) => [command, `--${spell(flag)}`, flag] as const) : [];
 });
+
+function wordsFor(command: CommandName, flag: FlagName, spelling: string, file: string) {
+  const [before, after] = WORDS[command] ?? [[command], []];
+  const port = command === 'serve' ? ['--port', '0'] : [];
+  return [...before, ...port, ...(OTHERS[flag] ?? []), spelling, file, ...after];
+}
 
 type Setup = (pipe: string) => readonly string[];
 
@@ -127,3 +141,17 @@ describe.runIf(existsSync('/proc/self/fd'))(
     });
   },
 );
+
+test.each(FLAG_ROWS)('a link to itself and a long name get a message: %s %s', async (...row) => {
+  const [command, spelling, flag] = row;
+  const own = newFolder();
+  const [loop, long] = ['loop.json', `${'x'.repeat(300)}.json`].map((name) => join(own, name));
+  symlinkSync('loop.json', String(loop));
+  for (const file of [loop, long]) {
+    const words = wordsFor(command, flag, spelling, String(file));
+    const { code, stdout, stderr } = await runInProcess(words);
+    expect(`${stdout}${stderr}`).toMatch(/ELOOP|ENAMETOOLONG|too many|too long/);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect([1, 2]).toContain(code);
+  }
+});

@@ -9,18 +9,22 @@ import {
   isScalar,
   isSeq,
   Lexer,
+  type Node,
   Parser,
   type ScalarTag,
+  visit,
 } from 'yaml';
 import { TOO_DEEP } from '../contract/json.ts';
 import { keepNumber, WrittenNumber } from '../contract/numbers.ts';
 import { LIMITS } from '../limits.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
 import {
+  createRepetitionProblem,
   createSyntaxProblem,
   type LocateProblems,
   locateProblems,
   type ParsedText,
+  type RepeatedName,
 } from '../shape/source-text.ts';
 
 /** Numbers of YAML's core schema, but for `.inf` and `.nan`. */
@@ -45,6 +49,8 @@ export function readYaml(file: string, content: string): ParsedText {
   try {
     const composer = new Composer({
       schema: 'core',
+      // The library compares each key with all others: see `findForeign`.
+      uniqueKeys: false,
       customTags: (tags) => [EXACT_NUMBER, ...tags],
     });
     const [document, another] = composer.compose(readTokens(text), true, text.length);
@@ -56,6 +62,11 @@ export function readYaml(file: string, content: string): ParsedText {
       return refused(error.pos[0], isBare ? 'a `*` alone: quote it, as "*"' : error.message);
     }
     if (another !== undefined) return refused(another.range[0], 'One document in a file');
+    const foreign = findForeign(document);
+    if (foreign !== undefined && 'name' in foreign) {
+      return { ok: false, problems: [createRepetitionProblem(file, text, 'YAML', foreign)] };
+    }
+    if (foreign !== undefined) return refused(foreign.offset, foreign.reason);
     const locate: LocateProblems = (problems) => {
       const offsets = problems.map((problem) => [findOffset(document, problem), problem] as const);
       return locateProblems(file, text, offsets);
@@ -70,6 +81,41 @@ export function readYaml(file: string, content: string): ParsedText {
     throw error;
   }
 }
+
+/** What no JSON text could have, or a name that a map has twice. */
+type Foreign = RepeatedName | { readonly offset: number; readonly reason: string };
+
+function findForeign(document: Document): Foreign | undefined {
+  let foreign: Foreign | undefined;
+  visit(document, {
+    Node(_, node) {
+      foreign = isAlias(node) ? undefined : judge(node);
+      return foreign && visit.BREAK;
+    },
+  });
+  return foreign;
+}
+
+function judge(node: Node): Foreign | undefined {
+  const refuse = (at: unknown, reason: string) => ({ offset: nodeOffset(at) ?? 0, reason });
+  if (node.tag !== undefined && !JSON_TAG.test(node.tag)) {
+    return refuse(node, `a tag without a value in JSON: ${node.tag}`);
+  }
+  if (isScalar(node) && typeof node.value === 'number' && !Number.isFinite(node.value)) {
+    return refuse(node, `a number without digits: ${node.source}`);
+  }
+  const names = new Map<string, number>();
+  for (const { key } of isMap(node) ? node.items : []) {
+    if (!isScalar(key)) return refuse(key, 'a name that is not text');
+    const name = String(key.value);
+    const [first, second] = [names.get(name), nodeOffset(key) ?? 0];
+    if (first !== undefined) return { name, first, second };
+    names.set(name, second);
+  }
+  return undefined;
+}
+
+const JSON_TAG = /^(?:!|tag:yaml\.org,2002:(?:map|seq|str|int|float|bool|null))$/;
 
 /** Bounds the nesting before the composer recurses: where the stack ends, V8 may end the process. */
 function* readTokens(text: string): Generator<CST.Token> {

@@ -1,6 +1,12 @@
 import { parse } from 'lossless-json';
 import { parseInput } from '../contract/json.ts';
-import { createFileProblem, type Problem, problemText, type TextProblem } from '../words.ts';
+import {
+  createFileProblem,
+  describe,
+  type Problem,
+  problemText,
+  type TextProblem,
+} from '../words.ts';
 import type { ShapeProblem } from './shapes.ts';
 
 /** `locate` finds the places of problems with the value. */
@@ -41,6 +47,10 @@ export function readJson(file: string, content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   try {
     const value = parseInput(text);
+    const repeated = findRepeatedName(text, value);
+    if (repeated !== undefined) {
+      return { ok: false, problems: [createRepetitionProblem(file, text, 'JSON', repeated)] };
+    }
     return {
       ok: true,
       value,
@@ -50,6 +60,24 @@ export function readJson(file: string, content: string): ParsedText {
     const [offset, reason] = explainNotJson(text, error);
     return { ok: false, problems: [createSyntaxProblem(file, text, offset, 'JSON', reason)] };
   }
+}
+
+/** A name that an object has twice, where most readers would drop the first value without a word. */
+export interface RepeatedName {
+  readonly name: string;
+  readonly first: number;
+  readonly second: number;
+}
+
+export function createRepetitionProblem(
+  file: string,
+  text: string,
+  expected: 'JSON' | 'YAML',
+  { name, first, second }: RepeatedName,
+): TextProblem {
+  const known = createSyntaxProblem(file, text, first, expected, '');
+  const found = `a second ${describe(name)}; the first is in line ${known.line}, column ${known.column}`;
+  return createSyntaxProblem(file, text, second, expected, found);
 }
 
 export function createSyntaxProblem(
@@ -92,6 +120,53 @@ function findOffsets(problems: readonly ShapeProblem[], text: string) {
 const pathKey = (path: readonly (string | number | null)[]): string => JSON.stringify(path);
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** @param text valid JSON with this value */
+function findRepeatedName(text: string, value: unknown): RepeatedName | undefined {
+  // To compare counts is many times faster than to collect names.
+  if (countMembers(value) === countColons(text)) return undefined;
+  const objects: (Map<string, number> | undefined)[] = [];
+  let expectsName = false;
+  for (const { 0: token, index: start } of text.matchAll(TOKEN)) {
+    const names = objects.at(-1);
+    if (token === '}' || token === ']') objects.pop();
+    else if (token === '{' || token === '[') objects.push(token === '{' ? new Map() : undefined);
+    else if (expectsName && names !== undefined && token !== ',') {
+      const name = String(JSON.parse(token));
+      const first = names.get(name);
+      if (first !== undefined) return { name, first, second: start };
+      names.set(name, start);
+    }
+    expectsName = token === '{' || token === ',';
+  }
+  return undefined;
+}
+
+function countMembers(value: unknown): number {
+  const items = Array.isArray(value) ? value : isPlainObject(value) ? Object.values(value) : [];
+  return items.reduce<number>(
+    (sum, item) => sum + countMembers(item),
+    Array.isArray(value) ? 0 : items.length,
+  );
+}
+
+function isPlainObject(value: unknown): value is object {
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
+}
+
+function countColons(text: string): number {
+  let count = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') isInString = !isInString;
+    else if (isInString) at += character === '\\' ? 1 : 0;
+    else if (character === ':') count += 1;
+  }
+  return count;
+}
 
 /** Where the values at these paths of a text of JSON, and their names, begin. */
 function findPlaces(text: string, wanted: ReadonlySet<string>) {

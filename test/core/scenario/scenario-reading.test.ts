@@ -140,7 +140,7 @@ test.each<[string, SavedScenario['format'], string, string]>([
   ['an alias of itself', 'yaml', 'rules: &a [*a]', '1:1: expected YAML: it is nested more than 100 levels'],
   ['a body that contains itself', 'yaml', 'rules: [{ on: getPet, reply: { status: 200, body: &a { a: [*a, *a] } } }]', '1:1: expected YAML: it is nested more than 100 levels'],
   ['aliases of millions of values', 'yaml', `a: &a ${TEN}\n${LAUGHS.join('\n')}`, '1:1: expected YAML: Excessive alias count'],
-  ['a repeated name', 'yaml', 'keys: {}\nkeys: {}', '2:1: expected YAML: Map keys must be unique'],
+  ['a repeated name', 'yaml', 'keys: {}\nkeys: {}', '2:1: expected YAML: a second "keys"; the first is in line 1, column 1'],
   ['a star without quotes', 'yaml', 'rules:\n  - { on: *, delay: 5 }', '2:11: expected YAML: a `*` alone: quote it, as "*"'],
   ['arrays that never close', 'yaml', `a: ${'['.repeat(1e5)}`, '1:'],
   ['a trailing comma in .json', 'json', '{"rules": [],}', '1:14: expected JSON: '],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseInput } from '../../../src/core/contract/json.ts';
 import { plainNumber } from '../../../src/core/contract/numbers.ts';
 import { isObject } from '../../../src/core/contract/records.ts';
@@ -7,6 +7,7 @@ import { readYaml } from '../../../src/core/scenario/yaml-text.ts';
 import { object, optional } from '../../../src/core/shape/objects.ts';
 import { choice, list, readAs, type ValuePath } from '../../../src/core/shape/shapes.ts';
 import { type ParsedText, readJson } from '../../../src/core/shape/source-text.ts';
+import { formatProblem } from '../../../src/core/words.ts';
 
 type Parsed = Extract<ParsedText, { ok: true }>;
 
@@ -78,4 +79,40 @@ test('a misfit has a hint, and nobody reads on after one more than a message lis
     const hinted = found.filter((it) => /\(did you mean (?:status|sold)\?\)$/.test(it));
     expect([found.length, hinted.length]).toEqual([21, 21]);
   }
+});
+
+const A_SECOND = 'a second "a"; the first is in line 1, column';
+
+test.each([
+  [readJson, '{"a": 1,\n"b": {}, "a": 2}', `2:10: expected JSON: ${A_SECOND} 2`],
+  [
+    readJson,
+    '{"a": [{"b": 1}, {"b": ":"}], "\\u0061": 1.50}',
+    `1:31: expected JSON: ${A_SECOND} 2`,
+  ],
+  [readYaml, 'a: 1\nb: {}\n"a": 2', `3:1: expected YAML: ${A_SECOND} 1`],
+  [readYaml, '- x: { b: 1, b: 1 }', '1:14: expected YAML: a second "b"; the first is in line 1'],
+  [readYaml, 'a: !!binary aGk=', '1:13: expected YAML: a tag without a value in JSON'],
+  [readYaml, 'a: !!set { b }', '1:10: expected YAML: a tag without a value in JSON'],
+  [readYaml, 'a: [-.inf]', '1:5: expected YAML: a number without digits: -.inf'],
+  [readYaml, '? [a, b]\n: 1', '1:3: expected YAML: a name that is not text'],
+])('%o refuses %j', (read, text, problem) => {
+  const warned = vi.spyOn(console, 'warn');
+  const parsed = read('FILE', text);
+  expect(parsed.ok ? [] : parsed.problems.map(formatProblem)).toEqual([
+    expect.stringContaining(`FILE:${problem}`),
+  ]);
+  expect(warned).not.toHaveBeenCalled();
+});
+
+test('the names of a map take time in proportion to their number', () => {
+  const measure = (count: number): number => {
+    const text = Array.from({ length: count }, (_, index) => `k${index}: 1\n`).join('');
+    const start = performance.now();
+    expect(readYaml('FILE', text).ok).toBe(true);
+    return performance.now() - start;
+  };
+  measure(5000);
+  const ratios = [1, 2, 3].map(() => measure(50_000) / measure(5000));
+  expect(Math.min(...ratios)).toBeLessThan(30);
 });
