@@ -11,7 +11,6 @@ import {
 } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { OpenUpstream, Upstream } from '../core/sandbox/state.ts';
-import type { Fleet, SaveScenarios } from '../core/sandbox/storage.ts';
 import { createStart, loadBases, loadStore, type Start } from '../core/scenario/sandbox-start.ts';
 import { isShipped } from '../core/scenario/scenario-names.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
@@ -22,10 +21,11 @@ import { createUpstreams, type Upstreams } from '../features/deployment/upstream
 import { type FileWatch, isPipe, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
 import { type Certificate, loadCertificate, readCertificates } from './http/tls.ts';
-import { assembleMock } from './mock.ts';
+import { assembleMock, type Keeper, restartAll } from './mock.ts';
 import { asError } from './node-errors.ts';
 import type { ServerOptions } from './options.ts';
 import { checkOptions } from './options.ts';
+import type { SaveScenarios } from './persistence/persistence.ts';
 
 export type { ServerOptions } from './options.ts';
 
@@ -143,26 +143,27 @@ export async function startServer(
       // A reset returns to what the folder holds.
       sandboxes.default.start = { ...sandboxes.default.start, saved: after };
     });
-  const stores = { start: withFile(start), openFile: file?.open, saveScenarios, fleet };
+  const keeper = fleet ?? file;
+  const stores = { start: withFile(start), keeper, saveScenarios };
   const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
   const mock = assembleMock(parts, options);
-  const { service, sandboxes, pending } = mock;
+  const { service, sandboxes, persistence, pending } = mock;
   const { server, close: stopListening } = createListener({
     service,
     loadApp: () => loadApp(mock),
     sandbox: sandboxes.default,
+    persistence,
     timeouts,
     certificate,
     onNotice: options.onNotice,
   });
   const address = await listen(server, port, host).catch(async (error) => {
-    await file?.close();
-    fleet?.close();
+    await keeper?.close();
     throw error;
   });
   const reload = async (): Promise<readonly string[]> => {
     loaded = await loadFiles(options, loaded);
-    await sandboxes.restart(withFile(createOwnStart()));
+    await restartAll(sandboxes, persistence, withFile(createOwnStart()));
     return loaded.watched;
   };
   const watching = options.watch ? watch(options, loaded.watched, reload) : undefined;
@@ -172,18 +173,18 @@ export async function startServer(
     const closed = stopListening();
     pending.endAll();
     mock.stopRemoving?.();
-    await Promise.all([closed, sandboxes.end()]);
+    sandboxes.end();
+    await closed;
     upstreams.close();
-    await file?.close();
-    fleet?.close();
+    await keeper?.close();
   };
   return {
     url: formatUrl(certificate === undefined ? 'http' : 'https', host, address),
     port: address.port,
     controlToken,
     certificate: certificate?.cert,
-    coverage: () => createCoverageReport(sandboxes.served),
-    findings: () => createFindingsReport(sandboxes.served),
+    coverage: () => createCoverageReport(persistence.served()),
+    findings: () => createFindingsReport(persistence.served()),
     close,
   };
 }
@@ -247,7 +248,7 @@ async function joinFleet(
   openUpstream: OpenUpstream,
   upstream: string | undefined,
   options: ServerOptions,
-): Promise<Fleet | undefined> {
+): Promise<Keeper | undefined> {
   const { shared: url, maxSandboxes = DEFAULTS.maxSandboxes } = options;
   if (url === undefined) return undefined;
   const { joinFleet, fleetSettings } = await import('../features/fleet/fleet.ts');

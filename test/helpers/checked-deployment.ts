@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type Choices, chooseOptions } from '../../src/core/contract/assumption-table.ts';
 import { parseBaseUrl } from '../../src/core/contract/base-url.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
-import { advanceClock } from '../../src/core/service/clock.ts';
+import { advanceClock, currentInstant } from '../../src/core/service/clock.ts';
 import { loadFixture } from '../../src/core/store/fixture.ts';
 import type { Store } from '../../src/core/store/store.ts';
 import type { CheckReport } from '../../src/features/deployment/check/check-report.ts';
@@ -54,10 +54,13 @@ export async function deploy(
   let passed = 0;
   const wait = async (milliseconds: number): Promise<void> => {
     passed += milliseconds;
-    await sandboxes.default.edit((state, { wall }) => ({
-      state: { ...state, clock: advanceClock(state.clock, milliseconds, wall) ?? state.clock },
-      result: undefined,
-    }));
+    const sandbox = sandboxes.default;
+    sandbox.take(
+      sandbox.change((state, { wall }) => {
+        const clock = advanceClock(state.clock, milliseconds, wall) ?? state.clock;
+        return { state: { ...state, clock }, result: undefined };
+      }, currentInstant()),
+    );
   };
   const time = { now: () => passed, wait };
   const client = new DeploymentClient({ url, key: 'demo-key', rate: 1e6, time });

@@ -1,7 +1,7 @@
 import { DEFAULT_SANDBOX, NAME_PATTERN } from '../limits.ts';
 import { getOrRefuse } from '../sandbox/locate-sandbox.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { StorageError } from '../sandbox/storage.ts';
+import { StorageError } from '../sandbox/storage-error.ts';
 import { ContentError, formatProblem } from '../words.ts';
 import type { ControlCall, ControlParts, ControlRequest, Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -105,10 +105,11 @@ async function answerEndpoint(
   if (body.refusal !== undefined) return body.refusal;
   const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
   if (query?.ok === false) return refuseInput(query.problems);
-  const call = { ...request, params, query: query?.value, body: body.value, parts, sandbox };
+  const kept = parts.persistence.of(sandbox);
+  const call = { ...request, params, query: query?.value, body: body.value, parts, sandbox, kept };
   try {
     // What other servers have done counts, too.
-    if (!endpoint.unguarded) await sandbox.read();
+    if (!endpoint.unguarded) await kept.run(() => sandbox.read());
     return await endpoint.handle(call);
   } catch (error) {
     if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);

@@ -2,10 +2,12 @@ import type { SavedVerdicts } from '../../features/deployment/check/check-report
 import type { Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import type { Platform } from '../platform.ts';
-import type { Edited, Sandbox } from '../sandbox/sandbox.ts';
+import type { Change, Outcome } from '../sandbox/answer.ts';
+import type { KeptSandbox, Persistence } from '../sandbox/persistence.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { OpenUpstream, State } from '../sandbox/state.ts';
-import type { Instant } from '../service/clock.ts';
+import { currentInstant, type Instant } from '../service/clock.ts';
 import type { RequestBody, RequestHeaders } from '../service/input.ts';
 import type { Shape } from '../shape/shapes.ts';
 import type { ControlReply } from './reply.ts';
@@ -139,6 +141,7 @@ export interface ControlOptions {
 export interface ControlParts extends ControlOptions {
   readonly plain: boolean;
   readonly sandboxes: Sandboxes;
+  readonly persistence: Persistence;
   /** Refuses a caller that may not use the control API. */
   readonly guard: (headers: RequestHeaders) => ControlReply | undefined;
   readonly platform: Platform;
@@ -147,8 +150,6 @@ export interface ControlParts extends ControlOptions {
   /** In PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
   readonly openUpstream: OpenUpstream;
-  /** Why the server is not ready; undefined while it is. */
-  readonly problem?: (() => string | undefined) | undefined;
 }
 
 /** A request for the control API, from a port or from anywhere else. */
@@ -172,6 +173,8 @@ export interface ControlRequest {
 export interface ControlCall<Body = unknown, Query = unknown> extends ControlRequest {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
+  /** The sandbox, wherever it is kept. */
+  readonly kept: KeptSandbox;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -181,9 +184,10 @@ export function findServiceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
-export interface StateEdit extends Partial<State> {
+export interface StateEdit
+  extends Partial<State>,
+    Pick<Outcome<ControlReply>, 'clears' | 'resets'> {
   readonly reply: ControlReply;
-  readonly clears?: 'journal' | 'all' | undefined;
 }
 
 /**
@@ -192,17 +196,18 @@ export interface StateEdit extends Partial<State> {
  * @param what the change in words, for the journal
  */
 export function edit(
-  { sandbox, headers }: Pick<ControlCall, 'sandbox' | 'headers'>,
+  { sandbox, kept, headers }: Pick<ControlCall, 'sandbox' | 'kept' | 'headers'>,
   what: string,
   make: (state: State, now: Instant) => StateEdit | ControlReply,
 ): Promise<ControlReply> {
-  const change = (state: State, now: Instant): Edited<ControlReply> => {
+  const change = (state: State, now: Instant): Change<ControlReply> => {
     const result = make(state, now);
     if (!('reply' in result)) return { state, result };
-    const { reply, clears, ...changes } = result;
-    return { state: { ...state, ...changes }, result: reply, clears };
+    const { reply, clears, resets, ...changes } = result;
+    return { state: { ...state, ...changes }, result: reply, clears, resets };
   };
-  return sandbox.edit(change, { what, by: readCaller(headers) });
+  const text = { what, by: readCaller(headers) };
+  return kept.run(() => sandbox.change(change, currentInstant(), text));
 }
 
 /** Who edits: what the client calls itself, or else `the control API`. */

@@ -33,9 +33,9 @@ const MOCK_ENDPOINTS = [
   endpoint('getHealth', 'GET /health', {
     summary: 'Check that the mock is ready',
     unguarded: true,
-    replies: { 200: HEALTH, 503: 'The mock cannot reach the Redis of `--shared`.' },
+    replies: { 200: HEALTH, 503: 'What keeps the sandboxes cannot be reached.' },
     handle: ({ parts }) => {
-      const problem = parts.problem?.();
+      const problem = parts.persistence.problem;
       if (problem !== undefined) return refuse('service_unavailable', 503, problem);
       return json({ status: 'ok', version: parts.version });
     },

@@ -21,6 +21,7 @@ import { AssumptionTrace, type Body, errorBody, errorReply, type Reply } from '.
 import { createExchange } from './create-exchange.ts';
 import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
 import { findInRequest, judgeRetry } from './findings.ts';
+import type { EditText } from './journal-page.ts';
 import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
 
@@ -34,10 +35,25 @@ export const SERVICE = {
   cancelOrder,
 } satisfies Record<OperationId, Operation>;
 
-export interface Answer {
+/** What a call would do. Nothing has happened until a sandbox takes it. */
+export interface Outcome<T> {
+  readonly before: State;
   readonly state: State;
-  readonly exchange: Exchange;
+  readonly result: T;
+  readonly exchange?: Exchange | undefined;
+  readonly edit?: EditText | undefined;
+  /** `all` includes coverage and findings. */
+  readonly clears?: 'journal' | 'all' | undefined;
+  /** Whether it replaces whatever was there. */
+  readonly resets?: boolean | undefined;
+  /** No earlier state can come back: files say otherwise by now. */
+  readonly forgets?: boolean | undefined;
+  /** Whether it undoes the latest edit. */
+  readonly undoes?: boolean | undefined;
 }
+
+/** What an edit says of its outcome. */
+export type Change<T> = Pick<Outcome<T>, 'state' | 'result' | 'clears' | 'resets' | 'forgets'>;
 
 /** Pure. The request decides first, then the first matching rule, then the service. */
 export function answer(
@@ -45,20 +61,24 @@ export function answer(
   request: ServiceRequest,
   now: Instant,
   preference?: Preference,
-): Answer {
+): Outcome<Exchange> {
   const serviceState = readServiceState(state, now.wall);
   const { decided, state: after } = decide(state, request, serviceState, preference);
   const found = findInRequest(decided);
   // Held replies have no send time yet.
   if (request.call === undefined || decided.match?.hold !== undefined) {
-    return { state: after, exchange: createExchange(decided, found, now, state) };
+    const exchange = createExchange(decided, found, now, state);
+    return { before: state, state: after, result: exchange, exchange };
   }
   const { counters } = after;
   const { findings, retries } = judgeRetry(counters.retries, decided, now);
   const all = findings.length === 0 ? found : [...found, ...findings];
+  const exchange = createExchange(decided, all, now, state);
   return {
+    before: state,
     state: retries === counters.retries ? after : { ...after, counters: { ...counters, retries } },
-    exchange: createExchange(decided, all, now, state),
+    result: exchange,
+    exchange,
   };
 }
 
@@ -82,7 +102,7 @@ function decide(
     const trace = new AssumptionTrace(serviceState.choices);
     reply = errorReply(trace, 'invalid_input', 400, preference.wrong);
   } else {
-    ({ state: after, match } = matchCall(state, call, preference));
+    ({ state: after, result: match } = matchCall(state, call, preference));
     if (needsService(match)) {
       const result = SERVICE[call.operation](serviceState, call);
       after = withResult(after, result.store, result.rates);
@@ -111,18 +131,13 @@ function withResult(state: State, store: State['store'], rates: ServiceState['ra
   };
 }
 
-export interface MatchedCall {
-  readonly state: State;
-  readonly match: RuleMatch | undefined;
-}
-
 /** Latches go first, then what the request prefers, then active scenarios. Each counts the call. */
 export function matchCall(
   state: State,
   call: Call,
   preference: Preference | undefined,
-): MatchedCall {
-  if (preference?.kind === 'status') return { state, match: preference.match };
+): Outcome<RuleMatch | undefined> {
+  if (preference?.kind === 'status') return { before: state, state, result: preference.match };
   const { rules: book, start } = state.settings;
   const counter = new CallCounter(state.counters.rules);
   let latch: RuleMatch | undefined;
@@ -138,7 +153,8 @@ export function matchCall(
   const { counts: rules } = counter;
   const counted =
     rules === state.counters.rules ? state : { ...state, counters: { ...state.counters, rules } };
-  return { state: counted, match: latch === undefined ? match : addLatch(latch, match) };
+  const result = latch === undefined ? match : addLatch(latch, match);
+  return { before: state, state: counted, result };
 }
 
 /** A latch adds its hold to the rule that matched, unless it has a reply of its own. */

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { queryNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject, unknownMembers } from '../contract/records.ts';
@@ -151,6 +150,9 @@ const MAX_RETRIES = 16;
 /** A call on another connection within this time after a reply may be parallel. */
 const PARALLEL_MS = 50;
 
+/** Of the steady clock, in milliseconds since 1970: other servers compare instants. */
+const TIME_ORIGIN = performance.timeOrigin;
+
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 interface RefusedCall {
@@ -185,12 +187,12 @@ export function judgeRetry(
     finalStatus: reply && isFinal(reply) ? reply.status : undefined,
     retryAfter: readRetryAfter(reply, serviceState.now),
     at: serviceState.now,
-    leftAt: performance.timeOrigin + now.steady + (match?.delay ?? 0),
+    leftAt: TIME_ORIGIN + now.steady + (match?.delay ?? 0),
   };
   const others = dropFinal(earlier).filter(({ hash }) => hash !== refused.hash);
   const isKept = (refused.finalStatus ?? refused.retryAfter) !== undefined;
   return {
-    findings: findRetries(refused, earlier, performance.timeOrigin + request.receivedAt),
+    findings: findRetries(refused, earlier, TIME_ORIGIN + request.receivedAt),
     retries: isKept ? [...others, refused].slice(-MAX_RETRIES) : others,
   };
 }

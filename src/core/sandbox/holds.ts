@@ -1,18 +1,23 @@
-import { performance } from 'node:perf_hooks';
-import { clearTimeout, setTimeout } from 'node:timers';
 import { parseInput, writeJson } from '../contract/json.ts';
+import type { Platform } from '../platform.ts';
 import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
-import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
+import type { HeldExchange, HoldEnd } from './exchange.ts';
+import type { Journal } from './journal.ts';
 import { type State, withEntry } from './state.ts';
-import type { SandboxEvent, Storage } from './storage.ts';
 
 export interface Release {
   readonly name?: string | undefined;
   readonly exchanges?: readonly number[] | undefined;
   readonly count?: number | undefined;
   readonly newestFirst?: boolean | undefined;
+}
+
+export interface Released {
+  readonly released: readonly HeldExchange[];
+  /** How many replies are still held. */
+  readonly held: number;
 }
 
 export interface ReadyReply {
@@ -23,11 +28,10 @@ export interface ReadyReply {
 
 interface WaitingReply {
   readonly exchange: HeldExchange;
-  /** By `performance.now()`: the wall clock can jump. */
+  /** By the platform's steady clock: the wall clock can jump. */
   readonly since: number;
   readonly send: () => void;
-  readonly timer: NodeJS.Timeout;
-  cancel: () => void;
+  readonly cancels: (() => void)[];
 }
 
 export interface HoldContext {
@@ -36,21 +40,18 @@ export interface HoldContext {
   readonly holding: Set<Holds>;
   /** Holds nothing any more. */
   isStopping: boolean;
+  readonly platform: Platform;
 }
-
-/** For other servers of a fleet to send what they hold. */
-const CONFIRM_TIMEOUT_MS = 1_000;
 
 /** By this server, in one sandbox. */
 export class Holds {
-  readonly #storage: Storage;
+  readonly #journal: Journal;
   readonly #context: HoldContext;
-  readonly #onEnd: (exchange: Exchange) => void;
+  readonly #onEnd: (exchange: HeldExchange) => void;
   readonly #replies = new Map<number, WaitingReply>();
-  #unfollow: (() => void) | undefined;
 
-  constructor(storage: Storage, context: HoldContext, onEnd: (exchange: Exchange) => void) {
-    this.#storage = storage;
+  constructor(journal: Journal, context: HoldContext, onEnd: (exchange: HeldExchange) => void) {
+    this.#journal = journal;
     this.#context = context;
     this.#onEnd = onEnd;
   }
@@ -60,83 +61,49 @@ export class Holds {
   }
 
   add(exchange: HeldExchange, { send, onDisconnect }: ReadyReply): void {
-    const { maxHold, holding, isStopping } = this.#context;
-    const end = (why: HoldEnd) => void this.end(why, [exchange.number]);
-    const timer = setTimeout(end, maxHold, 'expired').unref();
-    const reply = { exchange, since: performance.now(), send, timer, cancel() {} };
-    this.#replies.set(exchange.number, reply);
-    reply.cancel = onDisconnect(() => end('left'));
+    const { maxHold, holding, isStopping, platform } = this.#context;
+    const end = (why: HoldEnd) => this.end(why, [exchange.number]);
+    const cancels = [platform.after(maxHold, () => end('expired'))];
+    this.#replies.set(exchange.number, { exchange, since: platform.steady(), send, cancels });
     holding.add(this);
-    this.#unfollow ??= this.#storage.subscribe((event) => this.#follow(event));
+    // Calls back at once if the client has left.
+    cancels.push(onDisconnect(() => end('left')));
     if (isStopping) end('stopped');
   }
 
-  #follow(event: SandboxEvent): void {
-    if (event.kind === 'release') void this.end(event.why, event.exchanges);
-    else if (event.kind === 'deleted') void this.end('deleted');
-  }
-
-  /** In this order. Resolves once the journal has it. */
-  async end(why: HoldEnd, exchanges: Iterable<number> = this.#replies.keys()): Promise<void> {
-    const ended: Promise<void>[] = [];
+  /** In this order. Returns those that were held. */
+  end(why: HoldEnd, exchanges: Iterable<number> = this.#replies.keys()): readonly HeldExchange[] {
+    const ended: HeldExchange[] = [];
     for (const number of [...exchanges]) {
       const reply = this.#replies.get(number);
       if (reply === undefined) continue;
+      ended.push(reply.exchange);
       this.#replies.delete(number);
-      clearTimeout(reply.timer);
-      reply.cancel();
+      for (const cancel of reply.cancels) cancel();
       if (why !== 'left') reply.send();
-      ended.push(this.#record(reply, why));
+      this.#record(reply, why);
     }
-    await Promise.all(ended);
+    if (this.isEmpty) this.#context.holding.delete(this);
+    return ended;
   }
 
-  async #record({ exchange, since }: WaitingReply, why: HoldEnd): Promise<void> {
-    const lasted = performance.now() - since;
+  #record({ exchange, since }: WaitingReply, why: HoldEnd): void {
+    const lasted = this.#context.platform.steady() - since;
     exchange.hold.ended = why;
     exchange.hold.lasted = lasted;
     exchange.duration += lasted;
-    await this.#storage.journal.endHold(exchange);
+    this.#journal.endHold(exchange);
     this.#onEnd(exchange);
-    void this.#storage.publish({ kind: 'hold', exchange });
-    if (!this.isEmpty) return;
-    this.#context.holding.delete(this);
-    this.#unfollow?.();
-    this.#unfollow = undefined;
   }
 
-  /** Releases replies on any server. Returns those sent, and how many still wait. */
-  async release(which: Release, why: HoldEnd = 'released') {
-    const { journal } = this.#storage;
-    const due = selectHeld(await journal.held(), which);
-    const numbers = due.map(({ number }) => number);
-    const left = new Set(numbers);
-    const confirmed = this.#waitUntilSent(left);
-    if (due.length > 0) await this.#storage.publish({ kind: 'release', why, exchanges: numbers });
-    await confirmed;
-    const held = (await journal.held()).length;
-    return { released: due.filter(({ number }) => !left.has(number)), held };
-  }
-
-  /** Removes from `left` what was sent, until all is sent or the time is over. */
-  async #waitUntilSent(left: Set<number>): Promise<void> {
-    if (left.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(end, CONFIRM_TIMEOUT_MS).unref();
-      const cancel = this.#storage.subscribe((event) => {
-        if (event.kind === 'hold') left.delete(event.exchange.number);
-        if (left.size === 0) end();
-      });
-      function end(): void {
-        clearTimeout(timer);
-        cancel();
-        resolve();
-      }
-    });
+  release(which: Release, why: HoldEnd): Released {
+    const due = selectHeld(this.#journal.held(), which).map(({ number }) => number);
+    const released = this.end(why, due);
+    return { released, held: this.#journal.held().length };
   }
 }
 
-function selectHeld(
+export function selectHeld(
   held: readonly HeldExchange[],
   { name, exchanges, count, newestFirst }: Release,
 ): readonly HeldExchange[] {

@@ -7,7 +7,7 @@ import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
 import { Sandbox } from './sandbox.ts';
 import type { Sandboxes } from './sandboxes.ts';
-import { StorageError } from './storage.ts';
+import { StorageError } from './storage-error.ts';
 
 /** The sandbox that a request is for. */
 export interface SandboxLocation {

@@ -27,7 +27,7 @@ const shippedBooks = new Map<string, RuleBook>();
 /** Ignores others' preferences, as HTTP requires. */
 export async function readPrefer(
   header: string,
-  sandbox?: { read(): State | Promise<State> },
+  readState?: () => Promise<State>,
 ): Promise<Preference | undefined> {
   const asked = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
@@ -41,7 +41,7 @@ export async function readPrefer(
   if (code !== undefined && STATUS.test(code)) found = preferStatus(Number(code));
   else if (code !== undefined && (strict || scenario === undefined)) {
     found = `code: expected a status from 200 to 599, found ${describe(code)}`;
-  } else if (scenario !== undefined) found = await preferScenario(scenario, sandbox);
+  } else if (scenario !== undefined) found = await preferScenario(scenario, readState);
   else [found] = [...asked.keys()].flatMap(findMisspelling);
   return typeof found === 'string' ? { kind: 'wrong', wrong: `Prefer: ${found}`, strict } : found;
 }
@@ -64,7 +64,7 @@ function preferStatus(status: number): Preference {
 /** @returns a text if the name is wrong */
 async function preferScenario(
   name: string,
-  sandbox: { read(): State | Promise<State> } | undefined,
+  readState: (() => Promise<State>) | undefined,
 ): Promise<Preference | string> {
   // Imported here, since few requests ask for a scenario.
   const { loadForRequest } = await import('../scenario/load-scenario.ts');
@@ -74,7 +74,7 @@ async function preferScenario(
     shippedBooks.set(name, book);
     return { kind: 'scenario', book, applied };
   }
-  const known = sandbox && knownScenarios(await sandbox.read());
+  const known = readState && knownScenarios(await readState());
   if (known?.has(name) !== true) {
     const found = describe(name) + suggest(name, [...SCENARIO_NAMES, ...(known?.keys() ?? [])]);
     return `scenario: expected a shipped scenario, or one of this sandbox, found ${found}`;

@@ -1,81 +1,88 @@
-import { performance } from 'node:perf_hooks';
-import { warn } from '../../server/node-errors.ts';
+import type { Platform } from '../platform.ts';
+import type { RuleMatch } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
-import { currentInstant, type Instant } from '../service/clock.ts';
+import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
-import { type Answer, answer, type MatchedCall, matchCall } from './answer.ts';
-import type { Exchange, ServiceRequest } from './exchange.ts';
+import { answer, type Change, matchCall, type Outcome } from './answer.ts';
+import { Emitter } from './emitter.ts';
+import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
 import { dropFinal } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
+import { Journal, type JournalContext } from './journal.ts';
+import type { EditText } from './journal-page.ts';
 import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
-import {
-  type EditText,
-  type Emitter,
-  type Journal,
-  type JournalContext,
-  type SandboxListener,
-  type Storage,
-  StorageError,
-} from './storage.ts';
+import { StorageError } from './storage-error.ts';
+
+export type SandboxEvent =
+  | { readonly kind: 'exchange'; readonly exchange: Exchange }
+  /** A held reply has left, or never will. */
+  | { readonly kind: 'hold'; readonly exchange: Exchange }
+  | { readonly kind: 'edit' }
+  /** All without numbers. */
+  | { readonly kind: 'release'; readonly why: HoldEnd; readonly exchanges?: readonly number[] }
+  | { readonly kind: 'deleted' };
+
+export type SandboxListener = (event: SandboxEvent) => void;
 
 export interface ServerEvent {
   /** `hold` when a held reply has left, or never will. */
   readonly kind: 'exchange' | 'hold';
-  readonly sandbox: string;
+  readonly sandbox: Sandbox;
   readonly exchange: Exchange;
 }
 
 export interface ServerContext extends JournalContext, HoldContext {
   readonly events: Emitter<ServerEvent>;
+  readonly platform: Platform;
 }
 
-export interface Edited<T> {
-  readonly state: State;
-  readonly result: T;
-  readonly clears?: 'journal' | 'all' | undefined;
-  readonly forgets?: boolean | undefined;
+interface Undone {
+  readonly what: string;
+  /** How many later calls had changed the store. */
+  readonly laterCalls: number;
+}
+
+interface OpenedSandbox {
+  readonly name: string;
+  readonly start: Start;
+  readonly initial: State;
+  /** False if only other servers may have it: calls do not create it there. */
+  readonly mayCreate?: boolean;
 }
 
 export class Sandbox {
   readonly name: string;
+  readonly mayCreate: boolean;
   start: Start;
-  readonly #storage: Storage;
+  state: State;
+  /** What the next call finds, while a write of it is under way. */
+  pending: State | undefined;
+  readonly journal: Journal;
   readonly #context: ServerContext;
+  // Created on first use: few sandboxes of many hold replies.
   #holds: Holds | undefined;
+  readonly #events = new Emitter<SandboxEvent>();
   /** Later than now while a reply is delayed. */
-  #usedAt = performance.now();
+  #usedAt: number;
   #listeners = 0;
 
-  constructor(name: string, start: Start, storage: Storage, context: ServerContext) {
+  constructor({ name, start, initial, mayCreate = true }: OpenedSandbox, context: ServerContext) {
     this.name = name;
+    this.mayCreate = mayCreate;
     this.start = start;
-    this.#storage = storage;
+    this.state = initial;
+    this.journal = new Journal(name, context);
     this.#context = context;
-  }
-
-  get journal(): Journal {
-    return this.#storage.journal;
-  }
-
-  /** As this server last saw it; a fleet may have a newer one. */
-  get state(): State {
-    return this.#storage.state;
-  }
-
-  get isShared(): boolean {
-    return this.#storage.isShared;
-  }
-
-  get isDurable(): boolean {
-    return this.#storage.isDurable;
+    this.#usedAt = context.platform.steady();
   }
 
   get holds(): Holds {
-    this.#holds ??= new Holds(this.#storage, this.#context, (exchange) => {
+    this.#holds ??= new Holds(this.journal, this.#context, (exchange) => {
       this.#use(exchange.delay);
-      this.#context.events.emit({ kind: 'hold', sandbox: this.name, exchange });
+      this.emit({ kind: 'hold', exchange });
+      this.#context.events.emit({ kind: 'hold', sandbox: this, exchange });
     });
     return this.#holds;
   }
@@ -83,99 +90,90 @@ export class Sandbox {
   /** In milliseconds. 0 while anybody waits. */
   get unused(): number {
     const isWaitedFor = this.#listeners > 0 || this.#holds?.isEmpty === false;
-    return isWaitedFor ? 0 : Math.max(0, performance.now() - this.#usedAt);
+    return isWaitedFor ? 0 : Math.max(0, this.#context.platform.steady() - this.#usedAt);
   }
 
   #use(delay = 0): void {
-    this.#usedAt = Math.max(this.#usedAt, performance.now() + delay);
+    this.#usedAt = Math.max(this.#usedAt, this.#context.platform.steady() + delay);
   }
 
-  /** Throws a StorageError. */
-  read(): State | Promise<State> {
-    const update = this.#storage.update((state) => ({ state }));
-    return update instanceof Promise ? update.then(({ state }) => state) : update.state;
+  get #newest(): State {
+    return this.pending ?? this.state;
   }
 
-  /** A promise unless only memory keeps the state. */
-  handle(request: ServiceRequest, preference?: Preference): Exchange | Promise<Exchange> {
+  read(): Outcome<State> {
+    const state = this.#newest;
+    return { before: state, state, result: state };
+  }
+
+  /** A bug of the mock is a warning, and a reply that says so. */
+  answer(request: ServiceRequest, now: Instant, preference?: Preference): Outcome<Exchange> {
     try {
-      const update = this.#storage.update((state) =>
-        answer(state, request, currentInstant(), preference),
-      );
-      if (!(update instanceof Promise)) return this.#finish(update, request);
-      return update.then(
-        (done) => this.#finish(done, request, true),
-        (error) => this.#fail(error, request),
-      );
+      return answer(this.#newest, request, now, preference);
     } catch (error) {
-      return this.#fail(error, request);
+      return this.answerFailed(error, request, now);
     }
   }
 
-  /** Counts the call. Throws a StorageError. */
-  async match(call: Call, preference: Preference | undefined): Promise<MatchedCall> {
-    return this.#storage.update((state) => matchCall(state, call, preference));
+  answerFailed(error: unknown, request: ServiceRequest, now: Instant): Outcome<Exchange> {
+    const reply = createFailure(this.state, error, this.#context.platform);
+    return answer(this.#newest, { ...request, given: { reply } }, now);
   }
 
-  #finish({ state, exchange }: Answer, request: ServiceRequest, hasWaited = false): Exchange {
-    this.#use(exchange.delay);
-    const { events } = this.#context;
-    // Nobody else needs an exact duration.
-    if ((hasWaited || !events.isEmpty) && state.clock.frozenAt === undefined) {
-      exchange.duration = performance.now() - request.receivedAt + exchange.delay;
-    }
-    if (!events.isEmpty) events.emit({ kind: 'exchange', sandbox: this.name, exchange });
-    return exchange;
+  /** Counts the call. */
+  match(call: Call, preference: Preference | undefined): Outcome<RuleMatch | undefined> {
+    return matchCall(this.#newest, call, preference);
   }
 
-  async #fail(error: unknown, request: ServiceRequest): Promise<Exchange> {
-    const failed = { ...request, given: { reply: createFailure(this.state, error) } };
-    const answerFailed = (state: State) => answer(state, failed, currentInstant());
-    const isRecorded = !(error instanceof StorageError && this.isShared);
-    const done = isRecorded ? await this.#storage.update(answerFailed) : answerFailed(this.state);
-    return this.#finish(done, request);
-  }
-
-  /** `change` is pure: it runs again if another server was faster. Throws a StorageError. */
-  async edit<T>(change: (state: State, now: Instant) => Edited<T>, text?: EditText): Promise<T> {
-    const editing = this.#storage.update((before) => {
-      const edited = change(before, currentInstant());
-      const { state } = edited;
-      if (state === before) return edited;
-      const counters = { ...state.counters, retries: dropFinal(state.counters.retries) };
-      return { ...edited, state: { ...state, counters }, edit: text };
-    });
-    const { result } = await this.#finishEditing(editing);
-    this.#use();
-    return result;
-  }
-
-  /** The latest edit or undo until it is kept. */
-  #editing: unknown;
-
-  async #finishEditing<T>(editing: T): Promise<Awaited<T>> {
-    this.#editing = editing;
-    try {
-      return await editing;
-    } finally {
-      if (this.#editing === editing) this.#editing = undefined;
-    }
+  change<T>(
+    edit: (state: State, now: Instant) => Change<T>,
+    now: Instant,
+    text?: EditText,
+  ): Outcome<T> {
+    const before = this.#newest;
+    const edited = edit(before, now);
+    const { state } = edited;
+    if (state === before) return { ...edited, before };
+    const counters = { ...state.counters, retries: dropFinal(state.counters.retries) };
+    return { ...edited, before, state: { ...state, counters }, edit: text };
   }
 
   /** Undefined if nothing can be undone. */
-  async undo(
-    by: string,
-  ): Promise<{ readonly what: string; readonly laterCalls: number } | undefined> {
-    // The journal has an edit once it is kept.
-    while (this.#editing !== undefined) await Promise.allSettled([this.#editing]);
+  undo(by: string): Outcome<Undone | undefined> {
+    const before = this.#newest;
     const last = this.journal.lastEdit();
-    if (last === undefined) return undefined;
+    if (last === undefined) return { before, state: before, result: undefined };
     const { what } = last.edit;
     const edit = { what: `undid: ${what}`, by };
-    await this.#finishEditing(
-      this.#storage.update(() => ({ state: last.before, edit, undoes: true })),
-    );
-    return { what, laterCalls: last.laterCalls() };
+    const result = { what, laterCalls: last.laterCalls };
+    return { before, state: last.before, edit, undoes: true, result };
+  }
+
+  /** @param waited how many milliseconds ago the outcome was made */
+  take<T>(outcome: Outcome<T>, waited = 0): T {
+    const { before, state, exchange, edit, clears, undoes, forgets, result } = outcome;
+    this.state = state;
+    if (clears !== undefined) this.journal.clear(clears);
+    if (exchange !== undefined) {
+      if (state.clock.frozenAt === undefined) exchange.duration += waited;
+      this.journal.add(exchange, before, state);
+      this.emit({ kind: 'exchange', exchange });
+      this.report(exchange);
+    }
+    if (edit !== undefined) {
+      this.journal.addEdit(edit, readClock(state.clock), before, state, undoes);
+      this.emit({ kind: 'edit' });
+    }
+    if (forgets) this.journal.forgetStates();
+    if (edit !== undefined || clears !== undefined) this.#use();
+    return result;
+  }
+
+  /** Tells those who follow the whole server. */
+  report(exchange: Exchange): void {
+    this.#use(exchange.delay);
+    const { events } = this.#context;
+    if (!events.isEmpty) events.emit({ kind: 'exchange', sandbox: this, exchange });
   }
 
   get listeners(): number {
@@ -183,7 +181,7 @@ export class Sandbox {
   }
 
   subscribe(listener: SandboxListener): () => void {
-    const cancel = this.#storage.subscribe(listener);
+    const cancel = this.#events.add(listener);
     this.#listeners += 1;
     return () => {
       this.#listeners -= 1;
@@ -192,13 +190,20 @@ export class Sandbox {
     };
   }
 
-  close(): void {
-    void this.#storage.publish({ kind: 'deleted' });
+  /** Tells of what happened here, or on another server. */
+  emit(event: SandboxEvent): void {
+    if (event.kind === 'release') this.#holds?.end(event.why, event.exchanges);
+    if (event.kind === 'deleted') this.#holds?.end('deleted');
+    if (!this.#events.isEmpty) this.#events.emit(event);
   }
 }
 
 /** Warns of a bug of the mock, but not of a storage that is away. */
-export function createFailure({ settings: { choices } }: State, error: unknown): Reply {
+export function createFailure(
+  { settings: { choices } }: State,
+  error: unknown,
+  { warn }: Pick<Platform, 'warn'>,
+): Reply {
   const trace = new AssumptionTrace(choices);
   if (error instanceof StorageError) return errorReply(trace, error.code, 503, error.refusal);
   warn(error);

@@ -1,21 +1,14 @@
-import { performance } from 'node:perf_hooks';
-import { clearInterval, setInterval } from 'node:timers';
 import { DEFAULT_SANDBOX, DEFAULTS, PERMANENT_SANDBOXES, STAGING_SANDBOX } from '../limits.ts';
+import { type Platform, WEB_PLATFORM } from '../platform.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
+import { Emitter } from './emitter.ts';
+import { BodyBudget } from './journal.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
-import { initialState, type ResetPart, restart, type Upstream } from './state.ts';
-import {
-  BodyBudget,
-  createLimitError,
-  Emitter,
-  type Fleet,
-  type JournalContext,
-  type OpenedSandbox,
-  type Storage,
-} from './storage.ts';
+import { initialState, type State, type Upstream } from './state.ts';
+import { createLimitError } from './storage-error.ts';
 
 /** What all sandboxes of a server have in common, apart from what they start from. */
 export interface SandboxOptions {
@@ -32,17 +25,15 @@ export interface SandboxOptions {
 }
 
 export interface SandboxParts {
-  /** Not called in a fleet. */
-  readonly openStorage: (sandbox: OpenedSandbox, context: JournalContext) => Storage;
-  readonly fleet?: Fleet | undefined;
   /** Answers in place of the mock. */
   readonly upstream?: Upstream | undefined;
+  /** Whether other servers have these sandboxes too, create and count them. */
+  readonly isOneOfMany?: boolean;
+  readonly platform?: Platform;
 }
 
-/** A fleet's sandboxes in memory, besides the default one. */
+/** Of those that other servers have too. */
 const MAX_IN_MEMORY = 10_000;
-
-const MAX_IDLE_PAUSE_MS = 3_600_000;
 
 export class Sandboxes {
   readonly required: boolean;
@@ -51,13 +42,11 @@ export class Sandboxes {
   readonly events: ServerContext['events'] = new Emitter();
   readonly upstream: Upstream | undefined;
   readonly #context: ServerContext;
-  readonly #parts: SandboxParts;
+  readonly #isOneOfMany: boolean;
   readonly #named = new Map<string, Sandbox>();
-  /** In a fleet: by this server. */
-  readonly #served = new Totals();
   #start: Start;
 
-  constructor(start: Start, options: SandboxOptions, parts: SandboxParts) {
+  constructor(start: Start, options: SandboxOptions, parts: SandboxParts = {}) {
     this.required = options.sandboxRequired ?? false;
     this.max = options.maxSandboxes ?? DEFAULTS.maxSandboxes;
     this.#context = {
@@ -68,42 +57,35 @@ export class Sandboxes {
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
       holding: new Set(),
       isStopping: false,
+      platform: parts.platform ?? WEB_PLATFORM,
     };
     this.upstream = parts.upstream;
     this.#start = start;
-    this.#parts = parts;
-    this.default = this.#open(DEFAULT_SANDBOX);
+    this.#isOneOfMany = parts.isOneOfMany ?? false;
+    this.default = this.open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
-    this.#named.set(STAGING_SANDBOX, this.#open(STAGING_SANDBOX));
-    if (parts.fleet !== undefined) {
-      this.events.add(({ kind, sandbox, exchange }) => {
-        if (kind === 'exchange') this.#served.add(exchange, sandbox);
-      });
-    }
+    this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX));
   }
 
-  #open(name: string, mayCreate = true, start = this.findStart(name)): Sandbox {
-    const opened = this.#prepare(name, mayCreate, start);
-    const storage =
-      this.#parts.fleet?.open(opened) ?? this.#parts.openStorage(opened, this.#context);
-    return new Sandbox(name, opened.start, storage, this.#context);
+  /** One that is not kept here. */
+  open(name: string, mayCreate = true, start = this.findStart(name)): Sandbox {
+    const initial = this.createState(start);
+    return new Sandbox({ name, start, mayCreate, initial }, this.#context);
   }
 
-  #prepare(name: string, mayCreate: boolean, start = this.findStart(name)): OpenedSandbox {
-    const initial = initialState(start, this.upstream, Date.now());
-    return { name, start, initial, mayCreate };
+  createState(start: Start): State {
+    return initialState(start, this.upstream, Date.now());
   }
 
-  /** In a fleet, creation can still fail later. Throws a StorageError at the limit. */
+  /** Throws a StorageError at the limit. */
   getOrCreate(name: string, start?: Start): Sandbox {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    // A fleet counts its own.
     const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
-    if (isFull && this.#parts.fleet === undefined) throw createLimitError(this.max, name);
-    const sandbox = this.#open(name, true, start);
+    if (isFull && !this.#isOneOfMany) throw createLimitError(this.max, name);
+    const sandbox = this.open(name, true, start);
     this.#named.set(name, sandbox);
-    if (this.#parts.fleet !== undefined && this.#named.size > MAX_IN_MEMORY) {
+    if (this.#isOneOfMany && this.#named.size > MAX_IN_MEMORY) {
       // Drops the one opened first; its next use reads it again.
       const [, , oldest = name] = this.#named.keys();
       this.#named.delete(oldest);
@@ -118,120 +100,57 @@ export class Sandboxes {
     if (known !== undefined || this.upstream !== undefined) {
       return known ?? this.getOrCreate(name);
     }
-    const { initial } = this.#prepare(name, false);
-    const serviceState = readServiceState(initial, Date.now());
+    const serviceState = readServiceState(this.createState(this.findStart(name)), Date.now());
     const check = checkKey(serviceState.keys, authorization, serviceState);
     if (check.ok) return this.getOrCreate(name);
-    return this.#parts.fleet === undefined ? check : this.#open(name, false);
+    return this.find(name) ?? check;
   }
 
   [Symbol.iterator](): Iterator<Sandbox> {
     return this.#named.values();
   }
 
-  /** Undefined if the name is taken. Throws a StorageError. */
-  async create(name: string, start?: Start): Promise<Sandbox | undefined> {
-    if (PERMANENT_SANDBOXES.includes(name)) return undefined;
-    const opened = this.#prepare(name, true, start);
-    const isNew = (await this.#parts.fleet?.create(opened)) ?? !this.#named.has(name);
-    return isNew ? this.getOrCreate(name, start) : undefined;
+  get(name: string): Sandbox | undefined {
+    return this.#named.get(name);
   }
 
-  /** Keeps coverage and findings. False if used within `unusedFor` milliseconds. */
-  async remove(name: string, unusedFor = 0): Promise<boolean> {
-    if (PERMANENT_SANDBOXES.includes(name)) return false;
+  /** Keeps coverage and findings. Returns it, for its listeners to be told. */
+  remove(name: string): Sandbox | undefined {
     const sandbox = this.#named.get(name);
-    if (unusedFor > 0 && sandbox !== undefined && sandbox.unused < unusedFor) return false;
-    if (this.#parts.fleet !== undefined) {
-      if (!(await this.#parts.fleet.delete(name, unusedFor))) return false;
-    } else {
-      if (sandbox === undefined) return false;
-      this.#context.past.merge(await sandbox.journal.totals());
-    }
+    if (sandbox === undefined || PERMANENT_SANDBOXES.includes(name)) return undefined;
+    this.#context.past.merge(sandbox.journal.totals());
     this.#named.delete(name);
-    await sandbox?.holds.end('deleted');
-    sandbox?.close();
-    return true;
+    return sandbox;
   }
 
-  /** In milliseconds, by name. Throws a StorageError. */
-  async unused(): Promise<ReadonlyMap<string, number>> {
-    const unused = await this.#parts.fleet?.unused();
-    if (unused === undefined)
-      return new Map(Array.from(this, ({ name, unused }) => [name, unused]));
-    for (const name of [...this.#named.keys()]) {
-      if (!unused.has(name) && !PERMANENT_SANDBOXES.includes(name)) this.#named.delete(name);
-    }
-    // These exist before their first use.
-    const permanent = PERMANENT_SANDBOXES.map((name) => [name, performance.now()] as const);
-    return new Map([...permanent, ...unused]);
-  }
-
-  /** Does not count as using it. */
+  /** Does not count as using it. One that only other servers may have is not kept. */
   find(name: string): Sandbox | undefined {
-    return this.#named.get(name) ?? (this.#parts.fleet && this.#open(name, false));
+    return this.#named.get(name) ?? (this.#isOneOfMany ? this.open(name, false) : undefined);
+  }
+
+  /** In milliseconds, by name. */
+  unused(): ReadonlyMap<string, number> {
+    return new Map(Array.from(this, ({ name, unused }) => [name, unused]));
   }
 
   /** With deleted sandboxes and cleared journals. */
-  async totals(): Promise<Totals> {
-    return this.#parts.fleet?.totals() ?? this.served;
-  }
-
-  /** By this server. */
-  get served(): Totals {
-    if (this.#parts.fleet !== undefined) return this.#served;
+  totals(): Totals {
     const totals = new Totals();
     totals.merge(this.#context.past);
-    for (const { journal } of this) {
-      const own = journal.totals();
-      if (own instanceof Totals) totals.merge(own);
-    }
+    for (const { journal } of this) totals.merge(journal.totals());
     return totals;
   }
 
-  async end(): Promise<void> {
+  end(): void {
     this.#context.isStopping = true;
-    const ended = Promise.all(Array.from(this.#context.holding, (holds) => holds.end('stopped')));
-    for (const sandbox of this) if (!sandbox.isShared) sandbox.close();
-    await ended;
+    for (const holds of this.#context.holding) holds.end('stopped');
+    for (const sandbox of this) sandbox.emit({ kind: 'deleted' });
   }
 
-  /** Calls back on the server that removed it. Returns how to stop. */
-  removeIdle(idle: number, onRemoved: (name: string) => void): () => void {
-    let isLooking = false;
-    const look = async (): Promise<void> => {
-      if (isLooking) return;
-      isLooking = true;
-      // Redis may be away; the next look tries again.
-      const all = await this.unused().catch(() => new Map<string, number>());
-      for (const [name, unused] of all) {
-        if (unused < idle) continue;
-        if (await this.remove(name, idle).catch(() => false)) onRemoved(name);
-      }
-      isLooking = false;
-    };
-    const timer = setInterval(() => void look(), Math.min(idle / 4, MAX_IDLE_PAUSE_MS)).unref();
-    return () => clearInterval(timer);
-  }
-
-  /** After a change of files, which an undo or a rewind must not take back. */
-  async restart(start: Start): Promise<void> {
+  /** Lets sandboxes start anew from there: `POST reset` does, and those that are still to be created. */
+  setStart(start: Start): void {
     this.#start = start;
-    for (const sandbox of this) {
-      const own = this.findStart(sandbox.name);
-      sandbox.start = own;
-      // A `--db` file keeps acknowledged changes.
-      const keep = new Set<ResetPart>(['own-scenarios']);
-      if (sandbox.isDurable) keep.add('store');
-      await sandbox.edit(
-        (state, now) => {
-          const { upstream } = state.settings;
-          const restarted = restart(state, own, upstream, now, keep);
-          return { state: restarted, result: undefined, forgets: true };
-        },
-        { what: 'restarted after a change of files', by: '--watch' },
-      );
-    }
+    for (const sandbox of this) sandbox.start = this.findStart(sandbox.name);
   }
 
   findStart(name: string, start: Start = this.#start): Start {

@@ -32,9 +32,9 @@ export function createServiceRequest(
   target: Target,
   authorization: string | undefined,
   body: RequestBody,
+  operation = findOperation(target, head.method),
 ): ServiceRequest {
   const { method, headers, rawHeaders, mount, port, receivedAt } = head;
-  const operation = findOperation(target, method);
   return {
     method,
     target: mount + target.url,

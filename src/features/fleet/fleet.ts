@@ -3,14 +3,21 @@ import { inspect } from 'node:util';
 import { chooseOptions } from '../../core/contract/assumption-table.ts';
 import { writeJson } from '../../core/contract/json.ts';
 import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
+import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
-import type { SandboxOptions } from '../../core/sandbox/sandboxes.ts';
+import { isHeld } from '../../core/sandbox/exchange.ts';
+import type { Sandbox } from '../../core/sandbox/sandbox.ts';
+import type { Sandboxes, SandboxOptions } from '../../core/sandbox/sandboxes.ts';
 import type { OpenUpstream } from '../../core/sandbox/state.ts';
-import { type Fleet, type OpenedSandbox, StorageError } from '../../core/sandbox/storage.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { Start } from '../../core/scenario/sandbox-start.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { packageVersion } from '../../server/files.ts';
+import type { Keeper } from '../../server/mock.ts';
+import { NODE_PLATFORM } from '../../server/node-platform.ts';
+import type { ServerPersistence } from '../../server/persistence/persistence.ts';
 import { parseRedisAddress, REDIS_ADDRESS_FORM } from './address.ts';
+import { FleetSandbox } from './fleet-sandbox.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { parseFields, parseTotals } from './redis-journal.ts';
 import {
@@ -23,7 +30,7 @@ import {
   sandboxKeys,
   UNUSED,
 } from './scripts.ts';
-import { type FleetContext, RedisStorage } from './storage.ts';
+import type { FleetContext } from './shared-state.ts';
 
 interface FleetOptions {
   readonly url: string;
@@ -36,24 +43,132 @@ interface FleetOptions {
 }
 
 /** @throws StorageError, also if the server differs from those of the fleet */
-export async function joinFleet(options: FleetOptions): Promise<Fleet> {
+export async function joinFleet(options: FleetOptions): Promise<Keeper> {
   const address = parseRedisAddress(options.url);
   if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
   const redis = new RedisConnection(address, options.options.onNotice);
+  const fleet = new Fleet(redis, options);
   try {
-    const fleet = new RedisFleet(redis, options);
     await fleet.agree();
-    return fleet;
   } catch (error) {
     redis.close();
     throw error;
   }
+  let opened: FleetPersistence | undefined;
+  return {
+    isShared: true,
+    open: (sandboxes) => {
+      opened = new FleetPersistence(fleet, sandboxes);
+      return opened;
+    },
+    close: async () => {
+      await opened?.close();
+      redis.close();
+    },
+  };
 }
 
-class RedisFleet implements Fleet {
+/** Keeps the sandboxes of all servers in Redis. */
+class FleetPersistence implements ServerPersistence {
+  readonly forgets =
+    'servers that share sandboxes (--shared) keep no earlier states and have one start for all sandboxes';
+  readonly #fleet: Fleet;
+  readonly #sandboxes: Sandboxes;
+  readonly #opened = new WeakMap<Sandbox, FleetSandbox>();
+  readonly #served = new Totals();
+  /** Ends of holds that Redis does not have yet. */
+  readonly #ending = new Set<Promise<void>>();
+
+  constructor(fleet: Fleet, sandboxes: Sandboxes) {
+    this.#fleet = fleet;
+    this.#sandboxes = sandboxes;
+    sandboxes.events.add(({ kind, sandbox, exchange }) => {
+      if (kind === 'exchange') this.#served.add(exchange, sandbox.name);
+      else if (isHeld(exchange)) {
+        const ending = this.of(sandbox)
+          .endHold(exchange)
+          .finally(() => this.#ending.delete(ending));
+        this.#ending.add(ending);
+      }
+    });
+  }
+
+  get problem(): string | undefined {
+    return this.#fleet.problem;
+  }
+
+  of(sandbox: Sandbox): FleetSandbox {
+    const known = this.#opened.get(sandbox);
+    if (known !== undefined) return known;
+    const opened = this.#open(sandbox);
+    this.#opened.set(sandbox, opened);
+    return opened;
+  }
+
+  #open(sandbox: Sandbox): FleetSandbox {
+    const createState = () => this.#sandboxes.createState(sandbox.start);
+    return new FleetSandbox(sandbox, this.#fleet.context, createState);
+  }
+
+  run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T> {
+    return this.of(sandbox).run(call);
+  }
+
+  /** Redis does not get it. */
+  runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T {
+    const { exchange, result } = call();
+    if (exchange !== undefined) sandbox.report(exchange);
+    return result;
+  }
+
+  async create(name: string, start?: Start): Promise<boolean> {
+    if (PERMANENT_SANDBOXES.includes(name)) return false;
+    const isNew = await this.#open(this.#sandboxes.open(name, true, start)).create();
+    if (!isNew) return false;
+    this.#sandboxes.getOrCreate(name, start);
+    return true;
+  }
+
+  async remove(name: string, unusedFor = 0): Promise<boolean> {
+    if (PERMANENT_SANDBOXES.includes(name)) return false;
+    const { unused = unusedFor } = this.#sandboxes.get(name) ?? {};
+    if (unused < unusedFor || !(await this.#fleet.delete(name, unusedFor))) return false;
+    this.#sandboxes.remove(name)?.emit({ kind: 'deleted' });
+    return true;
+  }
+
+  async unused(): Promise<ReadonlyMap<string, number>> {
+    const unused = await this.#fleet.unused();
+    for (const { name } of [...this.#sandboxes]) {
+      if (!unused.has(name)) this.#sandboxes.remove(name);
+    }
+    // These exist before their first use.
+    const permanent = PERMANENT_SANDBOXES.map((name) => [name, performance.now()] as const);
+    return new Map([...permanent, ...unused]);
+  }
+
+  totals(): Promise<Totals> {
+    return this.#fleet.totals();
+  }
+
+  served(): Totals {
+    return this.#served;
+  }
+
+  isDurable(): boolean {
+    return false;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#ending);
+  }
+}
+
+/** What the servers have in common in Redis. */
+class Fleet {
+  readonly context: FleetContext;
   readonly #redis: RedisConnection;
   readonly #settings: FleetSettings;
-  readonly #context: FleetContext;
 
   constructor(
     redis: RedisConnection,
@@ -62,7 +177,7 @@ class RedisFleet implements Fleet {
     this.#redis = redis;
     this.#settings = settings;
     const start = JSON.stringify(settings);
-    this.#context = {
+    this.context = {
       redis,
       start,
       id: shortHash([start]),
@@ -70,6 +185,7 @@ class RedisFleet implements Fleet {
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
       maxSandboxes,
       openUpstream,
+      platform: NODE_PLATFORM,
       disagreement: undefined,
       agree: () => this.agree(),
       keepPast: (totals) => this.#keepPast(totals),
@@ -77,15 +193,7 @@ class RedisFleet implements Fleet {
   }
 
   get problem(): string | undefined {
-    return this.#redis.problem ?? this.#context.disagreement;
-  }
-
-  open(sandbox: OpenedSandbox): RedisStorage {
-    return new RedisStorage(sandbox, this.#context);
-  }
-
-  create(sandbox: OpenedSandbox): Promise<boolean> {
-    return this.open(sandbox).create();
+    return this.#redis.problem ?? this.context.disagreement;
   }
 
   async delete(name: string, unusedFor: number): Promise<boolean> {
@@ -112,23 +220,19 @@ class RedisFleet implements Fleet {
     return totals;
   }
 
-  close(): void {
-    this.#redis.close();
-  }
-
   async agree(): Promise<void> {
-    const { start } = this.#context;
+    const { start } = this.context;
     await this.#redis.run(['SETNX', START, start], 'reads');
     const first = (await this.#redis.run(['GET', START], 'reads')) ?? start;
     const different = settingDifferences(JSON.parse(String(first)), this.#settings);
-    this.#context.disagreement = undefined;
+    this.context.disagreement = undefined;
     if (different.length === 0) return;
-    this.#context.disagreement = [
+    this.context.disagreement = [
       `the servers on ${this.#redis.address.shown} started with other settings`,
       ...different,
       'start this one the same way, use another database (redis://HOST:PORT/1), or stop them and empty theirs (redis-cli FLUSHDB)',
     ].join('\n');
-    throw new StorageError(this.#context.disagreement);
+    throw new StorageError(this.context.disagreement);
   }
 
   /** They are missing in reports if Redis fails just now. */

@@ -44,6 +44,11 @@ function* recordsInPart<R extends object>(records: Records<R>, part: bigint): Ge
   }
 }
 
+function writeRecords<Name extends CollectionName>(store: Store, name: Name, part: bigint): string {
+  const records: Records<StoredRecord[Name]> = store[name];
+  return linesText(recordsInPart(records, part));
+}
+
 function* changedRecords<Name extends CollectionName>(
   name: Name,
   before: Store,
@@ -155,6 +160,23 @@ export function changedParts(before: State, after: State): readonly NamedPart[] 
   ];
 }
 
+/** @throws Error if no part has this name */
+export function writePart(state: State, name: string): string {
+  const member = MEMBER_NAMES.find((known) => known === name);
+  if (member !== undefined) return writeMember(state, member)[1];
+  const [collection, part] = parsePartName(name);
+  const { [collection]: records } = state.store;
+  if (part === undefined) return `${records.highestId ?? NEVER}`;
+  return writeRecords(state.store, collection, part);
+}
+
+function parsePartName(name: string): readonly [collection: CollectionName, part?: bigint] {
+  const [prefix, part] = name.split('/');
+  const collection = COLLECTIONS.find((known) => known === prefix);
+  if (collection === undefined) throw new Error(`There is no part ${name}.`);
+  return part === undefined ? [collection] : [collection, BigInt(part)];
+}
+
 function writeMember<Name extends MemberName>(state: State, name: Name): NamedPart {
   return [name, MEMBERS[name].write(state[name])];
 }
@@ -167,16 +189,14 @@ export async function restorePart(
   const member = MEMBER_NAMES.find((known) => known === name);
   if (member !== undefined)
     return { ...state, [member]: await MEMBERS[member].read(text, context) };
-  const [prefix, part] = name.split('/');
-  const collection = COLLECTIONS.find((known) => known === prefix);
-  if (collection === undefined) throw new Error(`There is no part ${name}.`);
+  const [collection, part] = parsePartName(name);
   const { store } = state;
   return {
     ...state,
     store:
       part === undefined
         ? readHighestId(store, collection, text)
-        : readRecords(store, collection, text, BigInt(part)),
+        : readRecords(store, collection, text, part),
   };
 }
 

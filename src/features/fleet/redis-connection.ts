@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import { StorageError } from '../../core/sandbox/storage.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { RedisAddress } from './address.ts';
 import {
   describeFailure,

@@ -6,15 +6,15 @@ import {
   isHeld,
 } from '../../core/sandbox/exchange.ts';
 import {
-  type Emitter,
   includesHeld,
-  type Journal,
   type JournalPage,
   type JournalQuery,
   type JournalSize,
-  type SandboxEvent,
   selectExchanges,
-} from '../../core/sandbox/storage.ts';
+} from '../../core/sandbox/journal-page.ts';
+import type { JournalReader } from '../../core/sandbox/persistence.ts';
+import type { Sandbox } from '../../core/sandbox/sandbox.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { parseExchange, writeExchange } from './parts.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { END_HOLD, READ, type RedisHash, sandboxKeys } from './scripts.ts';
@@ -25,29 +25,27 @@ const PAGE = 100;
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
 
-export class RedisJournal implements Journal {
+export class RedisJournal implements JournalReader {
   /** Resolves once other servers' messages arrive. */
   followed: Promise<void> = Promise.resolve();
-  readonly #name: string;
+  /** By which this server knows its own messages. */
+  readonly #server: string;
+  readonly #sandbox: Sandbox;
   readonly #redis: RedisConnection;
   readonly #maxHold: number;
-  readonly #events: Emitter<SandboxEvent>;
+  readonly #channel: string;
   readonly #keys: ReturnType<typeof sandboxKeys>;
   #following: Channel | undefined;
   /** The number of the latest exchange that was told of; undefined before the first one. */
   #latest: number | undefined;
 
-  constructor(
-    name: string,
-    redis: RedisConnection,
-    maxHold: number,
-    events: Emitter<SandboxEvent>,
-  ) {
-    this.#name = name;
+  constructor(server: string, sandbox: Sandbox, redis: RedisConnection, maxHold: number) {
+    this.#server = server;
+    this.#sandbox = sandbox;
     this.#redis = redis;
     this.#maxHold = maxHold;
-    this.#events = events;
-    this.#keys = sandboxKeys(name);
+    this.#channel = redis.channelName(sandbox.name);
+    this.#keys = sandboxKeys(sandbox.name);
   }
 
   async size(): Promise<JournalSize> {
@@ -73,10 +71,6 @@ export class RedisJournal implements Journal {
     return exchange ?? (await this.held()).find((held) => held.number === number);
   }
 
-  edits(): readonly never[] {
-    return [];
-  }
-
   async totals(): Promise<Totals> {
     return parseTotals(parseFields(await this.#redis.run(['HGETALL', this.#keys.totals], 'reads')));
   }
@@ -84,31 +78,39 @@ export class RedisJournal implements Journal {
   async held(): Promise<readonly HeldExchange[]> {
     const fields = parseFields(await this.#redis.run(['HGETALL', this.#keys.held], 'reads'));
     return Object.entries(fields)
-      .map(([number, text]) => this.#restore(text, Number(number)))
+      .map(([number, text]) => this.#restore(text, Number(number), this.#keys.held))
       .filter(isHeld)
       .filter(({ hold }) => hold.ended === undefined)
       .sort((one, other) => one.number - other.number);
   }
 
   /** What Redis does not take now, its age tells later. */
-  async endHold(exchange: Exchange): Promise<void> {
+  async endHold(exchange: HeldExchange): Promise<void> {
     const { state, journal, held, totals } = this.#keys;
     const found = new Totals();
-    found.add({ ...exchange, shows: [], findings: findHoldFindings(exchange) }, this.#name);
-    const args = [`${exchange.number}`, writeExchange(exchange), JSON.stringify(found)];
-    const keys = [state, journal, held, totals];
-    await this.#redis.eval(END_HOLD, 'reads', keys, args).catch(() => {});
+    found.add({ ...exchange, shows: [], findings: findHoldFindings(exchange) }, this.#sandbox.name);
+    const text = writeExchange(exchange);
+    const args = [`${exchange.number}`, text, JSON.stringify(found)];
+    try {
+      await this.#redis.eval(END_HOLD, 'reads', [state, journal, held, totals], args);
+      await this.publish('hold', text, exchange.number);
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
   }
 
-  remembered(): undefined {}
-
-  lastEdit(): undefined {}
+  /** The scripts tell of exchanges, edits and deletions. */
+  async publish(kind: 'hold' | 'release', text: string, number = 0): Promise<void> {
+    await this.followed;
+    const message = `${kind} ${number} ${this.#server} ${text}`;
+    await this.#redis.run(['PUBLISH', this.#channel, message], 'reads');
+  }
 
   follow(): Promise<void> {
     if (this.#following !== undefined) return this.followed;
     this.#latest = undefined;
     this.#following = {
-      name: this.#redis.channelName(this.#name),
+      name: this.#channel,
       onMessage: (message) => this.#tell(String(message)),
       onReady: () => void this.#tellMissed().catch(() => {}),
     };
@@ -121,23 +123,23 @@ export class RedisJournal implements Journal {
     this.#following = undefined;
   }
 
+  /** Of what the other servers do: their messages are `KIND NUMBER SERVER TEXT`. */
   #tell(message: string): void {
-    const [kind = '', word = ''] = message.split(' ', 2);
-    const rest = message.slice(kind.length + 1);
+    const [kind = '', number = '', server = ''] = message.split(' ', 3);
+    const text = message.slice(`${kind} ${number} ${server} `.length);
+    if (kind === 'exchange') this.#latest = Number(number);
+    if (server === this.#server) return;
     switch (kind) {
       case 'exchange':
-      case 'hold': {
-        const exchange = parseExchange(rest.slice(word.length + 1), Number(word));
-        if (kind === 'exchange') this.#latest = exchange.number;
-        this.#events.emit({ kind, exchange });
+      case 'hold':
+        this.#sandbox.emit({ kind, exchange: parseExchange(text, Number(number)) });
         break;
-      }
       case 'release':
-        this.#events.emit({ kind, ...JSON.parse(rest) });
+        this.#sandbox.emit({ kind, ...JSON.parse(text) });
         break;
       case 'edit':
       case 'deleted':
-        this.#events.emit({ kind });
+        this.#sandbox.emit({ kind });
     }
   }
 
@@ -149,16 +151,16 @@ export class RedisJournal implements Journal {
     if (after === undefined) return;
     if (number < after) {
       this.#latest = number;
-      this.#events.emit({ kind: 'deleted' });
+      this.#sandbox.emit({ kind: 'deleted' });
       return;
     }
     const { exchanges } = await this.#read(after + 1, number);
-    for (const exchange of exchanges) this.#events.emit({ kind: 'exchange', exchange });
+    for (const exchange of exchanges) this.#sandbox.emit({ kind: 'exchange', exchange });
   }
 
   /** A reply is no longer held if its server must have let it go, unless that died. */
-  #restore(text: string, number: number): Exchange {
-    const exchange = parseExchange(text, number);
+  #restore(text: string, number: number, key: string): Exchange {
+    const exchange = readValue(key, () => parseExchange(text, number));
     const { hold } = exchange;
     const isDead = hold && hold.since + this.#maxHold + DEAD_HOLD_MS < Date.now();
     if (isDead) hold.ended ??= 'left';
@@ -171,7 +173,7 @@ export class RedisJournal implements Journal {
     const reply = await this.#redis.eval(READ, 'reads', [state, journal], [`${from}`, `${to}`]);
     const [number, cleared, size, first, texts] = Array.isArray(reply) ? reply : [0, 0, 0, 0, []];
     const exchanges: Exchange[] = texts.map((text: string, index: number) =>
-      this.#restore(text, first + index),
+      this.#restore(text, first + index, journal),
     );
     return {
       number: Number(number),
@@ -179,6 +181,22 @@ export class RedisJournal implements Journal {
       dropped: number - cleared - size,
       exchanges,
     };
+  }
+}
+
+/** Whoever has written it, it was no server of this fleet. */
+export function spoiltError(key: string, error: unknown): StorageError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new StorageError(
+    `Redis has a value in ${key} that cannot be read (${why}): reset the sandbox`,
+  );
+}
+
+export function readValue<T>(key: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw spoiltError(key, error);
   }
 }
 

@@ -162,14 +162,14 @@ end
 local shift = 1 + #ask.parts
 for at = shift + 1, #ARGV do
   if redis.call('RPUSH', journal, ARGV[at]) > ask.capacity then redis.call('LPOP', journal) end
-  redis.call('PUBLISH', ask.channel, 'exchange ' .. (number + at - shift) .. ' ' .. ARGV[at])
+  redis.call('PUBLISH', ask.channel, 'exchange ' .. (number + at - shift) .. ' ' .. ask.server .. ' ' .. ARGV[at])
 end
 for _, index in ipairs(ask.held) do
   redis.call('HSET', held, number + index, ARGV[shift + index])
 end
 if ask.writes then redis.call('HSET', state, 'number', number + #ARGV - shift, 'used', now) end
 add(totals, ask.totals, number, ${MAX_FINDINGS})
-if ask.edits then redis.call('PUBLISH', ask.channel, 'edit') end
+if ask.edits then redis.call('PUBLISH', ask.channel, 'edit 0 ' .. ask.server) end
 if turnOf == ask.server then redis.call('DEL', turn) end
 return cjson.encode({kind = 'kept', number = number, cleared = cleared})
 `);

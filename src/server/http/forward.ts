@@ -10,10 +10,12 @@ import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { type Upstream, UpstreamError } from '../../core/sandbox/state.ts';
 import type { Call, RequestBody } from '../../core/service/input.ts';
 import { AssumptionTrace, type Body, errorReply, type Reply } from '../../core/service/reply.ts';
+import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
 import { decodeContent } from './decode-content.ts';
 import { onDisconnect } from './write.ts';
 
 interface ForwardRequest {
+  readonly persistence: ServerPersistence;
   /** The one that the sandbox had when the request's head was read. */
   readonly upstream: Upstream;
   /** What the target asks of the service, as `belowBase` returns it. */
@@ -27,12 +29,13 @@ interface ForwardRequest {
 
 /** Lets the upstream answer, unless a rule of the sandbox does, and records the exchange. */
 export async function forward(forwarded: ForwardRequest): Promise<Exchange> {
-  const { sandbox, request } = forwarded;
+  const { persistence, sandbox, request } = forwarded;
   const preference = await forwarded.preference;
   const { call } = request;
-  const { match } = call === undefined ? {} : await sandbox.match(call, preference);
+  const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
   const reply = needsService(match) ? await askUpstream(forwarded) : undefined;
-  return sandbox.handle({ ...request, given: { reply, match } }, preference);
+  const answered = { ...request, given: { reply, match } };
+  return handleRequest(persistence, sandbox, answered, preference);
 }
 
 async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {

@@ -15,6 +15,7 @@ import { LIMITS } from '../../core/limits.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
+import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
 import { createBrokenRequest } from './receive-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';
@@ -41,7 +42,8 @@ export interface ListenerOptions {
   /** Loads the app that answers everything but the service's paths, at its first request. */
   readonly loadApp: () => Promise<RequestListener>;
   /** Refuses what is not a request, and has it in its journal. */
-  readonly sandbox: Pick<Sandbox, 'handle' | 'state'>;
+  readonly sandbox: Sandbox;
+  readonly persistence: ServerPersistence;
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly certificate?: Certificate | undefined;
   /** Called once for each mistake of clients that the operator can help with. */
@@ -59,7 +61,7 @@ export interface Listener {
  * the Express app, since Express slows down every request that passes through it.
  */
 export function createListener(options: ListenerOptions): Listener {
-  const { certificate, loadApp, sandbox, service } = options;
+  const { certificate, loadApp, sandbox, persistence, service } = options;
   const notices = new Set<string>();
   /** Reports each mistake once: a client that retries would fill the log. */
   const notify = (message: string | undefined): void => {
@@ -100,7 +102,8 @@ export function createListener(options: ListenerOptions): Listener {
     const [, status, message] = rejection;
     const unrecorded = `refused before it was a request: ${status}, ${message}`;
     notify(findRemedy(error) ?? (request === undefined ? unrecorded : undefined));
-    const exchange = request && (await sandbox.handle({ ...request, given: { reply } }));
+    const refused = request && { ...request, given: { reply } };
+    const exchange = refused && (await handleRequest(persistence, sandbox, refused));
     return formatReply(exchange?.reply ?? createRefusal(reply, sandbox.state));
   };
   const listener = createHttpServer(timeouts, certificate, answer, refuseBytes);

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { operationShape } from '../../core/contract/operations.ts';
+import { type OperationId, operationShape } from '../../core/contract/operations.ts';
 import { belowBase, parseTarget, type Target } from '../../core/contract/target.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { type Exchange, isWaiting } from '../../core/sandbox/exchange.ts';
 import { locateSandbox, type SandboxLocation } from '../../core/sandbox/locate-sandbox.ts';
 import { readPrefer } from '../../core/sandbox/preference.ts';
+import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import {
   createServiceRequest,
@@ -13,6 +14,7 @@ import {
 } from '../../core/sandbox/service-request.ts';
 import { BODY_LIMITS, type RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
+import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
 import { applyFault } from './faults.ts';
 import { forward } from './forward.ts';
 import { readHead, receiveBody } from './receive-request.ts';
@@ -20,6 +22,7 @@ import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './w
 
 export interface ServiceOptions {
   readonly sandboxes: Sandboxes;
+  readonly persistence: ServerPersistence;
   readonly pending: PendingResponses;
 }
 
@@ -32,7 +35,11 @@ export type ServiceHandler = (
   refusal?: Reply,
 ) => void;
 
-export function createServiceHandler({ sandboxes, pending }: ServiceOptions): ServiceHandler {
+export function createServiceHandler({
+  sandboxes,
+  persistence,
+  pending,
+}: ServiceOptions): ServiceHandler {
   return (incoming, response, target = parseTarget(incoming.url ?? '/'), refused) => {
     const head = readHead(incoming);
     const location =
@@ -40,7 +47,15 @@ export function createServiceHandler({ sandboxes, pending }: ServiceOptions): Se
         ? locateSandbox(sandboxes, target.sandbox, head.headers)
         : { sandbox: sandboxes.default, authorization: undefined, refusal: refused };
     const { sandbox } = location;
-    const arrival = { response, head, target, location };
+    const arrival = {
+      response,
+      head,
+      target,
+      location,
+      persistence,
+      operation: findOperation(target, head.method),
+      forwarded: findUpstream(sandbox, target),
+    };
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
     const send = (exchange: Exchange): void => {
       try {
@@ -92,40 +107,46 @@ interface Arrival {
   readonly head: RequestHead;
   readonly target: Target;
   readonly location: SandboxLocation;
+  readonly persistence: ServerPersistence;
+  readonly operation: OperationId | undefined;
+  /** The deployment that answers, and what it is asked for; undefined if the mock answers. */
+  readonly forwarded: ReturnType<typeof findUpstream>;
 }
 
 const NO_BODY: RequestBody = { kind: 'none' };
 
-/** The deployment that answers a request, and what it is asked for; undefined if the mock answers. */
-function findUpstream({ location, target }: Arrival) {
-  const { upstream } = location.sandbox.state.settings;
+function findUpstream({ state }: Sandbox, target: Target) {
+  const { upstream } = state.settings;
   const below = upstream && belowBase(target);
   return upstream === undefined || below === undefined ? undefined : { upstream, below };
 }
 
 /** The bytes that a body may have; undefined if nobody reads it. */
 function bodyLimit(arrival: Arrival): number | undefined {
-  const { target, head, location } = arrival;
+  const { operation, forwarded, location } = arrival;
   const { sandbox, refusal, keyRefusal } = location;
   if (refusal !== undefined || keyRefusal !== undefined) return undefined;
-  if (findUpstream(arrival) !== undefined) return LIMITS.deploymentBody.max;
-  const operation = findOperation(target, head.method);
+  if (forwarded !== undefined) return LIMITS.deploymentBody.max;
   if (operation === undefined || operationShape(operation).body === undefined) return undefined;
   return BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
 }
 
 function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
-  const { response, head, target, location } = arrival;
-  const { sandbox } = location;
-  const request = createServiceRequest(head, target, location.authorization, body);
+  const { head, target, location, persistence, operation, forwarded } = arrival;
+  const { sandbox, authorization } = location;
+  const request = createServiceRequest(head, target, authorization, body, operation);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
-  if (refusal !== undefined) return sandbox.handle({ ...request, given: { reply: refusal } });
-  const forwarded = findUpstream(arrival);
+  if (refusal !== undefined)
+    return handleRequest(persistence, sandbox, { ...request, given: { reply: refusal } });
   const { prefer } = head.headers;
   const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
-  const preference = isAsked ? readPrefer(String(prefer), sandbox) : undefined;
+  const preference = isAsked
+    ? readPrefer(String(prefer), async () => persistence.run(sandbox, () => sandbox.read()))
+    : undefined;
   if (forwarded !== undefined) {
-    return forward({ ...forwarded, response, body, sandbox, request, preference });
+    return forward({ ...arrival, ...forwarded, body, sandbox, request, preference });
   }
-  return preference?.then((read) => sandbox.handle(request, read)) ?? sandbox.handle(request);
+  return preference === undefined
+    ? handleRequest(persistence, sandbox, request)
+    : preference.then((read) => handleRequest(persistence, sandbox, request, read));
 }

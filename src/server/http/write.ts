@@ -95,18 +95,23 @@ export class PendingResponses {
 
 /**
  * Answers a request that failed because of a bug. A reply that has begun is broken off: its client
- * must not take it for a whole one.
+ * must not take it for a whole one. Never throws.
  */
 export function sendFailure(response: ServerResponse, error: unknown, state: State): void {
-  const reply = createFailure(state, error);
-  if (response.headersSent) {
-    if (!response.writableEnded) response.destroy();
-    return;
+  try {
+    const reply = createFailure(state, error, { warn });
+    if (response.headersSent) {
+      if (!response.writableEnded) response.destroy();
+      return;
+    }
+    // What is left of a head that failed.
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    response.statusMessage = '';
+    sendReply(response, createRefusal({ ...reply, headers: ['Connection', 'close'] }, state));
+  } catch (failure) {
+    warn(failure);
+    response.destroy();
   }
-  // What is left of a head that failed.
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
-  response.statusMessage = '';
-  sendReply(response, createRefusal({ ...reply, headers: ['Connection', 'close'] }, state));
 }
 
 /** A reply outside of any exchange, as the assumptions of a state write it. */
@@ -114,7 +119,7 @@ export function createRefusal(reply: Reply, state: State): SentReply {
   const now = currentInstant();
   const request = { method: 'GET', target: '', authorization: undefined, headers: [] } as const;
   const rest = { origin: '*', port: undefined, receivedAt: now.steady, call: undefined };
-  const { exchange } = answer(state, { ...request, ...rest, given: { reply } }, now);
+  const { result: exchange } = answer(state, { ...request, ...rest, given: { reply } }, now);
   if (exchange.reply === undefined) throw new Error('A refusal has no reply.');
   return exchange.reply;
 }

@@ -1,28 +1,20 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { MemoryStorage } from '../../core/sandbox/memory.ts';
-import type { State } from '../../core/sandbox/state.ts';
-import {
-  type JournalContext,
-  type OpenedSandbox,
-  type SaveScenarios,
-  StorageError,
-  type Update,
-} from '../../core/sandbox/storage.ts';
+import type { Outcome } from '../../core/sandbox/answer.ts';
+import type { Sandbox } from '../../core/sandbox/sandbox.ts';
+import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { parseFixture } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
 import { createStoreWriter } from '../../core/store/store-text.ts';
 import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../files.ts';
 import { lockFile } from './file-lock.ts';
+import { MemoryPersistence, type SaveScenarios } from './persistence.ts';
 import { writeError } from './write-error.ts';
 
 export interface StoreFile {
   readonly store: Store;
-  readonly open: (
-    sandbox: OpenedSandbox,
-    context: JournalContext,
-    saveScenarios?: SaveScenarios,
-  ) => FileStorage;
+  readonly open: (sandboxes: Sandboxes, saveScenarios?: SaveScenarios) => FilePersistence;
   /** Waits for a write under way, and lets other servers have the file. */
   readonly close: () => Promise<void>;
 }
@@ -69,11 +61,11 @@ export async function openStoreFile(
       }
     };
     await write(store);
-    let opened: FileStorage | undefined;
+    let opened: FilePersistence | undefined;
     return {
       store,
-      open: (sandbox, context, saveScenarios) => {
-        opened = new FileStorage(sandbox, context, write, saveScenarios);
+      open: (sandboxes, saveScenarios) => {
+        opened = new FilePersistence(sandboxes, write, saveScenarios);
         return opened;
       },
       close: async () => {
@@ -96,62 +88,66 @@ function locate(path: string): string {
   }
 }
 
-interface WaitingUpdate {
-  readonly before: State;
-  readonly update: Update;
-  readonly resolve: () => void;
+interface WaitingCall {
+  /** Before its store is written. */
+  readonly take: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** How long a write waits for more updates, if the one before it had several. */
+/** How long a write waits for more calls, if the one before it had several. */
 const GATHER_MS = 1;
 
-/** Keeps the store of a sandbox in a file. A reply waits until the file has what it shows. */
-export class FileStorage extends MemoryStorage {
-  override readonly isDurable = true;
+/** Keeps the store of the default sandbox in a file. A reply waits until the file has what it shows. */
+export class FilePersistence extends MemoryPersistence {
+  readonly #sandbox: Sandbox;
   readonly #write: (store: Store) => Promise<void>;
-  /** What the last update left, which the file may not have yet. */
-  #latest: State;
-  #waiting: WaitingUpdate[] = [];
+  #waiting: WaitingCall[] = [];
   #batchSize = 0;
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(
-    sandbox: OpenedSandbox,
-    context: JournalContext,
+    sandboxes: Sandboxes,
     write: (store: Store) => Promise<void>,
     saveScenarios?: SaveScenarios,
   ) {
-    super(sandbox, context, saveScenarios);
-    this.#latest = this.state;
+    super(sandboxes, saveScenarios);
+    this.#sandbox = sandboxes.default;
     this.#write = write;
   }
 
-  override update<U extends Update>(run: (state: State) => U): U | Promise<U> {
-    const before = this.#latest;
-    const update = run(before);
+  override run<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
+    if (sandbox !== this.#sandbox) return super.run(sandbox, call);
+    const outcome = call();
+    const { before, state } = outcome;
     // While nothing is being written, what leaves the store alone has nothing to wait for.
-    const waits = this.#writing !== undefined || update.state.store !== before.store;
+    const waits = this.#writing !== undefined || state.store !== before.store;
     if (waits && this.#isClosed) throw new StorageError('the server has stopped');
-    this.saveScenarios(before, update.state);
-    this.#latest = update.state;
-    if (!waits) {
-      this.take(before, update);
-      return update;
-    }
+    this.saveScenarios(sandbox, before, state);
+    if (!waits) return sandbox.take(outcome);
+    sandbox.pending = state;
+    const since = performance.now();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ before, update, resolve: () => resolve(update), reject });
+      this.#waiting.push({
+        take: () => resolve(sandbox.take(outcome, performance.now() - since)),
+        reject,
+      });
       this.#writing ??= this.#writeAll();
     });
   }
 
+  override isDurable(sandbox: Sandbox): boolean {
+    return sandbox === this.#sandbox;
+  }
+
+  /** Waits for what is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;
   }
 
   async #writeAll(): Promise<void> {
+    const sandbox = this.#sandbox;
     while (this.#waiting.length > 0) {
       await setImmediate();
       // Where several came, more are on their way: their clients have just got replies.
@@ -159,22 +155,20 @@ export class FileStorage extends MemoryStorage {
       const batch = this.#waiting;
       this.#batchSize = batch.length;
       this.#waiting = [];
-      const { store } = this.#latest;
+      const { store } = sandbox.pending ?? sandbox.state;
       try {
-        if (store !== this.state.store) await this.#write(store);
-        for (const { before, update, resolve } of batch) {
-          this.take(before, update);
-          resolve();
-        }
+        if (store !== sandbox.state.store) await this.#write(store);
+        for (const { take } of batch) take();
+        if (this.#waiting.length === 0) sandbox.pending = undefined;
       } catch (error) {
         // Also what came since was made of the state that is not saved.
         const refused = [...batch, ...this.#waiting];
         this.#waiting = [];
-        const unsaved = this.#latest;
-        this.#latest = this.state;
+        const unsaved = sandbox.pending ?? sandbox.state;
+        sandbox.pending = undefined;
         for (const { reject } of refused) reject(error);
         try {
-          this.saveScenarios(unsaved, this.state);
+          this.saveScenarios(sandbox, unsaved, sandbox.state);
         } catch {
           // Whoever waits has the error of the file already.
         }

@@ -10,7 +10,6 @@ import {
 import { basename, dirname, extname, join } from 'node:path';
 import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../core/limits.ts';
 import type { State } from '../../core/sandbox/state.ts';
-import type { SaveScenarios } from '../../core/sandbox/storage.ts';
 import { readScenarioText } from '../../core/scenario/load-scenario.ts';
 import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../../core/scenario/scenario-names.ts';
@@ -18,6 +17,7 @@ import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
 import { createFileProblem, describe } from '../../core/words.ts';
 import { readTextSync, resolveLinks, SETTINGS_LIMIT } from '../files.ts';
 import { asError } from '../node-errors.ts';
+import type { SaveScenarios } from './persistence.ts';
 import { writeError } from './write-error.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {

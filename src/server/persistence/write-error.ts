@@ -1,4 +1,4 @@
-import { StorageError } from '../../core/sandbox/storage.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { errorCode } from '../node-errors.ts';
 
 const REMEDIES: Readonly<Record<string, string>> = {

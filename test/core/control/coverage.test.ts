@@ -4,7 +4,7 @@ import type { CoverageReport } from '../../../src/core/sandbox/report-shapes.ts'
 import { createStart, loadStore } from '../../../src/core/scenario/sandbox-start.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
-import { createSandboxes } from '../../helpers/sandboxes.ts';
+import { createSandboxes, takeAnswer } from '../../helpers/sandboxes.ts';
 import { describeServer } from '../../helpers/wire.ts';
 
 describeServer('coverage and findings in the control API', (open) => {
@@ -42,14 +42,14 @@ test('thousands of deleted sandboxes leave their counts and at most 1,000 findin
   const sandboxes = createSandboxes({ maxSandboxes: 1 }, createStart({}, await loadStore({})));
   const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
   for (let count = 1; count <= 3000; count += 1) {
-    void sandboxes.getOrCreate(`s${count}`).handle(requestOf(call));
-    expect(await sandboxes.remove(`s${count}`)).toBe(true);
+    takeAnswer(sandboxes.getOrCreate(`s${count}`), requestOf(call));
+    expect(sandboxes.remove(`s${count}`)).toBeDefined();
   }
-  const { documented } = createCoverageReport(sandboxes.served);
+  const { documented } = createCoverageReport(sandboxes.totals());
   expect(documented.filter(({ count }) => count > 0)).toMatchObject([
     { operation: 'getPet', count: 3000, first: { sandbox: 's1', exchange: 1 } },
   ]);
-  const { total, findings } = createFindingsReport(sandboxes.served);
+  const { total, findings } = createFindingsReport(sandboxes.totals());
   expect([total, findings.length, [...sandboxes].length]).toEqual([3000, 1000, 2]);
 });
 

@@ -4,19 +4,26 @@ import { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStream } from '../../../src/core/control/journal/exchange-stream.ts';
+import type { KeptSandbox } from '../../../src/core/sandbox/persistence.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
-import { StorageError } from '../../../src/core/sandbox/storage.ts';
+import type { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
+import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
 import { createEventSink } from '../../../src/server/http/control-request.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
+import { MemoryPersistence } from '../../../src/server/persistence/persistence.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { useFakeTimers } from '../../helpers/fake-timers.ts';
 import { listen } from '../../helpers/host.ts';
-import { createSandboxes } from '../../helpers/sandboxes.ts';
+import { createSandboxes, takeAnswer } from '../../helpers/sandboxes.ts';
 
 /** Sends requests to a sandbox, which it refuses for want of a key. */
 function record(sandbox: Sandbox, count: number, target = '/v1/pets'): void {
   const request = requestOf({ ...callOf('listPets'), path: target });
-  for (let left = count; left > 0; left -= 1) void sandbox.handle(request);
+  for (let left = count; left > 0; left -= 1) takeAnswer(sandbox, request);
+}
+
+function keptOf(sandboxes: Sandboxes, sandbox = sandboxes.default): KeptSandbox {
+  return new MemoryPersistence(sandboxes).of(sandbox);
 }
 
 /** The numbers in a stream that a pattern finds. */
@@ -27,7 +34,11 @@ const SENT = /^id: (\d+)\nevent: exchange\ndata: .*\n\n/gm;
 const DROPPED = /^event: dropped\ndata: \{"count":(\d+)\}\n\n/gm;
 
 /** A stream of a sandbox, in simulated time. */
-async function streamOf(sandbox: Sandbox = createSandboxes().default, after?: number) {
+async function streamOf(
+  sandboxes = createSandboxes(),
+  sandbox: Sandbox = sandboxes.default,
+  after?: number,
+) {
   useFakeTimers();
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   let written = '';
@@ -35,7 +46,7 @@ async function streamOf(sandbox: Sandbox = createSandboxes().default, after?: nu
     written += String(chunk);
     return true;
   });
-  await openStream(createEventSink(response), NODE_PLATFORM, sandbox, {}, after);
+  await openStream(createEventSink(response), NODE_PLATFORM, keptOf(sandboxes, sandbox), {}, after);
   onTestFinished(() => {
     response.emit('close');
   });
@@ -43,11 +54,12 @@ async function streamOf(sandbox: Sandbox = createSandboxes().default, after?: nu
 }
 
 test('a client that reads slowly is told what the journal has dropped, and gets the rest', async () => {
-  const sandbox = createSandboxes({ journal: 1_000 }).default;
+  const sandboxes = createSandboxes({ journal: 1_000 });
+  const sandbox = sandboxes.default;
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     responses.push(response);
-    void openStream(createEventSink(response), NODE_PLATFORM, sandbox, {}, 0);
+    void openStream(createEventSink(response), NODE_PLATFORM, keptOf(sandboxes), {}, 0);
   });
   const port = await listen(server);
   onTestFinished(() => void server.close());
@@ -71,15 +83,16 @@ test('a client that reads slowly is told what the journal has dropped, and gets 
 });
 
 test('a stream that goes on says how many exchanges the journal has dropped meanwhile', async () => {
-  const sandbox = createSandboxes({ journal: 10 }).default;
+  const sandboxes = createSandboxes({ journal: 10 });
+  const sandbox = sandboxes.default;
   record(sandbox, 30);
-  const { written } = await streamOf(sandbox, 5);
+  const { written } = await streamOf(sandboxes, sandbox, 5);
   const sent = numbersIn(written(), SENT);
   expect([numbersIn(written(), DROPPED), sent[0], sent.at(-1)]).toEqual([[15], 21, 30]);
 });
 
 test('a stream counts what the journal drops while it reads', async () => {
-  const { sandbox, written } = await streamOf(createSandboxes({ journal: 10 }).default);
+  const { sandbox, written } = await streamOf(createSandboxes({ journal: 10 }));
   const { journal } = sandbox;
   const find = journal.find.bind(journal);
   vi.spyOn(journal, 'find').mockImplementationOnce((number) => {
@@ -96,7 +109,7 @@ test('a stream goes on when its journal can be read again', async () => {
   const { sandbox, written } = await streamOf();
   const { journal } = sandbox;
   const find = journal.find.bind(journal);
-  vi.spyOn(journal, 'find').mockImplementation(async (number) => {
+  vi.spyOn(journal, 'find').mockImplementation((number) => {
     if (vi.mocked(journal.find).mock.calls.length === 2) throw new StorageError('Redis is away');
     return find(number);
   });
@@ -108,9 +121,12 @@ test('a stream goes on when its journal can be read again', async () => {
 });
 
 test('a stream ends at once if its journal cannot be read', async () => {
-  const sandbox = createSandboxes().default;
-  vi.spyOn(sandbox.journal, 'size').mockRejectedValue(new StorageError('Redis is away'));
-  const { response } = await streamOf(sandbox);
+  const sandboxes = createSandboxes();
+  const sandbox = sandboxes.default;
+  vi.spyOn(sandbox.journal, 'size').mockImplementation(() => {
+    throw new StorageError('Redis is away');
+  });
+  const { response } = await streamOf(sandboxes);
   expect(response.writableEnded).toBe(true);
 });
 
@@ -124,9 +140,9 @@ test('an idle stream sends a comment every 15 s until it closes', async () => {
 
 test('a stream of a deleted sandbox gets its last exchanges, and nothing from a new one with its name', async () => {
   const sandboxes = createSandboxes();
-  const { written } = await streamOf(sandboxes.getOrCreate('a'));
+  const { written } = await streamOf(sandboxes, sandboxes.getOrCreate('a'));
   record(sandboxes.getOrCreate('a'), 1);
-  await sandboxes.remove('a');
+  await new MemoryPersistence(sandboxes).remove('a');
   record(sandboxes.getOrCreate('a'), 2);
   await vi.advanceTimersByTimeAsync(250);
   expect([numbersIn(written(), SENT), vi.getTimerCount()]).toEqual([[1], 0]);

@@ -57,7 +57,7 @@ const preferences = await Promise.all(
 );
 
 /** Something that happens in a sandbox. */
-type Event = (state: State) => { readonly state: State; readonly exchange?: object };
+type Event = (state: State) => { readonly state: State; readonly exchange?: object | undefined };
 
 const BODIES: Readonly<Record<string, Buffer>> = {
   createPet: Buffer.from('{"name":"Rex","categoryId":1}'),
@@ -170,7 +170,7 @@ test('a call under a rate limit changes the window of its key alone, and a thous
   let before = initialState(start, undefined, NOW.wall);
   for (let client = 0; client < 1100; client += 1) {
     const call = { ...callOf('getPet'), pathId: '1', authorization: `Bearer key-${client}` };
-    const { state, exchange } = answer(before, requestOf(call), NOW);
+    const { state, result: exchange } = answer(before, requestOf(call), NOW);
     expect(exchange.status).toBe(200);
     expect(state.store).toBe(before.store);
     before = state;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { StorageError } from '../../../src/core/sandbox/storage.ts';
+import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../../src/server/server.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';

@@ -1,23 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { answer } from '../../../src/core/sandbox/answer.ts';
+import { answer, type Outcome } from '../../../src/core/sandbox/answer.ts';
 import type { HeldExchange } from '../../../src/core/sandbox/exchange.ts';
-import {
-  changeLayers,
-  initialState,
-  type OpenUpstream,
-  type State,
-} from '../../../src/core/sandbox/state.ts';
-import {
-  type Fleet,
-  type SandboxEvent,
-  type Storage,
-  StorageError,
-} from '../../../src/core/sandbox/storage.ts';
+import type { SandboxEvent, SandboxListener } from '../../../src/core/sandbox/sandbox.ts';
+import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
+import { changeLayers, type OpenUpstream, type State } from '../../../src/core/sandbox/state.ts';
+import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
 import { createStart, type Start } from '../../../src/core/scenario/sandbox-start.ts';
 import { currentInstant } from '../../../src/core/service/clock.ts';
 import { loadFixture } from '../../../src/core/store/fixture.ts';
 import { joinFleet } from '../../../src/features/fleet/fleet.ts';
+import type { Keeper } from '../../../src/server/mock.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
@@ -40,16 +33,37 @@ function raise({ counters, ...state }: State) {
   return { state: after, count };
 }
 
-const get = (storage: Storage, target = '/v1/pets') =>
-  storage.update((state) => {
+type Update = Omit<Outcome<unknown>, 'before' | 'result'>;
+
+const get = (server: Server, target = '/v1/pets') =>
+  server.update((state) => {
     const call = { ...callOf('listPets'), path: target, authorization: 'Bearer demo-key' };
     return answer(state, requestOf(call), currentInstant());
   });
 
+type Server = ReturnType<typeof openSandbox>;
+
+/** A sandbox on a server of a fleet. */
+function openSandbox(fleet: Keeper, start: Start, name: string, mayCreate: boolean) {
+  const sandboxes = new Sandboxes(start, { journal: 0 }, { isOneOfMany: true });
+  const persistence = fleet.open(sandboxes);
+  const sandbox = mayCreate ? sandboxes.getOrCreate(name) : sandboxes.find(name);
+  if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);
+  const kept = persistence.of(sandbox);
+  const update = <U extends Update>(change: (state: State) => U): Promise<U> =>
+    kept.run(() => {
+      const { state: before } = sandbox.read();
+      const changed = change(before);
+      return { ...changed, before, result: changed };
+    });
+  const subscribe = (listener: SandboxListener) => kept.subscribe(listener);
+  return { journal: kept.journal, subscribe, update, persistence };
+}
+
 describeWithRedis('the storage of a fleet', () => {
   let redis: RedisServer;
   let start: Start;
-  const fleets: Fleet[] = [];
+  const fleets: Keeper[] = [];
   const notices: string[] = [];
 
   beforeAll(async () => {
@@ -57,7 +71,7 @@ describeWithRedis('the storage of a fleet', () => {
     start = createStart({}, await loadFixture('default'));
   });
   afterEach(async () => {
-    for (const fleet of fleets.splice(0)) fleet.close();
+    await Promise.all(fleets.splice(0).map((fleet) => fleet.close()));
     notices.length = 0;
     await redis.command('CONFIG', 'SET', 'maxmemory', '0');
     await redis.command('FLUSHALL');
@@ -67,7 +81,7 @@ describeWithRedis('the storage of a fleet', () => {
   async function join(
     port = redis.port,
     settings: Readonly<Record<string, string>> = {},
-  ): Promise<Fleet> {
+  ): Promise<Keeper> {
     const url = `redis://127.0.0.1:${port}/0`;
     const options = { journal: 100, maxHold: 60_000, onNotice: (it: string) => notices.push(it) };
     const fleet = await joinFleet({
@@ -81,9 +95,8 @@ describeWithRedis('the storage of a fleet', () => {
     return fleet;
   }
 
-  function open(fleet: Fleet, name = 'mine', mayCreate = true): Storage {
-    const initial = initialState(start, undefined, Date.now());
-    return fleet.open({ name, start, initial, mayCreate });
+  function open(fleet: Keeper, name = 'mine', mayCreate = true): Server {
+    return openSandbox(fleet, start, name, mayCreate);
   }
 
   async function proxied(): Promise<CutProxy> {
@@ -95,7 +108,7 @@ describeWithRedis('the storage of a fleet', () => {
   test('counts 1,200 from three servers, each number once', async () => {
     const counts = new Set<number>();
     const servers = [open(await join()), open(await join()), open(await join())];
-    const raiseAll = async (storage: Storage) => {
+    const raiseAll = async (storage: Server) => {
       for (let turn = 0; turn < 100; turn += 1) counts.add((await storage.update(raise)).count);
     };
     // Four clients of each server.
@@ -196,7 +209,7 @@ describeWithRedis('the storage of a fleet', () => {
     const servers = [open(await join()), open(await join())];
     const [one, two] = servers;
     if (one === undefined || two === undefined) throw new Error('no server');
-    const rename = (storage: Storage, id: bigint, name: string) =>
+    const rename = (storage: Server, id: bigint, name: string) =>
       storage.update((state) => {
         const animals = state.store.animals.with({ id, name, categoryId: 1n });
         return { state: { ...state, store: { ...state.store, animals } } };
@@ -219,13 +232,14 @@ describeWithRedis('the storage of a fleet', () => {
 
   test('takes names of sandboxes off the directory that are deleted, or that Redis has dropped', async () => {
     const fleet = await join();
-    await get(open(fleet, 'one'));
+    const one = open(fleet, 'one');
+    await get(one);
     await get(open(fleet, 'two'));
     await expect(get(open(fleet, 'three'))).rejects.toThrow('sandbox limit (2) reached');
     await redis.command('DEL', 'petstore-mock:one:state');
-    expect([...(await fleet.unused()).keys()]).toEqual(['two']);
+    expect([...(await one.persistence.unused()).keys()]).toEqual(['default', 'staging', 'two']);
     await get(open(fleet, 'three'));
-    await fleet.delete('two', 0);
+    await one.persistence.remove('two');
     await get(open(fleet, 'four'));
   });
 
@@ -236,12 +250,12 @@ describeWithRedis('the storage of a fleet', () => {
     await redis.command('FLUSHALL');
     const other = await join(redis.port, { seed: '2' });
     await expect(one.update(raise)).rejects.toThrow('seed: the fleet has 2, this server 1');
-    expect(fleet.problem).toContain('started with other settings');
+    expect(one.persistence.problem).toContain('started with other settings');
     await open(other).update(raise);
     await expect(one.update(raise)).rejects.toThrow('seed: the fleet has 2, this server 1');
     await redis.command('FLUSHALL');
     expect((await one.update(raise)).count).toBe(1);
-    expect(fleet.problem).toBeUndefined();
+    expect(one.persistence.problem).toBeUndefined();
   });
 
   test('refuses a Redis Cluster', async () => {
@@ -257,21 +271,15 @@ describeWithRedis('the storage of a fleet', () => {
     const events: string[] = [];
     onTestFinished(two.subscribe(({ kind }) => events.push(kind)));
     expect((await two.update(raise)).count).toBe(2);
-    expect(await fleet.delete('mine', 60_000)).toBe(false);
-    expect(await fleet.delete('mine', 0)).toBe(true);
-    expect(await fleet.delete('mine', 0)).toBe(false);
+    expect(await two.persistence.remove('mine', 60_000)).toBe(false);
+    expect(await one.persistence.remove('mine')).toBe(true);
+    expect(await one.persistence.remove('mine')).toBe(false);
     await expect.poll(() => events).toContain('deleted');
     expect(await two.journal.size()).toEqual({ number: 0, size: 0, dropped: 0 });
     expect((await two.update(raise)).count).toBe(1);
     expect(await redis.command('KEYS', 'petstore-mock:mine*')).toBe('');
-    expect(
-      await fleet.create({
-        name: 'mine',
-        start,
-        initial: initialState(start, undefined, 0),
-        mayCreate: true,
-      }),
-    ).toBe(true);
+    expect(await one.persistence.create('mine')).toBe(true);
+    expect(await two.persistence.create('mine')).toBe(false);
     expect((await two.update(raise)).count).toBe(1);
   });
 
@@ -297,7 +305,6 @@ describeWithRedis('the storage of a fleet', () => {
     await expect.poll(seen).toEqual(expect.arrayContaining(missed));
     await get(one, '/last');
     await expect.poll(seen).toContain('exchange /last');
-    expect(await two.journal.edits()).toEqual([]);
   });
 
   test('tells that a sandbox is gone if Redis loses it while the connection is lost', async () => {
@@ -316,10 +323,10 @@ describeWithRedis('the storage of a fleet', () => {
 
   test('lists holds of all servers, and drops one whose server must have died', async () => {
     const [one, two] = [open(await join()), open(await join())];
-    const hold = async (storage: Storage, since: number): Promise<void> => {
+    const hold = async (storage: Server, since: number): Promise<void> => {
       await storage.update((state) => {
         const call = { ...callOf('listPets'), authorization: 'Bearer demo-key' };
-        const { exchange } = answer(state, requestOf(call), currentInstant());
+        const { result: exchange } = answer(state, requestOf(call), currentInstant());
         const held: HeldExchange = { ...exchange, hold: { name: 'mine', since } };
         return { state, exchange: held };
       });
@@ -343,7 +350,7 @@ describeWithRedis('the storage of a fleet', () => {
     for (const body of bodies) {
       await one.update((state) => {
         const call = { ...callOf('listPets'), authorization: 'Bearer demo-key' };
-        const { exchange } = answer(state, requestOf(call), currentInstant());
+        const { result: exchange } = answer(state, requestOf(call), currentInstant());
         const reply = exchange.reply && { ...exchange.reply, body, size: body.length };
         return { state, exchange: { ...exchange, reply } };
       });
@@ -363,7 +370,7 @@ describeWithRedis('the storage of a fleet', () => {
     await one.update(raise);
     await redis.command('CONFIG', 'SET', 'maxmemory', '1');
     await expect(get(one)).rejects.toThrow(/answers OOM command not allowed[^:]*$/);
-    expect(await fleet.delete('mine', 0)).toBe(true);
+    expect(await one.persistence.remove('mine')).toBe(true);
     await sleep(0);
     expect(await redis.command('KEYS', 'petstore-mock:mine*')).toBe('');
   });

@@ -6,6 +6,7 @@ import { EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { createListener } from '../../../src/server/http/listener.ts';
 import { createServiceHandler } from '../../../src/server/http/service-handler.ts';
 import { PendingResponses } from '../../../src/server/http/write.ts';
+import { MemoryPersistence } from '../../../src/server/persistence/persistence.ts';
 import type { ServerOptions } from '../../../src/server/server.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { listen } from '../../helpers/host.ts';
@@ -23,8 +24,11 @@ async function startBroken(loadApp: () => Promise<RequestListener>): Promise<num
     },
   };
   const sandboxes = createSandboxes({}, { ...createStart({}, EMPTY_STORE), store });
-  const service = createServiceHandler({ sandboxes, pending: new PendingResponses() });
-  const { server, close } = createListener({ service, loadApp, sandbox: sandboxes.default });
+  const persistence = new MemoryPersistence(sandboxes);
+  const pending = new PendingResponses();
+  const service = createServiceHandler({ sandboxes, persistence, pending });
+  const sandbox = sandboxes.default;
+  const { server, close } = createListener({ service, loadApp, sandbox, persistence });
   onTestFinished(close);
   return listen(server);
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { OperationId } from '../../../src/core/contract/operations.ts';
-import { answer } from '../../../src/core/sandbox/answer.ts';
-import { Totals } from '../../../src/core/sandbox/coverage.ts';
+import type { Change, Outcome } from '../../../src/core/sandbox/answer.ts';
 import { LATCH, withLatch } from '../../../src/core/sandbox/holds.ts';
-import { MemoryStorage } from '../../../src/core/sandbox/memory.ts';
+import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
+import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
 import {
   activate,
   changeLayers,
@@ -14,13 +14,6 @@ import {
   type State,
   withEntry,
 } from '../../../src/core/sandbox/state.ts';
-import {
-  BodyBudget,
-  type JournalContext,
-  type OpenedSandbox,
-  type Storage,
-  type Update,
-} from '../../../src/core/sandbox/storage.ts';
 import { loadScenarios } from '../../../src/core/scenario/load-scenario.ts';
 import { createStart, loadBases } from '../../../src/core/scenario/sandbox-start.ts';
 import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
@@ -31,6 +24,10 @@ import { EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { joinFleet } from '../../../src/features/fleet/fleet.ts';
 import { changedParts } from '../../../src/features/fleet/parts.ts';
 import { openStoreFile } from '../../../src/server/persistence/file.ts';
+import {
+  MemoryPersistence,
+  type ServerPersistence,
+} from '../../../src/server/persistence/persistence.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
@@ -41,9 +38,6 @@ const NOW = { wall: Date.UTC(2030, 0), steady: 0 };
 const fixture = await loadFixture('default');
 // The clock is frozen, so that the same updates show the same.
 const start = createStart({ clock: NOW.wall, frozen: true }, fixture);
-function opened(name = 'one'): OpenedSandbox {
-  return { name, start, initial: initialState(start, undefined, NOW.wall), mayCreate: true };
-}
 
 const WRITTEN = readScenario(
   {
@@ -74,13 +68,11 @@ const latch = readAs(LATCH, { on: 'listOrders', hold: 'orders' });
 if (!latch.ok) throw new Error(JSON.stringify(latch.problems));
 const [hold, rule] = latch.value;
 
-type Step = (storage: Storage) => ReturnType<Storage['update']>;
+type Step = (sandbox: Sandbox) => Outcome<unknown>;
 
-function edit(
-  what: string,
-  change: (...now: Parameters<Parameters<Storage['update']>[0]>) => Update,
-): Step {
-  return (storage) => storage.update((state) => ({ edit: { what, by: 'test' }, ...change(state) }));
+function edit(what: string, change: (state: State) => Omit<Change<unknown>, 'result'>): Step {
+  return (sandbox) =>
+    sandbox.change((state) => ({ result: undefined, ...change(state) }), NOW, { what, by: 'test' });
 }
 
 const BODIES: Readonly<Record<string, Buffer>> = {
@@ -102,7 +94,7 @@ const aCall = fc
     const authorization = `Bearer ${key}`;
     const base = callOf(operation, BODIES[operation]);
     const call = { ...base, path, pathId, authorization, contentType: 'application/json' };
-    return (storage) => storage.update((state) => answer(state, requestOf(call), NOW));
+    return (sandbox) => sandbox.answer(requestOf(call), NOW);
   });
 
 const anEdit = fc.constantFrom<Step[]>(
@@ -131,9 +123,10 @@ const anEdit = fc.constantFrom<Step[]>(
   edit('reset', (state) => ({
     state: restart(state, start, undefined, NOW, new Set()),
     clears: 'all',
+    resets: true,
   })),
-  (storage) => storage.update((state) => ({ state, clears: 'journal' })),
-  (storage) => storage.update((state) => ({ state })),
+  (sandbox) => ({ ...sandbox.read(), result: undefined, clears: 'journal' }),
+  (sandbox) => ({ ...sandbox.read(), result: undefined }),
 );
 
 const sequences = fc.sample(
@@ -144,11 +137,21 @@ const sequences = fc.sample(
   { seed: 1, numRuns: 25 },
 );
 
-function context(): JournalContext {
-  return { capacity: CAPACITY, bodies: new BodyBudget(), past: new Totals() };
+/** A server with one sandbox. */
+interface Server {
+  readonly sandbox: Sandbox;
+  readonly persistence: ServerPersistence;
 }
 
-async function shownJournal({ journal }: Storage) {
+function serve(open: (sandboxes: Sandboxes) => ServerPersistence, journal = CAPACITY): Server {
+  const sandboxes = new Sandboxes(start, { journal }, { isOneOfMany: journal === 0 });
+  const { default: sandbox } = sandboxes;
+  sandbox.state = initialState(start, undefined, NOW.wall);
+  return { sandbox, persistence: open(sandboxes) };
+}
+
+async function shownJournal({ sandbox, persistence }: Server) {
+  const { journal } = persistence.of(sandbox);
   const { shown, ...totals } = await journal.totals();
   return {
     size: await journal.size(),
@@ -171,19 +174,21 @@ function shownState(state: State) {
   return changedParts({ ...state, ...nothing, store: EMPTY_STORE }, state);
 }
 
-/** Storages of one sandbox do in turn what memory does, and have all that it has. */
-async function conforms(steps: readonly Step[], storages: readonly Storage[]): Promise<void> {
-  const memory = new MemoryStorage(opened(), context());
+/** Servers of one sandbox do in turn what memory does, and have all that it has. */
+async function conforms(steps: readonly Step[], servers: readonly Server[]): Promise<void> {
+  const memory = serve((sandboxes) => new MemoryPersistence(sandboxes));
+  const run = ({ sandbox, persistence }: Server, step: Step) =>
+    persistence.run(sandbox, () => step(sandbox));
   for (const [turn, step] of steps.entries()) {
-    const storage = storages[turn % storages.length];
-    if (storage === undefined) throw new Error('no storage');
-    const [expected, actual] = [await step(memory), await step(storage)];
-    expect(actual.exchange).toEqual(expected.exchange);
-    expect(shownState(storage.state)).toEqual(shownState(memory.state));
-    if (turn % 8 === 0) expect(await shownJournal(storage)).toEqual(await shownJournal(memory));
+    const server = servers[turn % servers.length];
+    if (server === undefined) throw new Error('no server');
+    const [expected, actual] = [await run(memory, step), await run(server, step)];
+    expect(actual).toEqual(expected);
+    expect(shownState(server.sandbox.state)).toEqual(shownState(memory.sandbox.state));
+    if (turn % 8 === 0) expect(await shownJournal(server)).toEqual(await shownJournal(memory));
   }
-  for (const storage of storages) {
-    expect(await shownJournal(storage)).toEqual(await shownJournal(memory));
+  for (const server of servers) {
+    expect(await shownJournal(server)).toEqual(await shownJournal(memory));
   }
 }
 
@@ -192,7 +197,7 @@ const folder = temporaryFolder();
 test('a file has all that memory has', async () => {
   for (const [index, steps] of sequences.entries()) {
     const file = await openStoreFile(join(folder, `${index}.json`), fixture);
-    await conforms(steps, [file.open(opened(), context())]);
+    await conforms(steps, [serve(file.open)]);
     await file.close();
   }
 });
@@ -206,14 +211,14 @@ describeWithRedis('a fleet', () => {
       joinFleet({ url: redis.url, settings: {}, maxSandboxes: 100, openUpstream, options });
     const fleets = [await join(), await join(), await join()];
     onTestFinished(() => {
-      for (const fleet of fleets) fleet.close();
+      for (const fleet of fleets) void fleet.close();
     });
-    for (const [index, steps] of sequences.entries()) {
+    for (const steps of sequences) {
       await conforms(
         steps,
-        fleets.map((fleet) => fleet.open(opened())),
+        fleets.map((fleet) => serve(fleet.open, 0)),
       );
-      expect(await fleets[index % 3]?.delete('one', 0)).toBe(true);
+      await redis.command('FLUSHALL');
     }
   });
 });

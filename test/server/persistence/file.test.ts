@@ -11,34 +11,49 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
-import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
+import { undoLatest } from '../../../src/core/control/journal/time-travel-endpoints.ts';
+import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
+import type { State } from '../../../src/core/sandbox/state.ts';
+import { currentInstant } from '../../../src/core/service/clock.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
-import { openStoreFile } from '../../../src/server/persistence/file.ts';
+import { openStoreFile, type StoreFile } from '../../../src/server/persistence/file.ts';
+import type { ServerPersistence } from '../../../src/server/persistence/persistence.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
+import { createSandboxes } from '../../helpers/sandboxes.ts';
 
 const folder = temporaryFolder();
 
+function serve(file: StoreFile) {
+  const sandboxes = createSandboxes();
+  return { sandbox: sandboxes.default, persistence: file.open(sandboxes) };
+}
+
+async function addAnimal(
+  sandbox: Sandbox,
+  persistence: ServerPersistence,
+  id: bigint,
+): Promise<void> {
+  const change = ({ store, ...state }: State) => {
+    const animals = store.animals.with({ id, name: 'Rex', categoryId: 1n });
+    return { state: { ...state, store: { ...store, animals } }, result: undefined };
+  };
+  const text = { what: `add ${id}`, by: 'test' };
+  await persistence.run(sandbox, () => sandbox.change(change, currentInstant(), text));
+}
+
 test('an undo takes back the edit before it, even while that is being written', async () => {
   const file = await openStoreFile(join(folder, 'undone.json'), EMPTY_STORE);
-  const sandboxes = new Sandboxes(createStart({}, EMPTY_STORE), {}, { openStorage: file.open });
-  const sandbox = sandboxes.default;
-  const add = (id: bigint) =>
-    sandbox.edit(
-      (state) => {
-        const animals = state.store.animals.with({ id, name: 'Rex', categoryId: 1n });
-        return { state: { ...state, store: { ...state.store, animals } }, result: undefined };
-      },
-      { what: `add ${id}`, by: 'test' },
-    );
+  const { sandbox, persistence } = serve(file);
+  const add = (id: bigint) => addAnimal(sandbox, persistence, id);
+  const undo = () => undoLatest(sandbox, persistence.of(sandbox), 'test');
   await add(1n);
   const [, , one, , other, none] = await Promise.all([
     add(2n),
     add(3n),
-    sandbox.undo('test'),
+    undo(),
     add(4n),
-    sandbox.undo('test'),
-    sandbox.undo('test'),
+    undo(),
+    undo(),
   ]);
   expect([one, other, none]).toMatchObject([
     { what: 'add 4' },
@@ -88,16 +103,13 @@ test('a write keeps the mode of the file and the links to it, and follows no lin
 test('without its lock, a server makes no change', async () => {
   const path = join(folder, 'lost.json');
   const file = await openStoreFile(path, EMPTY_STORE);
-  const sandboxes = new Sandboxes(createStart({}, EMPTY_STORE), {}, { openStorage: file.open });
+  const { sandbox, persistence } = serve(file);
   rmdirSync(`${path}.lock`);
   let id = 0n;
-  const add = () =>
-    sandboxes.default.edit((state) => {
-      id += 1n;
-      const animals = state.store.animals.with({ id, name: 'Rex', categoryId: 1n });
-      return { state: { ...state, store: { ...state.store, animals } }, result: undefined };
-    });
-  const refused = () => add().then(String, String);
+  const refused = async () => {
+    id += 1n;
+    return String(await addAnimal(sandbox, persistence, id).catch(String));
+  };
   await expect.poll(refused).toContain(`another server may have ${path}`);
   await file.close();
 });

@@ -1,8 +1,8 @@
 import type { Platform } from '../../platform.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { StorageError } from '../../sandbox/storage.ts';
+import type { KeptSandbox } from '../../sandbox/persistence.ts';
+import { StorageError } from '../../sandbox/storage-error.ts';
 import type { EventSink } from '../reply.ts';
 import { formatExchange, type RecordedExchange } from './exchange-text.ts';
 
@@ -46,11 +46,11 @@ function readText(exchange: Exchange): string {
 export async function openStream(
   sink: EventSink,
   { after: later, every }: Platform,
-  sandbox: Sandbox,
+  kept: KeptSandbox,
   filter: ExchangeFilter,
   after?: number,
 ): Promise<void> {
-  const { journal } = sandbox;
+  const { journal } = kept;
   /** Changes, and exchanges again whose hold has ended. */
   let notes: string[] = [];
   let sent = Number.POSITIVE_INFINITY;
@@ -67,15 +67,14 @@ export async function openStream(
     const { number, size } = await journal.size();
     const before = sent;
     const dropped = number - size;
-    // Redis can lose a journal.
+    // A journal that is kept elsewhere can be lost.
     sent = dropped > sent ? dropped : latest;
     return `event: dropped\ndata: {"count":${sent - before}}\n\n`;
   };
   let text = '';
   const readNext = async (): Promise<void> => {
     while (sent < latest && text.length < MAX_WRITE) {
-      const found = journal.find(sent + 1);
-      const exchange = found instanceof Promise ? await found : found;
+      const exchange = await journal.find(sent + 1);
       if (exchange === undefined) text += await skipDropped();
       else {
         sent += 1;
@@ -110,7 +109,7 @@ export async function openStream(
     stopComments();
     cancelTimer?.();
   };
-  const cancel = sandbox.subscribe((event) => {
+  const cancel = kept.subscribe((event) => {
     if (event.kind === 'deleted') {
       isDeleted = true;
       stop();
@@ -137,12 +136,12 @@ export async function openStream(
   });
   if (!isReady) sink.end(); // the client connects again
   if (!isReady || sink.isClosed || isDeleted) return;
-  // Only now does a fleet tell this server of everything.
+  // Only now is this server told of what others do.
   sink.write(COMMENT);
   await sendAll();
 }
 
-/** False if Redis is away. */
+/** False if the journal cannot be read now. */
 async function attempt(read: () => Promise<void>): Promise<boolean> {
   try {
     await read();

@@ -38,7 +38,7 @@ export const HOLD_ENDPOINTS = [
   endpoint('listHolds', 'GET /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
     replies: { 200: list(HELD_REPLY) },
-    handle: async ({ sandbox }) => json((await sandbox.journal.held()).map(showHeldReply)),
+    handle: async ({ kept }) => json((await kept.journal.held()).map(showHeldReply)),
   }),
   endpoint('setLatch', 'POST /holds', {
     summary: 'Set a latch: a rule that holds replies back',
@@ -57,7 +57,7 @@ export const HOLD_ENDPOINTS = [
   endpoint('releaseHolds', 'POST /holds/release', {
     summary: 'Release replies that rules hold back',
     description:
-      'Lists the replies that were sent. In a fleet, a reply is not listed if its server does not confirm within a second; that server sends it later.',
+      'Lists the replies that were sent. A reply of another server is not listed if that does not confirm within a second; it sends the reply later.',
     body: { shape: RELEASE, optional: true },
     example: { body: { name: 'lists', newestFirst: true, open: true } },
     replies: { 200: RELEASED },
@@ -70,7 +70,7 @@ export const HOLD_ENDPOINTS = [
           reply: NO_CONTENT,
         }));
       }
-      const { released, held } = await call.sandbox.holds.release(which);
+      const { released, held } = await call.kept.release(which, 'released');
       return json<ReleaseResult>({ released: released.map(showHeldReply), held });
     },
   }),
@@ -83,14 +83,14 @@ function showHeldReply({ number, hold, operation, method, target, at }: HeldExch
 
 /** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
 export async function waitForCount(
-  { sandbox, parts, onDisconnect }: Pick<ControlCall, 'sandbox' | 'parts' | 'onDisconnect'>,
+  { kept, parts, onDisconnect }: Pick<ControlCall, 'kept' | 'parts' | 'onDisconnect'>,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
 ): Promise<number> {
   const { promise: ended, resolve: end } = promiseWithResolvers();
   const arrived = new Set<number>();
   const cancels = [
-    sandbox.subscribe((event) => {
+    kept.subscribe((event) => {
       if (event.kind === 'deleted') end();
       if (event.kind !== 'exchange' && event.kind !== 'hold') return;
       if (passes(event.exchange, filter)) arrived.add(event.exchange.number);
@@ -101,7 +101,7 @@ export async function waitForCount(
   ];
   try {
     // The journal may drop some of these while others arrive.
-    const { exchanges, total } = await sandbox.journal.select({ filter });
+    const { exchanges, total } = await kept.journal.select({ filter });
     for (const { number } of exchanges) arrived.add(number);
     if (arrived.size >= atLeast) end();
     await ended;

@@ -7,6 +7,8 @@ import {
   type Totals,
 } from '../../sandbox/coverage.ts';
 import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../sandbox/exchange-filter.ts';
+import type { Edit, JournalPage } from '../../sandbox/journal-page.ts';
+import type { JournalReader } from '../../sandbox/persistence.ts';
 import {
   COUNT,
   coverageShape,
@@ -16,7 +18,6 @@ import {
   type ReplyCoverage,
 } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { Edit, JournalPage } from '../../sandbox/storage.ts';
 import { INSTANT_TEXT, WAIT_TIME } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
@@ -119,10 +120,10 @@ export const JOURNAL_ENDPOINTS = [
       'Returns the exchanges that match. For the previous page, set `before` to the lowest number of this one.',
     query: LIMITED_FILTER,
     replies: { 200: JOURNAL },
-    handle: async ({ sandbox, query }) => {
-      const { exchanges, total, dropped } = await select(sandbox, query);
+    handle: async ({ sandbox, kept, query }) => {
+      const { exchanges, total, dropped } = await select(kept.journal, query);
       const texts = listText(exchanges, formatExchange);
-      const edits = query.edits ? (await sandbox.journal.edits()).map(showEdit) : undefined;
+      const edits = query.edits ? sandbox.journal.edits().map(showEdit) : undefined;
       const counts = `"dropped":${dropped},"total":${total}`;
       const rest = edits === undefined ? '' : `"edits":${JSON.stringify(edits)},`;
       const content = joinParts('{"exchanges":', texts, `,${rest}${counts}}`);
@@ -135,8 +136,8 @@ export const JOURNAL_ENDPOINTS = [
       'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
     query: LIMITED_FILTER,
     replies: { 200: ANY_OBJECT },
-    handle: async ({ sandbox, query, origin, parts }) => {
-      const { exchanges } = await select(sandbox, query);
+    handle: async ({ kept, query, origin, parts }) => {
+      const { exchanges } = await select(kept.journal, query);
       const entries = listText(exchanges, (exchange) => writeHarEntry(exchange, origin));
       return { status: 200, content: joinParts(writeHarHead(parts.version), entries, '}}') };
     },
@@ -144,8 +145,8 @@ export const JOURNAL_ENDPOINTS = [
   endpoint('deleteRequests', 'DELETE /requests', {
     summary: 'Clear the journal',
     replies: { 204: 'Cleared.' },
-    handle: ({ sandbox }) =>
-      sandbox.edit((state) => ({ state, result: NO_CONTENT, clears: 'journal' })),
+    handle: ({ sandbox, kept }) =>
+      kept.run(() => ({ ...sandbox.read(), result: NO_CONTENT, clears: 'journal' })),
   }),
   endpoint('countRequests', 'POST /requests/count', {
     summary: 'Count exchanges',
@@ -161,7 +162,7 @@ export const JOURNAL_ENDPOINTS = [
       const refusal = isAwaited ? refuseListener(call.sandbox) : undefined;
       if (refusal !== undefined) return refusal;
       const count = await waitForCount(call, filter, wait);
-      const { isComplete } = await call.sandbox.journal.select({ filter, limit: 0 });
+      const { isComplete } = await call.kept.journal.select({ filter, limit: 0 });
       return json({ count, complete: isComplete });
     },
   }),
@@ -171,7 +172,7 @@ export const JOURNAL_ENDPOINTS = [
     query: EXCHANGE_FILTER,
     replies: { 200: ANY_TEXT },
     mediaType: EVENTS,
-    handle: ({ sandbox, headers, parts, query: { after, ...filter } }) => {
+    handle: ({ sandbox, kept, headers, parts, query: { after, ...filter } }) => {
       const lastId = String(headers['last-event-id'] ?? '');
       const from = isIntegerText(lastId) ? Number(lastId) : after;
       const refusal = refuseListener(sandbox);
@@ -179,7 +180,7 @@ export const JOURNAL_ENDPOINTS = [
       return {
         status: 200,
         mediaType: EVENTS,
-        content: (sink) => void openStream(sink, parts.platform, sandbox, filter, from),
+        content: (sink) => void openStream(sink, parts.platform, kept, filter, from),
       };
     },
   }),
@@ -233,7 +234,7 @@ function* joinParts(before: string, list: Iterable<string>, after: string): Gene
 }
 
 async function select(
-  { journal }: Sandbox,
+  journal: JournalReader,
   { limit, order, edits: _, ...filter }: ValueOf<typeof LIMITED_FILTER>,
 ): Promise<JournalPage> {
   const page = await journal.select({ filter, limit });
@@ -247,9 +248,9 @@ function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
 }
 
 async function readTotals({
-  parts: { sandboxes },
-  sandbox,
+  parts: { persistence },
+  kept,
   query: { all },
 }: ControlCall<unknown, ValueOf<typeof SCOPE>>): Promise<Totals> {
-  return all ? sandboxes.totals() : sandbox.journal.totals();
+  return all ? persistence.totals() : kept.journal.totals();
 }

@@ -12,11 +12,14 @@ import { findHeader } from '../../raw-http.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, isWaiting, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { ReadyReply } from '../../sandbox/holds.ts';
+import type { RememberedStates } from '../../sandbox/journal-page.ts';
+import type { KeptSandbox } from '../../sandbox/persistence.ts';
 import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { recreateRequest } from '../../sandbox/service-request.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
-import type { RememberedStates } from '../../sandbox/storage.ts';
+import { currentInstant } from '../../service/clock.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { object, optional, required } from '../../shape/objects.ts';
 import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts';
@@ -100,10 +103,11 @@ export const TIME_TRAVEL_ENDPOINTS = [
   endpoint('undo', 'POST /undo', {
     summary: 'Undo the latest change by the control API',
     description: 'Undoes the effects of later calls, too. The journal keeps the calls.',
-    replies: { 200: UNDONE, 404: 'A fleet keeps no states.', 409: 'Nothing is left to undo.' },
-    handle: async ({ sandbox, headers }) => {
-      if (sandbox.isShared) return refuseInFleet();
-      const undone = await sandbox.undo(readCaller(headers));
+    replies: { 200: UNDONE, 404: 'No earlier states are kept.', 409: 'Nothing is left to undo.' },
+    handle: async ({ parts, sandbox, kept, headers }) => {
+      const { forgets } = parts.persistence;
+      if (forgets !== undefined) return refuse('not_found', 404, forgets);
+      const undone = await undoLatest(sandbox, kept, readCaller(headers));
       if (undone !== undefined) return json<Undone>(undone);
       const message = 'there is nothing left to undo';
       return refuse('nothing_to_undo', 409, message);
@@ -136,9 +140,10 @@ export const TIME_TRAVEL_ENDPOINTS = [
       if (exchange.isRefused) return refuseUnreplayable(exchange);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
-      const preference = await readPreference(request, await call.sandbox.read());
-      const replayed = await call.sandbox.handle(request, preference);
-      if (isWaiting(replayed)) call.sandbox.holds.add(replayed, NO_CLIENT);
+      const { sandbox, kept } = call;
+      const preference = await readPreference(request, sandbox.state);
+      const replayed = await kept.run(() => sandbox.answer(request, currentInstant(), preference));
+      if (isWaiting(replayed)) sandbox.holds.add(replayed, NO_CLIENT);
       return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
     }),
   }),
@@ -165,10 +170,16 @@ function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
 }
 
+export async function undoLatest(sandbox: Sandbox, kept: KeptSandbox, by: string) {
+  // The journal has an edit once it is kept.
+  while (sandbox.pending !== undefined) await kept.run(() => sandbox.read());
+  return kept.run(() => sandbox.undo(by));
+}
+
 async function readPreference({ headers }: ServiceRequest, state: State) {
   const prefer = findHeader(headers, 'prefer');
   const isRead = prefer !== undefined && !state.settings.start.plain;
-  return isRead ? readPrefer(prefer, { read: () => state }) : undefined;
+  return isRead ? readPrefer(prefer, async () => state) : undefined;
 }
 
 async function listAlternatives(
@@ -182,7 +193,7 @@ async function listAlternatives(
   // The instant at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
   const preference = await readPreference(request, before);
-  const own = answer(before, request, now, preference).exchange;
+  const own = answer(before, request, now, preference).result;
   // The list of a large store takes a while to write: other requests go on before the next.
   await pause();
   const alternatives: Alternative[] = [];
@@ -193,7 +204,7 @@ async function listAlternatives(
     for (const option of optionNames(id)) {
       if (option === settings.choices[id] || !isOption(id, option)) continue;
       const byHand = { ...settings.byHand, [id]: option };
-      const other = answer(changeLayers(before, { byHand }), request, now, preference).exchange;
+      const other = answer(changeLayers(before, { byHand }), request, now, preference).result;
       if (!isSameReply(own, other)) {
         alternatives.push(describeAlternative(id, option, other));
       }
@@ -249,7 +260,7 @@ export function withExchange<Body, Query>(
   handle: Handler<Body, Query, [exchange: Exchange]>,
 ): Handler<Body, Query, []> {
   return async (call) => {
-    const { journal } = call.sandbox;
+    const { journal } = call.kept;
     const { number = '' } = call.params;
     const exchange = isIntegerText(number) ? await journal.find(Number(number)) : undefined;
     if (exchange !== undefined) return handle(call, exchange);
@@ -269,15 +280,11 @@ function withStates<Body, Query>(
   handle: Handler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
 ): Handler<Body, Query, []> {
   return withExchange((call, exchange) => {
-    if (call.sandbox.isShared) return refuseInFleet();
+    const { forgets } = call.parts.persistence;
+    if (forgets !== undefined) return refuse('not_found', 404, forgets);
     const states = call.sandbox.journal.remembered(exchange.number);
     if (states !== undefined) return handle(call, exchange, states);
     const message = `the states around exchange ${exchange.number} are no longer kept: later changes wrote too many records, or files were loaded again`;
     return refuse('not_found', 404, message);
   });
-}
-
-function refuseInFleet(): ControlReply {
-  const message = 'servers that share sandboxes (--shared) keep no earlier states';
-  return refuse('not_found', 404, message);
 }

@@ -6,12 +6,11 @@ import { createFindingsReport } from '../../sandbox/coverage.ts';
 import { refuseName } from '../../sandbox/locate-sandbox.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { Sandboxes } from '../../sandbox/sandboxes.ts';
 import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, type InputOf, list } from '../../shape/shapes.ts';
 import { describe } from '../../words.ts';
-import { type ControlCall, endpoint } from '../endpoint.ts';
+import { type ControlCall, type ControlParts, endpoint } from '../endpoint.ts';
 import {
   createListQuery,
   createListReply,
@@ -65,7 +64,7 @@ export const SANDBOX_ENDPOINTS = [
     defaultOnly: true,
     handle: async (call) => {
       const { records: uses, total } = await selectSandboxes(call);
-      const records = await summarizeAll(call.parts.sandboxes, uses, call.mount);
+      const records = await summarizeAll(call.parts, uses, call.mount);
       return createListReply({ records, total });
     },
   }),
@@ -86,7 +85,7 @@ export const SANDBOX_ENDPOINTS = [
       const { records } = await selectSandboxes(call);
       const deleted: string[] = [];
       for (const { name } of records) {
-        if (await call.parts.sandboxes.remove(name)) deleted.push(name);
+        if (await call.parts.persistence.remove(name)) deleted.push(name);
       }
       return json({ deleted });
     },
@@ -106,13 +105,15 @@ export const SANDBOX_ENDPOINTS = [
     replies: { 201: SANDBOX, 409: 'The sandbox exists.' },
     headers: { Location: 'The path of its control API.' },
     defaultOnly: true,
-    handle: async ({ parts: { sandboxes }, mount, body: { name = crypto.randomUUID(), like } }) => {
+    handle: async ({ parts, mount, body: { name = crypto.randomUUID(), like } }) => {
+      const { sandboxes, persistence } = parts;
       const model = like === undefined ? sandboxes.default : sandboxes.getOrCreate(like);
-      const sandbox = await sandboxes.create(name, model.start);
-      if (sandbox === undefined) {
+      const isCreated = await persistence.create(name, model.start);
+      const sandbox = sandboxes.find(name);
+      if (!isCreated || sandbox === undefined) {
         return refuse('already_exists', 409, `the sandbox ${name} exists`);
       }
-      const summary = await summarize(sandbox, mount, new Date().toISOString());
+      const summary = await summarize(parts, sandbox, mount, new Date().toISOString());
       return json(summary, 201, { Location: summary.control });
     },
   }),
@@ -127,11 +128,11 @@ export const SANDBOX_ENDPOINTS = [
       409: 'The sandbox cannot be deleted.',
     },
     defaultOnly: true,
-    handle: async ({ parts: { sandboxes }, params: { name = '' } }) => {
+    handle: async ({ parts: { sandboxes, persistence }, params: { name = '' } }) => {
       if (PERMANENT_SANDBOXES.includes(name)) {
         return refuse('cannot_be_deleted', 409, `the sandbox ${name} cannot be deleted`);
       }
-      if (await sandboxes.remove(name)) return NO_CONTENT;
+      if (await persistence.remove(name)) return NO_CONTENT;
       if (!NAME_PATTERN.test(name)) return fromServiceReply(refuseName(sandboxes, name));
       return refuse('not_found', 404, `there is no sandbox ${describe(name)}`);
     },
@@ -141,41 +142,43 @@ export const SANDBOX_ENDPOINTS = [
 type Use = Readonly<Record<'name' | 'lastUsed', string>>;
 
 async function selectSandboxes({
-  parts: { sandboxes },
+  parts,
   query,
   mount,
 }: ControlCall<unknown, ListQuery>): Promise<Page<Use>> {
   const now = Date.now();
-  const uses = [...(await sandboxes.unused())].map(
+  const uses = [...(await parts.persistence.unused())].map(
     ([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }),
   );
   // All else is in the state of a sandbox, which other servers may have changed.
   const isKnown = query.fields.every((field) => field === 'name' || field === 'lastUsed');
-  const rows = isKnown ? uses : await summarizeAll(sandboxes, uses, mount);
+  const rows = isKnown ? uses : await summarizeAll(parts, uses, mount);
   return selectPage({ size: rows.length, ascending: () => rows }, query);
 }
 
 async function summarizeAll(
-  sandboxes: Sandboxes,
+  parts: ControlParts,
   uses: readonly Use[],
   mount: string,
 ): Promise<readonly SandboxSummary[]> {
   const summaries: SandboxSummary[] = [];
   for (const { name, lastUsed } of uses) {
-    const sandbox = sandboxes.find(name);
-    if (sandbox !== undefined) summaries.push(await summarize(sandbox, mount, lastUsed));
+    const sandbox = parts.sandboxes.find(name);
+    if (sandbox !== undefined) summaries.push(await summarize(parts, sandbox, mount, lastUsed));
   }
   return summaries;
 }
 
 /** @param mount that of the default sandbox */
 async function summarize(
+  { persistence }: ControlParts,
   sandbox: Sandbox,
   mount: string,
   lastUsed: string,
 ): Promise<SandboxSummary> {
-  const { name, journal } = sandbox;
-  const { animals, inventory, orders } = (await sandbox.read()).store;
+  const { name } = sandbox;
+  const kept = persistence.of(sandbox);
+  const { animals, inventory, orders } = (await kept.run(() => sandbox.read())).store;
   const root = mount.slice(0, -'/__mock'.length);
   const path = formatAddress({ root, sandbox: name });
   return {
@@ -186,7 +189,7 @@ async function summarize(
     animals: animals.size,
     inventory: inventory.size,
     orders: orders.size,
-    requests: (await journal.size()).size,
-    findings: createFindingsReport(await journal.totals()).total,
+    requests: (await kept.journal.size()).size,
+    findings: createFindingsReport(await kept.journal.totals()).total,
   };
 }

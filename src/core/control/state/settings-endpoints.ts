@@ -94,8 +94,8 @@ export const ASSUMPTION_ENDPOINTS = [
   endpoint('listAssumptions', 'GET /assumptions', {
     summary: 'List assumptions and their options',
     replies: { 200: list(ASSUMPTION) },
-    handle: async ({ sandbox, parts }) => {
-      const { exchanges } = await sandbox.journal.select({ filter: { basis: 'assumed' } });
+    handle: async ({ sandbox, kept, parts }) => {
+      const { exchanges } = await kept.journal.select({ filter: { basis: 'assumed' } });
       const calls = new Map<string, number>();
       for (const reason of exchanges.flatMap(({ basis }) => basisReasons(basis))) {
         const id = reason.split('=')[0] ?? '';
@@ -278,8 +278,8 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',
   replies: { 200: STATUS },
-  handle: async ({ sandbox }) => {
-    const { name, state, journal } = sandbox;
+  handle: async ({ sandbox, kept: { journal } }) => {
+    const { name, state } = sandbox;
     const { active, choices, upstream, keys } = state.settings;
     const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
     return json<SandboxStatus>({

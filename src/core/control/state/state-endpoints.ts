@@ -118,9 +118,8 @@ export const STATE_ENDPOINTS = [
     description:
       'Of this sandbox alone: its store, active and own scenarios, assumptions and clock. The server keeps it until it stops, or reloads its files.',
     replies: { 204: 'Done.', 404: 'Servers that share sandboxes have one start for all of them.' },
-    handle: ({ sandbox }) => {
-      const message = 'servers that share sandboxes (--shared) have one start for all of them';
-      if (sandbox.isShared) return refuse('not_found', 404, message);
+    handle: ({ sandbox, parts: { persistence } }) => {
+      if (persistence.forgets !== undefined) return refuse('not_found', 404, persistence.forgets);
       sandbox.start = startFrom(sandbox.state);
       return NO_CONTENT;
     },
@@ -128,16 +127,17 @@ export const STATE_ENDPOINTS = [
 ];
 
 async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<ControlReply> {
-  const { sandbox, parts, body } = call;
+  const { sandbox, kept, parts, body } = call;
   const keep = new Set(body.keep ?? DEFAULT_KEPT);
   const clears = keep.has('journal') ? undefined : 'all';
-  const held = await sandbox.journal.held();
+  const held = await kept.journal.held();
   const reply = await edit(call, 'reset', (state, now) => ({
     ...restart(state, sandbox.start, parts.sandboxes.upstream, now, keep),
     reply: NO_CONTENT,
     clears,
+    resets: true,
   }));
-  if (held.length > 0) await sandbox.holds.release({}, 'reset');
+  if (held.length > 0) await kept.release({}, 'reset');
   return reply;
 }
 

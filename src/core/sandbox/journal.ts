@@ -2,19 +2,17 @@ import { COLLECTIONS } from '../contract/records.ts';
 import { countChanges } from '../store/store.ts';
 import { Totals } from './coverage.ts';
 import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from './exchange.ts';
-import type { State } from './state.ts';
 import {
   type Edit,
   type EditText,
-  type Journal,
-  type JournalContext,
   type JournalPage,
   type JournalQuery,
   type JournalSize,
   type RememberedEdit,
   type RememberedStates,
   selectExchanges,
-} from './storage.ts';
+} from './journal-page.ts';
+import type { State } from './state.ts';
 
 const MAX_JOURNAL_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -25,6 +23,38 @@ const MAX_EDITS = 1000;
 
 /** Records that edits may have written since the oldest state that is remembered. */
 const MAX_REMEMBERED_RECORDS = 500_000;
+
+export interface JournalContext {
+  /** May be 0. */
+  readonly capacity: number;
+  readonly bodies: BodyBudget;
+  /** Of cleared journals and deleted sandboxes. */
+  readonly past: Totals;
+}
+
+/** In all journals of a server. */
+const MAX_SERVER_BODY_BYTES = 256 * 1024 * 1024;
+
+export class BodyBudget {
+  #bytes = 0;
+  /** The last used comes last. */
+  readonly #journals = new Set<{ dropOldestBodies(): number }>();
+
+  add(journal: { dropOldestBodies(): number }, bytes: number): void {
+    this.#bytes += bytes;
+    this.#journals.delete(journal);
+    this.#journals.add(journal);
+    while (this.#bytes > MAX_SERVER_BODY_BYTES) {
+      const [oldest] = this.#journals;
+      if (oldest === undefined || oldest.dropOldestBodies() === 0) return;
+    }
+  }
+
+  remove(journal: { dropOldestBodies(): number }, bytes: number, isLast: boolean): void {
+    this.#bytes -= bytes;
+    if (isLast) this.#journals.delete(journal);
+  }
+}
 
 interface Entry {
   exchange: Exchange;
@@ -42,7 +72,7 @@ interface KeptEdit {
   laterCalls: number;
 }
 
-export class MemoryJournal implements Journal {
+export class Journal {
   readonly #sandbox: string;
   readonly #context: JournalContext;
   /** A ring once it is full. */
@@ -68,8 +98,8 @@ export class MemoryJournal implements Journal {
   }
 
   add(exchange: Exchange, before: State, after: State): void {
-    this.#number += 1;
-    exchange.number = this.#number;
+    exchange.number ||= this.#number + 1;
+    this.#number = exchange.number;
     this.#totals.add(exchange, this.#sandbox);
     const edit = this.#latestEdit();
     if (edit !== undefined && before.store !== after.store) edit.laterCalls += 1;
@@ -170,7 +200,7 @@ export class MemoryJournal implements Journal {
     const last = this.#latestEdit();
     if (last?.before === undefined) return undefined;
     const { edit, before } = last;
-    return { edit, before, laterCalls: () => last.laterCalls };
+    return { edit, before, laterCalls: last.laterCalls };
   }
 
   #latestEdit(): KeptEdit | undefined {

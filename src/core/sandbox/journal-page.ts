@@ -1,0 +1,88 @@
+import type { CollectionName } from '../contract/records.ts';
+import type { Exchange, HeldExchange } from './exchange.ts';
+import { type ExchangeFilter, passes } from './exchange-filter.ts';
+import type { State } from './state.ts';
+
+export interface EditText {
+  /** Such as `clock +30 days`. */
+  readonly what: string;
+  /** Such as `ctl`. */
+  readonly by: string;
+}
+
+export interface Edit extends EditText {
+  readonly after: number;
+  /** By the sandbox's clock, in milliseconds since 1970. */
+  readonly at: number;
+  /** Counts of records. */
+  readonly changed: Readonly<Record<CollectionName, number>>;
+  readonly isUndone: boolean;
+}
+
+export interface JournalQuery {
+  readonly filter?: ExchangeFilter | undefined;
+  /** Of the latest. */
+  readonly limit?: number | undefined;
+}
+
+export interface JournalPage {
+  /** The newest first. */
+  readonly exchanges: readonly Exchange[];
+  readonly total: number;
+  readonly dropped: number;
+  readonly number: number;
+  /** Whether no dropped exchange could match. */
+  readonly isComplete: boolean;
+}
+
+export interface JournalSize {
+  readonly number: number;
+  readonly size: number;
+  readonly dropped: number;
+}
+
+/** Whether a query means held replies: there can be more than the journal keeps. */
+export function includesHeld({ filter = {} }: JournalQuery): boolean {
+  return filter.hold !== undefined || filter.held === true;
+}
+
+/** `kept` has the newest first, `held` the oldest. */
+export function selectExchanges(
+  { number, size, dropped }: JournalSize,
+  kept: Iterable<Exchange>,
+  held: readonly HeldExchange[],
+  query: JournalQuery,
+): JournalPage {
+  const { filter = {}, limit = Number.POSITIVE_INFINITY } = query;
+  const oldest = number - size + 1;
+  const exchanges: Exchange[] = [];
+  let total = 0;
+  let oldestAt = Number.POSITIVE_INFINITY;
+  const take = (exchange: Exchange): void => {
+    if (!passes(exchange, filter)) return;
+    total += 1;
+    if (total <= limit) exchanges.push(exchange);
+  };
+  for (const exchange of kept) {
+    take(exchange);
+    oldestAt = exchange.at;
+  }
+  if (includesHeld(query)) {
+    for (const exchange of held.toReversed()) if (exchange.number < oldest) take(exchange);
+  }
+  const { from = Number.NEGATIVE_INFINITY, after = 0 } = filter;
+  // No dropped exchange can match, as long as the clock was not set back.
+  const isComplete = dropped === 0 || from > oldestAt || after >= oldest - 1;
+  return { exchanges, total, dropped, number, isComplete };
+}
+
+export interface RememberedStates {
+  readonly before: State;
+  readonly after: State;
+}
+
+export interface RememberedEdit {
+  readonly edit: Edit;
+  readonly before: State;
+  readonly laterCalls: number;
+}

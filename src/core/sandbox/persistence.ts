@@ -1,0 +1,44 @@
+import type { Start } from '../scenario/sandbox-start.ts';
+import type { Outcome } from './answer.ts';
+import type { Totals } from './coverage.ts';
+import type { HoldEnd } from './exchange.ts';
+import type { Release, Released } from './holds.ts';
+import type { Journal } from './journal.ts';
+import type { Sandbox, SandboxListener } from './sandbox.ts';
+
+type ReaderName = 'size' | 'select' | 'find' | 'totals' | 'held';
+
+/** Reads the journal of a sandbox wherever it is kept. */
+export type JournalReader = {
+  readonly [Name in ReaderName]: (
+    ...asked: Parameters<Journal[Name]>
+  ) => Promise<ReturnType<Journal[Name]>>;
+};
+
+/** A sandbox as the control API changes and reads it. Its promises reject with a StorageError. */
+export interface KeptSandbox {
+  readonly journal: JournalReader;
+  /** Takes the outcome once it is kept. `call` is pure: it can run again on a newer state. */
+  run<T>(call: () => Outcome<T>): Promise<T>;
+  /** Also of replies that other servers hold. */
+  release(which: Release, why: HoldEnd): Promise<Released>;
+  /** Hears every server. Returns how to cancel. */
+  subscribe(listener: SandboxListener): () => void;
+}
+
+/** What the control API needs of where sandboxes are kept. Its promises reject with a StorageError. */
+export interface Persistence {
+  /** Why it cannot be used now. */
+  readonly problem: string | undefined;
+  /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
+  readonly forgets: string | undefined;
+  of(sandbox: Sandbox): KeptSandbox;
+  /** False if the name is taken. */
+  create(name: string, start?: Start): Promise<boolean>;
+  /** Keeps coverage and findings. False if there is none, or if it was used within `unusedFor` milliseconds. */
+  remove(name: string, unusedFor?: number): Promise<boolean>;
+  /** Milliseconds since each sandbox was used, by name. */
+  unused(): Promise<ReadonlyMap<string, number>>;
+  /** With deleted sandboxes and cleared journals. */
+  totals(): Promise<Totals>;
+}
