@@ -4,7 +4,12 @@ import { escapeCharacter } from './words.ts';
 export type RawHeaders = readonly string[];
 
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
-  return headers.find((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
+  // Each call looks for two: most names differ in length.
+  for (let at = 0; at < headers.length; at += 2) {
+    const known = headers[at];
+    if (known?.length === name.length && known.toLowerCase() === name) return headers[at + 1];
+  }
+  return undefined;
 }
 
 export function findHeaders(headers: RawHeaders, name: string): string[] {
