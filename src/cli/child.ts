@@ -3,13 +3,15 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import spawn from 'cross-spawn';
 import { findWorkingKey, mockVariables, type ServerAccess } from '../client/mock-variables.ts';
+import { hostName } from '../core/contract/base-url.ts';
 import { override } from '../core/scenario/sandbox-start.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
 import type { KeyLists } from '../core/service/keyring.ts';
 import { roundDuration } from '../core/words.ts';
-import { errorCode } from '../server/node-errors.ts';
+import { asError, errorCode } from '../server/node-errors.ts';
 import type { ServerOptions } from '../server/options.ts';
 import type { LoadedFiles, RunningServer } from '../server/server.ts';
+import { Failure } from '../terminal/command.ts';
 import type { Flags } from './flags.ts';
 import {
   load,
@@ -191,7 +193,7 @@ export class Runner {
     const own = { ...this.settings, ...settings };
     const server = await Promise.race([start(own, files), this.signals.first]);
     if (server === undefined || this.signals.exitCode !== undefined) return undefined;
-    const environment = childEnvironment(server, own, files.scenarios, process.env);
+    const environment = describeServer(server, own, files.scenarios, process.env);
     const startedAt = performance.now();
     const command = runChild(this.#words, { ...options, environment });
     this.#running.add(command);
@@ -201,6 +203,15 @@ export class Runner {
     const seconds = roundDuration((performance.now() - startedAt) / 1000);
     await Promise.race([server.close(), sleep(LAST_REPLIES_TIMEOUT_MS)]);
     return { ending, seconds, server, scenarios: files.scenarios };
+  }
+}
+
+/** The certificate of the server goes into a file, for the command to trust. */
+function describeServer(...server: Parameters<typeof childEnvironment>) {
+  try {
+    return childEnvironment(...server);
+  } catch (cause) {
+    throw new Failure(asError(cause).message, { cause });
   }
 }
 
@@ -214,16 +225,16 @@ export function childEnvironment(
   // If scenarios refuse every key, the command still gets the one it would otherwise get.
   const key = findWorkingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
   const variables = mockVariables(server, key, inherited, noControl);
-  return { ...inherited, ...bypassProxy(inherited), ...variables };
+  return { ...inherited, ...bypassProxy(inherited, hostName(new URL(server.url))), ...variables };
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
 /** Where a proxy is set, keeps it from calls to this machine, which it would send elsewhere. */
-function bypassProxy(inherited: Readonly<Record<string, string | undefined>>) {
+function bypassProxy(inherited: Readonly<Record<string, string | undefined>>, host: string) {
   const names = Object.keys(inherited).filter((name) => /^(?:https?|all)_proxy$/i.test(name));
   const { no_proxy: lower, NO_PROXY: upper = lower } = inherited;
   if (!names.some((name) => inherited[name]) || upper === '*') return {};
-  const hosts = [...(upper ? [upper] : []), ...LOOPBACK].join(',');
+  const hosts = [...new Set([...(upper ? [upper] : []), ...LOOPBACK, host])].join(',');
   return { NO_PROXY: hosts, no_proxy: hosts };
 }

@@ -80,7 +80,7 @@ export async function parseCommandLine(
     .scriptName('petstore-mock')
     .locale('en')
     .usage(`$0 [COMMAND] [FLAGS]\n\n${ABOUT}`)
-    .wrap(width)
+    .wrap(Number.isFinite(width) ? width : null)
     .parserConfiguration(PARSER_CONFIGURATION)
     .boolean(['help', 'version'])
     .help('help', flagShape('help').description)

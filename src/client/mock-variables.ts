@@ -44,7 +44,7 @@ const files = new Map<string, string>();
 function writeCertificate(certificate: string, others: string | undefined): string {
   const known = files.get(certificate);
   if (known !== undefined) return known;
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-mock-'));
+  const folder = makeTemporaryFolder();
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'ca.pem');
   // About a file that is missing, Node itself only warns.
@@ -52,6 +52,15 @@ function writeCertificate(certificate: string, others: string | undefined): stri
   writeFileSync(file, certificate + trusted);
   files.set(certificate, file);
   return file;
+}
+
+function makeTemporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'petstore-mock-'));
+  } catch (cause) {
+    const problem = `no temporary folder for the certificate in ${tmpdir()}`;
+    throw new Error(`${problem}: set TMPDIR to a folder that can be written`, { cause });
+  }
 }
 
 export function findWorkingKey(lists: KeyLists): string | undefined {

@@ -30,7 +30,10 @@ export function createTerminal(
     notices,
     interactive,
     style: {
-      width: Math.min(Math.max(output.columns ?? MAX_WIDTH, MIN_WIDTH), MAX_WIDTH),
+      // What is piped may be searched line by line.
+      width: interactive
+        ? Math.min(Math.max(output.columns ?? MAX_WIDTH, MIN_WIDTH), MAX_WIDTH)
+        : Number.POSITIVE_INFINITY,
       colour: interactive && !NO_COLOR && TERM !== 'dumb',
     },
   };
@@ -97,8 +100,12 @@ interface Layout {
 /** Lays out rows of text in columns without borders. Cells that do not fit wrap at spaces. */
 export function renderTable(
   rows: Rows,
-  { width, columns = widestCells(rows), indent = 2 }: Layout,
+  { width, columns: least = [], indent = 2 }: Layout,
 ): string {
+  const isNarrow = Number.isFinite(width) && least.length > 0;
+  const columns = isNarrow
+    ? least
+    : widestCells(rows).map((widest, column) => Math.max(widest, least[column] ?? 0));
   const left = columns.reduce((sum, column) => sum + column + GAP, indent);
   const widths = [...columns, width - left];
   return rows.map((row) => renderRow(row, widths, indent)).join('');
@@ -119,7 +126,10 @@ function renderRow(row: readonly string[], widths: readonly number[], indent: nu
   const height = Math.max(...cells.map((lines) => lines.length));
   let text = '';
   for (let line = 0; line < height; line += 1) {
-    const parts = cells.map((lines, column) => pad(lines[line] ?? '', widths[column] ?? 0));
+    const parts = cells.map((lines, column) => {
+      const isLast = column === cells.length - 1;
+      return isLast ? (lines[line] ?? '') : pad(lines[line] ?? '', widths[column] ?? 0);
+    });
     text += `${(' '.repeat(indent) + parts.join(' '.repeat(GAP))).trimEnd()}\n`;
   }
   return text;

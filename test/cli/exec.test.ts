@@ -53,9 +53,9 @@ describe.concurrent('the command', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'http://127.0.0.1/v1 mine 200 200\n' });
   });
 
-  const server = { url: 'http://h/v1', controlToken: 't', certificate: undefined };
+  const server = { url: 'http://127.0.0.2:1/v1', controlToken: 't', certificate: undefined };
   const proxy = { HTTP_PROXY: 'http://127.0.0.1:9', no_proxy: 'a.test' };
-  const past = 'a.test,localhost,127.0.0.1,::1';
+  const past = 'a.test,localhost,127.0.0.1,::1,127.0.0.2';
   test.each<[KeyLists, { keys: KeyLists }[], Environment, object]>([
     [{}, [], {}, { PETSTORE_MOCK_KEY: 'demo-key', PETSTORE_MOCK_CONTROL_TOKEN: 't' }],
     [{ invalid: ['demo-key'] }, [], {}, { PETSTORE_MOCK_KEY: 'demo-read-only-key' }],

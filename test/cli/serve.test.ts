@@ -4,10 +4,12 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runCommand, startCommand } from '../helpers/command.ts';
+import { packageRoot } from '../../src/server/files.ts';
+import { readyUrl, runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
+import { spawnProgram } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
 
@@ -97,6 +99,16 @@ describe.skipIf(windows)('a signal', () => {
     clearInterval(repeat);
     await lost;
   });
+});
+
+test.skipIf(windows)('npm start leaves no server behind when npm is ended', async () => {
+  const env = { PETSTORE_MOCK_PORT: '0' };
+  const started = spawnProgram('npm', ['start', '--silent'], { cwd: packageRoot, env });
+  const url = await readyUrl(started);
+  started.child.kill('SIGTERM');
+  // The server holds the output of npm as long as it runs.
+  await started.exited;
+  await closed(url);
 });
 
 test('a taken port is reported with a remedy, and the exit code is 1', async () => {

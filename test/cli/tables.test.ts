@@ -113,7 +113,7 @@ describe('the banner', () => {
 });
 
 test.each<[what: string, output: object, env: Record<string, string>, style: object]>([
-  ['a pipe', {}, {}, { width: 100, colour: false }],
+  ['a pipe', {}, {}, { width: Number.POSITIVE_INFINITY, colour: false }],
   ['a screen', { isTTY: true, columns: 90 }, {}, { width: 90, colour: true }],
   ['a narrow screen', { isTTY: true, columns: 40 }, {}, { width: 80 }],
   ['NO_COLOR', { isTTY: true }, { NO_COLOR: '1' }, { colour: false }],

@@ -44,6 +44,13 @@ describe('a server under --tls', () => {
   });
 });
 
+test('without a temporary folder for the certificate, exec says so in one line', async () => {
+  const env = { TMPDIR: '/nowhere' };
+  const { code, stderr } = await runCommand(['exec', '--tls', '--', 'true'], env);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^petstore-mock: no temporary folder .* set TMPDIR to a folder .*\n$/);
+});
+
 test('without --tls, the command gets no certificate, not even that of a surrounding exec', async () => {
   const script = 'echo "$PETSTORE_MOCK_CA,$NODE_EXTRA_CA_CERTS"';
   const { stdout } = await runCommand(['exec', '--', 'sh', '-c', script], {

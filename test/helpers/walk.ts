@@ -27,9 +27,11 @@ export function stepsOf(page: string): Step[] {
   return all.flatMap((block, index): Step[] => {
     const [, file] = block.info.split(' ');
     if (file?.includes('.')) return [{ kind: 'save', file, text: block.text }];
-    if (block.info !== 'sh') return [];
     const next = all[index + 1];
     const shown = next?.follows && OUTPUTS.includes(next.info) ? next : undefined;
+    if (block.info === 'sh clone' && /npm start/.test(block.text))
+      return [{ kind: 'run', command: 'petstore-mock', result: undefined, shown }];
+    if (block.info !== 'sh') return [];
     const lines = block.text.trimEnd().split('\n');
     return lines.map((line, at) => {
       const [, command = line, result] = /^(.*?) {2}# (.*)$/.exec(line) ?? [];
