@@ -38,6 +38,7 @@ export const LIMITS = {
   serviceBody: limit(8 * MIB, 'Bytes of a body under `body-limit=none`'),
   controlBody: limit(MIB, 'Bytes of a body of the control API'),
   deploymentBody: limit(64 * MIB, 'Bytes of a body to or from a deployment'),
+  deploymentSockets: limit(100, 'Connections to a deployment; other requests wait for one'),
   deploymentHead: limit(64 * KIB, 'Bytes of the head of a reply of a deployment'),
   recordText: limit(64 * KIB, 'Characters of a name, a status or a date of a record'),
   keptBody: limit(256 * KIB, 'Bytes of a body that the journal keeps and searches'),

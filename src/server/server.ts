@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from '../core/contract/base-url.ts';
 import { BASE_PATH } from '../core/contract/operations.ts';
 import { DEFAULTS } from '../core/limits.ts';
@@ -148,7 +147,7 @@ export async function startServer(
   const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, persistence, pending } = mock;
-  const { server, close: stopListening } = createListener({
+  const { listen, close: stopListening } = createListener({
     service,
     loadApp: () => loadApp(mock),
     sandbox: sandboxes.default,
@@ -157,7 +156,7 @@ export async function startServer(
     certificate,
     onNotice: options.onNotice,
   });
-  const address = await listen(server, port, host).catch(async (error) => {
+  const address = await listen(port, host).catch(async (error) => {
     await keeper?.close();
     throw error;
   });
@@ -199,13 +198,6 @@ async function loadApp({
     import('./http/app.ts'),
   ]);
   return createExpressApp(express, service, control);
-}
-
-async function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
-  await once(server.listen({ port, host }), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address;
 }
 
 async function openUpstream(

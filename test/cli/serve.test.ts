@@ -111,6 +111,16 @@ test.skipIf(windows)('npm start leaves no server behind when npm is ended', asyn
   await closed(url);
 });
 
+test.skipIf(windows)('a warning of Node is a line of JSON in the log', async () => {
+  const warn = "process.on('SIGUSR2', () => process.emitWarning('odd'))";
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(warn)}` };
+  const server = await startCommand([...FREE, '--log', 'json'], env);
+  server.process.kill('SIGUSR2');
+  await expect.poll(server.stderr).toContain('odd');
+  for (const line of server.stderr().trim().split('\n')) JSON.parse(line);
+  await server.stop();
+});
+
 test('a taken port is reported with a remedy, and the exit code is 1', async () => {
   const server = await startCommand(FREE);
   const port = portOf(server.url);

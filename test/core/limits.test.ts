@@ -135,6 +135,7 @@ describe('the limit of', () => {
       'keptBody',
       'deploymentBody',
       'deploymentHead',
+      'deploymentSockets',
     ];
     expect(new Set([...names, ...others])).toEqual(new Set(LIMIT_OF.keys()));
   });

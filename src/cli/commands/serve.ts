@@ -53,6 +53,11 @@ export const serve: ProgramCommand = async ({ flags, terminal }) => {
   const notify = (text: string) => {
     terminal.notices.write(renderNotice(text, format));
   };
+  if (format === 'json' && process.listenerCount('warning') > 0) {
+    // Node's own listener writes plain lines.
+    process.removeAllListeners('warning');
+    process.on('warning', ({ stack, message }) => notify(stack ?? message));
+  }
   const onReload = (problem: Error | undefined) => notify(reloadNotice(problem));
   const starting = start({ ...settings, ...log?.hooks, onReload, onNotice: notify });
   const server = await Promise.race([starting, signals.first]);

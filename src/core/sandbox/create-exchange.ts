@@ -123,7 +123,7 @@ function createSentReply(
   headers.push(...own);
   const isHead = request.method === 'HEAD';
   // A deployment's reply to HEAD says how long the body would be.
-  if (mayHaveContent(status) && !(isUpstream && isHead)) {
+  if ((mayHaveContent(status) || status === 205) && !(isUpstream && isHead)) {
     headers.push('Content-Length', String(size));
   }
   const isSent = !isHead && text !== undefined;

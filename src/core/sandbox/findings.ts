@@ -67,9 +67,8 @@ function findInCall(
   return findings;
 }
 
-function hasContent({ headers }: Call): boolean {
-  const length = findHeader(headers, 'content-length') ?? '0';
-  return length !== '0' || findHeader(headers, 'transfer-encoding') !== undefined;
+function hasContent({ body, headers }: Call): boolean {
+  return body.kind !== 'none' || (findHeader(headers, 'content-length') ?? '0') !== '0';
 }
 
 /** A second scheme, an empty variable as text, or an unfilled template. */

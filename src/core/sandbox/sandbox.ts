@@ -67,6 +67,7 @@ export class Sandbox {
   /** Later than now while a reply is delayed. */
   #usedAt: number;
   #listeners = 0;
+  #begun = 0;
 
   constructor({ name, start, initial, mayCreate = true }: OpenedSandbox, context: ServerContext) {
     this.name = name;
@@ -89,8 +90,16 @@ export class Sandbox {
 
   /** In milliseconds. 0 while anybody waits. */
   get unused(): number {
-    const isWaitedFor = this.#listeners > 0 || this.#holds?.isEmpty === false;
+    const isWaitedFor = this.#listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, this.#context.platform.steady() - this.#usedAt);
+  }
+
+  /** Keeps the sandbox in use while the body of a call arrives. Returns what ends that. */
+  beginCall(): () => void {
+    this.#begun += 1;
+    return () => {
+      this.#begun -= 1;
+    };
   }
 
   #use(delay = 0): void {
@@ -183,6 +192,8 @@ export class Sandbox {
   subscribe(listener: SandboxListener): () => void {
     const cancel = this.#events.add(listener);
     this.#listeners += 1;
+    // The others were told when the stop began.
+    if (this.#context.isStopping) queueMicrotask(() => listener({ kind: 'deleted' }));
     return () => {
       this.#listeners -= 1;
       this.#use();

@@ -81,7 +81,7 @@ export interface UpstreamRequest {
 
 export interface UpstreamReply {
   readonly status: number;
-  readonly phrase: string;
+  readonly phrase: string | undefined;
   readonly headers: readonly string[];
   /** In its content coding. */
   readonly content: Uint8Array;

@@ -236,6 +236,6 @@ function isJsonMediaType(contentType = ''): boolean {
   const charsets = parameters.filter((parameter) => /^\s*charset\s*=/.test(parameter));
   return (
     type?.trim() === 'application/json' &&
-    charsets.every((charset) => /=\s*"?utf-8"?\s*$/.test(charset))
+    charsets.every((charset) => /=\s*"?(?:utf-?8|us-ascii)"?\s*$/.test(charset))
   );
 }

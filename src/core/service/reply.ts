@@ -141,7 +141,7 @@ export function errorBody(
 
 /** RFC 9110, section 6.4.1. */
 export function mayHaveContent(status: number): boolean {
-  return status !== 204 && status !== 304;
+  return status !== 204 && status !== 205 && status !== 304;
 }
 
 export interface Representation {

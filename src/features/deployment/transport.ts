@@ -51,6 +51,7 @@ export function createTransport(
   const host = hostName(next);
   const settings = {
     keepAlive: true,
+    maxSockets: LIMITS.deploymentSockets.max,
     timeout,
     ca: ca === undefined ? undefined : [...rootCertificates, ca],
     rejectUnauthorized: true,
@@ -102,7 +103,7 @@ export function createTransport(
 
 /** @throws Error for a reply that breaks off, is too long or has no valid status */
 function receive(message: IncomingMessage): Promise<UpstreamReply> {
-  const { statusCode: status = 0, statusMessage: phrase = '', rawHeaders: headers } = message;
+  const { statusCode: status = 0, statusMessage = '', rawHeaders: headers } = message;
   const chunks: Buffer[] = [];
   let size = 0;
   // Iterating over the message takes 10 µs more.
@@ -119,6 +120,8 @@ function receive(message: IncomingMessage): Promise<UpstreamReply> {
       reject(Object.assign(new Error(why, { cause }), { code: errorCode(cause) }));
     });
     message.on('end', () => {
+      // Node writes no other characters, and clients ignore the phrase.
+      const phrase = /^[\t -~]*$/.test(statusMessage) ? statusMessage : undefined;
       // Node reads any three digits.
       if (status < 200) reject(new Error(`its status is ${status}`));
       else resolve({ status, phrase, headers, content: Buffer.concat(chunks, size) });

@@ -67,7 +67,7 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
     });
     const passed = endToEndHeaders(
       headers,
-      method === 'HEAD' ? NOT_RETURNED_TO_HEAD : NOT_RETURNED,
+      method === 'HEAD' || status === 304 ? NOT_RETURNED_WITHOUT_BODY : NOT_RETURNED,
     );
     // Node writes a text with its head at once.
     const text = isAscii(content) ? toText(content) : content;
@@ -88,9 +88,9 @@ async function askUpstream(forwarded: ForwardRequest): Promise<Reply> {
 }
 
 /** The upstream can itself be a mock. */
-const NOT_RETURNED_TO_HEAD = new Set([...HOP_BY_HOP, 'mock-basis', 'trailer']);
+const NOT_RETURNED_WITHOUT_BODY = new Set([...HOP_BY_HOP, 'mock-basis', 'trailer']);
 /** The length is written anew. */
-const NOT_RETURNED = new Set([...NOT_RETURNED_TO_HEAD, 'content-length']);
+const NOT_RETURNED = new Set([...NOT_RETURNED_WITHOUT_BODY, 'content-length']);
 
 /** A segment that a server resolves, also encoded (RFC 3986, section 5.2.4). */
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;

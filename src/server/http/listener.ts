@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../../core/contract/error-codes.ts';
@@ -15,6 +15,7 @@ import { LIMITS } from '../../core/limits.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
+import { errorCode } from '../node-errors.ts';
 import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
 import { createBrokenRequest } from './receive-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
@@ -51,7 +52,12 @@ export interface ListenerOptions {
 }
 
 export interface Listener {
-  readonly server: Server;
+  /**
+   * Listens for both families where clients mean either: `localhost`, and every address.
+   *
+   * @throws Node's own errors if the port is taken or not permitted
+   */
+  listen(port: number, host: string): Promise<AddressInfo>;
   /** Finishes what is in flight, as long as that may take, then closes. */
   close(): Promise<void>;
 }
@@ -106,9 +112,9 @@ export function createListener(options: ListenerOptions): Listener {
     const exchange = refused && (await handleRequest(persistence, sandbox, refused));
     return formatReply(exchange?.reply ?? createRefusal(reply, sandbox.state));
   };
-  const listener = createHttpServer(timeouts, certificate, answer, refuseBytes);
+  const { server, ...listener } = createHttpServer(timeouts, certificate, answer, refuseBytes);
   // Nothing is sent to a client that does not trust the certificate.
-  listener.server.on('clientError', (error) => notify(findRemedy(error)));
+  server.on('clientError', (error) => notify(findRemedy(error)));
   return listener;
 }
 
@@ -121,7 +127,7 @@ function createHttpServer(
   certificate: Certificate | undefined,
   answer: RequestListener,
   refuse: (error: ConnectionError, begun: IncomingMessage | undefined) => Promise<string>,
-): { readonly server: Server; readonly close: () => Promise<void> } {
+): Listener & { readonly server: Server } {
   const options = {
     headersTimeout: timeouts.headers,
     requestTimeout: Math.max(timeouts.headers, timeouts.idle),
@@ -173,12 +179,41 @@ function createHttpServer(
     for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
   };
 
-  const close = (): Promise<void> => {
-    isStopping = true;
-    return closeServer(server, latest, timeouts.stop);
+  /** Of the other family; its connections are those of the server. */
+  const twin = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    server.emit('connection', socket);
+  });
+  const listen = async (port: number, host: string): Promise<AddressInfo> => {
+    const start = (own: string) => once(server.listen({ port, host: own }), 'listening');
+    if (host !== '0.0.0.0') await start(host === 'localhost' ? LOOPBACK : host);
+    // `::` takes IPv4 too. A machine may have no IPv6.
+    else await start('::').catch(() => start(host));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    if (address.address !== LOOPBACK) return address;
+    try {
+      await once(twin.listen({ port: address.port, host: '::1' }), 'listening');
+    } catch (error) {
+      // Clients that ask for `localhost` would reach whoever has the port there.
+      if (port !== 0 && errorCode(error) === 'EADDRINUSE') {
+        server.close();
+        throw error;
+      }
+    }
+    return address;
   };
-  return { server, close };
+
+  const close = async (): Promise<void> => {
+    isStopping = true;
+    const isTwin = twin.listening;
+    const closed = closeServer(server, latest, timeouts.stop);
+    if (isTwin) await once(twin.close(), 'close');
+    await closed;
+  };
+  return { server, listen, close };
 }
+
+const LOOPBACK = '127.0.0.1';
 
 async function closeServer(
   server: Server,

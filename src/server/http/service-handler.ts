@@ -86,8 +86,11 @@ export function createServiceHandler({
     };
     const limit = bodyLimit(arrival);
     if (limit === undefined) answer(NO_BODY);
-    // A callback, since a promise costs a PATCH 3 %.
-    else receiveBody(incoming, limit, answer);
+    else {
+      response.once('close', sandbox.beginCall());
+      // A callback, since a promise costs a PATCH 3 %.
+      receiveBody(incoming, limit, answer);
+    }
   };
 }
 
@@ -127,7 +130,11 @@ function bodyLimit(arrival: Arrival): number | undefined {
   const { sandbox, refusal, keyRefusal } = location;
   if (refusal !== undefined || keyRefusal !== undefined) return undefined;
   if (forwarded !== undefined) return LIMITS.deploymentBody.max;
-  if (operation === undefined || operationShape(operation).body === undefined) return undefined;
+  if (operation === undefined) return undefined;
+  if (operationShape(operation).body === undefined) {
+    // A chunked body may turn out to be empty.
+    return arrival.head.headers['transfer-encoding'] === undefined ? undefined : 0;
+  }
   return BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
 }
 

@@ -61,6 +61,21 @@ const isHar = new Ajv2020({
 }).compile(HAR);
 
 describeServer('exchanges as HAR', (open) => {
+  test('have absolute addresses and the page of a proxy', async () => {
+    const { send, control } = await open();
+    await send('OPTIONS', '*');
+    const scenario = { rules: [{ on: 'getPet', fault: 'html' }] };
+    await control('PUT scenario', { scenario });
+    await send('GET', '/v1/pets/1');
+    const [about, page] = Object((await control('GET requests.har')).json).log.entries;
+    expect(about.request.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(page.response).toMatchObject({
+      status: 502,
+      headers: expect.arrayContaining([{ name: 'Server', value: 'proxy' }]),
+      content: { mimeType: 'text/html', text: expect.stringMatching(/^<html>/) },
+    });
+  });
+
   test('are what the client sent and got', async () => {
     const { send, control } = await open({ clock: Date.UTC(2030, 0), frozen: true });
     await send('POST', '/v1/pets?x=1&x=%20', { body: { name: 'Røde', categoryId: 1 } });

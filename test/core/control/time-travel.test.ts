@@ -197,6 +197,16 @@ describeServer('time travel in the control API', (open) => {
     expect(again).toEqual({ ...first, headers: { ...headers, 'mock-basis': basis } });
   });
 
+  test('writes a rule with the headers of a reply that a rule made', async () => {
+    const client = await open(FROZEN);
+    const headers = { Location: '/v2', ETag: '"1"', 'X-Trace': 'a' };
+    const rules = [{ on: 'listPets', reply: { status: 302, headers } }];
+    await control(client, 'PUT scenario', { scenario: { rules } });
+    await client.send('GET', '/v1/pets', { headers: { Origin: 'http://a' } });
+    const { text } = await client.control('GET requests/1/rule');
+    expect(text).toContain(`reply: ${JSON.stringify({ status: 302, headers })}`);
+  });
+
   test.each([
     'reset',
     'truncate',

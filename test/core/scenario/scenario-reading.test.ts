@@ -63,6 +63,7 @@ const BROKEN_FOR_THE_READER: typeof BROKEN = [
   ['two stores to start from', 'fixture: default\ngenerate: { animals: 1 }', 'FILE:2:1: $.generate: expected fixture or generate, to start from one store, found both'],
   ['an input that none of the operations has', 'rules:\n  - { on: getPet, where: { orderId: 1 }, fault: reset }', 'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet, which has petId, found "orderId"'],
   ['a range of calls with the higher number first', 'rules:\n  - { on: getPet, delay: 1, calls: 4-2 }', 'FILE:2:36: $.rules[0].calls: expected the lower number first, found "4-2"'],
+  ['a body beside 205', 'rules: [{ on: getPet, reply: { status: 205, body: 1 } }]', 'FILE:1:45: $.rules[0].reply.body: expected no body beside the status 205, found one'],
   ['a body beside 204', 'rules: [{ on: getPet, reply: { status: 204, body: 1 } }]', 'FILE:1:45: $.rules[0].reply.body: expected no body beside the status 204, found one'],
   ['a body that is empty too', 'rules: [{ on: getPet, reply: { status: 200, body: 1, empty: true } }]', 'FILE:1:54: $.rules[0].reply.empty: expected `body` or `empty`, found both'],
   ['two media types', 'rules: [{ on: getPet, reply: { status: 200, headers: { Content-Type: [a/b, c/d] }, body: 1 } }]', 'FILE:1:45: $.rules[0].reply.headers: expected one Content-Type, found a/b and c/d'],

@@ -38,7 +38,9 @@ const REQUESTS: Table = {
   ],
   201: [
     `${rawRequest('POST', '/v1/pets', JSON_CHUNKS)}6\r\n{"name\r\n17\r\n${REX.slice(6)}\r\n0\r\n\r\n`,
-    post(REX, { 'Content-Type': 'application/json;charset="utf-8"' }),
+    ...['"utf-8"', 'utf8', 'US-ASCII'].map((name) =>
+      post(REX, { 'Content-Type': `application/json;charset=${name}` }),
+    ),
     // As HTTP clients that speak HTTP/2 too, such as that of Java, send their first request.
     post(REX, { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' }),
   ],
@@ -194,6 +196,35 @@ describe('one request', () => {
     const replies = await connection.replies(2);
     expect(replies.map(({ body }) => JSON.parse(body).id)).toEqual([1, 2]);
   });
+
+  test('with an empty chunked body has none', async () => {
+    const connection = await openRaw(port);
+    const cancel = rawRequest('DELETE', '/~chunks/v1/store/orders/1', CHUNKED);
+    for (const body of ['0\r\n\r\n', '2\r\n{}\r\n0\r\n\r\n']) {
+      connection.send(cancel + body);
+      await connection.reply('DELETE');
+    }
+    const { json } = await asker(port, '/~chunks/__mock')('GET', '/requests');
+    const found = Object(json).exchanges.map((it: { findings: { code: string }[] }) =>
+      it.findings.some(({ code }) => code === 'unexpected-body'),
+    );
+    expect(found).toEqual([false, true]);
+  });
+
+  test.each(['/v1/nothing', '/v1/pets'])(
+    'that asks whether a page may DELETE %s allows it, for the page to read why not',
+    async (target) => {
+      const headers = { ...KEYLESS, Origin: 'http://a', 'Access-Control-Request-Method': 'DELETE' };
+      const preflight = await askRaw(port, rawRequest('OPTIONS', target, headers));
+      expect(preflight).toMatchObject({
+        status: 204,
+        headers: {
+          'access-control-allow-methods': 'DELETE',
+          'access-control-allow-origin': 'http://a',
+        },
+      });
+    },
+  );
 
   test('with Expect gets 100 Continue before its reply', async () => {
     const connection = await openRaw(port);

@@ -9,7 +9,6 @@ import { PendingResponses } from '../../../src/server/http/write.ts';
 import { MemoryPersistence } from '../../../src/server/persistence/persistence.ts';
 import type { ServerOptions } from '../../../src/server/server.ts';
 import { serverFor } from '../../helpers/deployment.ts';
-import { listen } from '../../helpers/host.ts';
 import { askRaw, openRaw, rawRequest } from '../../helpers/raw.ts';
 import { createSandboxes } from '../../helpers/sandboxes.ts';
 
@@ -28,9 +27,9 @@ async function startBroken(loadApp: () => Promise<RequestListener>): Promise<num
   const pending = new PendingResponses();
   const service = createServiceHandler({ sandboxes, persistence, pending });
   const sandbox = sandboxes.default;
-  const { server, close } = createListener({ service, loadApp, sandbox, persistence });
-  onTestFinished(close);
-  return listen(server);
+  const listener = createListener({ service, loadApp, sandbox, persistence });
+  onTestFinished(listener.close);
+  return (await listener.listen(0, '127.0.0.1')).port;
 }
 
 test('a request that fails inside gets an Error, and the next one is answered', async () => {

@@ -51,10 +51,14 @@ test('a slow reader gets a complete long list', async () => {
   await closed;
 });
 
+const COUNT = '{"atLeast":9,"within":"PT60S"}';
+const WAIT = post(COUNT).replace('/v1/pets', '/__mock/requests/count');
+
 test.each([
   ['that just arrived', GET, '', 200],
   ['whose reply is delayed', rawRequest('GET', '/v1/pets/1', { Prefer: 'scenario=slow' }), '', 200],
   ['whose body is still arriving', post(REX).slice(0, -1), '}', 201],
+  ['for a count that waits', WAIT.slice(0, -1), '}', 200],
 ])('a request %s is answered, last on its connection', async (_what, before, after, status) => {
   const server = await start();
   const { socket, send, reply, rest } = await openUsed(server.port);
@@ -74,6 +78,7 @@ test.each([
   ['stopped in its headers', false, 'GET /v1/pets HTTP/1.1\r\nHost: loc'],
   ['stopped in its next headers', true, `${GET}GET /v1`],
   ['owes the rest of a body that is refused', true, post('', { 'Content-Length': '2000000' })],
+  ['has just asked for a stream', false, rawRequest('GET', '/__mock/requests/stream')],
   ['streams the journal', true, rawRequest('GET', '/__mock/requests/stream')],
   ['hangs', false, rawRequest('GET', '/v1/pets/1', { Prefer: 'scenario=outage' })],
 ])('close() does not wait for a client that %s', async (_what, answered, bytes) => {

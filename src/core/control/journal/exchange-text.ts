@@ -174,7 +174,8 @@ function createHarRequest({ method, target, request }: Exchange, origin: string)
   const query = parseQuery(parseTarget(target));
   return {
     method,
-    url: target.startsWith('/') ? base + target : target,
+    // `OPTIONS *` is about the server (RFC 9112, section 3.3).
+    url: target === '*' ? base : target.startsWith('/') ? base + target : target,
     ...createHarMessage(headers),
     queryString: query.map(([name, value]) => ({ name, value })),
     ...(request.size > 0 && {
@@ -258,20 +259,22 @@ export function writeRule(exchange: Exchange): string | undefined {
   return `description: ${description}\nrules:\n  - ${lines.join('\n    ')}\n`;
 }
 
-/** Headers that a reply with a body of its own does not have by itself. */
-const OWN_HEADERS =
-  /^(?:content-type|deprecation|link|retry-after|sunset|www-authenticate|x-total-count)$/i;
+/** Headers that the mock or Node writes by itself, or that tell of a body that is decoded. */
+const WRITTEN_HEADERS =
+  /^(?:access-control-.*|connection|content-encoding|content-length|date|keep-alive|mock-basis|preference-applied|transfer-encoding|vary)$/i;
 
 function ruleReply({ method, status, reply, fault, basis }: Exchange) {
-  if (status === undefined || reply === undefined) return undefined;
+  if (status === undefined || reply === undefined || fault?.kind === 'html') return undefined;
   const text = bodyText(reply);
   const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';
   const isShort = text !== undefined && text.length <= MAX_RULE_BODY;
   const hasBody = isShort && (isMade || method !== 'GET' || status >= 400);
   if (fault !== undefined && (status < 400 || !hasBody)) return undefined;
-  const names = hasBody ? OWN_HEADERS : /^retry-after$/i;
   const headers = pairHeaders(reply.headers).filter(({ name, value }) => {
-    return names.test(name) && value !== 'application/json';
+    // Without a body of its own, a rule has the headers of the operation.
+    if (!hasBody && !isMade) return /^retry-after$/i.test(name);
+    if (!hasBody && /^content-type$/i.test(name)) return false;
+    return !WRITTEN_HEADERS.test(name) && value !== 'application/json';
   });
   const isEmpty = isMade && text === undefined && !isDropped(reply) && method !== 'HEAD';
   return {

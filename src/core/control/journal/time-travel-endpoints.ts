@@ -7,7 +7,6 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { isIntegerText, parseInput, tryParseJson } from '../../contract/json.ts';
-import type { Platform } from '../../platform.ts';
 import { findHeader } from '../../raw-http.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, isWaiting, type ServiceRequest } from '../../sandbox/exchange.ts';
@@ -119,11 +118,11 @@ export const TIME_TRAVEL_ENDPOINTS = [
       'Asks the mock again, in the same state, under each other option of each assumption. Lists the options that change the reply.',
     example: { path: 1 },
     replies: { 200: list(ALTERNATIVE), 404: MISSING, 409: 'The body of the request was dropped.' },
-    handle: withStates(async ({ parts }, exchange, states) => {
+    handle: withStates(async (call, exchange, states) => {
       if (exchange.isRefused) return json<readonly Alternative[]>([]);
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
-      return json(await listAlternatives(exchange, request, states.before, parts.platform));
+      return json(await listAlternatives(call, exchange, request, states.before));
     }),
   }),
   endpoint('replay', 'POST /requests/{number}/replay', {
@@ -134,10 +133,15 @@ export const TIME_TRAVEL_ENDPOINTS = [
     replies: {
       200: REPLAYED,
       404: 'The journal does not have it.',
-      409: 'It was refused before it reached an operation, or its body was dropped.',
+      409: 'It was refused before it reached an operation, its body was dropped, or an upstream answers.',
     },
     handle: withExchange(async (call, exchange) => {
       if (exchange.isRefused) return refuseUnreplayable(exchange);
+      const { upstream } = call.sandbox.state.settings;
+      if (upstream !== undefined) {
+        const message = `request ${exchange.number} cannot be replayed: ${upstream.url} answers this sandbox; send it again with a client`;
+        return refuse('not_replayable', 409, message);
+      }
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
       const { sandbox, kept } = call;
@@ -183,13 +187,18 @@ async function readPreference({ headers }: ServiceRequest, state: State) {
 }
 
 async function listAlternatives(
+  { parts, onDisconnect }: Pick<ControlCall, 'parts' | 'onDisconnect'>,
   exchange: Exchange,
   request: ServiceRequest,
   before: State,
-  { pause }: Platform,
 ): Promise<readonly Alternative[]> {
   const { operation } = exchange;
+  const { pause } = parts.platform;
   const { clock, settings } = before;
+  let hasLeft = false;
+  const stopListening = onDisconnect(() => {
+    hasLeft = true;
+  });
   // The instant at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
   const preference = await readPreference(request, before);
@@ -202,7 +211,7 @@ async function listAlternatives(
   });
   for (const id of ids) {
     for (const option of optionNames(id)) {
-      if (option === settings.choices[id] || !isOption(id, option)) continue;
+      if (option === settings.choices[id] || !isOption(id, option) || hasLeft) continue;
       const byHand = { ...settings.byHand, [id]: option };
       const other = answer(changeLayers(before, { byHand }), request, now, preference).result;
       if (!isSameReply(own, other)) {
@@ -211,6 +220,7 @@ async function listAlternatives(
       await pause();
     }
   }
+  stopListening();
   const decided = new Set(basisReasons(exchange.basis).map((by) => by.replace(/=.*/, '')));
   return alternatives.sort(
     (a, b) => Number(decided.has(b.assumption)) - Number(decided.has(a.assumption)),
