@@ -38,7 +38,7 @@ export interface ServerContext extends JournalContext, HoldContext {
   readonly platform: Platform;
 }
 
-interface Undone {
+export interface UndoneEdit {
   readonly what: string;
   /** How many later calls had changed the store. */
   readonly laterCalls: number;
@@ -148,7 +148,7 @@ export class Sandbox {
   }
 
   /** Undefined if nothing can be undone. */
-  undo(by: string): Outcome<Undone | undefined> {
+  undo(by: string): Outcome<UndoneEdit | undefined> {
     const before = this.#newest;
     const last = this.journal.lastEdit();
     if (last === undefined) return { before, state: before, result: undefined };

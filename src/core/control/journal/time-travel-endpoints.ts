@@ -15,7 +15,7 @@ import type { RememberedStates } from '../../sandbox/journal-page.ts';
 import type { KeptSandbox } from '../../sandbox/persistence.ts';
 import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Sandbox, UndoneEdit } from '../../sandbox/sandbox.ts';
 import { recreateRequest } from '../../sandbox/service-request.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
 import { currentInstant } from '../../service/clock.ts';
@@ -174,7 +174,11 @@ function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
 }
 
-export async function undoLatest(sandbox: Sandbox, kept: KeptSandbox, by: string) {
+export async function undoLatest(
+  sandbox: Sandbox,
+  kept: KeptSandbox,
+  by: string,
+): Promise<UndoneEdit | undefined> {
   // The journal has an edit once it is kept.
   while (sandbox.pending !== undefined) await kept.run(() => sandbox.read());
   return kept.run(() => sandbox.undo(by));
