@@ -3,10 +3,12 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createStart } from './core/scenario/sandbox-start.ts';
 import { loadFixtureSync } from './core/store/fixture.ts';
+import { FEATURES } from './features.ts';
 import { createExpressApp } from './server/http/app.ts';
 import { assembleMock } from './server/mock.ts';
-import type { AppOptions } from './server/options.ts';
+import type { AppOptions, ServerOptions } from './server/options.ts';
 import { checkAppOptions } from './server/options.ts';
+import { openResponders, type RunningServer, startServerWith } from './server/server.ts';
 
 export {
   type ControlClient,
@@ -51,7 +53,7 @@ export {
 export { globalSetup, startPetstoreMock } from './features/testing/start-mock.ts';
 export { CertificateError } from './server/http/tls.ts';
 export type { AppOptions, ServerOptions } from './server/options.ts';
-export { type RunningServer, startServer } from './server/server.ts';
+export type { RunningServer } from './server/server.ts';
 
 /**
  * The whole mock as an Express app, to use with supertest or to mount in another Express app, whose
@@ -69,8 +71,20 @@ export function createApp(options: AppOptions = {}): RequestListener {
     {
       start: createStart(options, store),
       guard: { token: options.controlToken },
+      openResponder: openResponders(FEATURES)?.open,
     },
     options,
   );
-  return createExpressApp(express, service, control);
+  return createExpressApp(express, service, control, FEATURES);
+}
+
+/**
+ * Starts a server and waits until it answers.
+ *
+ * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, RangeError for a wrong option,
+ *   and Node's own errors if the port is taken or not permitted
+ * @example const { url, close } = await startServer({ port: 0 });
+ */
+export function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  return startServerWith(FEATURES, options);
 }

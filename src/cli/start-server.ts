@@ -4,19 +4,27 @@ import { DEFAULTS } from '../core/limits.ts';
 import { StorageError } from '../core/sandbox/storage-error.ts';
 import { ScenarioError } from '../core/scenario/sandbox-start.ts';
 import { ContentError, describe } from '../core/words.ts';
+import { FEATURES } from '../features.ts';
 import { CertificateError } from '../server/http/tls.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
 import type { ServerOptions } from '../server/options.ts';
 import { checkOptions, OPTION_NAMES } from '../server/options.ts';
-import { type LoadedFiles, loadFiles, type RunningServer, startServer } from '../server/server.ts';
+import {
+  type LoadedFiles,
+  loadFiles,
+  type RunningServer,
+  startServerWith,
+} from '../server/server.ts';
 import { Failure, refusal, UsageError } from '../terminal/command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
 
 /** `startServer` with its errors as the command prints them: a UsageError or a Failure. */
 export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
-  return startServer({ ...settings, proxyVariables: process.env }, files).catch((error) => {
-    throw explain(error, settings);
-  });
+  return startServerWith(FEATURES, { ...settings, proxyVariables: process.env }, files).catch(
+    (error) => {
+      throw explain(error, settings);
+    },
+  );
 }
 
 /** The same for `loadFiles`. */

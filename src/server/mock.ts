@@ -2,12 +2,12 @@ import type { ControlOptions, ControlParts } from '../core/control/endpoint.ts';
 import { describeFinding, isOfOperation } from '../core/sandbox/coverage.ts';
 import { findHoldFindings, type Observer, observedExchange } from '../core/sandbox/exchange.ts';
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
+import type { OpenResponder } from '../core/sandbox/responder.ts';
 import type { ServerEvent } from '../core/sandbox/sandbox.ts';
 import { Sandboxes, type SandboxOptions, type SandboxParts } from '../core/sandbox/sandboxes.ts';
 import { type ResetPart, restart } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import { currentInstant } from '../core/service/clock.ts';
-import { createUpstreams, type Upstreams } from '../features/deployment/upstream.ts';
 import { packageVersion } from './files.ts';
 import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
@@ -34,7 +34,7 @@ export interface MockParts
     Pick<ControlParts, 'certificate'> {
   readonly guard: GuardOptions;
   readonly start: Start;
-  readonly upstreams?: Upstreams | undefined;
+  readonly openResponder?: OpenResponder | undefined;
   readonly keeper?: Keeper | undefined;
   readonly saveScenarios?: SaveScenarios | undefined;
 }
@@ -51,7 +51,6 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
   const { noControl, checked, observe, onFinding, onControlCall } = options;
   const { sandboxIdle, onNotice } = options;
   const { start, guard, keeper, saveScenarios, certificate, upstream } = parts;
-  const { upstreams = createUpstreams() } = parts;
   const isOneOfMany = keeper?.isShared ?? false;
   const sandboxes = new Sandboxes(
     start,
@@ -75,7 +74,7 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
     platform: NODE_PLATFORM,
     version: packageVersion(),
     certificate,
-    openUpstream: upstreams.open,
+    openResponder: parts.openResponder,
     plain: start.plain,
     noControl,
     checked,

@@ -9,14 +9,14 @@ import {
   type FindingsReport,
 } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
-import type { OpenUpstream, Upstream } from '../core/sandbox/state.ts';
+import type { OpenResponder, Responder } from '../core/sandbox/responder.ts';
 import { createStart, loadBases, loadStore, type Start } from '../core/scenario/sandbox-start.ts';
 import { isShipped } from '../core/scenario/scenario-names.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
 import { fixturePath } from '../core/store/fixture.ts';
 import type { Store } from '../core/store/store.ts';
 import { ContentError, createFileProblem } from '../core/words.ts';
-import { createUpstreams, type Upstreams } from '../features/deployment/upstream.ts';
+import type { Feature, ResponderOptions, Responders } from './feature.ts';
 import { type FileWatch, isPipe, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
 import { type Certificate, loadCertificate, readCertificates } from './http/tls.ts';
@@ -105,11 +105,13 @@ function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: ServerOpti
 /**
  * Starts a server and waits until it answers.
  *
+ * @param features what can answer, serve pages, or keep states besides what the server has itself
  * @param files already loaded files
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, StorageError if `db` cannot be used,
  *   RangeError for a wrong option, and Node's own errors if the port is taken or not permitted
  */
-export async function startServer(
+export async function startServerWith(
+  features: readonly Feature[],
   options: ServerOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
@@ -122,9 +124,9 @@ export async function startServer(
   const guard = { token: controlToken, host };
   const { certificate, ca } = loaded;
   const { proxyVariables: variables, upstreamTimeout: timeout } = options;
-  const upstreams = createUpstreams({ ca, timeout, variables });
-  const upstream = await openUpstream(upstreams, options);
-  const fleet = await joinFleet(start, upstreams.open, upstream?.url, options);
+  const responders = openResponders(features, { ca, timeout, variables });
+  const upstream = openUpstream(responders?.open, options);
+  const fleet = await joinFleet(start, responders?.open, upstream?.url, options);
   // Last, since only a server that listens releases the file.
   const file = await openFile(start, options);
   // What a file holds wins over the state that scenarios set up.
@@ -144,12 +146,13 @@ export async function startServer(
     });
   const keeper = fleet ?? file;
   const stores = { start: withFile(start), keeper, saveScenarios };
-  const parts = { ...stores, guard, certificate: certificate?.cert, upstreams, upstream };
+  const openResponder = responders?.open;
+  const parts = { ...stores, guard, certificate: certificate?.cert, openResponder, upstream };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, persistence, pending } = mock;
   const { listen, close: stopListening } = createListener({
     service,
-    loadApp: () => loadApp(mock),
+    loadApp: () => loadApp(mock, features),
     sandbox: sandboxes.default,
     persistence,
     timeouts,
@@ -174,7 +177,7 @@ export async function startServer(
     mock.stopRemoving?.();
     sandboxes.end();
     await closed;
-    upstreams.close();
+    responders?.close();
     await keeper?.close();
   };
   return {
@@ -189,25 +192,33 @@ export async function startServer(
 }
 
 /** Express, which few requests need. */
-async function loadApp({
-  service,
-  control,
-}: ReturnType<typeof assembleMock>): Promise<RequestListener> {
+async function loadApp(
+  { service, control }: ReturnType<typeof assembleMock>,
+  features: readonly Feature[],
+): Promise<RequestListener> {
   const [{ default: express }, { createExpressApp }] = await Promise.all([
     import('express'),
     import('./http/app.ts'),
   ]);
-  return createExpressApp(express, service, control);
+  return createExpressApp(express, service, control, features);
 }
 
-async function openUpstream(
-  upstreams: Upstreams,
+/** Of the first feature that has some. */
+export function openResponders(
+  features: readonly Feature[],
+  options: ResponderOptions = {},
+): Responders | undefined {
+  return features.find(({ createResponders }) => createResponders)?.createResponders?.(options);
+}
+
+function openUpstream(
+  open: OpenResponder | undefined,
   { upstream: url, upstreamKey }: ServerOptions,
-): Promise<Upstream | undefined> {
+): Responder | undefined {
   if (url === undefined) return undefined;
   const baseUrl = parseBaseUrl(String(url));
   if (baseUrl === undefined) throw new TypeError(`upstream: expected ${BASE_URL_FORM}`);
-  return upstreams.open(baseUrl, upstreamKey);
+  return open?.(baseUrl, upstreamKey);
 }
 
 /** Watches the files of the start, including those of scenarios added later. */
@@ -237,7 +248,7 @@ async function openFile({ store }: Start, { db, onNotice }: ServerOptions) {
 /** Joins the servers of `shared`, which must have started alike. */
 async function joinFleet(
   start: Start,
-  openUpstream: OpenUpstream,
+  openResponder: OpenResponder | undefined,
   upstream: string | undefined,
   options: ServerOptions,
 ): Promise<Keeper | undefined> {
@@ -245,7 +256,7 @@ async function joinFleet(
   if (url === undefined) return undefined;
   const { joinFleet, fleetSettings } = await import('../features/fleet/fleet.ts');
   const settings = fleetSettings(start, { ...options, upstream });
-  return joinFleet({ url, settings, maxSandboxes, openUpstream, options });
+  return joinFleet({ url, settings, maxSandboxes, openResponder, options });
 }
 
 /** 128 bits, in digits that a shell and a flag take as they are. */

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { CommandName } from '../../src/cli/command-table.ts';
 import { FLAG_NAMES, type FlagName, flagShape, spell } from '../../src/cli/flags.ts';
-import { startServer } from '../../src/server/server.ts';
+import { startServer } from '../../src/index.ts';
 import { MAIN } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';

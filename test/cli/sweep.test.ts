@@ -9,7 +9,7 @@ import {
   type Choices,
   chooseOptions,
 } from '../../src/core/contract/assumption-table.ts';
-import { startServer } from '../../src/server/server.ts';
+import { startServer } from '../../src/index.ts';
 import { spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';

@@ -7,8 +7,8 @@ import {
   type ReplyOf,
   type Route,
 } from '../../src/client/control-client.ts';
+import { startServer } from '../../src/index.ts';
 import type { RunningServer } from '../../src/server/server.ts';
-import { startServer } from '../../src/server/server.ts';
 import { listen } from '../helpers/host.ts';
 
 let server: RunningServer;

@@ -19,23 +19,19 @@ function firstCells(column: string): string[] {
 }
 
 const RINGS = [
-  'core',
-  'server',
-  'client',
-  'terminal',
-  'features',
-  'features.ts',
-  'cli',
-  'index.ts',
+  ...['core', 'server', 'client', 'terminal', 'features', 'features.ts'],
+  ...['features/testing', 'cli', 'index.ts'],
 ];
-const REMAINING = 8;
+const REMAINING = 6;
 
-const ringOf = (file: string): string => file.split('/')[0] ?? '';
+/** What starts mocks for tests needs all other features, as the program does. */
+const ringOf = (file: string): string =>
+  file.startsWith('features/testing/') ? 'features/testing' : (file.split('/')[0] ?? '');
 
 /** Such as `core/shape`, `cli` or `index.ts`. */
 function partOf(file: string): string {
   const path = file.split('/');
-  return path.slice(0, /^(?:core|server|features)$/.test(ringOf(file)) ? 2 : 1).join('/');
+  return path.slice(0, /^(?:core|server|features)\//.test(file) ? 2 : 1).join('/');
 }
 
 /** The imports, as `file imports file`, that are not allowed from the first place to the second. */
@@ -61,9 +57,8 @@ describe('the house', () => {
 
   // The list of what still runs outwards only gets shorter.
   test('a ring imports only inwards', () => {
-    expect(
-      violations((own, other) => RINGS.indexOf(other) <= RINGS.indexOf(own), ringOf),
-    ).toHaveLength(REMAINING);
+    const outwards = violations((own, other) => RINGS.indexOf(other) <= RINGS.indexOf(own), ringOf);
+    expect(outwards.length).toBeLessThanOrEqual(REMAINING);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions } from '@playwright/test';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { type RunningServer, startServer } from '../../src/server/server.ts';
+import { startServer } from '../../src/index.ts';
+import type { RunningServer } from '../../src/server/server.ts';
 import { describeInChromium } from './browser.ts';
 import { asker } from './wire.ts';
 

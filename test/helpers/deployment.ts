@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type ServerOptions, startServer } from '../../src/server/server.ts';
+import { startServer } from '../../src/index.ts';
+import type { ServerOptions } from '../../src/server/server.ts';
 import { listen } from './host.ts';
 import { openRaw } from './raw.ts';
 import { asker } from './wire.ts';

@@ -4,9 +4,10 @@ import { BASE_PATH } from '../contract/operations.ts';
 import type { Platform } from '../platform.ts';
 import type { Change, Outcome } from '../sandbox/answer.ts';
 import type { KeptSandbox, Persistence } from '../sandbox/persistence.ts';
+import type { OpenResponder } from '../sandbox/responder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
-import type { OpenUpstream, State } from '../sandbox/state.ts';
+import type { State } from '../sandbox/state.ts';
 import { currentInstant, type Instant } from '../service/clock.ts';
 import type { RequestBody, RequestHeaders } from '../service/input.ts';
 import type { Shape } from '../shape/shapes.ts';
@@ -149,7 +150,8 @@ export interface ControlParts extends ControlOptions {
   readonly version: string;
   /** In PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
-  readonly openUpstream: OpenUpstream;
+  /** Undefined if nothing here can answer in place of the service. */
+  readonly openResponder?: OpenResponder | undefined;
 }
 
 /** A request for the control API, from a port or from anywhere else. */

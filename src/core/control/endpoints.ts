@@ -18,9 +18,9 @@ import {
   ASSUMPTION_ENDPOINTS,
   CLOCK_ENDPOINTS,
   STATUS_ENDPOINT,
-  UPSTREAM_ENDPOINTS,
 } from './state/settings-endpoints.ts';
 import { SNAPSHOT_ENDPOINTS, STATE_ENDPOINTS } from './state/state-endpoints.ts';
+import { UPSTREAM_ENDPOINTS } from './state/upstream-endpoints.ts';
 
 const HEALTH = object({
   status: required(choice(['ok']), 'Always `ok`: a server that is not ready does not answer.'),

@@ -6,8 +6,9 @@ import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import { Emitter } from './emitter.ts';
 import { BodyBudget } from './journal.ts';
+import type { Responder } from './responder.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
-import { initialState, type State, type Upstream } from './state.ts';
+import { initialState, type State } from './state.ts';
 import { createLimitError } from './storage-error.ts';
 
 /** What all sandboxes of a server have in common, apart from what they start from. */
@@ -26,7 +27,7 @@ export interface SandboxOptions {
 
 export interface SandboxParts {
   /** Answers in place of the mock. */
-  readonly upstream?: Upstream | undefined;
+  readonly upstream?: Responder | undefined;
   /** Whether other servers have these sandboxes too, create and count them. */
   readonly isOneOfMany?: boolean;
   readonly platform?: Platform;
@@ -40,7 +41,7 @@ export class Sandboxes {
   readonly max: number;
   readonly default: Sandbox;
   readonly events: ServerContext['events'] = new Emitter();
-  readonly upstream: Upstream | undefined;
+  readonly upstream: Responder | undefined;
   readonly #context: ServerContext;
   readonly #isOneOfMany: boolean;
   readonly #named = new Map<string, Sandbox>();

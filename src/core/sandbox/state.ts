@@ -19,7 +19,6 @@ import {
   readClock,
   setClock,
 } from '../service/clock.ts';
-import type { Call } from '../service/input.ts';
 import {
   createKeyring,
   type KeyLists,
@@ -27,10 +26,10 @@ import {
   NO_RATES,
   type RateWindows,
 } from '../service/keyring.ts';
-import type { ServiceState } from '../service/operation.ts';
-import { type Comparison, type Representation, representationFor } from '../service/reply.ts';
+import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
 import { NO_RETRIES, type Retries } from './findings.ts';
+import type { Responder } from './responder.ts';
 
 export interface State {
   readonly store: Store;
@@ -56,7 +55,7 @@ interface Layers {
   readonly active: readonly Scenario[];
   readonly byHand: Partial<Choices>;
   /** Answers in place of the mock. */
-  readonly upstream: Upstream | undefined;
+  readonly upstream: Responder | undefined;
   /** When `keys.expires` began, in milliseconds since 1970. */
   readonly startedAt: number;
 }
@@ -66,55 +65,6 @@ export interface Settings extends Layers {
   readonly represent: Representation;
   readonly keys: Keyring;
   readonly rules: RuleBook;
-}
-
-export interface UpstreamRequest {
-  readonly method: string;
-  /** Below the base URL, as the client wrote it. */
-  readonly target: string;
-  /** Without `Host`. */
-  readonly headers: readonly string[];
-  readonly body: Uint8Array | undefined;
-  /** Returns how to cancel. */
-  readonly onDisconnect: (act: () => void) => () => void;
-}
-
-export interface UpstreamReply {
-  readonly status: number;
-  readonly phrase: string | undefined;
-  readonly headers: readonly string[];
-  /** In its content coding. */
-  readonly content: Uint8Array;
-}
-
-export interface CompleteReply {
-  readonly status: number;
-  readonly headers: readonly string[];
-  /** Decoded. */
-  readonly body: Uint8Array | undefined;
-  readonly json: unknown;
-}
-
-export interface Upstream {
-  readonly url: string;
-  /** Sent in place of the client's. */
-  readonly key: string | undefined;
-  compare(serviceState: ServiceState, call: Call, reply: CompleteReply): Comparison;
-  /** Throws an UpstreamError if no whole reply comes. */
-  send(request: UpstreamRequest): Promise<UpstreamReply>;
-  close(): void;
-}
-
-export type OpenUpstream = (url: URL, key?: string) => Promise<Upstream>;
-
-export class UpstreamError extends Error {
-  override readonly name = 'UpstreamError';
-  readonly late: boolean;
-
-  constructor(message: string, late = false, options?: ErrorOptions) {
-    super(message, options);
-    this.late = late;
-  }
 }
 
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, retries: NO_RETRIES };
@@ -141,7 +91,7 @@ export function createSettings(layers: Layers): Settings {
 /** Shared by all sandboxes of a start. */
 const startSettings = new WeakMap<Start, Settings>();
 
-export function initialState(start: Start, upstream: Upstream | undefined, wall: number): State {
+export function initialState(start: Start, upstream: Responder | undefined, wall: number): State {
   const clock = setClock(REAL_CLOCK, start.clock, wall);
   let settings = startSettings.get(start);
   if (settings === undefined) {
@@ -211,7 +161,7 @@ export type ResetPart = (typeof RESET_PARTS)[number];
 export function restart(
   state: State,
   start: Start,
-  upstream: Upstream | undefined,
+  upstream: Responder | undefined,
   { wall }: Pick<Instant, 'wall'>,
   keep: ReadonlySet<ResetPart>,
 ): State {

@@ -5,7 +5,6 @@ import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../../core/contract/base-url.ts';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
-import type { UpstreamReply, UpstreamRequest } from '../../core/sandbox/state.ts';
 import { errorCode, UNTRUSTED_CERTIFICATE } from '../../server/node-errors.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -19,11 +18,31 @@ export interface TransportOptions {
   readonly timeout?: number | undefined;
 }
 
-type TransportRequest = Omit<UpstreamRequest, 'body' | 'onDisconnect'> & {
+interface TransportRequest {
+  readonly method: string;
+  /** Below the base URL, as the client wrote it. */
+  readonly target: string;
+  /** Without `Host`. */
+  readonly headers: readonly string[];
   readonly body?: Uint8Array | string | undefined;
-  readonly onDisconnect?: UpstreamRequest['onDisconnect'];
+  /** Returns how to cancel. */
+  readonly onDisconnect?: (act: () => void) => () => void;
   readonly signal?: AbortSignal;
-};
+}
+
+export interface TransportReply {
+  readonly status: number;
+  readonly phrase: string | undefined;
+  readonly headers: readonly string[];
+  /** In its content coding. */
+  readonly content: Uint8Array;
+}
+
+export interface Transport {
+  /** Rejects if no whole reply comes. */
+  readonly send: (request: TransportRequest) => Promise<TransportReply>;
+  readonly close: () => void;
+}
 
 export class ReplyTimeoutError extends Error {
   override readonly name = 'ReplyTimeoutError';
@@ -41,7 +60,7 @@ export const SAFE_METHODS = /^(?:GET|HEAD|OPTIONS)$/;
 export function createTransport(
   url: URL,
   { ca, variables = {}, timeout = DEFAULTS.upstreamTimeout }: TransportOptions,
-) {
+): Transport {
   const proxy = findProxy(url, variables);
   const isTunnel = proxy !== undefined && url.protocol === 'https:';
   const isForwarded = proxy !== undefined && !isTunnel;
@@ -63,7 +82,7 @@ export function createTransport(
   const ownHeaders = ['Host', url.host, ...Object.entries(authorization).flat()];
 
   /** @throws TypeError for a proxy that speaks neither http nor https */
-  const send = (transported: TransportRequest): Promise<UpstreamReply> => {
+  const send = (transported: TransportRequest): Promise<TransportReply> => {
     const { method, target, headers, body, onDisconnect, signal } = transported;
     return new Promise((resolve, reject) => {
       let reply: IncomingMessage | undefined;
@@ -102,7 +121,7 @@ export function createTransport(
 }
 
 /** @throws Error for a reply that breaks off, is too long or has no valid status */
-function receive(message: IncomingMessage): Promise<UpstreamReply> {
+function receive(message: IncomingMessage): Promise<TransportReply> {
   const { statusCode: status = 0, statusMessage = '', rawHeaders: headers } = message;
   const chunks: Buffer[] = [];
   let size = 0;

@@ -6,9 +6,9 @@ import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
 import { isHeld } from '../../core/sandbox/exchange.ts';
+import type { OpenResponder } from '../../core/sandbox/responder.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes, SandboxOptions } from '../../core/sandbox/sandboxes.ts';
-import type { OpenUpstream } from '../../core/sandbox/state.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { Start } from '../../core/scenario/sandbox-start.ts';
 import { storeText } from '../../core/store/store-text.ts';
@@ -36,7 +36,7 @@ interface FleetOptions {
   readonly url: string;
   readonly settings: FleetSettings;
   readonly maxSandboxes: number;
-  readonly openUpstream: OpenUpstream;
+  readonly openResponder: OpenResponder | undefined;
   readonly options: SandboxOptions & {
     readonly onNotice?: ((message: string) => void) | undefined;
   };
@@ -172,7 +172,7 @@ class Fleet {
 
   constructor(
     redis: RedisConnection,
-    { settings, maxSandboxes, openUpstream, options }: FleetOptions,
+    { settings, maxSandboxes, openResponder, options }: FleetOptions,
   ) {
     this.#redis = redis;
     this.#settings = settings;
@@ -184,7 +184,7 @@ class Fleet {
       capacity: options.journal ?? DEFAULTS.journal,
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
       maxSandboxes,
-      openUpstream,
+      openResponder,
       platform: NODE_PLATFORM,
       disagreement: undefined,
       agree: () => this.agree(),

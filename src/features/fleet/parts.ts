@@ -5,12 +5,8 @@ import {
   type StoredRecord,
 } from '../../core/contract/records.ts';
 import type { Exchange } from '../../core/sandbox/exchange.ts';
-import {
-  createSettings,
-  type OpenUpstream,
-  type Settings,
-  type State,
-} from '../../core/sandbox/state.ts';
+import type { OpenResponder } from '../../core/sandbox/responder.ts';
+import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
 import {
   readScenarioSource,
   SCENARIO_SOURCE,
@@ -25,7 +21,7 @@ import { problemText } from '../../core/words.ts';
 
 interface RestoreContext {
   readonly start: Start;
-  readonly openUpstream: OpenUpstream;
+  readonly openResponder: OpenResponder | undefined;
 }
 
 /** A collection is written in parts of 128 ids, so that a change does not write all of it. */
@@ -229,7 +225,7 @@ interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
 
 async function readSettings(
   json: string,
-  { start, openUpstream }: RestoreContext,
+  { start, openResponder }: RestoreContext,
 ): Promise<Settings> {
   const { active, upstream, ...rest } = parse<SettingsJson>(json);
   const sources = active === undefined ? undefined : readExactly(list(SCENARIO_SOURCE), active);
@@ -239,7 +235,7 @@ async function readSettings(
     active: sources
       ? await loadBases(sources.map(readScenarioSource), start.seed)
       : start.scenarios,
-    upstream: upstream && (await openUpstream(new URL(upstream.url), upstream.key)),
+    upstream: upstream && openResponder?.(new URL(upstream.url), upstream.key),
   });
 }
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { findWorkingKey, MOCK_VARIABLES, mockVariables } from '../../client/mock-variables.ts';
+import { FEATURES } from '../../features.ts';
 import type { ServerOptions } from '../../server/options.ts';
 import { checkOptions } from '../../server/options.ts';
-import { type RunningServer, startServer } from '../../server/server.ts';
+import { type RunningServer, startServerWith } from '../../server/server.ts';
 import {
   type ConnectOptions,
   connectPetstoreMock,
@@ -15,7 +16,7 @@ import { applyOptions, createLike, refuseServerOptions } from './test-options.ts
 /**
  * Starts a server in this process, on any free port by default, and controls it.
  *
- * @throws what `startServer` throws
+ * @throws what `startServerWith` throws
  * @example
  * await using mock = await startPetstoreMock();
  * await mock.scenario.use('shipped-orders');
@@ -35,7 +36,7 @@ async function startWithKey(
   const { noControl, ...others } = options;
   if (noControl)
     throw new TypeError('noControl: a mock without its control API cannot be controlled');
-  const server = await startServer({ port: 0, ...others });
+  const server = await startServerWith(FEATURES, { port: 0, ...others });
   return { server, key: findKey(options) };
 }
 

@@ -5,8 +5,9 @@ import type { ErrorRequestHandler, Router } from 'express';
 import { ROOT } from '../../core/contract/target.ts';
 import { answerControl, isLogged } from '../../core/control/control-api.ts';
 import type { ControlParts } from '../../core/control/endpoint.ts';
+import type { Feature, Pages } from '../feature.ts';
 import { readControlRequest, sendControlReply } from './control-request.ts';
-import { createPageHandler, createRootReply } from './pages.ts';
+import { createRootReply } from './root.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { answerInTurn, sendFailure } from './write.ts';
 
@@ -15,18 +16,21 @@ export function createExpressApp(
   express: typeof expressModule,
   service: ServiceHandler,
   control: ControlParts,
+  features: readonly Feature[],
 ): RequestListener {
   const app = express();
+  const pages = features.flatMap((feature) => feature.pages ?? []);
+  const paths = Object.assign({}, ...pages.map((it) => it.paths));
   app.disable('x-powered-by');
   app.use((_request, response, next) => answerInTurn(response, next));
   if (!control.plain) {
     app.get(ROOT, (request, response) => {
       const mount = `${request.baseUrl}${request.path.replace(/\/$/, '')}/__mock`;
       const root = { ...readControlRequest(request), mount };
-      sendControlReply(response, createRootReply(root, control));
+      sendControlReply(response, createRootReply(root, control, paths));
     });
   }
-  app.use(/^(?:\/~[^/]*)?\/__mock(?=\/|$)/, createControlRouter(express, control));
+  app.use(/^(?:\/~[^/]*)?\/__mock(?=\/|$)/, createControlRouter(express, control, pages));
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
   const answerError: ErrorRequestHandler = (error, _request, response, _next) =>
@@ -35,9 +39,13 @@ export function createExpressApp(
   return app;
 }
 
-function createControlRouter(express: typeof expressModule, parts: ControlParts): Router {
+function createControlRouter(
+  express: typeof expressModule,
+  parts: ControlParts,
+  pages: readonly Pages[],
+): Router {
   const router = express.Router();
-  if (!parts.noControl) router.use(createPageHandler(express));
+  if (!parts.noControl) for (const { create } of pages) router.use(create(express));
   router.use(async (request, response, next) => {
     const call = readControlRequest(request);
     if (!parts.noControl && isLogged(call.path)) reportCall(parts, request.originalUrl, response);

@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type OperationId, operationShape } from '../../core/contract/operations.ts';
 import { belowBase, parseTarget, type Target } from '../../core/contract/target.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { needsService, readServiceState } from '../../core/sandbox/answer.ts';
 import { type Exchange, isWaiting } from '../../core/sandbox/exchange.ts';
 import { locateSandbox, type SandboxLocation } from '../../core/sandbox/locate-sandbox.ts';
-import { readPrefer } from '../../core/sandbox/preference.ts';
+import { type Preference, readPrefer } from '../../core/sandbox/preference.ts';
+import type { Responder, ResponderCall } from '../../core/sandbox/responder.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import {
@@ -16,7 +18,6 @@ import { BODY_LIMITS, type RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
 import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
 import { applyFault } from './faults.ts';
-import { forward } from './forward.ts';
 import { readHead, receiveBody } from './receive-request.ts';
 import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
 
@@ -138,6 +139,22 @@ function bodyLimit(arrival: Arrival): number | undefined {
   return BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
 }
 
+/** Lets the upstream answer, unless a rule of the sandbox does, and records the exchange. */
+async function answerBy(
+  upstream: Responder,
+  asked: ResponderCall,
+  { persistence, location: { sandbox } }: Arrival,
+  preparing: Promise<Preference | undefined> | undefined,
+): Promise<Exchange> {
+  const preference = await preparing;
+  const { request } = asked;
+  const { call } = request;
+  const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
+  const reply = needsService(match) ? await upstream.answer(asked) : undefined;
+  const answered = { ...request, given: { reply, match } };
+  return handleRequest(persistence, sandbox, answered, preference);
+}
+
 function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
   const { head, target, location, persistence, operation, forwarded } = arrival;
   const { sandbox, authorization } = location;
@@ -151,7 +168,16 @@ function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<
     ? readPrefer(String(prefer), async () => persistence.run(sandbox, () => sandbox.read()))
     : undefined;
   if (forwarded !== undefined) {
-    return forward({ ...arrival, ...forwarded, body, sandbox, request, preference });
+    const { upstream, below } = forwarded;
+    const asked: ResponderCall = {
+      request,
+      target: below,
+      body,
+      sandbox: sandbox.name,
+      state: readServiceState(sandbox.state, Date.now()),
+      onDisconnect: (act) => onDisconnect(arrival.response.req.socket, act),
+    };
+    return answerBy(upstream, asked, arrival, preference);
   }
   return preference === undefined
     ? handleRequest(persistence, sandbox, request)

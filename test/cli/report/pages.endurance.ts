@@ -1,7 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { REPORT_FORMATS } from '../../../src/cli/report/coverage-report.ts';
-import { type RunningServer, startServer } from '../../../src/server/server.ts';
+import { startServer } from '../../../src/index.ts';
+import type { RunningServer } from '../../../src/server/server.ts';
 import { axeViolations, describeInChromium, overflowOf } from '../../helpers/browser.ts';
 
 const LONG = 'x'.repeat(400);

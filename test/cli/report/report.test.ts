@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { escapeMarkup } from '../../../src/cli/report/coverage-page.ts';
 import { type CoverageEvidence, REPORT_FORMATS } from '../../../src/cli/report/coverage-report.ts';
 import type { Finding } from '../../../src/core/sandbox/report-shapes.ts';
-import { type RunningServer, startServer } from '../../../src/server/server.ts';
+import { startServer } from '../../../src/index.ts';
+import type { RunningServer } from '../../../src/server/server.ts';
 
 let server: RunningServer;
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>

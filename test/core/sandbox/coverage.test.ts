@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSUMED_REPLIES } from '../../../src/core/contract/possible-replies.ts';
 import type { CoverageReport } from '../../../src/core/sandbox/report-shapes.ts';
-import { type RunningServer, startServer } from '../../../src/server/server.ts';
+import { startServer } from '../../../src/index.ts';
+import type { RunningServer } from '../../../src/server/server.ts';
 import { asker } from '../../helpers/wire.ts';
 
 let server: RunningServer;

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { startServer } from '../../../src/server/server.ts';
+import { startServer } from '../../../src/index.ts';
 import { axeViolations } from '../../helpers/browser.ts';
 import { describeDashboard, openDashboard } from '../../helpers/dashboard.ts';
 import { serverFor } from '../../helpers/deployment.ts';

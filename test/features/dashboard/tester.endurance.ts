@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startServer } from '../../../src/server/server.ts';
+import { startServer } from '../../../src/index.ts';
 import { describeDashboard, openDashboard } from '../../helpers/dashboard.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 

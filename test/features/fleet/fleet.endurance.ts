@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { type RunningServer, startServer } from '../../../src/server/server.ts';
+import { startServer } from '../../../src/index.ts';
+import type { RunningServer } from '../../../src/server/server.ts';
 import { CutProxy, MODES } from '../../helpers/cut-proxy.ts';
 import { FleetLoad, type Outcome, startThree } from '../../helpers/fleet.ts';
 

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { answer, type Outcome } from '../../../src/core/sandbox/answer.ts';
 import type { HeldExchange } from '../../../src/core/sandbox/exchange.ts';
+import type { OpenResponder } from '../../../src/core/sandbox/responder.ts';
 import type { SandboxEvent, SandboxListener } from '../../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
-import { changeLayers, type OpenUpstream, type State } from '../../../src/core/sandbox/state.ts';
+import { changeLayers, type State } from '../../../src/core/sandbox/state.ts';
 import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
 import { createStart, type Start } from '../../../src/core/scenario/sandbox-start.ts';
 import { currentInstant } from '../../../src/core/service/clock.ts';
@@ -19,11 +20,9 @@ const STATE = 'petstore-mock:mine:state';
 const START = 'petstore-mock:start';
 const SANDBOXES = 'petstore-mock:sandboxes';
 
-const upstream: OpenUpstream = async ({ href }, key) => {
-  const unused = () => {
-    throw new Error('not used');
-  };
-  return { url: href, key, compare: unused, send: unused, close: unused };
+const upstream: OpenResponder = ({ href }, key) => {
+  const answer = () => Promise.reject(new Error('not used'));
+  return { url: href, key, answer };
 };
 
 /** Raises a number in the state by one; returns it. */
@@ -88,7 +87,7 @@ describeWithRedis('the storage of a fleet', () => {
       url,
       settings,
       maxSandboxes: 2,
-      openUpstream: upstream,
+      openResponder: upstream,
       options,
     });
     fleets.push(fleet);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startServer } from '../../../src/server/server.ts';
+import { startServer } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { askRaw, openRaw, type RawReply, rawRequest } from '../../helpers/raw.ts';
 import { asker } from '../../helpers/wire.ts';

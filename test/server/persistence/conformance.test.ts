@@ -208,7 +208,7 @@ describeWithRedis('a fleet', () => {
     onTestFinished(() => redis.end());
     const options = { journal: CAPACITY };
     const join = () =>
-      joinFleet({ url: redis.url, settings: {}, maxSandboxes: 100, openUpstream, options });
+      joinFleet({ url: redis.url, settings: {}, maxSandboxes: 100, openResponder, options });
     const fleets = [await join(), await join(), await join()];
     onTestFinished(() => {
       for (const fleet of fleets) void fleet.close();
@@ -223,6 +223,6 @@ describeWithRedis('a fleet', () => {
   });
 });
 
-async function openUpstream(): Promise<never> {
+function openResponder(): never {
   throw new Error('not used');
 }

@@ -8,9 +8,8 @@ import {
   type Choices,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { hostName, isLoopbackName } from '../../contract/base-url.ts';
 import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
-import { changeLayers, type Upstream } from '../../sandbox/state.ts';
+import { changeLayers } from '../../sandbox/state.ts';
 import { ASSUME, INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/settings-shapes.ts';
 import {
   advanceClock,
@@ -23,20 +22,11 @@ import {
 import type { Keyring } from '../../service/keyring.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
-import {
-  ANY_TEXT,
-  BASE_URL,
-  choice,
-  FLAG,
-  type InputOf,
-  KEY,
-  list,
-  type ValueOf,
-} from '../../shape/shapes.ts';
+import { ANY_TEXT, choice, FLAG, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
 import { countChanges } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
-import { type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
+import { type ControlReply, json, refuse } from '../reply.ts';
 
 const OPTION = object({
   name: required(ANY_TEXT, 'Its name.'),
@@ -62,12 +52,6 @@ const CLOCK = namedObject('Clock', {
   real: required(FLAG, 'Whether it follows the system time.'),
 });
 type ClockState = InputOf<typeof CLOCK>;
-
-const UPSTREAM = namedObject('Upstream', {
-  url: optional(ANY_TEXT, 'The base URL of the deployment; left out if the mock answers.'),
-  ownKey: required(FLAG, "Whether the deployment gets a key in place of the client's."),
-});
-type UpstreamState = InputOf<typeof UPSTREAM>;
 
 const STATUS = namedObject('Status', {
   sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
@@ -221,53 +205,6 @@ function formatDuration(milliseconds: number): string {
 function showClock(clock: Clock): ClockState {
   const now = new Date(readClock(clock)).toISOString();
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
-}
-
-const UPSTREAM_SETTING = namedObject('UpstreamSetting', {
-  url: required(BASE_URL, 'The base URL of the deployment.'),
-  key: optional(KEY, "Sent to the deployment in place of the client's key."),
-  yes: optional(FLAG, 'Consents to sending requests to another machine.'),
-});
-
-export const UPSTREAM_ENDPOINTS = [
-  endpoint('getUpstream', 'GET /upstream', {
-    summary: 'Read which deployment answers',
-    replies: { 200: UPSTREAM },
-    handle: ({ sandbox }) => replyWithUpstream(sandbox.state.settings.upstream),
-  }),
-  endpoint('setUpstream', 'PUT /upstream', {
-    summary: 'Let a deployment answer in place of the mock',
-    description:
-      'Forwards all later requests to the sandbox, until a reset. A URL of another machine needs `yes`.',
-    body: { shape: UPSTREAM_SETTING },
-    example: { body: { url: 'http://127.0.0.1:4011/v1', key: 'staging-key' } },
-    replies: { 200: UPSTREAM },
-    handle: async (call) => {
-      const { url, key, yes } = call.body;
-      if (!yes && !isLoopbackName(hostName(url))) {
-        const message = `${url.host} is another machine; send "yes": true`;
-        return refuse('invalid_input', 400, message);
-      }
-      const upstream = await call.parts.openUpstream(url, key);
-      return edit(call, `set the upstream to ${upstream.url}`, ({ settings }) => ({
-        settings: { ...settings, upstream },
-        reply: replyWithUpstream(upstream),
-      }));
-    },
-  }),
-  endpoint('removeUpstream', 'DELETE /upstream', {
-    summary: 'Let the mock answer again',
-    replies: { 204: 'The mock answers.' },
-    handle: (call) =>
-      edit(call, 'removed the upstream', ({ settings }) => ({
-        settings: { ...settings, upstream: undefined },
-        reply: NO_CONTENT,
-      })),
-  }),
-];
-
-function replyWithUpstream(upstream: Upstream | undefined): ControlReply {
-  return json<UpstreamState>({ url: upstream?.url, ownKey: upstream?.key !== undefined });
 }
 
 function isAccepted({ invalid }: Keyring, key: string): boolean {

@@ -1,15 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
-import type expressModule from 'express';
-import type { RequestHandler } from 'express';
-import {
-  type ControlParts,
-  type ControlRequest,
-  findServiceUrl,
-} from '../../core/control/endpoint.ts';
-import { type ControlReply, json, refuse, refuseMethod } from '../../core/control/reply.ts';
-import { packageRoot } from '../files.ts';
-import { readControlRequest, sendControlReply } from './control-request.ts';
+import { refuse, refuseMethod } from '../../core/control/reply.ts';
+import type { CreatePages } from '../../server/feature.ts';
+import { packageRoot } from '../../server/files.ts';
+import { readControlRequest, sendControlReply } from '../../server/http/control-request.ts';
 
 /** Written by scripts/build.mjs: the page and its assets. */
 const FOLDER = join(packageRoot, 'dist/features/dashboard');
@@ -36,7 +30,7 @@ const POLICY = [
 ].join('; ');
 
 /** Serves the dashboard, whose files hold no data and need no token. */
-export function createPageHandler(express: typeof expressModule): RequestHandler {
+export const createPages: CreatePages = (express) => {
   const serveFile = express.static(FOLDER, { cacheControl: false, index: false, setHeaders });
   return (request, response, next) => {
     const { path } = readControlRequest(request);
@@ -60,7 +54,7 @@ export function createPageHandler(express: typeof expressModule): RequestHandler
       });
     }
   };
-}
+};
 
 function setHeaders(response: ServerResponse, file: string): void {
   const isPage = extname(file) === '.html';
@@ -73,35 +67,4 @@ function setHeaders(response: ServerResponse, file: string): void {
     'X-Content-Type-Options': 'nosniff',
   };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-}
-
-/** Redirects browsers from a root to the dashboard; other clients get a list of addresses. */
-export function createRootReply(
-  { headers, origin, mount }: ControlRequest,
-  { noControl = false, version }: ControlParts,
-): ControlReply {
-  // curl accepts any type and gets JSON.
-  const isBrowser = /\btext\/html\b/i.test(String(headers.accept ?? ''));
-  const Vary = 'Accept';
-  return isBrowser && !noControl
-    ? { status: 302, headers: { Vary, Location: `${mount}/` } }
-    : json(listAddresses(origin + mount, version, noControl), 200, { Vary });
-}
-
-function listAddresses(control: string, version: string, noControl: boolean): object {
-  return {
-    name: 'petstore-mock',
-    version,
-    service: findServiceUrl(control),
-    health: `${control}/health`,
-    ...(!noControl && {
-      control,
-      dashboard: `${control}/`,
-      reference: `${control}/docs`,
-      openapi: {
-        service: `${control}/service.openapi.json`,
-        control: `${control}/openapi.json`,
-      },
-    }),
-  };
 }

@@ -1,0 +1,159 @@
+import { hashOf } from '../../hash.ts';
+import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../limits.ts';
+import { knownScenarios } from '../../sandbox/preference.ts';
+import { COUNT } from '../../sandbox/report-shapes.ts';
+import { type State, withEntry } from '../../sandbox/state.ts';
+import { loadForRequest, readSentScenario, scenarioText } from '../../scenario/load-scenario.ts';
+import { dropCounters } from '../../scenario/rules.ts';
+import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
+import { type ScenarioDefinition, scenarioShape } from '../../scenario/scenario-shape.ts';
+import { internal, namedObject, object, optional, required } from '../../shape/objects.ts';
+import {
+  ANY_TEXT,
+  choice,
+  FLAG,
+  named,
+  type Shape,
+  type ValueOf,
+  withTypes,
+} from '../../shape/shapes.ts';
+import { describe, suggest } from '../../words.ts';
+import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
+import {
+  type ControlReply,
+  json,
+  NO_CONTENT,
+  refuse,
+  refuseInput,
+  refuseOneMore,
+} from '../reply.ts';
+
+export const SCENARIO_MEMBERS = {
+  name: required(ANY_TEXT, 'Its name.'),
+  description: required(ANY_TEXT, 'What a client sees under it.'),
+};
+
+export const SCENARIO_SUMMARY = namedObject('Scenario', {
+  ...SCENARIO_MEMBERS,
+  shipped: required(FLAG, 'Whether it ships with the mock.'),
+  own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
+  active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
+});
+const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
+export const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN_SCENARIO));
+
+const TEXT = object({
+  format: internal.required(choice(['yaml', 'json'])),
+  text: internal.required(ANY_TEXT),
+});
+
+const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>, ScenarioDefinition | string> = {
+  ...withTypes(TEXT),
+  schema: SCENARIO_FILE.schema,
+};
+
+/** The scenarios of a sandbox's own, and the text of those that ship. */
+export const OWN_SCENARIO_ENDPOINTS = [
+  endpoint('getScenarioSource', 'GET /scenarios/{name}', {
+    summary: 'Read a scenario that ships or is your own, as it was written',
+    example: { path: 'slow' },
+    replies: { 200: ANY_TEXT, 404: 'There is no text of this name.' },
+    mediaType: Object.values(MEDIA_TYPES),
+    headers: { ETag: 'The version of the text, for `If-Match` of `PUT scenarios/{name}`.' },
+    handle: ({ sandbox, params: { name = '' } }) => {
+      const own = sandbox.state.scenarios.get(name);
+      if (own === undefined && !isShipped(name)) return refuseScenario(sandbox.state, name);
+      const { format, text } = own ?? { format: 'yaml', text: scenarioText(name) };
+      const mediaType = MEDIA_TYPES[format];
+      return { status: 200, mediaType, headers: { ETag: createEtag(text) }, content: text };
+    },
+  }),
+  endpoint('saveScenario', 'PUT /scenarios/{name}', {
+    summary: 'Save a scenario of your own in the sandbox',
+    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, of ${SCENARIO_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${LIMITS.named.max}.`,
+    body: { shape: SCENARIO_TEXT, asText: true },
+    example: {
+      path: 'no-cat',
+      body: { description: 'No cat.', rules: [{ on: 'getPet', reply: { status: 404 } }] },
+    },
+    replies: {
+      200: SCENARIO_SUMMARY,
+      201: SCENARIO_SUMMARY,
+      409: 'The name is taken, or the sandbox has too many.',
+      412: 'Somebody has changed or deleted it since the version that `If-Match` names.',
+    },
+    handle: saveScenario,
+  }),
+  endpoint('deleteScenario', 'DELETE /scenarios/{name}', {
+    summary: 'Delete a scenario of your own',
+    description: 'If it is active, it stays so.',
+    example: { path: 'no-cat' },
+    replies: {
+      204: 'Deleted.',
+      404: 'The sandbox has no such scenario.',
+      409: 'It ships, and cannot be deleted.',
+    },
+    handle: (call) =>
+      edit(call, `deleted the scenario ${call.params.name}`, (state) => {
+        const { name = '' } = call.params;
+        if (state.scenarios.has(name)) {
+          const scenarios = withEntry(state.scenarios, name, undefined);
+          const rules = dropCounters(state.counters.rules, 'prefer', name);
+          return { scenarios, counters: { ...state.counters, rules }, reply: NO_CONTENT };
+        }
+        if (!isShipped(name)) return refuseScenario(state, name);
+        return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);
+      }),
+  }),
+];
+
+async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<ControlReply> {
+  const { sandbox } = call;
+  const { name = '' } = call.params;
+  const { format, text } = call.body;
+  if (!SCENARIO_NAME_PATTERN.test(name)) {
+    return refuseInput([
+      { path: 'scenario name', expected: SCENARIO_NAME_FORM, found: describe(name) },
+    ]);
+  }
+  const started = sandbox.start.scenarios.map((scenario) => scenario.name);
+  if ([WRITTEN_SCENARIO, ...SCENARIO_NAMES, ...started].includes(name)) {
+    return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
+  }
+  const scenario = await readSentScenario(name, text, format);
+  await loadForRequest([], scenario, knownScenarios(sandbox.state));
+  const { description } = scenario;
+  const wanted = call.headers['if-match'];
+  return edit(call, `saved the scenario ${name}`, ({ scenarios, counters }) => {
+    const saved = scenarios.get(name);
+    if (wanted !== undefined && !matchesEtag(String(wanted), saved && createEtag(saved.text))) {
+      const change = saved === undefined ? 'deleted' : 'changed';
+      const message = `somebody has ${change} the scenario ${name} since you read it`;
+      return refuse('changed_meanwhile', 412, message);
+    }
+    const refusal = refuseOneMore('scenarios', scenarios, name);
+    if (refusal !== undefined) return refusal;
+    const summary = { name, description, shipped: false, own: true };
+    return {
+      scenarios: withEntry(scenarios, name, { name, description, format, text }),
+      counters: { ...counters, rules: dropCounters(counters.rules, 'prefer', name) },
+      reply: json(summary, scenarios.has(name) ? 200 : 201),
+    };
+  });
+}
+
+function createEtag(text: string): string {
+  return `"${hashOf(text)}"`;
+}
+
+/** RFC 9110, 13.1.1. Without a scenario there is no tag, which not even `*` matches. */
+function matchesEtag(wanted: string, etag: string | undefined): boolean {
+  const tags = wanted.split(',').map((tag) => tag.trim());
+  return etag !== undefined && (wanted.trim() === '*' || tags.includes(etag));
+}
+
+function refuseScenario({ scenarios }: State, name: string): ControlReply {
+  const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
+  const message = `${describe(name)} is neither a saved nor a shipped scenario${hint}`;
+  return refuse('not_found', 404, message);
+}

@@ -1,0 +1,140 @@
+import { isAscii, toText } from '../../core/bytes.ts';
+import { tryParseJson } from '../../core/contract/json.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { endToEndHeaders, HOP_BY_HOP, isCoded } from '../../core/raw-http.ts';
+import type { ResponderCall } from '../../core/sandbox/responder.ts';
+import type { Call } from '../../core/service/input.ts';
+import { AssumptionTrace, type Body, errorReply, type Reply } from '../../core/service/reply.ts';
+import { decodeContent } from '../../server/http/decode-content.ts';
+import { asError } from '../../server/node-errors.ts';
+import { compareReply } from './compare-reply.ts';
+import {
+  explainFailure,
+  ReplyTimeoutError,
+  type Transport,
+  type TransportReply,
+} from './transport.ts';
+
+export interface Deployment extends Pick<Transport, 'send'> {
+  readonly url: string;
+  /** Sent in place of the client's. */
+  readonly key: string | undefined;
+}
+
+/** Forwards a call of a sandbox to a deployment, and returns its reply as it came. */
+export async function forward(deployment: Deployment, forwarded: ResponderCall): Promise<Reply> {
+  const { target, body, onDisconnect, sandbox, state, request } = forwarded;
+  const { url } = deployment;
+  const { method } = request;
+  const decidedBy = new AssumptionTrace(state.choices);
+  if (body.kind === 'too-large') {
+    const message = `the body is larger than ${body.limit} bytes`;
+    return errorReply(decidedBy, 'body_too_large', 413, message);
+  }
+  if (DOT_SEGMENT.test(target.replace(/[?#].*$/s, ''))) {
+    const message = 'a path with "." or ".." would leave the base URL of the upstream';
+    return errorReply(decidedBy, 'route_not_found', 404, message);
+  }
+  const viaHeaders = request.headers.filter(
+    (_, at, { [at - 1]: name }) => at % 2 === 1 && name?.toLowerCase() === 'via',
+  );
+  if (viaHeaders.some((text) => text.includes(formatVia(sandbox)))) {
+    const message = `the upstream ${url} sends requests back to this sandbox`;
+    return errorReply(decidedBy, 'bad_gateway', 502, message);
+  }
+  let received: TransportReply;
+  try {
+    received = await deployment.send({
+      method,
+      target,
+      headers: forwardedHeaders(deployment, forwarded),
+      body: body.kind === 'bytes' ? body.bytes : undefined,
+      onDisconnect,
+    });
+  } catch (error) {
+    const isLate = [error, asError(error).cause].some((it) => it instanceof ReplyTimeoutError);
+    const why = `the upstream ${url} failed: ${explainFailure(error)}`;
+    return isLate
+      ? errorReply(decidedBy, 'gateway_timeout', 504, why)
+      : errorReply(decidedBy, 'bad_gateway', 502, why);
+  }
+  const { status, phrase, headers, content } = received;
+  const passed = endToEndHeaders(
+    headers,
+    method === 'HEAD' || status === 304 ? NOT_RETURNED_WITHOUT_BODY : NOT_RETURNED,
+  );
+  // Node writes a text with its head at once.
+  const text = isAscii(content) ? toText(content) : content;
+  const plain = decodeContent(content, headers, LIMITS.deploymentBody.max);
+  const decoded = isCoded(headers) && plain !== undefined ? toText(plain) : undefined;
+  const answered: Body = text.length === 0 ? { kind: 'none' } : { kind: 'raw', text, decoded };
+  const reply = { status, phrase, headers: passed, body: answered, basis: UPSTREAM };
+  const reason = `answered by ${url}`;
+  return request.call === undefined
+    ? { ...reply, reason }
+    : { ...reply, reason, ...compare(forwarded, request.call, { status, headers, plain }) };
+}
+
+/** The upstream can itself be a mock. */
+const NOT_RETURNED_WITHOUT_BODY = new Set([...HOP_BY_HOP, 'mock-basis', 'trailer']);
+/** The length is written anew. */
+const NOT_RETURNED = new Set([...NOT_RETURNED_WITHOUT_BODY, 'content-length']);
+
+/** A segment that a server resolves, also encoded (RFC 3986, section 5.2.4). */
+const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
+
+const SERVER = crypto.randomUUID().slice(0, 8);
+
+/**
+ * What a sandbox adds to `Via`, by which it knows its own requests (RFC 9110, section 7.6.3). A sandbox
+ * can be the upstream of another one of the same server.
+ */
+function formatVia(sandbox: string): string {
+  return `1.1 petstore-mock-${SERVER} (${sandbox})`;
+}
+
+const UPSTREAM = { kind: 'upstream' } as const;
+
+function compare(
+  { state, request }: ResponderCall,
+  call: Call,
+  reply: Pick<Reply, 'status' | 'headers'> & { readonly plain: Uint8Array | undefined },
+): Pick<Reply, 'comparison'> {
+  const { status, headers, plain } = reply;
+  const json = plain && tryParseJson(toText(plain));
+  const body = request.method === 'HEAD' ? undefined : plain;
+  return {
+    comparison: compareReply(state, call, { status, headers, body, json }),
+  };
+}
+
+/** Headers for the mock, those of the framing, which is written anew, and the name of this server. */
+const NOT_FORWARDED = new Set([
+  ...HOP_BY_HOP,
+  'content-length',
+  'expect',
+  'host',
+  'mock-control-token',
+  'mock-sandbox',
+  'trailer',
+]);
+
+/** Methods whose requests say that they have no body (RFC 9110, section 8.6). */
+const EXPECTS_BODY = /^(?:PATCH|POST|PUT)$/;
+
+function forwardedHeaders(
+  { key }: Deployment,
+  { request, body, sandbox }: ResponderCall,
+): string[] {
+  const headers = endToEndHeaders(request.headers, NOT_FORWARDED);
+  for (let at = 0; at < headers.length; at += 2) {
+    // Without the sandbox name that a token can carry.
+    const token = key === undefined ? request.authorization : `Bearer ${key}`;
+    if (headers[at]?.toLowerCase() === 'authorization') headers[at + 1] = token ?? '';
+  }
+  headers.push('Via', formatVia(sandbox));
+  if (body.kind === 'bytes') headers.push('Content-Length', String(body.bytes.length));
+  // Node would announce chunks.
+  else if (EXPECTS_BODY.test(request.method)) headers.push('Content-Length', '0');
+  return headers;
+}
