@@ -129,23 +129,12 @@ function createSentReply(
   const isSent = !isHead && text !== undefined;
   return {
     status,
-    headers: shareEqual(headers),
+    headers,
     body: isSent ? text : undefined,
     ...(body.kind === 'raw' && body.decoded !== undefined && { decoded: body.decoded }),
     size: isSent ? size : 0,
     phrase,
   };
-}
-
-let latestHeaders: string[] = [];
-
-/** Equal headers share memory: they are a sixth of a journal. */
-function shareEqual(headers: string[]): string[] {
-  const latest = latestHeaders;
-  const isEqual =
-    headers.length === latest.length && headers.every((text, at) => text === latest[at]);
-  if (!isEqual) latestHeaders = headers;
-  return latestHeaders;
 }
 
 function formatContentType(mediaType = 'application/json', choices: Choices): string {
