@@ -1,5 +1,5 @@
-import { COLLECTIONS } from '../contract/records.ts';
-import { countChanges } from '../store/store.ts';
+import { LIMITS } from '../limits.ts';
+import { measureChanges } from '../store/store.ts';
 import { Totals } from './coverage.ts';
 import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from './exchange.ts';
 import {
@@ -12,48 +12,17 @@ import {
   type RememberedStates,
   selectExchanges,
 } from './journal-page.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import type { State } from './state.ts';
 
-const MAX_JOURNAL_BODY_BYTES = 16 * 1024 * 1024;
-
-/** Bytes that a body may have to be kept whole; of a longer one nothing is kept. */
-const MAX_BODY_BYTES = 256 * 1024;
-
 const MAX_EDITS = 1000;
-
-/** Records that edits may have written since the oldest state that is remembered. */
-const MAX_REMEMBERED_RECORDS = 500_000;
 
 export interface JournalContext {
   /** May be 0. */
   readonly capacity: number;
-  readonly bodies: BodyBudget;
+  readonly memory: MemoryBudget;
   /** Of cleared journals and deleted sandboxes. */
   readonly past: Totals;
-}
-
-/** In all journals of a server. */
-const MAX_SERVER_BODY_BYTES = 256 * 1024 * 1024;
-
-export class BodyBudget {
-  #bytes = 0;
-  /** The last used comes last. */
-  readonly #journals = new Set<{ dropOldestBodies(): number }>();
-
-  add(journal: { dropOldestBodies(): number }, bytes: number): void {
-    this.#bytes += bytes;
-    this.#journals.delete(journal);
-    this.#journals.add(journal);
-    while (this.#bytes > MAX_SERVER_BODY_BYTES) {
-      const [oldest] = this.#journals;
-      if (oldest === undefined || oldest.dropOldestBodies() === 0) return;
-    }
-  }
-
-  remove(journal: { dropOldestBodies(): number }, bytes: number, isLast: boolean): void {
-    this.#bytes -= bytes;
-    if (isLast) this.#journals.delete(journal);
-  }
 }
 
 interface Entry {
@@ -61,7 +30,7 @@ interface Entry {
   /** The states around it; undefined once they are forgotten. */
   before: State | undefined;
   after: State | undefined;
-  bodyBytes: number;
+  readonly bytes: number;
 }
 
 interface KeptEdit {
@@ -70,22 +39,21 @@ interface KeptEdit {
   before: State | undefined;
   /** How many calls have changed the store since. */
   laterCalls: number;
+  /** Counted once another edit follows, so that the latest one can always be undone. */
+  bytes: number;
 }
 
 export class Journal {
   readonly #sandbox: string;
   readonly #context: JournalContext;
-  /** A ring once it is full. */
-  #entries: Entry[] = [];
+  /** By number, the oldest first. */
+  readonly #entries = new Map<number, Entry>();
   #number = 0;
   #cleared = 0;
   #totals = new Totals();
   // Created when needed: there can be many sandboxes.
   #edits: KeptEdit[] | undefined;
   #held: Map<number, Exchange> | undefined;
-  #bodyBytes = 0;
-  /** The first number whose bodies may be kept. */
-  #firstBody = 1;
 
   constructor(sandbox: string, context: JournalContext) {
     this.#sandbox = sandbox;
@@ -93,7 +61,7 @@ export class Journal {
   }
 
   size(): JournalSize {
-    const size = this.#entries.length;
+    const { size } = this.#entries;
     return { number: this.#number, size, dropped: this.#number - this.#cleared - size };
   }
 
@@ -109,44 +77,37 @@ export class Journal {
     }
     const { capacity } = this.#context;
     if (capacity === 0) return;
-    const previous = this.#entry(this.#number - 1)?.exchange;
-    const dropped = this.#entry(this.#number - capacity);
-    if (dropped !== undefined) this.#dropBodies(dropped);
-    const kept = withoutBodies(exchange, MAX_BODY_BYTES);
-    const bodyBytes = countBodies(exchange, previous);
-    this.#entries[this.#index(this.#number)] = { exchange: kept, before, after, bodyBytes };
-    if (bodyBytes === 0) return;
-    this.#bodyBytes += bodyBytes;
-    while (this.#bodyBytes > MAX_JOURNAL_BODY_BYTES) this.dropOldestBodies();
-    this.#context.bodies.add(this, bodyBytes);
+    const previous = this.#entries.get(this.#number - 1)?.exchange;
+    if (this.#entries.size >= capacity) this.#forgetExchange();
+    const kept = withoutBodies(exchange);
+    const bytes = countExchange(kept, previous) + countStates(before, after);
+    this.#entries.set(this.#number, { exchange: kept, before, after, bytes });
+    this.#context.memory.add(this, bytes);
   }
 
-  #index(number: number): number {
-    return (number - this.#cleared - 1) % this.#context.capacity;
+  /** @returns its bytes */
+  #removeOldest(): number {
+    const [oldest] = this.#entries.values();
+    if (oldest === undefined) return 0;
+    this.#entries.delete(oldest.exchange.number);
+    return oldest.bytes;
   }
 
-  #entry(number: number): Entry | undefined {
-    const entry = this.#entries[this.#index(number)];
-    return entry?.exchange.number === number ? entry : undefined;
+  #forgetExchange(): void {
+    this.#context.memory.remove(this, this.#removeOldest());
   }
 
-  /** @returns their bytes; 0 if there are none */
-  dropOldestBodies(): number {
-    for (; this.#firstBody <= this.#number; this.#firstBody += 1) {
-      const entry = this.#entry(this.#firstBody);
-      if (entry !== undefined && entry.bodyBytes > 0) return this.#dropBodies(entry);
+  /** An exchange goes whole, so that no state of it outlives an edit that is forgotten. */
+  forgetOldest(): number {
+    const [oldest] = this.#entries.keys();
+    const edit = this.#edits?.slice(0, -1).find(({ bytes }) => bytes > 0);
+    if (edit === undefined || (oldest !== undefined && oldest <= edit.edit.after)) {
+      return this.#removeOldest();
     }
-    return 0;
-  }
-
-  #dropBodies(entry: Entry): number {
-    const { exchange, bodyBytes } = entry;
-    if (bodyBytes === 0) return 0;
-    entry.exchange = withoutBodies(exchange, SMALL_BODY_BYTES);
-    entry.bodyBytes = 0;
-    this.#bodyBytes -= bodyBytes;
-    this.#context.bodies.remove(this, bodyBytes, this.#bodyBytes === 0);
-    return bodyBytes;
+    const { bytes } = edit;
+    edit.before = undefined;
+    edit.bytes = 0;
+    return bytes;
   }
 
   /** Keeps an edit, and remembers the state before it; or keeps that the latest one was undone. */
@@ -156,37 +117,23 @@ export class Journal {
       undone.edit = { ...undone.edit, isUndone: true };
       undone.before = undefined;
     }
-    const changed = countChanges(before.store, after.store);
+    const { changed, bytes } = measureChanges(before.store, after.store);
     const edit = { ...text, at, after: this.#number, changed, isUndone: undoes };
     this.#edits ??= [];
-    this.#edits.push({ edit, before: undoes ? undefined : before, laterCalls: 0 });
-    if (this.#edits.length > MAX_EDITS) this.#edits.shift();
-    this.#forgetStates();
-  }
-
-  #forgetStates(): void {
-    const edits = this.#edits ?? [];
-    const latest = this.#latestEdit();
-    let records = 0;
-    // What was undone counts too: the exchanges before the undo remember it.
-    const newestForgotten = edits.findLastIndex((known) => {
-      records += COLLECTIONS.reduce((sum, name) => sum + known.edit.changed[name], 0);
-      return records > MAX_REMEMBERED_RECORDS && known !== latest;
+    this.#context.memory.add(this, this.#edits.at(-1)?.bytes ?? 0);
+    this.#edits.push({
+      edit,
+      before: undoes ? undefined : before,
+      laterCalls: 0,
+      bytes: EDIT_BYTES + bytes + countSettings(before, after),
     });
-    const after = edits[newestForgotten]?.edit.after ?? 0;
-    for (const known of edits.slice(0, newestForgotten + 1)) {
-      if (known !== latest) known.before = undefined;
-    }
-    for (const entry of this.#entries) {
-      if (entry.exchange.number > after) continue;
-      entry.before = undefined;
-      entry.after = undefined;
-    }
+    if (this.#edits.length <= MAX_EDITS) return;
+    this.#context.memory.remove(this, this.#edits.shift()?.bytes ?? 0);
   }
 
   forgetStates(): void {
     for (const known of this.#edits ?? []) known.before = undefined;
-    for (const entry of this.#entries) {
+    for (const entry of this.#entries.values()) {
       entry.before = undefined;
       entry.after = undefined;
     }
@@ -208,23 +155,21 @@ export class Journal {
   }
 
   remembered(number: number): RememberedStates | undefined {
-    const { before, after } = this.#entry(number) ?? {};
+    const { before, after } = this.#entries.get(number) ?? {};
     return before === undefined || after === undefined ? undefined : { before, after };
   }
 
   find(number: number): Exchange | undefined {
-    return this.#entry(number)?.exchange ?? this.#held?.get(number);
+    return this.#entries.get(number)?.exchange ?? this.#held?.get(number);
   }
 
   select(query: JournalQuery): JournalPage {
-    return selectExchanges(this.size(), this.#newestFirst(), this.held(), query);
-  }
-
-  *#newestFirst(): Generator<Exchange> {
-    for (let number = this.#number; number > this.#number - this.#entries.length; number -= 1) {
-      const entry = this.#entry(number);
-      if (entry !== undefined) yield entry.exchange;
-    }
+    return selectExchanges(
+      this.size(),
+      Array.from(this.#entries.values(), ({ exchange }) => exchange).reverse(),
+      this.held(),
+      query,
+    );
   }
 
   totals(): Totals {
@@ -239,37 +184,67 @@ export class Journal {
   endHold(exchange: Exchange): void {
     const { number } = exchange;
     this.#held?.delete(number);
-    const entry = this.#entry(number);
+    const entry = this.#entries.get(number);
     if (entry !== undefined) entry.exchange.duration = exchange.duration;
     const findings = findHoldFindings(exchange);
     if (findings.length > 0) this.#totals.add({ ...exchange, shows: [], findings }, this.#sandbox);
   }
 
+  /** Of a sandbox that is deleted, too. */
+  forgetAll(): void {
+    while (this.#entries.size > 0) this.#forgetExchange();
+    const counted = this.#edits?.slice(0, -1) ?? [];
+    const bytes = counted.reduce((sum, edit) => sum + edit.bytes, 0);
+    this.#edits = undefined;
+    this.#context.memory.remove(this, bytes, true);
+  }
+
   /** Removes every exchange, and forgets that any were dropped; or also edits and what all add up to. */
   clear(what: 'journal' | 'all'): void {
-    for (const entry of this.#entries) this.#dropBodies(entry);
-    this.#entries = [];
+    while (this.#entries.size > 0) this.#forgetExchange();
     this.#cleared = this.#number;
     if (what === 'journal') return;
-    this.#edits = undefined;
+    this.forgetAll();
     this.#context.past.merge(this.#totals);
     this.#totals = new Totals();
   }
 }
 
-/** Bytes that a body may have to count for nothing: the exchange around it takes as much. */
-const SMALL_BODY_BYTES = 1024;
+/** About what the objects of an exchange take, without texts and bytes. */
+const EXCHANGE_BYTES = 1024;
+const TEXT_BYTES = 32;
+const COUNTER_BYTES = 64;
+/** Copied paths of a tree, and a replaced record. */
+const STORE_BYTES = 4096;
+const EDIT_BYTES = 1024;
 
-/** What the bodies of an exchange count. A text that the one before it shows as well is in memory once. */
-function countBodies({ request, reply }: Exchange, previous: Exchange | undefined): number {
-  const isShared = reply?.body !== undefined && reply.body === previous?.reply?.body;
-  const sizes = [request.size, isShared ? 0 : (reply?.size ?? 0)];
-  return sizes
-    .filter((size) => size > SMALL_BODY_BYTES && size <= MAX_BODY_BYTES)
-    .reduce((sum, size) => sum + size, 0);
+/** A body that the exchange before it shows as well is in memory once. */
+function countExchange({ target, request, reply }: Exchange, previous?: Exchange): number {
+  let bytes = EXCHANGE_BYTES + target.length;
+  for (const text of request.headers) bytes += TEXT_BYTES + text.length;
+  for (const text of reply?.headers ?? []) bytes += TEXT_BYTES + text.length;
+  if (request.body !== undefined) bytes += request.size;
+  const isShared = reply?.body === previous?.reply?.body;
+  if (reply?.body !== undefined && !isShared) bytes += reply.size;
+  return bytes;
 }
 
-function withoutBodies(exchange: Exchange, max: number): Exchange {
+function countStates({ store, counters }: State, after: State): number {
+  if (counters === after.counters && store === after.store) return 0;
+  const { rules, rates } = after.counters;
+  const copied =
+    (rules === counters.rules ? 0 : rules.size) + (rates === counters.rates ? 0 : rates.size);
+  return (store === after.store ? 0 : STORE_BYTES) + copied * COUNTER_BYTES;
+}
+
+function countSettings(before: State, after: State): number {
+  const isSame =
+    before.scenarios === after.scenarios && before.settings.active === after.settings.active;
+  return isSame ? 0 : LIMITS.jsonText.max;
+}
+
+function withoutBodies(exchange: Exchange): Exchange {
+  const { max } = LIMITS.keptBody;
   const { request, reply } = exchange;
   if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;
   const shorten = <M extends Exchange['request']>(message: M): M =>

@@ -5,7 +5,7 @@ import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import { Emitter } from './emitter.ts';
-import { BodyBudget } from './journal.ts';
+import { MemoryBudget } from './memory-budget.ts';
 import type { Responder } from './responder.ts';
 import { Sandbox, type ServerContext } from './sandbox.ts';
 import { initialState, type State } from './state.ts';
@@ -52,7 +52,7 @@ export class Sandboxes {
     this.max = options.maxSandboxes ?? DEFAULTS.maxSandboxes;
     this.#context = {
       capacity: options.journal ?? DEFAULTS.journal,
-      bodies: new BodyBudget(),
+      memory: new MemoryBudget(),
       past: new Totals(),
       events: this.events,
       maxHold: options.maxHold ?? DEFAULTS.maxHold,

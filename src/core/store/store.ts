@@ -144,14 +144,19 @@ export class Records<R extends object> {
   }
 
   /** Added and removed records included; not those that were read again and are equal. */
-  changedIds(other: Records<R>): readonly bigint[] {
+  changedIds(other: Records<R>, onlyHere: (record: R) => void = () => {}): readonly bigint[] {
     if (other === this) return [];
     const ids: bigint[] = [];
     const add = (id: bigint): void => void ids.push(id);
+    const remove = (id: bigint, record: R): void => {
+      onlyHere(record);
+      add(id);
+    };
     const compare = (id: bigint, one: R, another: R): void => {
+      onlyHere(one);
       if (!hasSameFields(one, another)) add(id);
     };
-    diffAgainst<bigint, R, never>(this.#copy(), other.#copy(), add, add, compare);
+    diffAgainst<bigint, R, never>(this.#copy(), other.#copy(), remove, add, compare);
     return ids;
   }
 
@@ -233,7 +238,6 @@ export function createStore({ animals = [], inventory = [], orders = [] }: Store
   };
 }
 
-/** How many records differ, by collection. */
 function hasSameFields(one: object, other: object): boolean {
   const fields = Object.entries(one).filter(([, value]) => value !== undefined);
   const count = Object.values(other).filter((value) => value !== undefined).length;
@@ -242,15 +246,27 @@ function hasSameFields(one: object, other: object): boolean {
   );
 }
 
-export function countChanges(
-  before: Store,
-  after: Store,
-): { readonly [Name in CollectionName]: number } {
-  return {
-    animals: before.animals.changedIds(after.animals).length,
-    inventory: before.inventory.changedIds(after.inventory).length,
-    orders: before.orders.changedIds(after.orders).length,
+const RECORD_BYTES = 128;
+
+export interface StoreChanges {
+  /** How many records differ. */
+  readonly changed: { readonly [Name in CollectionName]: number };
+  /** About what the records take that only the store before has. */
+  readonly bytes: number;
+}
+
+export function measureChanges(before: Store, after: Store): StoreChanges {
+  let bytes = 0;
+  const measure = (record: object): void => {
+    bytes += RECORD_BYTES;
+    for (const value of Object.values(record)) if (typeof value === 'string') bytes += value.length;
   };
+  const changed = {
+    animals: before.animals.changedIds(after.animals, measure).length,
+    inventory: before.inventory.changedIds(after.inventory, measure).length,
+    orders: before.orders.changedIds(after.orders, measure).length,
+  };
+  return { changed, bytes };
 }
 
 export const EMPTY_STORE: Store = createStore({});

@@ -298,7 +298,7 @@ function withStates<Body, Query>(
     if (forgets !== undefined) return refuse('not_found', 404, forgets);
     const states = call.sandbox.journal.remembered(exchange.number);
     if (states !== undefined) return handle(call, exchange, states);
-    const message = `the states around exchange ${exchange.number} are no longer kept: later changes wrote too many records, or files were loaded again`;
+    const message = `the states around exchange ${exchange.number} are no longer kept: files were loaded again`;
     return refuse('not_found', 404, message);
   });
 }

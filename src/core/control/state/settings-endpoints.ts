@@ -23,7 +23,7 @@ import type { Keyring } from '../../service/keyring.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
-import { countChanges } from '../../store/store.ts';
+import { measureChanges } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, json, refuse } from '../reply.ts';
@@ -228,7 +228,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
       held: (await journal.held()).length,
       latches: [...state.latches.keys()],
       latestExchange: (await journal.size()).number,
-      changed: countChanges(sandbox.start.store, state.store),
+      changed: measureChanges(sandbox.start.store, state.store).changed,
       keys: [...keys.valid, ...keys.readOnly].filter((key) => isAccepted(keys, key)),
     });
   },

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { Totals } from '../../../src/core/sandbox/coverage.ts';
+import { Journal } from '../../../src/core/sandbox/journal.ts';
+import { MAX_REMEMBERED_BYTES, MemoryBudget } from '../../../src/core/sandbox/memory-budget.ts';
+import { initialState, type State } from '../../../src/core/sandbox/state.ts';
+import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
+import { createStore, EMPTY_STORE } from '../../../src/core/store/store.ts';
+import { exchangeWith } from '../../helpers/exchange.ts';
+
+const SIZE = 200_000;
+const FITTING = Math.floor(MAX_REMEMBERED_BYTES / (SIZE + 1100));
+
+function openJournals() {
+  const context = { capacity: 10_000, memory: new MemoryBudget(), past: new Totals() };
+  const state: State = initialState(createStart({}, EMPTY_STORE), undefined, 0);
+  const open = (name: string) => {
+    const journal = new Journal(name, context);
+    const add = (count: number): void => {
+      const request = { headers: [], body: Buffer.from('{}'), size: SIZE };
+      for (let made = 0; made < count; made += 1) {
+        journal.add(exchangeWith({ request }), state, state);
+      }
+    };
+    const edit = (kib: number): void => {
+      const animals = Array.from({ length: kib / 50 }, (_, id) => ({
+        id: BigInt(id + 1),
+        name: 'x'.repeat(50 * 1024),
+        categoryId: 1n,
+      }));
+      const before = { ...state, store: createStore({ animals }) };
+      journal.addEdit({ what: 'changed', by: 'test' }, 0, before, state);
+    };
+    return { journal, add, edit };
+  };
+  return [open('one'), open('other')] as const;
+}
+
+test('a server remembers a number of bytes: the oldest of the sandbox used longest ago goes, and it is said', () => {
+  const [one, other] = openJournals();
+  one.add(FITTING - 10);
+  other.add(5);
+  expect(one.journal.size().dropped).toBe(0);
+  other.add(25);
+  const { dropped, size } = one.journal.size();
+  expect(dropped).toBeGreaterThanOrEqual(20);
+  expect(dropped + size).toBe(FITTING - 10);
+  expect(other.journal.size()).toMatchObject({ dropped: 0, size: 30 });
+  expect(one.journal.select({})).toMatchObject({ isComplete: false, dropped });
+  expect(one.journal.find(dropped)).toBeUndefined();
+  expect(one.journal.find(dropped + 1)?.request.size).toBe(SIZE);
+  other.journal.forgetAll();
+  one.add(30);
+  expect(one.journal.size().dropped).toBe(dropped);
+});
+
+test('states of undo share the budget with exchanges, but the latest edit of a sandbox stays', () => {
+  const [one, other] = openJournals();
+  one.edit(50_000);
+  one.add(1);
+  one.edit(50_000);
+  one.add(1);
+  other.add(FITTING - 100);
+  // The first edit went, and made room.
+  expect(one.journal.size()).toMatchObject({ dropped: 0, size: 2 });
+  other.add(300);
+  expect(one.journal.size().size).toBe(0);
+  expect(one.journal.lastEdit()).toBeDefined();
+});
