@@ -19,7 +19,7 @@ import type { ServerPersistence } from '../../server/persistence/persistence.ts'
 import { parseRedisAddress, REDIS_ADDRESS_FORM } from './address.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
 import { RedisConnection } from './redis-connection.ts';
-import { parseFields, parseTotals } from './redis-journal.ts';
+import { parseFields, parseTotals, readValue } from './redis-journal.ts';
 import {
   ADD_PAST,
   DELETE,
@@ -224,7 +224,10 @@ class Fleet {
     const { start } = this.context;
     await this.#redis.run(['SETNX', START, start], 'reads');
     const first = (await this.#redis.run(['GET', START], 'reads')) ?? start;
-    const different = settingDifferences(JSON.parse(String(first)), this.#settings);
+    const different = settingDifferences(
+      readValue(START, () => JSON.parse(String(first))),
+      this.#settings,
+    );
     this.context.disagreement = undefined;
     if (different.length === 0) return;
     this.context.disagreement = [

@@ -13,6 +13,7 @@ import {
   writeScenarioSource,
 } from '../../core/scenario/load-scenario.ts';
 import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
+import { ASSUME } from '../../core/scenario/settings-shapes.ts';
 import { RECORD_SHAPES } from '../../core/shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../core/shape/shapes.ts';
 import type { Records, Store } from '../../core/store/store.ts';
@@ -101,13 +102,21 @@ const MEMBERS: {
   };
 } = {
   settings: { write: settingsText, read: readSettings },
-  clock: { write: JSON.stringify, read: parse },
+  clock: {
+    write: JSON.stringify,
+    read: (json) => {
+      const { ahead, frozenAt } = parse<State['clock']>(json);
+      if (!Number.isFinite(ahead) || !Number.isFinite(frozenAt ?? 0))
+        throw new Error('not a clock');
+      return { ahead, frozenAt };
+    },
+  },
   counters: {
     write: ({ rules, rates, ...rest }) =>
       JSON.stringify({ ...rest, rules: [...rules], rates: [...rates] }),
     read: (json) => {
-      const { rules, rates, ...rest } = parse<CountersJson>(json);
-      return { ...rest, rules: new Map(rules), rates: new Map(rates) };
+      const { rules, rates, retries } = parse<CountersJson>(json);
+      return { retries: [...retries], rules: new Map(rules), rates: new Map(rates) };
     },
   },
   snapshots: {
@@ -196,7 +205,7 @@ export async function restorePart(
   };
 }
 
-/** Only a server of the same version has written it: the settings of a fleet say so. */
+/** A server of the same version has written it: the settings of a fleet say so. Hands can have changed it. */
 function parse<T>(text: string): T {
   return JSON.parse(text);
 }
@@ -227,10 +236,12 @@ async function readSettings(
   json: string,
   { start, openResponder }: RestoreContext,
 ): Promise<Settings> {
-  const { active, upstream, ...rest } = parse<SettingsJson>(json);
+  const { active, upstream, startedAt, byHand } = parse<SettingsJson>(json);
+  if (!Number.isFinite(startedAt)) throw new Error('no settings');
   const sources = active === undefined ? undefined : readExactly(list(SCENARIO_SOURCE), active);
   return createSettings({
-    ...rest,
+    byHand: readExactly(ASSUME, JSON.stringify(byHand)),
+    startedAt,
     start,
     active: sources
       ? await loadBases(sources.map(readScenarioSource), start.seed)
@@ -259,5 +270,6 @@ export function parseExchange(text: string, number: number): Exchange {
   const exchange: Exchange = JSON.parse(text, (name, value) =>
     name === 'body' && value?.latin1 !== undefined ? Buffer.from(value.latin1, 'latin1') : value,
   );
+  if (!Number.isInteger(exchange.request.size)) throw new Error('not an exchange');
   return { ...exchange, number };
 }

@@ -188,7 +188,7 @@ export class RedisJournal implements JournalReader {
 export function spoiltError(key: string, error: unknown): StorageError {
   const why = error instanceof Error ? error.message : String(error);
   return new StorageError(
-    `Redis has a value in ${key} that cannot be read (${why}): reset the sandbox`,
+    `Redis has a value in ${key} that cannot be read (${why}): reset the sandbox, or delete the key`,
   );
 }
 

@@ -9,7 +9,7 @@ import { type Answer, type Ask, asker } from '../../helpers/wire.ts';
 const UPSTREAM = 'http://pets.example/v1';
 
 /** Databases of a Redis, one for each test. */
-const DATABASES = 20;
+const DATABASES = 32;
 
 describeWithRedis('a fleet', () => {
   let redis: RedisServer;
@@ -272,6 +272,32 @@ describeWithRedis('a fleet', () => {
     const refused = join(other);
     await expect(refused).rejects.toThrow(StorageError);
     await expect(refused).rejects.toThrow(difference);
+  });
+
+  test.each([
+    ['state', 'p:clock', 'null'],
+    ['state', 'p:clock', '{"ahead":"x"}'],
+    ['state', 'p:counters', '{"rules":[1],"rates":[],"retries":[]}'],
+    ['state', 'p:settings', '{"byHand":{"cancel-again":"no"},"startedAt":0}'],
+    ['state', 'p:orders/0', '{"id":'],
+    ['journal', undefined, 'null'],
+  ])('names a spoilt value of %s %s, which a reset replaces', async (part, field, value) => {
+    const key = `petstore-mock:default:${part}`;
+    const script = "redis.call('SELECT', ARGV[1]); return redis.call(unpack(ARGV, 2))";
+    const inDatabase = (...command: string[]) =>
+      redis.command('EVAL', script, '0', String(database), ...command);
+    const first = asker((await join()).port, '');
+    expect((await first('DELETE', '/v1/store/orders/1')).status).toBe(204);
+    await first('PATCH', '/__mock/assumptions', { body: { 'cancel-again': '404' } });
+    await inDatabase(...(field === undefined ? ['LSET', key, '0'] : ['HSET', key, field]), value);
+    const ask = asker((await join()).port, '');
+    const path = field === undefined ? '/__mock/requests' : '/v1/pets';
+    const message = expect.stringContaining(field === undefined ? key : `${field} of ${key}`);
+    expect(await ask('GET', path)).toMatchObject({ status: 503, json: { message } });
+    expect((await ask('POST', '/__mock/reset')).status).toBe(204);
+    for (const { port } of [...running, await join()]) {
+      expect((await asker(port, '')('GET', path)).status).toBe(200);
+    }
   });
 
   test('says so if the server at the address of --shared is not Redis', async () => {

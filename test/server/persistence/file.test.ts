@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { undoLatest } from '../../../src/core/control/journal/time-travel-endpoints.ts';
+import { undoLatest } from '../../../src/core/sandbox/persistence.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import type { State } from '../../../src/core/sandbox/state.ts';
 import { currentInstant } from '../../../src/core/service/clock.ts';

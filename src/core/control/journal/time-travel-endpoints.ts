@@ -12,10 +12,9 @@ import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, isWaiting, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { ReadyReply } from '../../sandbox/holds.ts';
 import type { RememberedStates } from '../../sandbox/journal-page.ts';
-import type { KeptSandbox } from '../../sandbox/persistence.ts';
+import { undoLatest } from '../../sandbox/persistence.ts';
 import { readPrefer } from '../../sandbox/preference.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
-import type { Sandbox, UndoneEdit } from '../../sandbox/sandbox.ts';
 import { recreateRequest } from '../../sandbox/service-request.ts';
 import { changeLayers, type State } from '../../sandbox/state.ts';
 import { currentInstant } from '../../service/clock.ts';
@@ -172,16 +171,6 @@ function refuseUnreplayable({ number, reasons }: Exchange): ControlReply {
 
 function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
-}
-
-export async function undoLatest(
-  sandbox: Sandbox,
-  kept: KeptSandbox,
-  by: string,
-): Promise<UndoneEdit | undefined> {
-  // The journal has an edit once it is kept.
-  while (sandbox.pending !== undefined) await kept.run(() => sandbox.read());
-  return kept.run(() => sandbox.undo(by));
 }
 
 async function readPreference({ headers }: ServiceRequest, state: State) {

@@ -111,6 +111,7 @@ export const STATE_ENDPOINTS = [
     body: { shape: RESET, optional: true },
     example: { body: { keep: ['scenario'] } },
     replies: { 204: 'Reset.' },
+    mends: true,
     handle: resetSandbox,
   }),
   endpoint('setStart', 'POST /start', {
