@@ -16,12 +16,12 @@ export {
   type Route,
 } from './client/control-client.ts';
 export type { AssumptionId } from './core/contract/assumption-table.ts';
-export type { Int64 } from './core/contract/json.ts';
 export type { OperationId } from './core/contract/operations.ts';
 export type { RecordedExchange } from './core/control/journal/exchange-text.ts';
 export type { EditView } from './core/control/journal/journal-endpoints.ts';
 export type { Alternative, Undone } from './core/control/journal/time-travel-endpoints.ts';
 export type { StoreState } from './core/control/state/state-endpoints.ts';
+export type { Int64 } from './core/json.ts';
 export type { FindingsReport } from './core/sandbox/coverage.ts';
 export type { ObservedExchange } from './core/sandbox/exchange.ts';
 export type { CoverageReport, Finding, FindingCode } from './core/sandbox/report-shapes.ts';

@@ -1,4 +1,4 @@
-import { rowNames } from '../core/contract/records.ts';
+import { rowNames } from '../core/words.ts';
 
 export type WordUsage = readonly [usage: string, min: number, max: number];
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { writeJson } from '../core/contract/json.ts';
+import { writeJson } from '../core/json.ts';
 import type { Variables } from '../features/deployment/transport.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
 import { Failure, refusal, UsageError } from '../terminal/command.ts';

@@ -1,11 +1,10 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
-import { isRowName } from '../core/contract/records.ts';
 import { object, optional } from '../core/shape/objects.ts';
 import { readAs } from '../core/shape/shapes.ts';
 import { readJson } from '../core/shape/source-text.ts';
-import { firstProblems, formatProblem, type TextProblem } from '../core/words.ts';
+import { firstProblems, formatProblem, isRowName, type TextProblem } from '../core/words.ts';
 import type { SavedVerdicts } from '../features/deployment/check/check-report.ts';
 import type { Variables } from '../features/deployment/transport.ts';
 import { refusalText } from '../server/option-kinds.ts';

@@ -1,6 +1,6 @@
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
-import { parseInt64 } from '../core/contract/json.ts';
-import { ORDER_STATUSES, rowNames } from '../core/contract/records.ts';
+import { ORDER_STATUSES } from '../core/contract/records.ts';
+import { parseInt64 } from '../core/json.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
@@ -8,7 +8,7 @@ import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import { FIELD_SHAPES } from '../core/shape/record-shapes.ts';
 import { choice, convert, list, scalar, text, type ValueOf } from '../core/shape/shapes.ts';
-import { joinWords } from '../core/words.ts';
+import { joinWords, rowNames } from '../core/words.ts';
 import type { SavedVerdicts } from '../features/deployment/check/check-report.ts';
 import {
   ALLOWED,

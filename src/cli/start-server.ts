@@ -1,9 +1,8 @@
 import { constants } from 'node:os';
-import { isRowName } from '../core/contract/records.ts';
 import { DEFAULTS } from '../core/limits.ts';
 import { StorageError } from '../core/sandbox/storage-error.ts';
 import { ScenarioError } from '../core/scenario/sandbox-start.ts';
-import { ContentError, describe } from '../core/words.ts';
+import { ContentError, describe, isRowName } from '../core/words.ts';
 import { FEATURES } from '../features.ts';
 import { CertificateError } from '../server/http/tls.ts';
 import { asError, errorCode } from '../server/node-errors.ts';

@@ -1,9 +1,8 @@
-import { parseJson, tryParseJson, writeJson } from '../core/contract/json.ts';
-import { isObject } from '../core/contract/records.ts';
 import { formatAddress } from '../core/contract/target.ts';
 import type { ControlApi } from '../core/control/endpoints.ts';
 import type { StreamEvent } from '../core/control/journal/exchange-stream.ts';
 import type { ControlProblem } from '../core/control/reply.ts';
+import { isObject, parseJson, tryParseJson, writeJson } from '../core/json.ts';
 import { errorCode, NOT_TLS, UNTRUSTED_CERTIFICATE } from '../server/node-errors.ts';
 
 /** Such as `PUT /clock`. */

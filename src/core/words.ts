@@ -60,6 +60,10 @@ export interface Problem {
   readonly found: string;
 }
 
+export type Reading<T, P extends Problem = Problem> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly P[] };
+
 export function problemText({ path, expected, found }: Problem): string {
   return `${path}: expected ${expected}, found ${found}`;
 }
@@ -119,4 +123,15 @@ export function describeSwitch(before: readonly string[], after: readonly string
   const off = before.filter((name) => !after.includes(name)).join(', ');
   const texts = [on && `turned on ${on}`, off && `turned off ${off}`].filter((text) => text !== '');
   return texts.length > 0 ? texts.join(', ') : `set the scenarios to ${after.join(', ')}`;
+}
+
+export function rowNames<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
+  return Object.keys(table).filter((name) => isRowName(table, name));
+}
+
+export function isRowName<Name extends string>(
+  table: Readonly<Record<Name, unknown>>,
+  name: string,
+): name is Name {
+  return Object.hasOwn(table, name);
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { isObject } from '../core/contract/records.ts';
+import { BASE_URL } from '../core/contract/base-url.ts';
+import { isObject } from '../core/json.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { LATEST } from '../core/service/clock.ts';
 import { type Member, object, required } from '../core/shape/objects.ts';
 import {
-  BASE_URL,
   choice,
   convert,
   either,

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { isObject } from '../core/contract/records.ts';
+import { isObject } from '../core/json.ts';
 import { escapeCharacter } from '../core/words.ts';
 
 export interface Terminal {

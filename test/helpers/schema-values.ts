@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isObject } from '../../src/core/contract/records.ts';
+import { isObject } from '../../src/core/json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, onTestFinished } from 'vitest';
-import { tryParseJson, writeJson } from '../../src/core/contract/json.ts';
+import { tryParseJson, writeJson } from '../../src/core/json.ts';
 import { type AppOptions, createApp, startServer } from '../../src/index.ts';
 import { listen } from './host.ts';
 

@@ -1,8 +1,7 @@
 import { basename, extname } from 'node:path';
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS } from '../../core/contract/operations.ts';
-import { rowNames } from '../../core/contract/records.ts';
-import { countText, describe } from '../../core/words.ts';
+import { countText, describe, rowNames } from '../../core/words.ts';
 import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER, NO_WORDS } from '../command-table.ts';
 import { callEndpoint, RECORD_ACTIONS } from './ctl-records.ts';

@@ -1,11 +1,11 @@
 import type { ControlClient } from '../../client/control-client.ts';
-import { parseInput, parseInt64, parseJson, tryParseJson } from '../../core/contract/json.ts';
 import {
   COLLECTIONS,
   type CollectionName,
   type Field,
   STORED_RECORDS,
 } from '../../core/contract/records.ts';
+import { parseInput, parseInt64, parseJson, tryParseJson } from '../../core/json.ts';
 import { FIELD_SHAPES } from '../../core/shape/record-shapes.ts';
 import { suggest } from '../../core/words.ts';
 import { parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';

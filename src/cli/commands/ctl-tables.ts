@@ -1,5 +1,5 @@
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
-import { parseInput, tryParseJson, writeJson } from '../../core/contract/json.ts';
+import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { describe, firstProblems, formatProblem } from '../../core/words.ts';
 import { UsageError } from '../../terminal/command.ts';

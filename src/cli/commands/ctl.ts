@@ -1,6 +1,6 @@
 import { createClient } from '../../client/connect-client.ts';
 import { type ControlClient, ControlError } from '../../client/control-client.ts';
-import { writeJson } from '../../core/contract/json.ts';
+import { writeJson } from '../../core/json.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { countText } from '../../core/words.ts';
 import { Failure, parseChoice, UsageError } from '../../terminal/command.ts';

@@ -1,4 +1,5 @@
-import { isObject, STORED_RECORDS } from '../../core/contract/records.ts';
+import { STORED_RECORDS } from '../../core/contract/records.ts';
+import { isObject } from '../../core/json.ts';
 import { loadScenarios } from '../../core/scenario/load-scenario.ts';
 import {
   createStart,

@@ -1,8 +1,8 @@
+import { rowNames } from '../words.ts';
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT, WIRE } from './assumptions/protocol-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
 import { type OperationId, operationShape } from './operations.ts';
-import { rowNames } from './records.ts';
 
 const TOPICS: Readonly<Record<string, object>> = {
   Input: INPUT,

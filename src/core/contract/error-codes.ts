@@ -1,6 +1,6 @@
+import { rowNames } from '../words.ts';
 import type { Choices } from './assumption-table.ts';
 import type { OperationId } from './operations.ts';
-import { rowNames } from './records.ts';
 
 interface ErrorShape {
   readonly statuses: readonly number[];

@@ -1,4 +1,5 @@
-import { type Fields, RECORDS, type RecordName, rowNames } from './records.ts';
+import { rowNames } from '../words.ts';
+import { type Fields, RECORDS, type RecordName } from './records.ts';
 
 interface OperationParameter {
   readonly name: string;

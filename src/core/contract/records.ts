@@ -1,6 +1,3 @@
-import { isLosslessNumber } from 'lossless-json';
-import type { Problem } from '../words.ts';
-
 /** The statuses that the document has seen. It does not exclude others. */
 export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
 const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
@@ -131,10 +128,6 @@ export type ErrorBody = RecordOf<typeof RECORDS.Error>;
 
 export type AnyRecord = Readonly<Record<string, unknown>>;
 
-export type Reading<T, P extends Problem = Problem> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problems: readonly P[] };
-
 export function exampleOf(fields: Fields, isShown = (_field: Field) => true): object {
   const shown = Object.entries(fields).filter(([, field]) => isShown(field));
   return Object.fromEntries(shown.map(([name, { example }]) => [name, example]));
@@ -142,21 +135,4 @@ export function exampleOf(fields: Fields, isShown = (_field: Field) => true): ob
 
 export function unknownMembers(fields: Fields, value: object): string[] {
   return Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value)
-  );
-}
-
-export function rowNames<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
-  return Object.keys(table).filter((name) => isRowName(table, name));
-}
-
-export function isRowName<Name extends string>(
-  table: Readonly<Record<Name, unknown>>,
-  name: string,
-): name is Name {
-  return Object.hasOwn(table, name);
 }

@@ -1,5 +1,5 @@
 import { reasonPhrase } from '../contract/error-codes.ts';
-import type { Json } from '../contract/json.ts';
+import type { Json } from '../json.ts';
 import { type Endpoint, type TaggedEndpoint, YAML_TYPE } from './endpoint.ts';
 import { readProperties } from './input.ts';
 import { ERROR } from './reply.ts';

@@ -1,5 +1,4 @@
-import type { Json } from '../contract/json.ts';
-import { isObject } from '../contract/records.ts';
+import { isObject, type Json } from '../json.ts';
 
 const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
 

@@ -1,6 +1,6 @@
 import type { SavedVerdicts } from '../../features/deployment/check/check-report.ts';
-import type { Json } from '../contract/json.ts';
 import { BASE_PATH } from '../contract/operations.ts';
+import type { Json } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import type { Change, Outcome } from '../sandbox/answer.ts';
 import type { KeptSandbox, Persistence } from '../sandbox/persistence.ts';

@@ -1,7 +1,7 @@
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
-import { writeJson } from '../contract/json.ts';
 import { RECORDS } from '../contract/records.ts';
+import { writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';
 import { adviseMethod } from '../service/operation.ts';

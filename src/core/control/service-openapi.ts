@@ -6,7 +6,6 @@ import {
   OPTION_REPLIES,
 } from '../contract/assumption-table.ts';
 import { errorShape, findErrorCodes } from '../contract/error-codes.ts';
-import type { Json } from '../contract/json.ts';
 import {
   BASE_PATH,
   type DocumentedReply,
@@ -15,8 +14,9 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
-import { exampleOf, type Fields, isObject, RECORDS } from '../contract/records.ts';
+import { exampleOf, type Fields, RECORDS } from '../contract/records.ts';
 import { formatAddress, parseAddress } from '../contract/target.ts';
+import { isObject, type Json } from '../json.ts';
 import { STAGING_SANDBOX } from '../limits.ts';
 import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
 import { readProperties } from './input.ts';

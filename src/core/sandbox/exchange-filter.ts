@@ -1,12 +1,11 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { rowNames } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import { INSTANT } from '../scenario/settings-shapes.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { BASIS_KINDS, basisReasons } from '../service/reply.ts';
 import { object, optional } from '../shape/objects.ts';
 import { ANY_TEXT, choice, convert, FLAG, integer, text, type ValueOf } from '../shape/shapes.ts';
-import { describe, joinWords, suggest } from '../words.ts';
+import { describe, joinWords, rowNames, suggest } from '../words.ts';
 import {
   bodyText,
   type Exchange,

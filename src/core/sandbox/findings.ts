@@ -1,7 +1,8 @@
 import { queryNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
-import { isObject, unknownMembers } from '../contract/records.ts';
+import { unknownMembers } from '../contract/records.ts';
 import { hashOf } from '../hash.ts';
+import { isObject } from '../json.ts';
 import { findHeader } from '../raw-http.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';

@@ -1,4 +1,4 @@
-import { parseInput, writeJson } from '../contract/json.ts';
+import { parseInput, writeJson } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';

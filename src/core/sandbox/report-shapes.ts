@@ -1,9 +1,9 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { rowNames } from '../contract/records.ts';
 import { INSTANT_TEXT } from '../scenario/settings-shapes.ts';
 import { BASIS_KINDS } from '../service/reply.ts';
 import { object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice, integer, list, type Shape, type ValueOf } from '../shape/shapes.ts';
+import { rowNames } from '../words.ts';
 
 /** Each with its advice. */
 export const FINDING_CODES = {

@@ -1,5 +1,5 @@
 import { type Choices, chooseOptions } from '../contract/assumption-table.ts';
-import { writeJson } from '../contract/json.ts';
+import { writeJson } from '../json.ts';
 import {
   createRuleBook,
   dropCounters,

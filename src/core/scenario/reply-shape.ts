@@ -1,6 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import { type Int64, writeJson } from '../contract/json.ts';
-import { numberText } from '../contract/numbers.ts';
+import { type Int64, numberText, writeJson } from '../json.ts';
 import { writeHeaderText } from '../raw-http.ts';
 import { type Body, mayHaveContent } from '../service/reply.ts';
 import { dictionary, object, optional, required } from '../shape/objects.ts';

@@ -1,5 +1,5 @@
-import { numberText } from '../contract/numbers.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
+import { numberText } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { type Member, object, optional, required } from '../shape/objects.ts';
 import {

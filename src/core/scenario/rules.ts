@@ -1,6 +1,5 @@
-import { plainNumber } from '../contract/numbers.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
-import { isObject } from '../contract/records.ts';
+import { isObject, plainNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { findHeaders, readHeaderText } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';

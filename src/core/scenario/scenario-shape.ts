@@ -1,5 +1,5 @@
-import type { Json } from '../contract/json.ts';
-import { type Fields, type Reading, STORED_RECORDS } from '../contract/records.ts';
+import { type Fields, STORED_RECORDS } from '../contract/records.ts';
+import type { Json } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { dictionary, object, optional } from '../shape/objects.ts';
@@ -26,7 +26,7 @@ import type { LocateProblems } from '../shape/source-text.ts';
 import { MAX_RECORDS } from '../store/generate-store.ts';
 import type { StoreChanges } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
-import { createFileProblem, type TextProblem } from '../words.ts';
+import { createFileProblem, type Reading, type TextProblem } from '../words.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
 import { ASSUME, EXPIRY, INSTANT } from './settings-shapes.ts';
 

@@ -14,8 +14,7 @@ import {
   type ScalarTag,
   visit,
 } from 'yaml';
-import { TOO_DEEP } from '../contract/json.ts';
-import { keepNumber, WrittenNumber } from '../contract/numbers.ts';
+import { keepNumber, TOO_DEEP, WrittenNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import type { ShapeProblem } from '../shape/shapes.ts';
 import {

@@ -1,8 +1,8 @@
 import { isUtf8, toText } from '../bytes.ts';
 import type { AssumptionId, Option } from '../contract/assumption-table.ts';
-import { isIntegerText, parseInput, parseInt64 } from '../contract/json.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { type Fields, isObject, type RecordOf, unknownMembers } from '../contract/records.ts';
+import { type Fields, type RecordOf, unknownMembers } from '../contract/records.ts';
+import { isIntegerText, isObject, parseInput, parseInt64 } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import type { RawHeaders } from '../raw-http.ts';
 import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';

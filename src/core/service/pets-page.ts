@@ -1,6 +1,6 @@
-import { parseInt64 } from '../contract/json.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { Animal } from '../contract/records.ts';
+import { parseInt64 } from '../json.ts';
 import { randomForId } from '../store/random.ts';
 import type { ListText, Records } from '../store/store.ts';
 import { writeList } from '../store/store-text.ts';

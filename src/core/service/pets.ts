@@ -1,7 +1,7 @@
 import { type Choices, queryNames } from '../contract/assumption-table.ts';
-import { INT64_MAX } from '../contract/json.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
+import { INT64_MAX } from '../json.ts';
 import { randomForId } from '../store/random.ts';
 import type { InputReader } from './input.ts';
 import { operation, type ServiceState } from './operation.ts';

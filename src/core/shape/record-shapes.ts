@@ -1,5 +1,4 @@
 import { parseDateTime } from '../contract/date-time.ts';
-import { type Int64, toInt64 } from '../contract/json.ts';
 import {
   type CollectionName,
   type Field,
@@ -10,6 +9,7 @@ import {
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
+import { type Int64, toInt64 } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { joinWords } from '../words.ts';
 import { type Member, object, optional } from './objects.ts';

@@ -1,10 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
-import { BASE_URL_FORM, parseBaseUrl } from '../contract/base-url.ts';
-import type { Json } from '../contract/json.ts';
-import { plainNumber } from '../contract/numbers.ts';
-import { isObject, type Reading } from '../contract/records.ts';
+import { isObject, type Json, plainNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
-import { describe, joinWords, type Problem, suggest } from '../words.ts';
+import { describe, joinWords, type Problem, type Reading, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];
@@ -290,11 +287,3 @@ export function convert<T, U, In>(
 export const VISIBLE = /^[!-~]+$/;
 
 export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern: VISIBLE.source });
-
-const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
-
-export const BASE_URL = scalar<URL, string>(
-  BASE_URL_FORM,
-  { type: 'string', pattern: HTTP.source },
-  (value) => (typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined),
-);

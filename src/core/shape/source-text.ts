@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json';
-import { parseInput } from '../contract/json.ts';
+import { parseInput } from '../json.ts';
 import {
   createFileProblem,
   describe,

@@ -8,8 +8,8 @@ import {
   STORE_LIMIT,
   writeText,
 } from '../../server/files.ts';
-import { type Json, toInt64 } from '../contract/json.ts';
-import { COLLECTIONS, type CollectionName, isObject } from '../contract/records.ts';
+import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
+import { isObject, type Json, toInt64 } from '../json.ts';
 import { object, optional } from '../shape/objects.ts';
 import { RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type InputOf, list, type ReportMisfit, readAs, type Shape } from '../shape/shapes.ts';

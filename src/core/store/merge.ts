@@ -3,12 +3,12 @@ import {
   COLLECTIONS,
   type CollectionName,
   type Fields,
-  type Reading,
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
 import { applyRecordChanges, type BulkChange, RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type ReportMisfit, readWith, type ShapeProblem, type ValuePath } from '../shape/shapes.ts';
+import type { Reading } from '../words.ts';
 import { ID_NAME, type Records, type Store } from './store.ts';
 
 interface CollectionChanges<R> {

@@ -1,6 +1,5 @@
 import btree from 'sorted-btree';
 import difference from 'sorted-btree/extended/diffAgainst.js';
-import { INT64_MAX, INT64_MIN } from '../contract/json.ts';
 import type {
   Animal,
   CollectionName,
@@ -8,6 +7,7 @@ import type {
   Order,
   StoredRecord,
 } from '../contract/records.ts';
+import { INT64_MAX, INT64_MIN } from '../json.ts';
 
 const BTree = btree.default;
 const diffAgainst = difference.default;

@@ -1,5 +1,5 @@
 import { type ComponentType, render } from 'preact';
-import { isRowName, rowNames } from '../../core/contract/records.ts';
+import { isRowName, rowNames } from '../../core/words.ts';
 import { Frame } from './parts/frame.tsx';
 import { useEvents } from './state/resource.ts';
 import { route } from './state/route.ts';

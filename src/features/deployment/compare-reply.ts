@@ -4,7 +4,7 @@ import {
   OPTION_REPLIES,
 } from '../../core/contract/assumption-table.ts';
 import { OPERATIONS, type OperationId, operationShape } from '../../core/contract/operations.ts';
-import { isObject } from '../../core/contract/records.ts';
+import { isObject } from '../../core/json.ts';
 import { findHeader } from '../../core/raw-http.ts';
 import { SERVICE } from '../../core/sandbox/answer.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../core/service/input.ts';

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { toInt64, tryParseJson } from '../../core/contract/json.ts';
 import {
   type DocumentedReply,
   type OperationId,
@@ -7,13 +6,13 @@ import {
 } from '../../core/contract/operations.ts';
 import {
   type Fields,
-  isObject,
   ORDER_STATUSES,
   RECORDS,
   type RecordName,
   STORED_RECORDS,
   unknownMembers,
 } from '../../core/contract/records.ts';
+import { isObject, toInt64, tryParseJson } from '../../core/json.ts';
 import { findHeader } from '../../core/raw-http.ts';
 import { lenientRecord } from '../../core/shape/record-shapes.ts';
 import { readAs } from '../../core/shape/shapes.ts';

@@ -1,5 +1,5 @@
 import { isAscii, toText } from '../../core/bytes.ts';
-import { tryParseJson } from '../../core/contract/json.ts';
+import { tryParseJson } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { endToEndHeaders, HOP_BY_HOP, isCoded } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/responder.ts';

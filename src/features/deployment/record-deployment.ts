@@ -3,12 +3,12 @@ import { OPERATIONS } from '../../core/contract/operations.ts';
 import {
   COLLECTIONS,
   type CollectionName,
-  isObject,
   ORDER_STATUSES,
   type OrderStatus,
   STORED_RECORDS,
   unknownMembers,
 } from '../../core/contract/records.ts';
+import { isObject } from '../../core/json.ts';
 import { findHeader } from '../../core/raw-http.ts';
 import { readAs } from '../../core/shape/shapes.ts';
 import { STORE } from '../../core/store/fixture.ts';

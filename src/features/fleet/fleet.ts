@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { chooseOptions } from '../../core/contract/assumption-table.ts';
-import { writeJson } from '../../core/contract/json.ts';
+import { writeJson } from '../../core/json.ts';
 import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';

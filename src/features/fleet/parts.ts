@@ -1,9 +1,9 @@
-import { parseJson, writeJson } from '../../core/contract/json.ts';
 import {
   COLLECTIONS,
   type CollectionName,
   type StoredRecord,
 } from '../../core/contract/records.ts';
+import { parseJson, writeJson } from '../../core/json.ts';
 import type { Exchange } from '../../core/sandbox/exchange.ts';
 import type { OpenResponder } from '../../core/sandbox/responder.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';

@@ -1,6 +1,6 @@
 import { ControlError } from '../../client/control-client.ts';
-import { writeJson } from '../../core/contract/json.ts';
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
+import { writeJson } from '../../core/json.ts';
 import { FINDING_CODE_NAMES, type FindingCode } from '../../core/sandbox/report-shapes.ts';
 import { object, optional } from '../../core/shape/objects.ts';
 import { choice, list, readAs } from '../../core/shape/shapes.ts';

@@ -1,14 +1,14 @@
-import { type Int64, parseInt64 } from '../../core/contract/json.ts';
 import {
   OPERATIONS,
   type OperationId,
   type OperationShape,
   operationShape,
 } from '../../core/contract/operations.ts';
-import { type Fields, type FieldValues, isObject, isRowName } from '../../core/contract/records.ts';
+import type { Fields, FieldValues } from '../../core/contract/records.ts';
 import { parseTarget } from '../../core/contract/target.ts';
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
-import { countText, describe, suggest } from '../../core/words.ts';
+import { type Int64, isObject, parseInt64 } from '../../core/json.ts';
+import { countText, describe, isRowName, suggest } from '../../core/words.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 import { formatExchange } from './test-sandbox.ts';
 

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { RECORDS } from '../../../src/core/contract/records.ts';
 import {
   INT64_MAX,
   INT64_MIN,
   isIntegerText,
+  isObject,
   parseInt64,
   parseJson,
   toInt64,
   writeJson,
-} from '../../../src/core/contract/json.ts';
-import { isObject, RECORDS } from '../../../src/core/contract/records.ts';
+} from '../../../src/core/json.ts';
 import { readYaml } from '../../../src/core/scenario/yaml-text.ts';
 import { FIELD_SHAPES, lenientRecord } from '../../../src/core/shape/record-shapes.ts';
 import { readAs } from '../../../src/core/shape/shapes.ts';

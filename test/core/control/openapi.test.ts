@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { isObject } from '../../../src/core/contract/records.ts';
 import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
+import { isObject } from '../../../src/core/json.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { type Client, clientAt, describeServer } from '../../helpers/wire.ts';
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import jsonServer from 'json-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeJson } from '../../../src/core/contract/json.ts';
 import {
   type AnyRecord,
   COLLECTIONS,
@@ -19,6 +18,7 @@ import {
   type RecordSource,
   selectPage,
 } from '../../../src/core/control/records/query.ts';
+import { writeJson } from '../../../src/core/json.ts';
 import { loadFixtureSync } from '../../../src/core/store/fixture.ts';
 import { problemText } from '../../../src/core/words.ts';
 import { packageRoot } from '../../../src/server/files.ts';

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isObject } from '../../../src/core/contract/records.ts';
 import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
+import { isObject } from '../../../src/core/json.ts';
 import { ID_NAME } from '../../../src/core/store/store.ts';
 import { schemaValues } from '../../helpers/schema-values.ts';
 import { type Answer, type Client, describeServer } from '../../helpers/wire.ts';

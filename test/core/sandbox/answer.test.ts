@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { writeJson } from '../../../src/core/contract/json.ts';
-import { isObject } from '../../../src/core/contract/records.ts';
+import { isObject, writeJson } from '../../../src/core/json.ts';
 import { answer } from '../../../src/core/sandbox/answer.ts';
 import { readPrefer } from '../../../src/core/sandbox/preference.ts';
 import {

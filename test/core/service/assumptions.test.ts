@@ -4,7 +4,7 @@ import {
   ASSUMPTIONS,
   type AssumptionId,
 } from '../../../src/core/contract/assumption-table.ts';
-import { isObject } from '../../../src/core/contract/records.ts';
+import { isObject } from '../../../src/core/json.ts';
 import type { AppOptions } from '../../../src/index.ts';
 import { type Answer, type Client, describeBothWays, fixtureFile } from '../../helpers/wire.ts';
 

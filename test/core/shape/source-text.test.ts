@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { parseInput } from '../../../src/core/contract/json.ts';
-import { plainNumber } from '../../../src/core/contract/numbers.ts';
-import { isObject } from '../../../src/core/contract/records.ts';
+import { isObject, parseInput, plainNumber } from '../../../src/core/json.ts';
 import { readYaml } from '../../../src/core/scenario/yaml-text.ts';
 import { object, optional } from '../../../src/core/shape/objects.ts';
 import { choice, list, readAs, type ValuePath } from '../../../src/core/shape/shapes.ts';

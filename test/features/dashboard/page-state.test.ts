@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { writeJson } from '../../../src/core/contract/json.ts';
+import { writeJson } from '../../../src/core/json.ts';
 import type { ListedExchange } from '../../../src/features/dashboard/state/session.ts';
 import { type RunningCommand, startCommand } from '../../helpers/command.ts';
 import { runProgram } from '../../helpers/program.ts';

@@ -4,9 +4,8 @@ import {
   type Choices,
   chooseOptions,
 } from '../../../src/core/contract/assumption-table.ts';
-import { parseJson, writeJson } from '../../../src/core/contract/json.ts';
 import { OPERATION_IDS } from '../../../src/core/contract/operations.ts';
-import { isObject } from '../../../src/core/contract/records.ts';
+import { isObject, parseJson, writeJson } from '../../../src/core/json.ts';
 import { withoutHeaders } from '../../../src/core/raw-http.ts';
 import {
   createCheckReport,

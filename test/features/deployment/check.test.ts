@@ -5,8 +5,8 @@ import {
   chooseOptions,
   optionNames,
 } from '../../../src/core/contract/assumption-table.ts';
-import { parseJson, writeJson } from '../../../src/core/contract/json.ts';
 import { DOCUMENTED_REPLIES } from '../../../src/core/contract/possible-replies.ts';
+import { parseJson, writeJson } from '../../../src/core/json.ts';
 import {
   type CheckReport,
   listChanges,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { writeJson } from '../../../src/core/contract/json.ts';
 import type { OrderStatus } from '../../../src/core/contract/records.ts';
+import { writeJson } from '../../../src/core/json.ts';
 import { recordDeployment } from '../../../src/features/deployment/record-deployment.ts';
 
 type Headers = Readonly<Record<string, string>>;

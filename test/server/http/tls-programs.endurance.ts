@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseJson } from '../../../src/core/contract/json.ts';
+import { parseJson } from '../../../src/core/json.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { findProgram, runProgram } from '../../helpers/program.ts';

@@ -1,8 +1,8 @@
 import { byteLength } from '../../bytes.ts';
 import { reasonPhrase } from '../../contract/error-codes.ts';
-import { parseInput, tryParseJson, writeJson } from '../../contract/json.ts';
 import { operationShape } from '../../contract/operations.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
+import { parseInput, tryParseJson, writeJson } from '../../json.ts';
 import { findHeader, readHeaderText } from '../../raw-http.ts';
 import {
   bodyText,

@@ -1,4 +1,4 @@
-import { isIntegerText } from '../../contract/json.ts';
+import { isIntegerText } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
 import {
   createCoverageReport,

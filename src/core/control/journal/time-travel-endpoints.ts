@@ -6,7 +6,7 @@ import {
   isOption,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { isIntegerText, parseInput, tryParseJson } from '../../contract/json.ts';
+import { isIntegerText, parseInput, tryParseJson } from '../../json.ts';
 import { findHeader } from '../../raw-http.ts';
 import { answer } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, isWaiting, type ServiceRequest } from '../../sandbox/exchange.ts';

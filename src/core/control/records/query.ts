@@ -1,5 +1,5 @@
-import { type Int64, isIntegerText, parseInt64 } from '../../contract/json.ts';
 import type { AnyRecord, Field, Fields } from '../../contract/records.ts';
+import { type Int64, isIntegerText, parseInt64 } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
 import { FILTER_TEXT } from '../../sandbox/exchange-filter.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';

@@ -1,4 +1,3 @@
-import { INT64_MAX, INT64_MIN, type Json, parseInt64 } from '../../contract/json.ts';
 import {
   type AnyRecord,
   type CollectionName,
@@ -6,6 +5,7 @@ import {
   STORED_RECORDS,
   type StoredRecord,
 } from '../../contract/records.ts';
+import { INT64_MAX, INT64_MIN, type Json, parseInt64 } from '../../json.ts';
 import type { State } from '../../sandbox/state.ts';
 import {
   applyRecordChanges,

@@ -1,7 +1,7 @@
-import { hostName, isLoopbackName } from '../../contract/base-url.ts';
+import { BASE_URL, hostName, isLoopbackName } from '../../contract/base-url.ts';
 import type { Responder } from '../../sandbox/responder.ts';
 import { namedObject, optional, required } from '../../shape/objects.ts';
-import { ANY_TEXT, BASE_URL, FLAG, type InputOf, KEY } from '../../shape/shapes.ts';
+import { ANY_TEXT, FLAG, type InputOf, KEY } from '../../shape/shapes.ts';
 import { edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 

@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment } from 'preact';
-import { parseJson } from '../../../core/contract/json.ts';
+import { parseJson } from '../../../core/json.ts';
 import { usePolled } from '../state/resource.ts';
 import { refine, route } from '../state/route.ts';
 import { Button } from './buttons.tsx';

@@ -1,10 +1,10 @@
-import { parseJson } from '../../../core/contract/json.ts';
 import {
   type CollectionName,
   type Field,
   ORDER_STATUSES,
   STORED_RECORDS,
 } from '../../../core/contract/records.ts';
+import { parseJson } from '../../../core/json.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import { parseJson, writeJson } from '../../../core/contract/json.ts';
 import { parseTarget } from '../../../core/contract/target.ts';
+import { parseJson, writeJson } from '../../../core/json.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
 import { curlCommand } from '../../../core/raw-http.ts';
 import { attempt } from './resource.ts';

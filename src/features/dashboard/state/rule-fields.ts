@@ -1,8 +1,8 @@
 import { stringify } from 'lossless-json';
 import type { Node } from 'yaml';
-import { parseInput } from '../../../core/contract/json.ts';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
-import { isRowName } from '../../../core/contract/records.ts';
+import { parseInput } from '../../../core/json.ts';
+import { isRowName } from '../../../core/words.ts';
 import type { Texts } from '../parts/form.tsx';
 import { formatBody, parseHeaderLines } from './requests.ts';
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { OPERATION_IDS, OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
-import { isRowName } from '../../../core/contract/records.ts';
 import { FAULT_NAMES } from '../../../core/scenario/fault-table.ts';
+import { isRowName } from '../../../core/words.ts';
 import { type FieldProps, Form, FormField, LINES, NAME_INPUT, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { writeJson } from '../../../core/contract/json.ts';
+import { writeJson } from '../../../core/json.ts';
 import { Form, FormField, type Texts } from '../parts/form.tsx';
 import { Await, Fold, Tabs } from '../parts/panel.tsx';
 import { Prose, visible } from '../parts/texts.tsx';

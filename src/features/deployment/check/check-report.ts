@@ -1,6 +1,6 @@
 import { ASSUMPTION_IDS, type Choices } from '../../../core/contract/assumption-table.ts';
 import type { OperationId } from '../../../core/contract/operations.ts';
-import { isObject } from '../../../core/contract/records.ts';
+import { isObject } from '../../../core/json.ts';
 import { INSTANT_TEXT } from '../../../core/scenario/settings-shapes.ts';
 import { object, optional, required } from '../../../core/shape/objects.ts';
 import { ANY_TEXT, choice, list, type ValueOf } from '../../../core/shape/shapes.ts';

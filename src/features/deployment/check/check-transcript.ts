@@ -1,7 +1,6 @@
 import { parseDateTime } from '../../../core/contract/date-time.ts';
-import { tryParseJson } from '../../../core/contract/json.ts';
 import { OPERATIONS, type OperationId } from '../../../core/contract/operations.ts';
-import { isObject } from '../../../core/contract/records.ts';
+import { isObject, tryParseJson } from '../../../core/json.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import { describe, joinWords } from '../../../core/words.ts';
 import type { DeploymentRequest } from '../deployment-client.ts';

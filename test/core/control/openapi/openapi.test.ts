@@ -9,12 +9,13 @@ import {
   OPERATIONS,
   operationShape,
 } from '../../../../src/core/contract/operations.ts';
-import { type Fields, isObject, RECORDS } from '../../../../src/core/contract/records.ts';
+import { type Fields, RECORDS } from '../../../../src/core/contract/records.ts';
 import { documentedOnly } from '../../../../src/core/control/documented-openapi.ts';
 import {
   createServiceOpenApi,
   ERROR_SCHEMA,
 } from '../../../../src/core/control/service-openapi.ts';
+import { isObject } from '../../../../src/core/json.ts';
 import { lenientRecord } from '../../../../src/core/shape/record-shapes.ts';
 import { readAs } from '../../../../src/core/shape/shapes.ts';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../core/contract/records.ts';
+import { isObject } from '../../../../core/json.ts';
 import { findById, readId, readIds, UNKNOWN_WORD, unless } from '../../deployment-reply.ts';
 import type { CheckTranscript, ProbeReply } from '../check-transcript.ts';
 import type { Need, QuestionTable } from './question.ts';
