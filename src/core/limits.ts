@@ -50,7 +50,6 @@ export const LIMITS = {
   each: limit(100, 'Changes in the `each` of a collection'),
   calls: limit(100, 'Numbers and ranges in the `calls` of a rule'),
   generated: limit(100_000, 'Animals or orders that a scenario in a request generates'),
-  filters: limit(20, 'Filters in the query of a list, each repetition counted'),
   sortFields: limit(5, 'Fields in `_sort` and directions in `_order`'),
   searchTerms: limit(10, 'Words and fields of a `search`'),
   listeners: limit(

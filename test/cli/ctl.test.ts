@@ -194,7 +194,7 @@ describe('ctl', () => {
   test('prints records as a table, or as JSON with exact ids', async () => {
     const { mock, ctl } = sandbox();
     await mock.animals.put(9007199254740993n, { name: 'Rex\u001B[31m', categoryId: 1 });
-    const { stdout } = await ctl('get', 'animals', 'name_like=rex', '_sort=id');
+    const { stdout } = await ctl('get', 'animals', 'q=rex', '_sort=id');
     expect(stdout).toContain('9007199254740993  Rex\\u001b[31m');
     const json = await ctl('get', 'animals', '9007199254740993', '--json');
     expect(json.stdout).toContain('"id": 9007199254740993,');

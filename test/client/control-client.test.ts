@@ -33,7 +33,7 @@ describe('a call', () => {
       readonly real: boolean;
     }>();
     expect(clock).toMatchObject({ frozen: true, real: false });
-    const animals = await client.call('GET /animals', { query: { name_like: 're', _limit: 1 } });
+    const animals = await client.call('GET /animals', { query: { q: 're', _limit: 1 } });
     expect(animals).toEqual([expect.objectContaining({ id: 1 })]);
     const animal = await client.call('PATCH /animals/{id}', {
       path: { id: 1 },

@@ -79,14 +79,11 @@ function createOperation(endpoint: TaggedEndpoint): Json {
     example: example.path,
   }));
   const properties = Object.entries(query ? readProperties(query.schema) : {});
-  const inQuery = properties
-    // Those without one, such as `name_like`, are described with another.
-    .filter(([, property]) => property.description !== '')
-    .map(([name, { description: meaning, ...schema }]) => {
-      const given = example.query?.[name];
-      const sample = given !== undefined && { example: given };
-      return { name, in: 'query', required: false, description: meaning, schema, ...sample };
-    });
+  const inQuery = properties.map(([name, { description: meaning, ...schema }]) => {
+    const given = example.query?.[name];
+    const sample = given !== undefined && { example: given };
+    return { name, in: 'query', required: false, description: meaning, schema, ...sample };
+  });
   return {
     operationId: id,
     tags: [tag.name],

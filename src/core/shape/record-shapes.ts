@@ -101,6 +101,12 @@ function fieldShape({ type, seen }: Field): Shape<unknown> {
   return { ...shape, schema: { ...shape.schema, ...more } };
 }
 
+export function fieldShapes(fields: Fields): Readonly<Record<string, Shape<unknown>>> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { type }]) => [name, FIELD_SHAPES[type]]),
+  );
+}
+
 function recordShape<const F extends Fields>(fields: F, options: { readonly open?: true } = {}) {
   const members = createMembers(fields, fieldShape, ({ required }) => required);
   const whole = Object.entries(members).map(([name, member]) => [

@@ -19,6 +19,7 @@ import {
   selectPage,
 } from '../../../src/core/control/records/query.ts';
 import { writeJson } from '../../../src/core/json.ts';
+import { fieldShapes } from '../../../src/core/shape/record-shapes.ts';
 import { loadFixtureSync } from '../../../src/core/store/fixture.ts';
 import { problemText } from '../../../src/core/words.ts';
 import { packageRoot } from '../../../src/server/files.ts';
@@ -42,7 +43,8 @@ afterAll(() => {
 });
 
 function read(collection: CollectionName, query: string) {
-  return readQuery(createListQuery(STORED_RECORDS[collection]), new URLSearchParams(query));
+  const shape = createListQuery(fieldShapes(STORED_RECORDS[collection]));
+  return readQuery(shape, new URLSearchParams(query));
 }
 
 function select(
@@ -70,9 +72,7 @@ const QUERIES: readonly (readonly [CollectionName, string])[] = [
   ['animals', ''],
   ['animals', 'id=9007199254740993'],
   ['animals', 'status=sold&status=pending'],
-  ['animals', 'id_gte=-9223372036854775808'],
-  ['animals', 'name_like=B&name_like=ex'],
-  ['animals', 'name_like='],
+  ['animals', 'name='],
   ['animals', 'q=REX'],
   ['animals', '_sort=name&_order=DESC'],
   ['animals', '_sort=&_order='],
@@ -81,7 +81,6 @@ const QUERIES: readonly (readonly [CollectionName, string])[] = [
   ['orders', 'q=false'],
   ['orders', 'complete=false'],
   ['orders', '_sort=complete,shipDate&_order=desc,desc'],
-  ['orders', 'shipDate_gte=2031'],
 ];
 
 describe('json-server 0.17.4 gives the same answer', () => {
@@ -90,8 +89,9 @@ describe('json-server 0.17.4 gives the same answer', () => {
   test('to random valid queries', async () => {
     const numbers = ['-1', '0', '1', '2', '3', '9', '30', '64', '70'];
     const texts = ['available', 'sold', 'Rex', 'B', 'pending', 'Z', ''];
+    const dates = ['2031-01-10T00:00:00Z', '2031-06-01T08:00:00Z'];
     const values = { boolean: ['true', 'false'], int64: numbers, integer: numbers } as const;
-    const all = { ...values, string: texts, dateTime: texts, orderStatus: ORDER_STATUSES };
+    const all = { ...values, string: texts, dateTime: dates, orderStatus: ORDER_STATUSES };
     const property = fc.asyncProperty(fc.gen(), async (draw) => {
       const one = <T>(...from: readonly T[]): T => draw(fc.constantFrom, ...from);
       const some = <T>(make: () => T): T[] => Array.from({ length: draw(fc.nat, 3) }, make);
@@ -99,9 +99,7 @@ describe('json-server 0.17.4 gives the same answer', () => {
       const fields = Object.entries<Field>(STORED_RECORDS[collection]);
       const filters = some(() => {
         const [name, { type }] = one(...fields);
-        const exact = type === 'dateTime' ? [] : ['', '_ne'];
-        const range = type === 'boolean' ? [] : ['_gte', '_lte'];
-        return `${name}${one(...exact, ...range, '_like')}=${one<string>(...all[type])}`;
+        return `${name}=${one<string>(...all[type])}`;
       });
       const keys = some(() => [one(...fields)[0], one('asc', 'desc', '')]);
       const sort = `_sort=${keys.map(([name]) => name)}&_order=${keys.map(([, order]) => order)}`;
@@ -112,17 +110,18 @@ describe('json-server 0.17.4 gives the same answer', () => {
         [...filters, keys[0] && sort, page, search].filter(Boolean).join('&'),
       );
     });
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { numRuns: 100 });
   });
 });
 
 describe('a query that json-server would misunderstand', () => {
   test.each([
     ['animals', 'nam=Rex', /found "nam" \(did you mean name\?\)/],
-    ['animals', 'nam_like=Rex', /did you mean name_like\?/],
+    ['animals', 'name_like=Rex', /found "name_like"/],
     ['animals', '__proto__=1', /found "__proto__"/],
     ['animals', 'id=one', /^query\.id: expected an integer from -2\^63 to 2\^63-1, found "one"$/],
-    ['animals', 'id_gte=9223372036854775808', /^query\.id_gte: expected an integer/],
+    ['animals', 'id=9223372036854775808', /^query\.id: expected an integer/],
+    ['animals', 'id=1&id=one', /^query\.id: expected an integer/],
     ['inventory', 'quantity=9007199254740993', /^query\.quantity: expected an integer/],
     ['orders', 'complete=yes', /^query\.complete: expected true or false, found "yes"$/],
     ['orders', 'status=shiped', /^query\.status: expected pending, shipped or cancelled/],
@@ -143,10 +142,7 @@ test('ids beyond 2^53 are compared exactly', () => {
   const source = { size: ids.length, ascending: () => animals };
   const found = (query: string) => select('animals', query, source).records.map(({ id }) => id);
   expect(found('id=9007199254740993')).toEqual([2n ** 53n + 1n]);
-  expect(found('id_gte=9007199254740993')).toEqual(ids.slice(2));
-  expect(found('id_lte=9007199254740992')).toEqual(ids.slice(0, 2));
-  expect(found('id_ne=9007199254740992')).toEqual(ids.filter((id) => id !== 2n ** 53n));
-  expect(found('id_gte=9223372036854775807')).toEqual([2n ** 63n - 1n]);
+  expect(found('id=9223372036854775807&id=-9223372036854775808')).toEqual([ids[0], ids[4]]);
   expect(found('_sort=id&_order=desc')).toEqual(ids.toReversed());
 });
 

@@ -100,7 +100,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'DELETE sandboxes/staging': [[undefined, 'cannot be deleted', 409]],
   'DELETE sandboxes/nobody': [[undefined, 'there is no sandbox "nobody"', 404]],
   'DELETE sandboxes?_limit=1': [[undefined, 'a filter, such as name=a']],
-  'DELETE sandboxes?name_like=': [[undefined, 'a filter, such as name=a']],
+  'DELETE sandboxes?q=': [[undefined, 'a filter, such as name=a, or q=ci-']],
   'DELETE sandboxes?requests=x': [[undefined, 'query.requests: expected an integer']],
 };
 

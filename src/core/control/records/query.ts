@@ -1,10 +1,9 @@
-import type { AnyRecord, Field, Fields } from '../../contract/records.ts';
-import { type Int64, isIntegerText, parseInt64 } from '../../json.ts';
+import type { AnyRecord } from '../../contract/records.ts';
+import { type Int64, parseInput, tryParseJson } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
 import { FILTER_TEXT } from '../../sandbox/exchange-filter.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { type Member, object, optional } from '../../shape/objects.ts';
-import { FIELD_SHAPES } from '../../shape/record-shapes.ts';
 import {
   ANY,
   ANY_TEXT,
@@ -21,27 +20,21 @@ import { describe, joinWords } from '../../words.ts';
 import type { ControlReply } from '../reply.ts';
 
 /*
- * The query dialect of json-server 0.17.4, but that `_like` finds text instead of a pattern. What
- * json-server would ignore is refused: a result that leaves out a part of the query would mislead.
+ * Equality, `q`, order and pages as json-server 0.17.4 answers them. What json-server would ignore is
+ * refused: a result that leaves out a part of the query would mislead.
  */
-
-type Filter = (record: AnyRecord) => boolean;
 
 export interface ListQuery {
   /** What it filters and sorts by, without what `q` searches. */
   readonly fields: readonly string[];
-  readonly filters: readonly Filter[];
-  readonly order: ((a: AnyRecord, b: AnyRecord) => number) | undefined;
+  readonly filters: readonly ((record: AnyRecord) => boolean)[];
+  readonly order: readonly { readonly name: string; readonly sign: number }[];
   readonly start: number;
   readonly end: number;
 }
 
 export type RecordQuery<R> = {
-  readonly [Name in keyof R & string as Name | `${Name}_${'ne' | 'gte' | 'lte' | 'like'}`]?:
-    | string
-    | Int64
-    | boolean
-    | undefined;
+  readonly [Name in keyof R & string]?: string | Int64 | boolean | undefined;
 } & {
   readonly q?: string | undefined;
   readonly _sort?: string | undefined;
@@ -62,39 +55,18 @@ export interface Page<R> {
 
 const DEFAULT_PAGE_SIZE = 10;
 
-type Test = (value: unknown) => boolean;
-
-/** What follows the name of a field, and the test that it makes of a text. */
-const COMPARISONS: Readonly<Record<string, (wanted: string, isNumber: boolean) => Test>> = {
-  '': (wanted) => (value) => String(value) === wanted,
-  _ne: (wanted) => (value) => String(value) !== wanted,
-  _gte: (wanted, isNumber) => compareWith(wanted, isNumber, (order) => order >= 0),
-  _lte: (wanted, isNumber) => compareWith(wanted, isNumber, (order) => order <= 0),
-  _like: contains,
-};
-
-/** Like json-server, compares dates as text, so that 2031 is before 2031-01-01. */
-function compareWith(wanted: string, isNumber: boolean, isRight: (order: number) => boolean): Test {
-  const bound = isNumber ? BigInt(wanted) : wanted;
-  return (value) => isRight(compare(isNumber ? value : String(value), bound));
-}
-
-const OPERATORS = Object.keys(COMPARISONS).slice(1);
+type Wanted = ReadonlySet<string>;
 
 /** @param searched the fields in which `q` looks */
 export function createListQuery<R>(
-  fields: Fields,
+  fields: Readonly<Record<string, Shape<unknown>>>,
   searched = Object.keys(fields),
 ): Shape<ListQuery, RecordQuery<R>> {
   const names = Object.keys(fields);
-  const byField = Object.entries(fields).flatMap(([name, field]) =>
-    Object.keys(COMPARISONS).map((operator): [string, Member<FieldFilter, false>] => {
-      const others = OPERATORS.map((other) => `\`${name}${other}\``);
-      const description = `Records with this value. ${joinWords(others, 'and')} compare in other ways.`;
-      const shape = createFilterShape(name, field.type, operator);
-      return [name + operator, optional(shape, operator === '' ? description : '')];
-    }),
-  );
+  const byField = Object.entries(fields).map(([name, shape]): [string, Member<Wanted, false>] => [
+    name,
+    optional(valueTexts(shape), 'Records with this value; repeated, with one of these.'),
+  ]);
   const settings = {
     q: optional(FILTER_TEXT, `Those with this text in ${joinWords(searched, 'or')}, in any case.`),
     _sort: optional(words(choice(names)), 'Fields to sort by, separated by commas.'),
@@ -105,24 +77,25 @@ export function createListQuery<R>(
     _page: optional(integer(1, Number.MAX_SAFE_INTEGER), 'The page number, from 1.'),
     _limit: optional(COUNT, 'The page size (10 by default), or the maximum number of records.'),
   };
-  const all = { ...Object.fromEntries(byField), ...settings };
-  const expectedName = `${names.join(', ')}, one of these followed by ${joinWords(OPERATORS, 'or')}, or ${joinWords(Object.keys(settings), 'or')}`;
-  const shape = convert(object(all, { expectedName }), (query, at, report) => {
-    const { q, _sort: sort = [], _order: orders = [], ...others } = query;
-    const { _page: page, _limit: limit, ...given } = others;
+  const all = object({ ...Object.fromEntries(byField), ...settings });
+  const shape = convert(all, (query): ListQuery => {
+    const {
+      q,
+      _sort: sort = [],
+      _order: orders = [],
+      _page: page,
+      _limit: limit,
+      ...given
+    } = query;
     const size = limit ?? (page === undefined ? Number.POSITIVE_INFINITY : DEFAULT_PAGE_SIZE);
     const start = page === undefined ? 0 : (page - 1) * size;
-    const fieldFilters = Object.values(given).filter(isFieldFilter);
-    const count = fieldFilters.reduce((sum, filter) => sum + filter.count, 0);
-    if (count > LIMITS.filters.max) {
-      return report({ at, expected: `at most ${LIMITS.filters.max} filters`, found: `${count}` });
-    }
-    const filters = fieldFilters.map(({ passes }) => passes);
-    if (q !== undefined) filters.push(createSearch(q, searched));
+    const filters = Object.entries(given).flatMap(([name, wanted]) =>
+      wanted instanceof Set ? [hasOneOf(name, wanted)] : [],
+    );
     return {
-      fields: [...Object.keys(given).map((member) => member.replace(/_[a-z]+$/, '')), ...sort],
-      filters,
-      order: sort.length === 0 ? undefined : compareBy(sort, orders),
+      fields: [...Object.keys(given), ...sort],
+      filters: q === undefined ? filters : [...filters, contains(q, searched)],
+      order: sort.map((name, at) => ({ name, sign: /desc/i.test(orders[at] ?? '') ? -1 : 1 })),
       start,
       end: start + size,
     };
@@ -130,55 +103,26 @@ export function createListQuery<R>(
   return withTypes(shape);
 }
 
-interface FieldFilter {
-  readonly passes: Filter;
-  readonly count: number;
-}
-
-function isFieldFilter(value: unknown): value is FieldFilter {
-  return typeof value === 'object' && value !== null && 'passes' in value;
-}
-
-function createSearch(text: string, names: readonly string[]): Filter {
-  const isFound = contains(text);
-  return (record) => names.some((name) => Boolean(record[name]) && isFound(record[name]));
-}
-
-/** An absent field never matches. */
-function createFilterShape(
-  name: string,
-  type: Field['type'],
-  operator: string,
-): Shape<FieldFilter> {
+/** The texts of values of a shape, as a query has them. */
+function valueTexts(shape: Shape<unknown>): Shape<Wanted> {
   return convert({ ...ANY, schema: { type: 'string' } }, (given, at, report) => {
     const texts = [given].flat().map(String);
-    const wrong = texts.find((text) => !canCompare(type, operator, text));
-    if (wrong !== undefined) {
-      return report({ at, expected: FIELD_SHAPES[type].expected, found: describe(wrong) });
-    }
-    const long = texts.find((text) => !readAs(FILTER_TEXT, text).ok);
-    if (long !== undefined) {
-      return report({ at, expected: FILTER_TEXT.expected, found: `${long.length}` });
-    }
-    const isNumber = type === 'int64' || type === 'integer';
-    const tests = texts.flatMap((text) => COMPARISONS[operator]?.(text, isNumber) ?? []);
-    const passes: Filter = ({ [name]: value }) => {
-      if (value === undefined) return false;
-      return operator === '_ne'
-        ? tests.every((test) => test(value))
-        : tests.some((test) => test(value));
-    };
-    return { passes, count: texts.length };
+    const isValue = (value: unknown) => readAs(shape, value).ok;
+    const wrong = texts.find((text) => !isValue(text) && !isValue(tryParseJson(text, parseInput)));
+    if (wrong === undefined) return new Set(texts);
+    return report({ at, expected: shape.expected, found: describe(wrong) });
   });
 }
 
-/** Whether a text can be compared with values of a type: any text with texts, or as a part of one. */
-function canCompare(type: Field['type'], operator: string, text: string): boolean {
-  if (operator === '_like') return true;
-  if (type === 'int64') return parseInt64(text) !== undefined;
-  if (type === 'integer') return isIntegerText(text) && Number.isSafeInteger(Number(text));
-  if (type === 'boolean') return text === 'true' || text === 'false';
-  return operator === '_gte' || operator === '_lte' || readAs(FIELD_SHAPES[type], text).ok;
+/** An absent field never matches. */
+function hasOneOf(name: string, wanted: Wanted) {
+  return ({ [name]: value }: AnyRecord) => value !== undefined && wanted.has(String(value));
+}
+
+function contains(text: string, names: readonly string[]) {
+  const wanted = text.toLowerCase();
+  return (record: AnyRecord) =>
+    names.some((name) => record[name] && String(record[name]).toLowerCase().includes(wanted));
 }
 
 /** Comma-separated words. An empty word becomes `empty`, or is left out. */
@@ -187,25 +131,6 @@ function words<Word extends string>(word: Shape<Word>, empty?: Word): Shape<read
     const parts = text.split(',').flatMap((part) => part || (empty ?? []));
     return list(word, { max: LIMITS.sortFields.max }).read(parts, [...at], report);
   });
-}
-
-function contains(text: string): Test {
-  const wanted = text.toLowerCase();
-  return (value) => String(value).toLowerCase().includes(wanted);
-}
-
-function compareBy(names: readonly string[], orders: readonly string[]): ListQuery['order'] {
-  const keys = names.map((name, index) => ({
-    name,
-    sign: /desc/i.test(orders[index] ?? '') ? -1 : 1,
-  }));
-  return (a, b) => {
-    for (const { name, sign } of keys) {
-      const order = compare(a[name], b[name]);
-      if (order !== 0) return order * sign;
-    }
-    return 0;
-  };
 }
 
 type Scalar = string | number | bigint | boolean;
@@ -224,17 +149,25 @@ export function selectPage<R extends AnyRecord>(
   source: RecordSource<R>,
   { filters, order, start, end }: ListQuery,
 ): Page<R> {
-  const isWhole = filters.length === 0 && order === undefined;
+  const isSorted = order.length > 0;
   const records: R[] = [];
   let total = 0;
   for (const record of source.ascending()) {
     // The rest is never read.
-    if (isWhole && total >= end) return { records, total: source.size };
+    if (filters.length === 0 && !isSorted && total >= end) return { records, total: source.size };
     if (!filters.every((passes) => passes(record))) continue;
-    if (order !== undefined || (total >= start && total < end)) records.push(record);
+    if (isSorted || (total >= start && total < end)) records.push(record);
     total += 1;
   }
-  return { records: order === undefined ? records : records.sort(order).slice(start, end), total };
+  if (!isSorted) return { records, total };
+  records.sort((a, b) => {
+    for (const { name, sign } of order) {
+      const sooner = compare(a[name], b[name]);
+      if (sooner !== 0) return sooner * sign;
+    }
+    return 0;
+  });
+  return { records: records.slice(start, end), total };
 }
 
 export const LIST_HEADERS = {

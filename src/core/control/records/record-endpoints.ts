@@ -10,6 +10,7 @@ import type { State } from '../../sandbox/state.ts';
 import {
   applyRecordChanges,
   changesShape,
+  fieldShapes,
   type JsonRecord,
   membersShape,
   RECORD_SHAPES,
@@ -125,7 +126,7 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
     endpoint(`list${name.charAt(0).toUpperCase()}${name.slice(1)}`, `GET ${all}`, {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
-      query: createListQuery(fields),
+      query: createListQuery(fieldShapes(fields)),
       replies: { 200: list(shape) },
       headers: LIST_HEADERS,
       handle: ({ sandbox, query }) =>

@@ -1,5 +1,4 @@
 import { BASE_PATH } from '../../contract/operations.ts';
-import type { Field, Fields } from '../../contract/records.ts';
 import { formatAddress } from '../../contract/target.ts';
 import { NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { createFindingsReport } from '../../sandbox/coverage.ts';
@@ -38,20 +37,18 @@ type SandboxSummary = InputOf<typeof SANDBOX>;
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
-const NAME_FIELD: Field = { type: 'string', required: true, description: '', example: '' };
-const COUNT_FIELD: Field = { ...NAME_FIELD, type: 'integer' };
-
-const FIELDS: Fields = {
-  name: NAME_FIELD,
-  lastUsed: { ...NAME_FIELD, type: 'dateTime' },
-  animals: COUNT_FIELD,
-  inventory: COUNT_FIELD,
-  orders: COUNT_FIELD,
-  requests: COUNT_FIELD,
-  findings: COUNT_FIELD,
-};
-
-const QUERY = createListQuery<SandboxSummary>(FIELDS, ['name']);
+const QUERY = createListQuery<SandboxSummary>(
+  {
+    name: ANY_TEXT,
+    lastUsed: INSTANT_TEXT,
+    animals: COUNT,
+    inventory: COUNT,
+    orders: COUNT,
+    requests: COUNT,
+    findings: COUNT,
+  },
+  ['name'],
+);
 
 export const SANDBOX_ENDPOINTS = [
   endpoint('listSandboxes', 'GET /sandboxes', {
@@ -79,7 +76,7 @@ export const SANDBOX_ENDPOINTS = [
     handle: async (call) => {
       const given = [...new URLSearchParams(call.search)];
       if (!given.some(([name, value]) => !name.startsWith('_') && value !== '')) {
-        const expected = 'a filter, such as name=a or name_like=ci-';
+        const expected = 'a filter, such as name=a, or q=ci- for all names with this text';
         return refuseInput([{ path: 'query', expected, found: 'none' }]);
       }
       const { records } = await selectSandboxes(call);

@@ -20,23 +20,12 @@ const PAGE_SIZE = 100;
 
 const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 
-const IDLE = { 'any time': '', 'over an hour': '1', 'over a day': '24', 'over a week': '168' };
-
-/** The filter for sandboxes that nobody has used for some hours, to the minute. */
-function idleFilter(hours: string): Record<string, string> {
-  if (hours === '') return {};
-  const limit = Math.floor(Date.now() / 60_000) * 60_000 - Number(hours) * 3_600_000;
-  return { lastUsed_lte: new Date(limit).toISOString() };
-}
-
 export function SandboxesView() {
   const { query } = route.value;
-  const idle = query.get('idle') ?? '';
-  const filter = idleFilter(idle);
   const { list, q, limit } = usePagedList<SandboxSummary>(
-    `sandboxes ${idle}`,
+    'sandboxes',
     PAGE_SIZE,
-    (paging, signal) => server.send('GET /sandboxes', { query: { ...paging, ...filter }, signal }),
+    (paging, signal) => server.send('GET /sandboxes', { query: paging, signal }),
   );
   const [selected, select] = useState<readonly string[]>([]);
   if (list.value === undefined) return <Loading of={list} />;
@@ -45,7 +34,7 @@ export function SandboxesView() {
   const names = records.map(({ name }) => name).filter(isMortal);
   const doomed = selected.filter(isMortal);
   const isAll = names.length > 0 && names.every((name) => selected.includes(name));
-  const isFiltered = total > 0 && (q !== '' || idle !== '') && selected.length === 0;
+  const isFiltered = total > 0 && q !== '' && selected.length === 0;
   const all = isFiltered ? `all ${total.toLocaleString('en')} found` : '';
   const what = doomed.length > 0 ? plural(doomed.length, ...SANDBOXES) : all;
   const create = (name: string) =>
@@ -55,7 +44,7 @@ export function SandboxesView() {
     refine({ of: '' });
     await attempt(`Deleted ${what}.`, () => {
       if (doomed.length === 0) {
-        return server.call('DELETE /sandboxes', { query: { ...filter, q: q || undefined } });
+        return server.call('DELETE /sandboxes', { query: { q } });
       }
       const path = (name: string) => ({ path: { name } });
       return Promise.all(doomed.map((name) => server.call('DELETE /sandboxes/{name}', path(name))));
@@ -101,16 +90,6 @@ export function SandboxesView() {
       </p>
       <search class="bar">
         <QuerySearch name="q" label="names" />
-        <label>
-          Idle for{' '}
-          <select onChange={({ currentTarget }) => refine({ idle: currentTarget.value })}>
-            {Object.entries(IDLE).map(([label, hours]) => (
-              <option key={label} value={hours} selected={hours === idle}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
         <Button
           label="Select all"
           aria-pressed={isAll}

@@ -85,7 +85,7 @@ const scenario: api.ScenarioDefinition = {
 export async function use(mock: api.PetstoreMock): Promise<api.AssumptionId[]> {
   await mock.scenario.use('slow', 'mine', named, scenario, { rules: [rule] });
   await mock.state.patch({ orders: [{ id: 1n, status: 'cancelled' }] });
-  await mock.animals.list({ id_gte: 5, status: 'sold', _sort: 'name', _limit: 3 });
+  await mock.animals.list({ id: 5, status: 'sold', _sort: 'name', _limit: 3 });
   await mock.orders.patch(1n, { quantity: null, shipDate: undefined });
   await mock.orders.put(2n, await mock.orders.get(2n));
   await mock.requests.list({ operation: 'cancelOrder', basis: 'assumed', limit: 5 });
