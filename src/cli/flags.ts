@@ -50,10 +50,11 @@ const HTTP_URL = one(
   ),
 );
 
-const ORDER_IDS = many(
-  'ID',
-  scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) => parseInt64(String(value))),
+const ID = scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) =>
+  parseInt64(String(value)),
 );
+
+const ORDER_IDS = many('ID', ID);
 
 const REPORT_FILES = {
   ...many('FILE', text('a name that ends in .json, .html or .xml', /\.(?:json|html|xml)$/, {})),
@@ -141,6 +142,12 @@ export const FLAG_GROUPS = {
     cancel: forCheck(ORDER_IDS, 'Pending order to cancel, with --writes.'),
     shipped: forCheck(ORDER_IDS, 'Shipped order to try to cancel, with --writes.'),
     cancelled: forCheck(ORDER_IDS, 'Cancelled order to cancel again, with --writes.'),
+    stock: forCheck(one('ID', ID), 'Animal whose stock may change, with --writes; it stays at 5.'),
+    patience: forCheck(
+      milliseconds(0, 600_000),
+      'Milliseconds that a read may be behind a write, with --writes.',
+      { default: DEFAULTS.patience },
+    ),
     dryRun: forCheck(SWITCH, 'Print the requests and their purpose without sending them.'),
     save: forCheck(OUTPUT, 'Write a config file that makes the mock answer the same.'),
     against: forCheck(FILE, 'Compare with a --save or --json file; exit with 3 after a change.'),

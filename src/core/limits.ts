@@ -9,6 +9,7 @@ export const DEFAULTS = {
   maxHold: 300_000,
   /** Milliseconds. */
   upstreamTimeout: 30_000,
+  patience: 10_000,
   /** Milliseconds that `health` waits for the reply. */
   healthTimeout: 3000,
   /** Milliseconds until a deployment's reply to `check` or `record` must be complete. */

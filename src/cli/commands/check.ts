@@ -13,16 +13,13 @@ import {
   type VerdictName,
   verdictText,
 } from '../../features/deployment/check/check-report.ts';
-import {
-  type PlannedRequest,
-  planCheck,
-} from '../../features/deployment/check/questions/questions.ts';
-import { runCheck } from '../../features/deployment/check/run-check.ts';
+import { type PlannedRequest, planCheck } from '../../features/deployment/check/probes.ts';
 import {
   createCheckReport,
   findShortfall,
   reportsViolation,
-} from '../../features/deployment/check/verdicts.ts';
+} from '../../features/deployment/check/report.ts';
+import { runCheck } from '../../features/deployment/check/run.ts';
 import { SAFE_METHODS } from '../../features/deployment/transport.ts';
 import { EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import {
@@ -50,12 +47,12 @@ export const check: ProgramCommand = async ({ positionals: [url = ''], terminal,
     0,
   );
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
-  const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of reads that fail, disagree or show no effect`;
+  const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of those that fail`;
   await askConsent(client.url, planned, flags.yes, terminal);
-  const transcript = await withProgress(client, 'check', terminal, (progress) =>
+  const run = await withProgress(client, 'check', terminal, (progress) =>
     runCheck(client, flags, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
   );
-  const report = createCheckReport(transcript);
+  const report = createCheckReport(run);
   const changes = earlier && listChanges(earlier, report, flags.allowUnsettled ?? false);
   const { href } = client.url;
   if (flags.json)
@@ -65,12 +62,12 @@ export const check: ProgramCommand = async ({ positionals: [url = ''], terminal,
     const why = `fewer than ${wanted} assumptions are settled, too few to tell deployments apart`;
     terminal.notices.write(formatNotice(`${why}; --allow-unsettled passes and saves them`));
   } else if (flags.save !== undefined) {
-    await writeOutput(flags.save, formatJson(createConfig(report, transcript, href)));
+    await writeOutput(flags.save, formatJson(createConfig(report, run, href)));
   }
   const isChanged = changes?.some(({ fails }) => fails) === true;
   const failed = reportsViolation(report) || isChanged || wanted !== undefined;
   const exitCode = failed ? EXIT_GATE_FAILED : 0;
-  return { text: renderCheck(report, changes, style), json: report, exitCode };
+  return { text: renderCheck(report, changes, run.notes, style), json: report, exitCode };
 };
 
 async function readEarlier(file: string): Promise<EarlierCheck> {
@@ -85,6 +82,7 @@ async function readEarlier(file: string): Promise<EarlierCheck> {
 function renderCheck(
   report: CheckReport,
   changes: readonly CheckChange[] | undefined,
+  notes: readonly string[],
   style: Style,
 ): string {
   const { assumptions, replies } = report;
@@ -114,9 +112,7 @@ function renderCheck(
   }
   return [
     ...tables,
-    summarize(report)
-      .map((line) => `${line}\n`)
-      .join(''),
+    [...notes.map(escapeControls), ...summarize(report)].map((line) => `${line}\n`).join(''),
   ].join('\n');
 }
 
@@ -161,14 +157,17 @@ function formatDifference({ where, at, expected, found, exchange }: Difference):
 
 function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
   const left = String(plan.length).length;
-  const rows = plan.map(({ method, path, body, key, times, why, purposes }, at) => {
+  const rows = plan.map(({ method, path, body, words, times, why }, at) => {
     const request = [
       `${method} ${path}`,
       ...(body === undefined ? [] : [body.slice(0, width)]),
-      ...(key === undefined ? [] : [key === 'none' ? 'without a key' : `with the ${key} key`]),
-      ...(times > 1 ? [`${times} times at once`] : []),
+      words,
     ];
-    return [String(at + 1), request.join(' '), `${why}: ${purposes.join(', ')}`];
+    return [
+      String(at + 1),
+      request.join(' ').trim(),
+      `${why}${times > 1 ? `, ${times} times` : ''}`,
+    ];
   });
   return renderTable(rows, { width, columns: [left, 46] });
 }

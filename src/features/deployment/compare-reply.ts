@@ -1,18 +1,12 @@
-import {
-  assumptionTopic,
-  type Choices,
-  OPTION_REPLIES,
-} from '../../core/contract/assumption-table.ts';
-import { OPERATIONS, type OperationId, operationShape } from '../../core/contract/operations.ts';
-import { isObject } from '../../core/json.ts';
+import { ORDER_STATUSES } from '../../core/contract/records.ts';
+import { INT64_MAX, isObject, parseInt64, tryParseJson } from '../../core/json.ts';
 import { findHeader } from '../../core/raw-http.ts';
 import { SERVICE } from '../../core/sandbox/answer.ts';
 import { BODY_LIMITS, type Call, type RequestBody } from '../../core/service/input.ts';
-import { createKeyring, NO_RATES } from '../../core/service/keyring.ts';
-import { challenge, type ServiceState } from '../../core/service/operation.ts';
-import { deprecationHeaders } from '../../core/service/pets.ts';
+import { bearerToken, createKeyring, NO_RATES } from '../../core/service/keyring.ts';
+import type { ServiceState } from '../../core/service/operation.ts';
 import { basisReasons, type Comparison, type Reply } from '../../core/service/reply.ts';
-import { EMPTY_STORE } from '../../core/store/store.ts';
+import { createStore, EMPTY_STORE, type Store } from '../../core/store/store.ts';
 import { joinWords } from '../../core/words.ts';
 import { isViolation, replyDifferences } from './deployment-reply.ts';
 
@@ -24,32 +18,70 @@ interface CompleteReply {
   readonly json: unknown;
 }
 
-/** Compares by the document and the chosen options alone: records and keys are the deployment's own. */
-export function compareReply(state: ServiceState, call: Call, reply: CompleteReply): Comparison {
-  const expected = expectedReply(state, call);
-  const drift = statusDrift(state, call, reply, expected) ?? [
-    ...headerDrift(state, call, reply, expected),
-    ...bodyDrift(state, call, reply),
+/** More animals than a page has, and one record of each other kind. */
+const FULL = createStore({
+  animals: Array.from({ length: 101 }, (_, at) => ({ id: BigInt(at), name: '', categoryId: 0n })),
+  inventory: [{ petId: 0n, quantity: 1, status: 'available' }],
+  orders: [{ id: 0n, status: 'pending' }],
+});
+
+/** No id is left. */
+const EXHAUSTED = createStore({ animals: [{ id: INT64_MAX, name: '', categoryId: 0n }] });
+
+/** What a deployment may have where a call asks for one record. */
+function listStores({ pathId }: Call): readonly Store[] {
+  const id = parseInt64(pathId ?? '');
+  if (id === undefined) return [EMPTY_STORE, FULL, EXHAUSTED];
+  const animals = [{ id, name: '', categoryId: 0n }];
+  return [
+    EMPTY_STORE,
+    createStore({ animals }),
+    createStore({ animals, inventory: [{ petId: id, quantity: 1, status: 'available' }] }),
+    ...ORDER_STATUSES.map((status) => createStore({ animals, orders: [{ id, status }] })),
   ];
-  return { expected, drift };
 }
 
 const ANY_KEY = createKeyring({ any: true });
+const OTHER_KEYS = [
+  createKeyring({ invalid: 'all' }),
+  createKeyring({ any: true, allReadOnly: true }),
+];
 
-/** What the mock would have answered, whatever the records; undefined if it depends on them. */
-function expectedReply(state: ServiceState, call: Call): Reply | undefined {
+/** Compares with what the mock would answer, whatever records and keys the deployment has. */
+export function compareReply(state: ServiceState, call: Call, reply: CompleteReply): Comparison {
   const body = recreateBody(state, call);
-  if (body === undefined) return undefined;
-  let isRead = false;
-  const store = new Proxy(EMPTY_STORE, {
-    get: (target, name) => {
-      isRead = true;
-      return Reflect.get(target, name);
-    },
-  });
-  const blind = { ...state, store, keys: ANY_KEY, now: Date.now(), rates: NO_RATES };
-  const { reply } = SERVICE[call.operation](blind, { ...call, body });
-  return isRead ? undefined : reply;
+  if (body === undefined) return { expected: undefined, drift: bodyDrift(call, reply) };
+  const ask = (store: Store, keys = ANY_KEY, rates = NO_RATES, query = call.query): Reply => {
+    const asked = { ...state, store, keys, rates, now: Date.now() };
+    return SERVICE[call.operation](asked, { ...call, body, query }).reply;
+  };
+  const stores = listStores(call);
+  const replies = stores.map((store) => ask(store));
+  const [first] = replies;
+  const expected = replies.every(({ status }) => status === first?.status) ? first : undefined;
+  const isKeySent = call.authorization !== undefined;
+  const spent = countRequests(state, call);
+  const others = stores.flatMap((store) => [
+    ...(isKeySent ? OTHER_KEYS.map((keys) => ask(store, keys)) : []),
+    ...(spent === undefined ? [] : [ask(store, ANY_KEY, spent)]),
+  ]);
+  const possible = [...replies, ...others];
+  const page = call.query.filter(([name]) => name === 'limit');
+  const drift = possible.some(({ status }) => status === reply.status)
+    ? [
+        ...headerDrift(reply, possible),
+        ...bodyDrift(call, reply),
+        ...listDrift(call, reply, ask(FULL, ANY_KEY, NO_RATES, page)),
+      ]
+    : [describeStatus(reply, possible, isKeySent ? undefined : expected)];
+  return { expected, drift };
+}
+
+/** As many requests as the rate limit allows, if there is one. */
+function countRequests({ choices }: ServiceState, { authorization }: Call) {
+  if (choices['rate-limit'] === 'none') return undefined;
+  const spent = { startedAt: Date.now(), count: Number.MAX_SAFE_INTEGER };
+  return new Map([[bearerToken(authorization) ?? '', spent]]);
 }
 
 /** @returns undefined if the mock holds too little of the body */
@@ -61,52 +93,21 @@ function recreateBody({ choices }: ServiceState, { body }: Call): RequestBody | 
   return body.kind === 'bytes' ? body : undefined;
 }
 
-/** @returns undefined if the mock could have answered with this status */
-function statusDrift(
-  { choices }: ServiceState,
-  call: Call,
+function describeStatus(
   { status }: CompleteReply,
+  possible: readonly Reply[],
   expected: Reply | undefined,
-): string[] | undefined {
-  // Which keys are valid, only the deployment knows.
-  if (status === 401 && call.authorization !== undefined) return undefined;
-  if (expected !== undefined) {
-    if (expected.status === status) return undefined;
-    const by = basisReasons(expected.basis).join(', ');
-    return [`status: expected ${expected.status}${by && ` (${by})`}, found ${status}`];
-  }
-  if (call.body.kind === 'too-large') return undefined;
-  const possible = possibleStatuses(call.operation, choices);
-  if (possible.has(status)) return undefined;
-  return [`status: expected ${joinWords([...possible].sort().map(String), 'or')}, found ${status}`];
-}
-
-function possibleStatuses(id: OperationId, choices: Choices): Set<number> {
-  const statuses = new Set(Object.keys(operationShape(id).replies).map(Number));
-  for (const { operation, assumption, option, status } of OPTION_REPLIES) {
-    const chosen = choices[assumption];
-    // `rate-limit` has more options than those that are listed.
-    const isChosen = chosen === option || (assumption === 'rate-limit' && chosen !== 'none');
-    if (operation === id && isChosen && assumptionTopic(assumption) !== 'Input')
-      statuses.add(status);
-  }
-  return statuses;
+): string {
+  const statuses = [...new Set(possible.map((each) => String(each.status)))].sort();
+  const by = expected && basisReasons(expected.basis).join(', ');
+  return `status: expected ${joinWords(statuses, 'or')}${by ? ` (${by})` : ''}, found ${status}`;
 }
 
 /** Headers that assumptions are about. Their values are the deployment's own. */
 const ASSUMED_HEADERS = ['WWW-Authenticate', 'Deprecation', 'Sunset', 'X-Total-Count'];
 
-function headerDrift(
-  state: ServiceState,
-  { operation }: Call,
-  { status, headers }: CompleteReply,
-  expected: Reply | undefined,
-): string[] {
-  let wanted: readonly string[] | undefined;
-  if (expected?.status === status) wanted = expected.headers;
-  else if (status === 401) wanted = challenge(state.choices, true);
-  else if (operation === 'getPet' && status === 200) wanted = deprecationHeaders(state.choices);
-  if (wanted === undefined) return [];
+function headerDrift({ status, headers }: CompleteReply, possible: readonly Reply[]): string[] {
+  const wanted = possible.find((each) => each.status === status)?.headers ?? [];
   return ASSUMED_HEADERS.flatMap((name) => {
     const isFound = findHeader(headers, name.toLowerCase()) !== undefined;
     if (wanted.includes(name) === isFound) return [];
@@ -114,30 +115,27 @@ function headerDrift(
   });
 }
 
-function bodyDrift(state: ServiceState, call: Call, compared: CompleteReply): string[] {
-  const { status, body, json } = compared;
+function bodyDrift(call: Call, compared: CompleteReply): string[] {
+  const { body } = compared;
   if (body === undefined) return [];
-  const drift = replyDifferences({ ...compared, body: Buffer.from(body) }, call.operation)
+  return replyDifferences({ ...compared, body: Buffer.from(body) }, call.operation)
     .filter(isViolation)
     .map(
       ({ at, where, expected, found }) => `${at ?? where}: expected ${expected}, found ${found}`,
     );
-  if (call.operation === 'listOrders' && state.choices['order-status-field'] === 'hidden') {
-    const shown = Array.isArray(json) && json.some((order) => isObject(order) && 'status' in order);
-    if (shown) drift.push('$[].status: expected nothing (order-status-field=hidden), found one');
-  }
-  const max =
-    call.operation === 'listPets' && status === 200 ? maxPageLength(state, call) : Infinity;
-  return Array.isArray(json) && json.length > max
-    ? [...drift, `$: expected at most ${max} animals, found ${json.length}`]
-    : drift;
 }
 
-const [LIMIT] = OPERATIONS.listPets.parameters;
-
-function maxPageLength({ choices }: ServiceState, { query }: Call): number {
-  const requested = query.find(([name]) => name === LIMIT.name)?.[1];
-  const limit = requested === undefined ? LIMIT.default : Number(requested);
-  if (limit >= LIMIT.minimum && limit <= LIMIT.maximum) return limit;
-  return choices['limit-out-of-range'] === 'default' ? LIMIT.default : LIMIT.maximum;
+/** @param most of a mock with more records than a list shows */
+function listDrift({ operation }: Call, { json }: CompleteReply, most: Reply): string[] {
+  if (!Array.isArray(json) || most.body.kind !== 'json') return [];
+  const text =
+    typeof most.body.text === 'string' ? most.body.text : Buffer.from(most.body.text).toString();
+  const shown = tryParseJson(text);
+  const length = Array.isArray(shown) ? shown.length : 0;
+  if (operation === 'listPets' && json.length > length) {
+    return [`$: expected at most ${length} animals, found ${json.length}`];
+  }
+  if (operation !== 'listOrders' || text.includes('"status"')) return [];
+  const isShown = json.some((order) => isObject(order) && 'status' in order);
+  return isShown ? ['$[].status: expected nothing (order-status-field=hidden), found one'] : [];
 }

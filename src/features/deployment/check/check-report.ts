@@ -5,7 +5,7 @@ import { INSTANT_TEXT } from '../../../core/scenario/settings-shapes.ts';
 import { object, optional, required } from '../../../core/shape/objects.ts';
 import { ANY_TEXT, choice, list, type ValueOf } from '../../../core/shape/shapes.ts';
 import type { Deviation } from '../deployment-reply.ts';
-import type { CheckTranscript } from './check-transcript.ts';
+import type { CheckRun } from './run.ts';
 
 /** Stands in the reason of a verdict that is open because of others, not of the deployment. */
 export const OTHER_CLIENT = 'another client';
@@ -92,14 +92,12 @@ const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1000;
 /** The config file with which a mock answers as the deployment does, as far as that was settled. */
 export function createConfig(
   { assumptions }: CheckReport,
-  check: CheckTranscript,
+  { clock, isMock }: Pick<CheckRun, 'clock' | 'isMock'>,
   deployment: string,
   now = Date.now(),
 ) {
   const settled = assumptions.flatMap(({ id, option }) => (option ? [[id, option]] : []));
   const assume: Partial<Choices> = Object.fromEntries(settled);
-  const isMock = check.get('pets100')?.header('mock-basis') !== undefined;
-  const clock = check.clock ?? now;
   return {
     assume,
     ...(isMock ? {} : { plain: true }),

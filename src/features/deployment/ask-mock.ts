@@ -1,0 +1,86 @@
+import type { Choices } from '../../core/contract/assumption-table.ts';
+import { BASE_PATH } from '../../core/contract/operations.ts';
+import { parseTarget } from '../../core/contract/target.ts';
+import { answer } from '../../core/sandbox/answer.ts';
+import { createServiceRequest } from '../../core/sandbox/service-request.ts';
+import { initialState } from '../../core/sandbox/state.ts';
+import { createStart } from '../../core/scenario/sandbox-start.ts';
+import { BODY_LIMITS, BodyBytes, type RequestBody } from '../../core/service/input.ts';
+import { type Representation, representationFor } from '../../core/service/reply.ts';
+import type { Store } from '../../core/store/store.ts';
+import type { DeploymentRequest } from './deployment-client.ts';
+import type { DeploymentReply } from './deployment-reply.ts';
+
+export interface MockReply extends DeploymentReply {
+  /** Whether the document prescribes its status. */
+  readonly isDocumented: boolean;
+}
+
+/** @param elapsed milliseconds of the mock's clock since it started */
+export type AskMock = (request: DeploymentRequest, elapsed?: number) => MockReply;
+
+/**
+ * Prepares mocks that start from a store, at a time of their clock. Each answers one request after the
+ * other under choices of its own, which it reads only where they matter.
+ */
+export function prepareMock(store: Store, now: number): (choices: Choices) => AskMock {
+  const initial = initialState(createStart({ plain: true }, store), undefined, now);
+  const bodies = new Map<string, BodyBytes>();
+  return (choices) => {
+    const settings = { ...initial.settings, choices, represent: representLate(choices) };
+    let state = { ...initial, settings };
+    return (request, elapsed = 0) => {
+      const instant = { wall: now + elapsed, steady: 0 };
+      const asked = answer(state, readRequest(request, choices, bodies), instant);
+      state = { ...asked.state, settings };
+      const { reply, basis } = asked.result;
+      if (reply === undefined) throw new Error('The mock gave no reply.');
+      const body = Buffer.from(reply.body ?? '');
+      const isDocumented = basis.kind === 'documented';
+      return { status: reply.status, headers: reply.headers, body, isDocumented };
+    };
+  };
+}
+
+/** Reads the choices with the first record, so that a reply without one does not depend on them. */
+function representLate(choices: Choices): Representation {
+  return {
+    animal: (animal) => representationFor(choices).animal(animal),
+    inventoryEntry: (entry) => representationFor(choices).inventoryEntry(entry),
+    order: (order) => representationFor(choices).order(order),
+  };
+}
+
+function readRequest(
+  { method, path, key, headers, body }: DeploymentRequest,
+  choices: Choices,
+  bodies: Map<string, BodyBytes>,
+) {
+  const authorization = key === null ? undefined : `Bearer ${key ?? 'demo-key'}`;
+  const sent = {
+    ...(authorization !== undefined && { authorization }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...Object.fromEntries(
+      Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+    ),
+  };
+  const rawHeaders = Object.entries(sent).flat();
+  const head = { method, headers: sent, rawHeaders, mount: '', port: undefined, receivedAt: 0 };
+  const target = parseTarget(BASE_PATH + path);
+  return createServiceRequest(head, target, authorization, receive(body, choices, bodies));
+}
+
+/** Spaces at the end of a body matter only by their number. */
+function receive(
+  text: string | undefined,
+  choices: Choices,
+  bodies: Map<string, BodyBytes>,
+): RequestBody {
+  if (text === undefined) return { kind: 'none' };
+  const length = Buffer.byteLength(text);
+  const body = bodies.get(text) ?? new BodyBytes(Buffer.from(text.trimEnd()));
+  bodies.set(text, body);
+  if (length <= BODY_LIMITS['10kb']) return body;
+  const limit = BODY_LIMITS[choices['body-limit']];
+  return length > limit ? { kind: 'too-large', limit } : body;
+}

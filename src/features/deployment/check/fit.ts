@@ -1,0 +1,258 @@
+import {
+  ASSUMPTION_IDS,
+  type AssumptionId,
+  type Choices,
+  chooseOptions,
+  isOption,
+  optionNames,
+} from '../../../core/contract/assumption-table.ts';
+import type { Facets } from './facets.ts';
+import { type Exhibit, type Prediction, Predictor } from './predict.ts';
+
+/** A facet of a probe's reply. */
+export interface Evidence {
+  readonly exhibit: Exhibit;
+  readonly at: number;
+  readonly facet: string;
+}
+
+export interface FitVerdict {
+  readonly id: AssumptionId;
+  readonly verdict: 'settled' | 'none-of-the-options' | 'open';
+  /** The best one; certain only if it is settled. */
+  readonly option: string;
+  /** What proves it, or contradicts every option. */
+  readonly evidence: readonly Evidence[];
+  /** Other choices that would explain the same. */
+  readonly instead?: Partial<Choices> | undefined;
+}
+
+/** A facet that the mock shows under no choices. */
+export interface Unexplained extends Evidence {
+  readonly expected: string;
+  readonly isDocumented: boolean;
+}
+
+/** Finds the choices that explain what was seen, and what else would. */
+export class Fit {
+  readonly choices: Choices;
+  readonly #predictor: Predictor;
+  readonly #options: (id: AssumptionId) => readonly string[];
+
+  /** @param rate what a burst has shown, if it is no usual option */
+  constructor(exhibits: readonly Exhibit[], rate?: string) {
+    this.#predictor = new Predictor(exhibits);
+    this.#options = (id) =>
+      id === 'rate-limit' && rate !== undefined ? [...optionNames(id), rate] : optionNames(id);
+    this.choices = this.#findBest();
+  }
+
+  #others(id: AssumptionId, choices: Choices): Choices[] {
+    return this.#options(id).flatMap((option) =>
+      option === choices[id] ? [] : withOption(choices, id, option),
+    );
+  }
+
+  /** Changes one assumption at a time, then two at once, until nothing explains more. */
+  #findBest(): Choices {
+    let best = chooseOptions();
+    for (let before: Choices | undefined; before !== best; ) {
+      before = best;
+      for (const id of ASSUMPTION_IDS) best = this.#pickBest(best, this.#others(id, best));
+      if (best === before) best = this.#pickBest(best, this.#listPairs(best));
+    }
+    return best;
+  }
+
+  #pickBest(best: Choices, others: readonly Choices[]): Choices {
+    let [found, most] = [best, this.#predictor.score(best)];
+    for (const choices of others) {
+      const score = this.#predictor.score(choices);
+      if (score > most) [found, most] = [choices, score];
+    }
+    return found;
+  }
+
+  /** The first change has to matter where something is not yet explained, the second where it matters. */
+  #listPairs(best: Choices): readonly Choices[] {
+    const { exhibits } = this.#predictor;
+    const doubtful = exhibits.flatMap((exhibit) => {
+      const { score, reads } = this.#predictor.predict(exhibit, best);
+      const wanted = exhibit.seen.reduce((sum, shown) => sum + Object.keys(shown).length, 0);
+      return score < wanted ? [...reads.keys()] : [];
+    });
+    return [...new Set(doubtful)].flatMap((id) =>
+      this.#others(id, best).flatMap((choices) => {
+        const readings = exhibits.map((exhibit) => this.#predictor.predict(exhibit, choices).reads);
+        const together = readings.flatMap((reads) => (reads.has(id) ? [...reads.keys()] : []));
+        return [...new Set(together)].flatMap((other) =>
+          other === id ? [] : this.#others(other, choices),
+        );
+      }),
+    );
+  }
+
+  judge(id: AssumptionId): FitVerdict {
+    const option = this.choices[id];
+    const evidence: Evidence[] = [];
+    const conflicts: Evidence[] = [];
+    let instead: Partial<Choices> | undefined;
+    let isSupported = false;
+    for (const other of this.#others(id, this.choices)) {
+      const found = this.#compare(other);
+      conflicts.push(...found.conflicts);
+      evidence.push(...found.supports);
+      isSupported ||= found.supports.length > 0 || found.isOtherSeen;
+      instead ??=
+        found.supports.length === 0
+          ? { [id]: other[id] }
+          : this.#findAlternative(id, other, found.supports);
+    }
+    if (conflicts.length > 0) {
+      const isNone = !isSupported && conflicts.every((each) => this.#isOtherwise(each));
+      const verdict = isNone ? 'none-of-the-options' : 'open';
+      return { id, verdict, option, evidence: conflicts };
+    }
+    if (instead !== undefined) return { id, verdict: 'open', option, evidence, instead };
+    return { id, verdict: 'settled', option, evidence };
+  }
+
+  /** What speaks for the best choices, and what against them, where others predict something else. */
+  #compare(other: Choices) {
+    const supports: Evidence[] = [];
+    const conflicts: Evidence[] = [];
+    let isOtherSeen = false;
+    for (const exhibit of this.#predictor.exhibits) {
+      const [best, next] = [this.choices, other].map((each) =>
+        this.#predictor.predict(exhibit, each),
+      );
+      if (best === undefined || next === undefined || best === next) continue;
+      const changed = listChanged(best, next);
+      for (const [at, shown] of exhibit.seen.entries()) {
+        const isWhole = isAsPredicted(exhibit, best, at);
+        for (const [facet, value] of Object.entries(shown)) {
+          const [mine, theirs] = [best.facets[at]?.[facet], next.facets[at]?.[facet]];
+          if (mine === undefined || !changed.has(facet)) continue;
+          if (value === mine) {
+            if (isWhole && theirs !== undefined && theirs !== mine) {
+              supports.push({ exhibit, at, facet });
+            }
+            continue;
+          }
+          // What neither explains in a story speaks against both.
+          if (saysNothing(shown, best.facets[at], next.facets[at])) continue;
+          if (VOLATILE.includes(facet) && value !== theirs) continue;
+          if (value === theirs) isOtherSeen = true;
+          conflicts.push({ exhibit, at, facet });
+        }
+        if (!isWhole) break;
+      }
+    }
+    return { supports, conflicts, isOtherSeen };
+  }
+
+  /** A second change that takes back all that speaks against the first. */
+  #findAlternative(
+    id: AssumptionId,
+    other: Choices,
+    supports: readonly Evidence[],
+  ): Partial<Choices> | undefined {
+    const readings = [...new Set(supports.map(({ exhibit }) => exhibit))].map(
+      (exhibit) => this.#predictor.predict(exhibit, other).reads,
+    );
+    const [first = new Map<AssumptionId, string>()] = readings;
+    const together = [...first.keys()].filter(
+      (each) => each !== id && readings.every((reads) => reads.has(each)),
+    );
+    for (const second of together) {
+      for (const both of this.#others(second, other)) {
+        if (this.#compare(both).supports.length > 0) continue;
+        return { [id]: both[id], [second]: both[second] };
+      }
+    }
+    return undefined;
+  }
+
+  /** Whether it is what no option shows, though the document does not exclude it. */
+  #isOtherwise({ exhibit, at, facet }: Evidence): boolean {
+    const value = exhibit.seen[at]?.[facet] ?? '';
+    if (facet === 'status' && value.startsWith('2')) return false;
+    return [...this.#neighbours(exhibit)].every(({ facets }) => facets[at]?.[facet] !== value);
+  }
+
+  /** What the mock shows under the best choices, and with each single change of them. */
+  #neighbours(exhibit: Exhibit): ReadonlySet<Prediction> {
+    const all = ASSUMPTION_IDS.flatMap((id) => this.#others(id, this.choices));
+    return new Set([this.choices, ...all].map((each) => this.#predictor.predict(exhibit, each)));
+  }
+
+  /** What no choices explain, after replies that they do. */
+  listUnexplained(): Unexplained[] {
+    return this.#predictor.exhibits.flatMap((exhibit) => {
+      const best = this.#predictor.predict(exhibit, this.choices);
+      const neighbours = this.#neighbours(exhibit);
+      const found: Unexplained[] = [];
+      for (const [at, shown] of exhibit.seen.entries()) {
+        for (const [facet, value] of Object.entries(shown)) {
+          const expected = best.facets[at]?.[facet];
+          const isExplained = [...neighbours].some(({ facets }) => facets[at]?.[facet] === value);
+          if (expected === undefined || isExplained) continue;
+          found.push({
+            exhibit,
+            at,
+            facet,
+            expected,
+            isDocumented: best.isDocumented[at] === true,
+          });
+        }
+        if (!isAsPredicted(exhibit, best, at)) break;
+      }
+      return found;
+    });
+  }
+
+  /** Whether other options of an assumption would show something else in a story. */
+  wouldShow(id: AssumptionId, exhibit: Exhibit): boolean {
+    const best = this.#predictor.predict(exhibit, this.choices).facets;
+    return this.#others(id, this.choices).some((other) =>
+      this.#predictor
+        .predict(exhibit, other)
+        .facets.some((facets, at) =>
+          Object.entries(facets).some(([name, value]) => (best[at]?.[name] ?? value) !== value),
+        ),
+    );
+  }
+}
+
+function withOption(choices: Choices, id: AssumptionId, option: string): Choices {
+  if (!isOption(id, option)) throw new TypeError(`${id} has no option ${option}`);
+  return { ...choices, [id]: option };
+}
+
+/** Facets that other clients can change, too: only what the mock predicts says something. */
+export const VOLATILE: readonly string[] = ['entry of PET'];
+
+/** The facets that a reply has as a whole. */
+const WHOLE = ['status', 'body'];
+
+/** Whether a reply is one that the choices lead to; a story is followed only so far. */
+function isAsPredicted({ seen }: Exhibit, { facets }: Prediction, at: number): boolean {
+  const [shown = {}, predicted = {}] = [seen[at], facets[at]];
+  return WHOLE.every((name) => shown[name] === predicted[name]);
+}
+
+/** The names of facets on which two predictions of a story differ. */
+function listChanged(best: Prediction, next: Prediction): ReadonlySet<string> {
+  return new Set(
+    best.facets.flatMap((facets, at) => {
+      const theirs = next.facets[at] ?? {};
+      return Object.keys(facets).filter((name) => (theirs[name] ?? facets[name]) !== facets[name]);
+    }),
+  );
+}
+
+/** An accepted request does not show how it would be refused, nor the other way round. */
+function saysNothing(shown: Facets, mine: Facets = {}, theirs: Facets = {}): boolean {
+  const [is, best, other] = [shown, mine, theirs].map(({ status = '' }) => status[0]);
+  return is !== best && best === other;
+}

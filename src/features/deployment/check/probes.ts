@@ -1,0 +1,282 @@
+import {
+  OPERATION_IDS,
+  type OperationId,
+  operationShape,
+} from '../../../core/contract/operations.ts';
+import { DEFAULTS } from '../../../core/limits.ts';
+import { UNKNOWN_WORD } from '../deployment-reply.ts';
+import { SAFE_METHODS } from '../transport.ts';
+
+/** By the names of the flags. */
+export interface CheckOptions {
+  readonly writes?: boolean | undefined;
+  readonly cancel?: readonly bigint[] | undefined;
+  readonly shipped?: readonly bigint[] | undefined;
+  readonly cancelled?: readonly bigint[] | undefined;
+  readonly stock?: bigint | undefined;
+  /** The first of each is used. */
+  readonly readOnlyKey?: readonly string[] | undefined;
+  readonly invalidKey?: readonly string[] | undefined;
+  readonly rate?: number | undefined;
+  /** Milliseconds that a read may be behind a write. */
+  readonly patience?: number | undefined;
+}
+
+export interface Probe {
+  readonly method: string;
+  /** Below the base URL. Words in capitals stand for what a deployment or a flag provides. */
+  readonly path: string;
+  readonly body: string | undefined;
+  readonly key: KeyName | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined if the document has no such operation. */
+  readonly operation: OperationId | undefined;
+  readonly times: number;
+  /** What `MODIFIERS` say. */
+  readonly words: string;
+  readonly isLate: boolean;
+  readonly isOnce: boolean;
+  /** Only after a reply that accepts the request before it. */
+  readonly isFollowing: boolean;
+  /** No reply may accept it: it breaks a type, or lacks a required field. */
+  readonly isWrong: boolean;
+}
+
+type KeyName = 'none' | 'unknown' | 'invalid' | 'read-only';
+
+/** Probes that build on each other. Each story is asked for itself, of the deployment and of the mock. */
+export interface Story {
+  readonly why: string;
+  readonly needs: readonly string[];
+  readonly probes: readonly Probe[];
+}
+
+const ORIGIN = 'https://petstore-mock-check.example';
+
+type Modifier = Partial<
+  Pick<Probe, 'key' | 'headers' | 'times' | 'isLate' | 'isOnce' | 'isFollowing' | 'isWrong'>
+>;
+
+/** How often everything is asked: what differs proves nothing. */
+export const ROUNDS = 2;
+
+/** The requests of a burst: half as many again as `rate-limit: 10/s` allows. */
+export const BURST = 15;
+
+const MODIFIERS: Readonly<Record<string, Modifier>> = {
+  'without a key': { key: 'none' },
+  'with an unknown key': { key: 'unknown' },
+  'with the invalid key': { key: 'invalid' },
+  'with the read-only key': { key: 'read-only' },
+  'as text/plain': { headers: { 'Content-Type': 'text/plain' } },
+  'from another origin': { headers: { Origin: ORIGIN } },
+  preflight: { key: 'none', headers: { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' } },
+  [`${BURST} times`]: { times: BURST },
+  /** After all writes of a round. */
+  later: { isLate: true },
+  /** In the first round only. */
+  once: { isOnce: true },
+  'if so': { isFollowing: true },
+  wrong: { isWrong: true },
+};
+
+export const CHECK_NAME = 'petstore-mock check';
+const animal = (name: string, more = '') =>
+  `{"name":"${CHECK_NAME}: ${name}","categoryId":1${more}}`;
+/** One that a double cannot hold. */
+const LARGE = 2n ** 53n + 1n;
+export const SENT_ID = 7_777_777_777_777_777n;
+/** One character more than `name-limits: 255` allows. */
+const LONG_NAME = `${CHECK_NAME}: `.padEnd(256, 'x');
+const padded = (kib: number) => '{}'.padEnd((kib + 1) * 1024);
+const LATER = ['later: GET /pets/NEW', 'later: GET /inventory'];
+
+const stock = (id: string) =>
+  [3, 0, 5].map((count) => `PATCH /inventory/${id} {"quantity":${count}}`);
+const badStock = (id: string) => [
+  `PATCH /inventory/${id} {"quantity":2}`,
+  `if so: PATCH /inventory/${id} {"quantity":-1}`,
+  `if so, wrong: PATCH /inventory/${id} {"quantity":"4"}`,
+  `if so, wrong: PATCH /inventory/${id} {}`,
+];
+
+/** Why, and the probes; each as `modifiers: METHOD PATH BODY`. A path is asked in one way only: caches. */
+const READS: readonly (readonly [why: string, ...probes: string[]])[] = [
+  ['the animals', 'GET /pets?limit=100'],
+  ['the stock', 'GET /inventory'],
+  ['the orders', 'GET /store/orders'],
+  ['the default limit', 'GET /pets'],
+  ['the next page', 'GET /pets?limit=1', 'GET /petsNEXT', 'GET /pets?limit=1&offset=1'],
+  ['a page of two animals', 'GET /pets?limit=2'],
+  ...['available', 'pending', 'sold'].map(
+    (status) => ['the filter', `GET /pets?limit=100&status=${status}`] as const,
+  ),
+  ['an animal of the list', 'GET /pets/LISTED'],
+  ['an id that no animal has', 'GET /pets/UNKNOWN'],
+  ['a limit that is not an integer', 'GET /pets?limit=abc'],
+  ['an id that is not an integer', 'GET /pets/abc'],
+  ['a limit below 1', 'GET /pets?limit=0'],
+  ['a limit above 100', 'GET /pets?limit=101'],
+  ['a status never seen', `GET /pets?limit=100&status=${UNKNOWN_WORD}`],
+  ['an unknown query parameter', `GET /store/orders?${UNKNOWN_WORD}=1`],
+  ['that orders have no pages', 'GET /store/orders?limit=1'],
+  ['a method that the path does not have', 'GET /store/orders/UNKNOWN'],
+  ['a missing key', 'without a key: GET /pets?limit=7'],
+  ['a missing key', 'without a key: GET /pets/UNKNOWN'],
+  ['a missing key', 'without a key: GET /inventory'],
+  ['a missing key', 'without a key: GET /store/orders'],
+  ['a missing key with a wrong limit', 'without a key: GET /pets?limit=xyz'],
+  ['a made-up key', 'with an unknown key: GET /pets?limit=8'],
+  ['an invalid key', 'with the invalid key: GET /pets?limit=9'],
+  ['a page of another origin', 'from another origin: GET /pets?limit=3'],
+  ['the preflight for a page of another origin', 'preflight: OPTIONS /pets'],
+  ['many requests in a second', `${BURST} times: GET /pets?limit=6`],
+];
+
+const WRITES: typeof READS = [
+  [
+    'an animal without a status',
+    `POST /pets {"name":"${CHECK_NAME}: no status","categoryId":${LARGE}}`,
+    ...LATER,
+  ],
+  [
+    'stock of a new animal',
+    `POST /pets ${animal('stock', ',"status":"pending"')}`,
+    ...stock('NEW'),
+    ...LATER,
+  ],
+  ['wrong stock', `POST /pets ${animal('wrong stock')}`, ...badStock('NEW')],
+  // Before the stock that stays.
+  ['wrong stock', ...badStock('STOCK')],
+  ['stock', ...stock('STOCK'), 'later: GET /pets/STOCK', 'later: GET /inventory'],
+  ['a name of 256 characters', `POST /pets {"name":"${LONG_NAME}","categoryId":1}`],
+  ['a missing key', `without a key: POST /pets ${animal('no key')}`],
+  ['a missing key', 'without a key: PATCH /inventory/UNKNOWN {"quantity":4}'],
+  ['a body with an id', `POST /pets ${animal('id', `,"id":${SENT_ID}`)}`],
+  ['an unknown field', `POST /pets ${animal('field', `,"${UNKNOWN_WORD}":1`)}`],
+  ['a status never seen', `POST /pets ${animal('status', `,"status":"${UNKNOWN_WORD}"`)}`],
+  ['a missing field', `wrong: POST /pets {"name":"${CHECK_NAME}: no category"}`],
+  ['a body that is not declared as JSON', `as text/plain: POST /pets ${animal('text/plain')}`],
+  ['a body of 11 KiB', `POST /pets ${padded(10)}`],
+  ['a body of 1025 KiB', `POST /pets ${padded(1024)}`],
+  [
+    'a read-only key',
+    'with the read-only key: GET /pets?limit=4',
+    `if so, with the read-only key: POST /pets ${animal('read-only key')}`,
+  ],
+  ['an order that does not exist', 'DELETE /store/orders/UNKNOWN'],
+  ['a missing key', 'without a key: DELETE /store/orders/UNKNOWN'],
+  [
+    'an order to cancel',
+    'once: DELETE /store/orders/CANCEL',
+    'DELETE /store/orders/CANCEL',
+    'later: GET /store/orders',
+    'later: GET /inventory',
+  ],
+  ['a shipped order', 'DELETE /store/orders/SHIPPED'],
+  ['a cancelled order', 'DELETE /store/orders/CANCELLED'],
+];
+
+const FORM = /^(?:([^:{]*): )?([A-Z]+) (\S+)(?: (.*))?$/s;
+
+function readProbe(line: string): Probe {
+  const [, words = '', method = '', path = '', body] = FORM.exec(line) ?? [];
+  const modifiers = words.split(', ').map((word) => MODIFIERS[word] ?? {});
+  const shown = words.split(', ').filter((word) => /^(?:with|as |from|\d)/.test(word));
+  const operation = OPERATION_IDS.find((id) => {
+    const shape = operationShape(id);
+    const pattern = shape.path.replace(/\{\w+\}/, '[^/?]+');
+    return shape.method === method && RegExp(`^${pattern}(?:\\?.*|NEXT)?$`).test(path);
+  });
+  const rest = { key: undefined, headers: {}, times: 1, operation, words: shown.join(', ') };
+  const flags = { isLate: false, isOnce: false, isFollowing: false, isWrong: false };
+  return Object.assign({ method, path, body, ...rest, ...flags }, ...modifiers);
+}
+
+/** What each word in capitals or modifier needs; the others come from replies. */
+const NEEDS: readonly (readonly [RegExp, flag: string])[] = [
+  [/CANCEL\b/, '--cancel ID'],
+  [/SHIPPED/, '--shipped ID'],
+  [/CANCELLED/, '--cancelled ID'],
+  [/STOCK/, '--stock ID'],
+  [/with the read-only key/, '--read-only-key KEY'],
+  [/with the invalid key/, '--invalid-key KEY'],
+  [/times/, `--rate ${BURST} or more`],
+];
+
+function createStory([why, ...lines]: (typeof READS)[number]): Story {
+  const probes = lines.map(readProbe);
+  const needed = NEEDS.filter(([pattern]) => lines.some((line) => pattern.test(line)));
+  const writes = probes.some(({ method }) => !SAFE_METHODS.test(method));
+  return {
+    why,
+    needs: [...(writes ? ['--writes'] : []), ...needed.map(([, flag]) => flag)],
+    probes,
+  };
+}
+
+/** In the order in which they are asked. The first three read the records from which every mock starts. */
+export const STORIES: readonly Story[] = [...READS, ...WRITES].map(createStory);
+
+/** What a check never asks, and what it would need: they say why something stays open. */
+export const UNASKED = {
+  name: {
+    ...createStory(['', 'POST /pets {"name":"","categoryId":1}']),
+    needs: ['an animal with an empty name, which would not show where it comes from'],
+  },
+  sunset: {
+    ...createStory(['', 'GET /pets/LISTED']),
+    needs: ['a deployment whose clock is past 2030-12-05'],
+  },
+  due: {
+    ...createStory(['', 'DELETE /store/orders/CANCEL']),
+    needs: ['--writes', '--cancel ID of a pending order past its shipDate'],
+  },
+} satisfies Record<string, Story>;
+
+/** The flags that a story lacks. */
+export function missingNeeds({ needs }: Story, options: CheckOptions): readonly string[] {
+  const { writes, cancel, shipped, cancelled, stock, readOnlyKey, invalidKey } = options;
+  const isGiven: Readonly<Record<string, boolean>> = {
+    '--writes': writes === true,
+    '--cancel ID': cancel?.length !== undefined && cancel.length > 0,
+    '--shipped ID': shipped?.length !== undefined && shipped.length > 0,
+    '--cancelled ID': cancelled?.length !== undefined && cancelled.length > 0,
+    '--stock ID': stock !== undefined,
+    '--read-only-key KEY': readOnlyKey !== undefined,
+    '--invalid-key KEY': invalidKey !== undefined,
+    [`--rate ${BURST} or more`]: (options.rate ?? DEFAULTS.deploymentRate) >= BURST,
+  };
+  return needs.filter((need) => !isGiven[need]);
+}
+
+interface PlannedStory {
+  readonly story: Story;
+  readonly order?: bigint;
+}
+
+/** The stories that the flags allow, one for each order that a flag names. */
+export function planStories(options: CheckOptions): readonly PlannedStory[] {
+  const { cancel = [], shipped = [], cancelled = [] } = options;
+  const orders = { '--cancel ID': cancel, '--shipped ID': shipped, '--cancelled ID': cancelled };
+  return STORIES.filter((story) => missingNeeds(story, options).length === 0).flatMap((story) => {
+    const named = Object.entries(orders).find(([flag]) => story.needs.includes(flag));
+    return named === undefined ? [{ story }] : named[1].map((order) => ({ story, order }));
+  });
+}
+
+export type PlannedRequest = ReturnType<typeof planCheck>[number];
+
+/** The requests of a check, in order. Words in capitals stand for what only the deployment can tell. */
+export function planCheck(options: CheckOptions) {
+  return planStories(options).flatMap(({ story, order }) =>
+    story.probes.map(({ method, path, body, words, times, isOnce }) => ({
+      method,
+      path: order === undefined ? path : path.replace(/[A-Z]{3,}$/, `${order}`),
+      body: body?.replace(/ +$/, ({ length }) => ` and ${length} spaces`),
+      words,
+      times: isOnce ? times : times * ROUNDS,
+      why: story.why,
+    })),
+  );
+}
