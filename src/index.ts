@@ -3,12 +3,12 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createStart } from './core/scenario/sandbox-start.ts';
 import { loadFixtureSync } from './core/store/fixture.ts';
-import { FEATURES } from './features.ts';
+import { FEATURES, type ServerOptions } from './features.ts';
 import { createExpressApp } from './server/http/app.ts';
 import { assembleMock } from './server/mock.ts';
-import type { AppOptions, ServerOptions } from './server/options.ts';
+import type { AppOptions } from './server/options.ts';
 import { checkAppOptions } from './server/options.ts';
-import { openResponders, type RunningServer, startServerWith } from './server/server.ts';
+import { type RunningServer, startServerWith } from './server/server.ts';
 
 export {
   type ControlClient,
@@ -51,8 +51,9 @@ export {
   type RequestHandle,
 } from './features/testing/request-control.ts';
 export { globalSetup, startPetstoreMock } from './features/testing/start-mock.ts';
+export type { ServerOptions } from './features.ts';
 export { CertificateError } from './server/http/tls.ts';
-export type { AppOptions, ServerOptions } from './server/options.ts';
+export type { AppOptions } from './server/options.ts';
 export type { RunningServer } from './server/server.ts';
 
 /**
@@ -67,11 +68,14 @@ export type { RunningServer } from './server/server.ts';
 export function createApp(options: AppOptions = {}): RequestListener {
   checkAppOptions(options);
   const store = loadFixtureSync(options.fixture ?? 'default');
+  const responders = FEATURES.flatMap((it) =>
+    'createResponders' in it ? it.createResponders() : [],
+  );
   const { service, control } = assembleMock(
     {
       start: createStart(options, store),
       guard: { token: options.controlToken },
-      openResponder: openResponders(FEATURES)?.open,
+      openResponder: responders[0]?.open,
     },
     options,
   );

@@ -10,6 +10,7 @@ import { FIELD_SHAPES } from '../core/shape/record-shapes.ts';
 import { choice, convert, list, scalar, text, type ValueOf } from '../core/shape/shapes.ts';
 import { joinWords, rowNames } from '../core/words.ts';
 import type { SavedVerdicts } from '../features/deployment/check/check-report.ts';
+import { addedRows } from '../features.ts';
 import {
   ALLOWED,
   count,
@@ -96,7 +97,7 @@ export const FLAG_GROUPS = {
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
   },
-  Store: OPTION_GROUPS.Store,
+  Store: { ...OPTION_GROUPS.Store, ...addedRows('Store') },
   Simulation: OPTION_GROUPS.Simulation,
   Answers: {
     ...OPTION_GROUPS.Answers,
@@ -128,7 +129,7 @@ export const FLAG_GROUPS = {
     follow: forCtl(SWITCH, 'Print exchanges as they happen (requests).'),
   },
   Deployment: {
-    ...OPTION_GROUPS.Deployment,
+    ...addedRows('Deployment'),
     rate: forCallers(count(1, 10_000), 'Maximum requests per second.', {
       default: DEFAULTS.deploymentRate,
     }),

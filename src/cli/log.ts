@@ -4,7 +4,7 @@ import { describeHold, type ObservedExchange } from '../core/sandbox/exchange.ts
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { basisReasons } from '../core/service/reply.ts';
 import { countText, escapeCharacter, roundDuration } from '../core/words.ts';
-import type { ServerOptions } from '../server/options.ts';
+import type { ServerOptions } from '../features.ts';
 import {
   escapeControls,
   escapeLines,

@@ -1,35 +1,48 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
-import type { OpenResponder } from '../core/sandbox/responder.ts';
-
-/** How a feature reaches another machine. */
-export interface ResponderOptions {
-  /** Trusted besides what Node trusts, in PEM. */
-  readonly ca?: string | undefined;
-  /** Milliseconds without a byte, before a reply and within it. */
-  readonly timeout?: number | undefined;
-  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
-  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
-}
-
-export interface Responders {
-  readonly open: OpenResponder;
-  readonly close: () => void;
-}
+import type { OpenResponder, Responder } from '../core/sandbox/responder.ts';
+import type { Start } from '../core/scenario/sandbox-start.ts';
+import type { Keeper } from './mock.ts';
+import type { BaseOptions, OptionGroups } from './options.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */
 export interface Feature {
   readonly name: string;
-  /** Lets something else than the service answer the calls of a sandbox. */
-  readonly createResponders?: (options: ResponderOptions) => Responders;
+  /** Rows of options that a server takes. */
+  readonly options?: OptionGroups;
+  /** What can answer the calls of a sandbox in place of the service, for apps that have no options. */
+  readonly createResponders?: () => Responders;
+  /** The same for a server, whose options are checked. */
+  openResponders?(options: BaseOptions): Promise<Responders>;
+  /** Keeps sandboxes elsewhere than in memory, if the options ask for it. */
+  openKeeper?(options: BaseOptions, context: KeeperContext): Promise<Keeper | undefined>;
+  /** @internal */
   readonly pages?: Pages;
 }
 
-/** Pages below the mount of a control API. */
+export interface Responders {
+  readonly open: OpenResponder;
+  /** The one that sandboxes start with. */
+  readonly initial?: Responder | undefined;
+  readonly close: () => void;
+}
+
+export interface KeeperContext {
+  readonly start: Start;
+  readonly upstream: Responder | undefined;
+  readonly openResponder: OpenResponder | undefined;
+}
+
+/**
+ * Pages below the mount of a control API.
+ *
+ * @internal
+ */
 export interface Pages {
   /** By name; browsers are sent to the first. */
   readonly paths: Readonly<Record<string, string>>;
   readonly create: CreatePages;
 }
 
+/** @internal */
 export type CreatePages = (express: typeof expressModule) => RequestHandler;

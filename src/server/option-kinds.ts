@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { BASE_URL } from '../core/contract/base-url.ts';
 import { isObject } from '../core/json.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { LATEST } from '../core/service/clock.ts';
@@ -24,7 +23,6 @@ import {
 } from '../core/shape/shapes.ts';
 import { MAX_RECORDS } from '../core/store/generate-store.ts';
 import { describe } from '../core/words.ts';
-import { parseRedisAddress, REDIS_ADDRESS_FORM } from '../features/fleet/address.ts';
 
 export interface OptionKind<Value = unknown, InCode = Value> {
   /** How text is read. A list can be repeated; the values of words can also be separated by commas. */
@@ -123,20 +121,6 @@ export const TOKEN = one(
     'another character in it',
   ),
 );
-
-export const REDIS = one(
-  'URL',
-  textThat(REDIS_ADDRESS_FORM, (value) => parseRedisAddress(value) !== undefined, 'something else'),
-);
-
-export const UPSTREAM: OptionKind<URL> = {
-  ...one('URL', BASE_URL),
-  codeShape: {
-    ...BASE_URL,
-    read: (value, at, report) =>
-      BASE_URL.read(value instanceof URL ? value.href : value, at, report),
-  },
-};
 
 export const SCENARIOS = many(
   'FILE',

@@ -16,7 +16,6 @@ import {
   text,
 } from '../core/shape/shapes.ts';
 import type { Timeouts } from './http/listener.ts';
-import type { CertificateOptions } from './http/tls.ts';
 import type { MockOptions } from './mock.ts';
 import {
   AMOUNT,
@@ -34,12 +33,10 @@ import {
   OUTPUT,
   one,
   optionFor,
-  REDIS,
   refusalText,
   SCENARIOS,
   SWITCH,
   TOKEN,
-  UPSTREAM,
   VARIABLES,
 } from './option-kinds.ts';
 
@@ -49,66 +46,52 @@ type Either<A, B> =
 
 type StoreOptions = Either<Pick<StoreChoice, 'fixture'>, Pick<StoreChoice, 'animals' | 'orders'>>;
 
-type PersistenceOptions = Either<
-  {
-    /** A file that keeps the default sandbox's store through restarts. */
-    readonly db?: string | undefined;
-    /** Whether every sandbox restarts when a file that it started from changes. */
-    readonly watch?: boolean | undefined;
-  },
-  {
-    /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB`. */
-    readonly shared?: string | undefined;
-  }
->;
-
-interface OtherOptions extends StartSettings, MockOptions, CertificateOptions {
-  readonly host?: string | undefined;
-  /** 0 takes any free port. */
-  readonly port?: number | undefined;
-  /** Names of scenarios that the package ships, or paths of others; later ones win. */
-  readonly scenarios?: readonly string[] | undefined;
-  /** A folder that keeps the default sandbox's own scenarios as files. */
-  readonly scenarioFolder?: string | undefined;
-  /** The base URL of a deployment that answers in place of the mock. */
-  readonly upstream?: string | URL | undefined;
-  /** The key that the deployment gets in place of the client's. */
-  readonly upstreamKey?: string | undefined;
-  /** Milliseconds to wait for the deployment; 30 seconds by default. */
-  readonly upstreamTimeout?: number | undefined;
+interface CodeOptions extends StartSettings, MockOptions {
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
   readonly proxyVariables?: Readonly<Record<string, string | undefined>> | undefined;
-  /** A file with a certificate to trust besides those that Node trusts, in PEM. */
-  readonly cacert?: string | undefined;
-  /** The token that the control API requires on a host other than loopback; random by default. */
-  readonly controlToken?: string | undefined;
   /** Called after each change of a watched file, with the error if the files cannot be used. */
   readonly onReload?: ((problem: Error | undefined) => void) | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
 }
 
+/** Rows of options under the headings of the help. */
+export type OptionGroups = Readonly<Record<string, Readonly<Record<string, OptionShape>>>>;
+
+type InCode<Row> = Row extends { readonly codeShape: Shape<infer Value> } ? Value : never;
+
+type OptionsOfRows<Rows> = { readonly [Name in keyof Rows]?: InCode<Rows[Name]> | undefined };
+
+export type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/** The options of some rows, as code gives them. */
+export type OptionsOf<Groups> = Intersection<
+  { [Heading in keyof Groups]: OptionsOfRows<Groups[Heading]> }[keyof Groups]
+>;
+
+type RowOptions = Omit<OptionsOf<typeof OPTION_GROUPS>, 'fixture' | 'animals' | 'orders'>;
+
 /** How to start a server. Defaults are those of the flags with the same names. */
-export type ServerOptions = OtherOptions & StoreOptions & PersistenceOptions;
+export type BaseOptions = CodeOptions & StoreOptions & RowOptions;
 
 const DAY_MS = 86_400_000;
 
-const forServe = optionFor('serve');
+export const forServe = optionFor('serve');
 const forListeners = optionFor('serve', 'exec', 'health', 'ctl');
 const forReaders = optionFor('serve', 'exec', 'sweep', 'validate');
-const forServeAndExec = optionFor('serve', 'exec');
+export const forServeAndExec = optionFor('serve', 'exec');
 export const forChoosers = optionFor('serve', 'exec', 'sweep', 'assumptions');
 export const forServers = optionFor('serve', 'exec', 'sweep');
 const forServersAndCallers = optionFor('serve', 'exec', 'sweep', 'health', 'ctl');
-const forForwarders = optionFor('serve', 'exec', 'check', 'record');
 const forGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
-
-type OptionRows = {
-  readonly [Name in keyof ServerOptions]?: OptionShape<unknown, NonNullable<ServerOptions[Name]>>;
-};
 
 /** The options that are flags, too, under the headings of the help. */
 export const OPTION_GROUPS = {
   Address: {
+    /** 0 takes any free port. */
     port: forListeners(
       count(0, 65_535),
       `Port of the server; 0 picks a free one. By default ${DEFAULTS.port}, and a free one under exec.`,
@@ -141,22 +124,16 @@ export const OPTION_GROUPS = {
       'Seed of everything random; the same seed gives the same store.',
       { default: DEFAULTS.seed },
     ),
-    db: forServeAndExec(FILE, 'Keep the store in this file across restarts.', {
-      excludes: ['shared'],
-    }),
-    shared: forServe(
-      REDIS,
-      'Share sandboxes through this Redis, such as redis://127.0.0.1:6379/0.',
-    ),
-    watch: forServeAndExec(SWITCH, 'Reload when the fixture or a scenario changes on disk.', {
-      excludes: ['shared'],
-    }),
+    /** A file that keeps the default sandbox's store through restarts. */
+    db: forServeAndExec(FILE, 'Keep the store in this file across restarts.'),
+    /** Whether every sandbox restarts when a file that it started from changes. */
+    watch: forServeAndExec(SWITCH, 'Reload when the fixture or a scenario changes on disk.'),
   },
   Simulation: {
+    /** Names of scenarios that the package ships, or paths of others; later ones win. */
     scenarios: forServers(SCENARIOS, 'Scenario to use: a shipped one or a file. Later ones win.'),
-    scenarioFolder: forServe(FOLDER, 'Keep your own scenarios as files in this folder.', {
-      excludes: ['shared'],
-    }),
+    /** A folder that keeps the default sandbox's own scenarios as files. */
+    scenarioFolder: forServe(FOLDER, 'Keep your own scenarios as files in this folder.'),
     sandboxRequired: forServers(SWITCH, 'Refuse requests that name no sandbox.'),
     maxSandboxes: forServers(AMOUNT, 'Maximum number of sandboxes; the next gets 503.', {
       default: DEFAULTS.maxSandboxes,
@@ -189,6 +166,7 @@ export const OPTION_GROUPS = {
     plain: forServers(SWITCH, 'Omit the Mock-Basis header, as the service does.'),
   },
   'Control API': {
+    /** The token that the control API requires on a host other than loopback; random by default. */
     controlToken: forServers(
       TOKEN,
       'Token of the control API, required unless the host is loopback; generated and printed by default.',
@@ -198,25 +176,9 @@ export const OPTION_GROUPS = {
       'Turn off the control API, except for health and the certificate.',
     ),
   },
-  Deployment: {
-    upstream: forServeAndExec(
-      UPSTREAM,
-      'Forward requests to the deployment with this base URL, and return its replies.',
-    ),
-    upstreamKey: forServeAndExec(
-      one('KEY', KEY),
-      "API key to send to the deployment instead of the client's.",
-    ),
-    upstreamTimeout: forServeAndExec(
-      milliseconds(1, 600_000),
-      'Milliseconds to wait for the deployment before the client gets 504.',
-      { default: DEFAULTS.upstreamTimeout },
-    ),
-    cacert: forForwarders(FILE, 'Also trust this certificate, in PEM.'),
-  },
-} satisfies Readonly<Record<string, OptionRows>>;
+} satisfies OptionGroups;
 
-const { Address, Store, Simulation, Answers, Deployment, 'Control API': Control } = OPTION_GROUPS;
+const { Address, Store, Simulation, Answers, 'Control API': Control } = OPTION_GROUPS;
 
 const OPTIONS = {
   ...Address,
@@ -224,13 +186,12 @@ const OPTIONS = {
   ...Simulation,
   ...Answers,
   ...Control,
-  ...Deployment,
 };
 
 const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
 
 const CODE_OPTIONS: Readonly<
-  Record<Exclude<keyof ServerOptions, keyof typeof OPTIONS>, Shape<unknown>>
+  Record<Exclude<keyof CodeOptions, keyof typeof OPTIONS>, Shape<unknown>>
 > = {
   keys: object({
     valid: optional(KEYS.codeShape, ''),
@@ -255,40 +216,62 @@ const APP_OPTIONS = [
   ...(['journal', 'maxSandboxes', 'sandboxRequired', 'sandboxIdle'] as const),
   ...(['plain', 'noControl', 'controlToken', 'checked'] as const),
   ...(['observe', 'onNotice', 'onFinding', 'onControlCall'] as const),
-] as const satisfies readonly (keyof ServerOptions)[];
+] as const satisfies readonly (keyof BaseOptions)[];
 
-export type AppOptions = Pick<ServerOptions, (typeof APP_OPTIONS)[number]>;
+export type AppOptions = Pick<BaseOptions, (typeof APP_OPTIONS)[number]>;
 
-const CODE_SHAPES: Readonly<Record<string, Shape<unknown>>> = {
-  ...Object.fromEntries(Object.entries(OPTIONS).map(([name, { codeShape }]) => [name, codeShape])),
-  ...CODE_OPTIONS,
-};
+/** The rows of a server: its own, and those that features add. */
+export function listRows(added: readonly OptionGroups[]): Readonly<Record<string, OptionShape>> {
+  return Object.assign({}, OPTIONS, ...added.flatMap((groups) => Object.values(groups)));
+}
 
-export const OPTION_NAMES = Object.keys(CODE_SHAPES);
+/** The names of all options, those that only code can give included. */
+export function listOptionNames(added: readonly OptionGroups[]): readonly string[] {
+  return Object.keys({ ...listRows(added), ...CODE_OPTIONS });
+}
 
 type NameOption = (name: string) => string;
 
-/** @throws RangeError that names the first wrong option */
+/**
+ * @param added the rows of features
+ * @throws RangeError that names the first wrong option
+ */
 export function checkOptions(
   options: object,
+  added: readonly OptionGroups[],
   nameOf: NameOption = String,
-): asserts options is ServerOptions {
-  check(options, OPTION_NAMES, nameOf);
+): asserts options is BaseOptions {
+  const rows = listRows(added);
+  check(options, rows, { ...codeShapes(rows), ...CODE_OPTIONS }, nameOf);
 }
 
 /** The same for `createApp`, which listens nowhere. */
 export function checkAppOptions(options: object): asserts options is AppOptions {
-  check(options, APP_OPTIONS, String);
+  const known: Readonly<Record<string, Shape<unknown>>> = {
+    ...codeShapes(OPTIONS),
+    ...CODE_OPTIONS,
+  };
+  const shapes = APP_OPTIONS.map((name) => [name, known[name] ?? ANY]);
+  check(options, OPTIONS, Object.fromEntries(shapes), String);
 }
 
-function check(options: object, names: readonly string[], nameOf: NameOption): void {
-  const members = names.map((name) => [name, optional(CODE_SHAPES[name] ?? ANY, '')]);
+function codeShapes(rows: Readonly<Record<string, OptionShape>>) {
+  return Object.fromEntries(Object.entries(rows).map(([name, { codeShape }]) => [name, codeShape]));
+}
+
+function check(
+  options: object,
+  rows: Readonly<Record<string, OptionShape>>,
+  shapes: Readonly<Record<string, Shape<unknown>>>,
+  nameOf: NameOption,
+): void {
+  const members = Object.entries(shapes).map(([name, shape]) => [name, optional(shape, '')]);
   const shape = object(Object.fromEntries(members), { expectedName: 'the name of an option' });
   const reading = readAs(shape, dropUndefined(options));
   if (!reading.ok) throw new RangeError(refusalText(reading.problems, nameOf));
-  const isGiven = (name: string) => Reflect.get(options, name) !== undefined;
-  for (const [name, { excludes }] of Object.entries(OPTIONS).filter(([name]) => isGiven(name))) {
-    const other = excludes?.find(isGiven);
+  const given = Object.keys(rows).filter((name) => Reflect.get(options, name) !== undefined);
+  for (const name of given) {
+    const other = given.find((it) => rows[name]?.excludes?.includes(it));
     if (other === undefined) continue;
     const both = `${nameOf(name)} and ${nameOf(other)}`;
     throw new RangeError(`${both} exclude each other: drop one of them`);

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BASE_URL_FORM, isLoopbackName, parseBaseUrl } from '../core/contract/base-url.ts';
+import { isLoopbackName } from '../core/contract/base-url.ts';
 import { BASE_PATH } from '../core/contract/operations.ts';
 import { DEFAULTS } from '../core/limits.ts';
 import {
@@ -9,24 +9,21 @@ import {
   type FindingsReport,
 } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
-import type { OpenResponder, Responder } from '../core/sandbox/responder.ts';
 import { createStart, loadBases, loadStore, type Start } from '../core/scenario/sandbox-start.ts';
 import { isShipped } from '../core/scenario/scenario-names.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
 import { fixturePath } from '../core/store/fixture.ts';
 import type { Store } from '../core/store/store.ts';
 import { ContentError, createFileProblem } from '../core/words.ts';
-import type { Feature, ResponderOptions, Responders } from './feature.ts';
+import type { Feature } from './feature.ts';
 import { type FileWatch, isPipe, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
-import { type Certificate, loadCertificate, readCertificates } from './http/tls.ts';
-import { assembleMock, type Keeper, restartAll } from './mock.ts';
+import { type Certificate, loadCertificate } from './http/tls.ts';
+import { assembleMock, restartAll } from './mock.ts';
 import { asError } from './node-errors.ts';
-import type { ServerOptions } from './options.ts';
+import type { BaseOptions } from './options.ts';
 import { checkOptions } from './options.ts';
 import type { SaveScenarios } from './persistence/persistence.ts';
-
-export type { ServerOptions } from './options.ts';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -51,7 +48,6 @@ export interface LoadedFiles {
   /** Own scenarios of the sandboxes. */
   readonly saved: Start['saved'] | undefined;
   readonly certificate: Certificate | undefined;
-  readonly ca: string | undefined;
   readonly watched: readonly string[];
 }
 
@@ -59,15 +55,9 @@ export interface LoadedFiles {
  * @param earlier the files loaded before a reload, which keeps their certificate
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
  */
-export async function loadFiles(
-  options: ServerOptions,
-  earlier?: LoadedFiles,
-): Promise<LoadedFiles> {
+export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Promise<LoadedFiles> {
   const { host = DEFAULTS.host, scenarios: names = [], scenarioFolder: folder } = options;
-  const { certificate, ca } = earlier ?? {
-    certificate: await loadCertificate(options, host),
-    ca: options.cacert && (await readCertificates(options.cacert)),
-  };
+  const certificate = earlier ? earlier.certificate : await loadCertificate(options, host);
   const files = [...findFixture(options), ...names.filter((name) => !isShipped(name))];
   if (options.watch) refusePipes(files);
   const store = await loadStore(options, options.seed);
@@ -88,7 +78,7 @@ export async function loadFiles(
     ...scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ? fixturePath(fixture) : []]),
   ].flat();
   if (options.watch) refusePipes(watched);
-  return { store, scenarios, saved, certificate, ca, watched };
+  return { store, scenarios, saved, certificate, watched };
 }
 
 /** A pipe can be read only once. */
@@ -98,7 +88,7 @@ function refusePipes(files: readonly string[]): void {
 }
 
 /** The file of the fixture, unless the store is generated. */
-function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: ServerOptions): string[] {
+function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: BaseOptions): string[] {
   return animals === undefined && orders === undefined ? [fixturePath(fixture)] : [];
 }
 
@@ -112,21 +102,22 @@ function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: ServerOpti
  */
 export async function startServerWith(
   features: readonly Feature[],
-  options: ServerOptions = {},
+  options: BaseOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
   const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts } = options;
-  checkOptions(options);
+  const added = features.flatMap(({ options: rows }) => (rows === undefined ? [] : [rows]));
+  checkOptions(options, added);
   let loaded = files ?? (await loadFiles(options));
   const createOwnStart = () => createStart(options, loaded.store, loaded.scenarios, loaded.saved);
   const start = createOwnStart();
   const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? randomToken());
   const guard = { token: controlToken, host };
-  const { certificate, ca } = loaded;
-  const { proxyVariables: variables, upstreamTimeout: timeout } = options;
-  const responders = openResponders(features, { ca, timeout, variables });
-  const upstream = openUpstream(responders?.open, options);
-  const fleet = await joinFleet(start, responders?.open, upstream?.url, options);
+  const { certificate } = loaded;
+  const responders = await openFirst(features, (feature) => feature.openResponders?.(options));
+  const { open: openResponder, initial: upstream } = responders ?? {};
+  const context = { start, upstream, openResponder };
+  const shared = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
   // Last, since only a server that listens releases the file.
   const file = await openFile(start, options);
   // What a file holds wins over the state that scenarios set up.
@@ -144,9 +135,8 @@ export async function startServerWith(
       // A reset returns to what the folder holds.
       sandboxes.default.start = { ...sandboxes.default.start, saved: after };
     });
-  const keeper = fleet ?? file;
+  const keeper = shared ?? file;
   const stores = { start: withFile(start), keeper, saveScenarios };
-  const openResponder = responders?.open;
   const parts = { ...stores, guard, certificate: certificate?.cert, openResponder, upstream };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, persistence, pending } = mock;
@@ -203,27 +193,21 @@ async function loadApp(
   return createExpressApp(express, service, control, features);
 }
 
-/** Of the first feature that has some. */
-export function openResponders(
+/** What the first feature opens that opens something. */
+async function openFirst<T>(
   features: readonly Feature[],
-  options: ResponderOptions = {},
-): Responders | undefined {
-  return features.find(({ createResponders }) => createResponders)?.createResponders?.(options);
-}
-
-function openUpstream(
-  open: OpenResponder | undefined,
-  { upstream: url, upstreamKey }: ServerOptions,
-): Responder | undefined {
-  if (url === undefined) return undefined;
-  const baseUrl = parseBaseUrl(String(url));
-  if (baseUrl === undefined) throw new TypeError(`upstream: expected ${BASE_URL_FORM}`);
-  return open?.(baseUrl, upstreamKey);
+  open: (feature: Feature) => Promise<T | undefined> | undefined,
+): Promise<T | undefined> {
+  for (const feature of features) {
+    const opened = await open(feature);
+    if (opened !== undefined) return opened;
+  }
+  return undefined;
 }
 
 /** Watches the files of the start, including those of scenarios added later. */
 function watch(
-  options: ServerOptions,
+  options: BaseOptions,
   files: readonly string[],
   reload: () => Promise<readonly string[]>,
 ): FileWatch {
@@ -239,24 +223,10 @@ function watch(
 }
 
 /** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
-async function openFile({ store }: Start, { db, onNotice }: ServerOptions) {
+async function openFile({ store }: Start, { db, onNotice }: BaseOptions) {
   return db === undefined
     ? undefined
     : (await import('./persistence/file.ts')).openStoreFile(db, store, onNotice);
-}
-
-/** Joins the servers of `shared`, which must have started alike. */
-async function joinFleet(
-  start: Start,
-  openResponder: OpenResponder | undefined,
-  upstream: string | undefined,
-  options: ServerOptions,
-): Promise<Keeper | undefined> {
-  const { shared: url, maxSandboxes = DEFAULTS.maxSandboxes } = options;
-  if (url === undefined) return undefined;
-  const { joinFleet, fleetSettings } = await import('../features/fleet/fleet.ts');
-  const settings = fleetSettings(start, { ...options, upstream });
-  return joinFleet({ url, settings, maxSandboxes, openResponder, options });
 }
 
 /** 128 bits, in digits that a shell and a flag take as they are. */

@@ -221,7 +221,7 @@ describe('each error names the place, the expected value and the nearest valid w
     ],
     [
       '--db x.json --shared redis://127.0.0.1',
-      '--db and --shared exclude each other: drop one of them',
+      '--shared and --db exclude each other: drop one of them',
     ],
     [
       '--shared http://me:secret@127.0.0.1',

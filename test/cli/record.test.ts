@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ServerOptions } from '../../src/index.ts';
 import { packageRoot } from '../../src/server/files.ts';
-import type { ServerOptions } from '../../src/server/server.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';

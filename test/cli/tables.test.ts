@@ -7,7 +7,7 @@ import { ACTION_NAMES } from '../../src/cli/commands/ctl-actions.ts';
 import { renderBanner } from '../../src/cli/commands/serve.ts';
 import { listFlags, spell } from '../../src/cli/flags.ts';
 import { ASSUMPTION_IDS } from '../../src/core/contract/assumption-table.ts';
-import type { ServerOptions } from '../../src/server/server.ts';
+import type { ServerOptions } from '../../src/index.ts';
 import { createTerminal, renderTable } from '../../src/terminal/terminal.ts';
 
 const PLAIN = { width: 80, colour: false };

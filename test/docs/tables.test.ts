@@ -29,9 +29,10 @@ import { FAULT_NAMES } from '../../src/core/scenario/fault-table.ts';
 import { shippedScenarios } from '../../src/core/scenario/load-scenario.ts';
 import { RULE_SHAPE } from '../../src/core/scenario/rule-shape.ts';
 import { SCENARIO } from '../../src/core/scenario/scenario-shape.ts';
+import { FEATURE_OPTIONS } from '../../src/features.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/server/files.ts';
-import { OPTION_NAMES } from '../../src/server/options.ts';
+import { listOptionNames } from '../../src/server/options.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { code, readPage, section, tableRows, withTable } from '../helpers/page.ts';
 
@@ -234,7 +235,7 @@ test('docs/library-api.md lists every export, option and part of a mock', async 
     );
   const exported = [...listed('Functions', 'function'), ...listed('Errors', 'error')];
   expect(exported.filter((name) => name !== 'Error').sort()).toEqual(Object.keys(library).sort());
-  expect(listed('Options', 'option').sort()).toEqual(OPTION_NAMES.toSorted());
+  expect(listed('Options', 'option').sort()).toEqual(listOptionNames(FEATURE_OPTIONS).toSorted());
   await using mock = await library.startPetstoreMock();
   expect(listed('Parts of a mock', 'part').sort()).toEqual(Object.keys(mock).sort());
 });

@@ -1,7 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { startServer } from '../../src/index.ts';
-import type { ServerOptions } from '../../src/server/server.ts';
+import { type ServerOptions, startServer } from '../../src/index.ts';
 import { listen } from './host.ts';
 import { openRaw } from './raw.ts';
 import { asker } from './wire.ts';

@@ -2,7 +2,7 @@ import { findWorkingKey, type ServerAccess } from '../../client/mock-variables.t
 import { isLoopbackName } from '../../core/contract/base-url.ts';
 import { parseAddress } from '../../core/contract/target.ts';
 import { curlCommand, shellWord } from '../../core/raw-http.ts';
-import type { ServerOptions } from '../../server/options.ts';
+import type { ServerOptions } from '../../features.ts';
 import { UsageError } from '../../terminal/command.ts';
 import {
   bold,

@@ -248,14 +248,14 @@ function hasSameFields(one: object, other: object): boolean {
 
 const RECORD_BYTES = 128;
 
-export interface StoreChanges {
+export interface ChangeSizes {
   /** How many records differ. */
   readonly changed: { readonly [Name in CollectionName]: number };
   /** About what the records take that only the store before has. */
   readonly bytes: number;
 }
 
-export function measureChanges(before: Store, after: Store): StoreChanges {
+export function measureChanges(before: Store, after: Store): ChangeSizes {
   let bytes = 0;
   const measure = (record: object): void => {
     bytes += RECORD_BYTES;

@@ -1,7 +1,3 @@
-import { createHash } from 'node:crypto';
-import { inspect } from 'node:util';
-import { chooseOptions } from '../../core/contract/assumption-table.ts';
-import { writeJson } from '../../core/json.ts';
 import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
@@ -11,13 +7,19 @@ import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes, SandboxOptions } from '../../core/sandbox/sandboxes.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { Start } from '../../core/scenario/sandbox-start.ts';
-import { storeText } from '../../core/store/store-text.ts';
-import { packageVersion } from '../../server/files.ts';
+import type { KeeperContext } from '../../server/feature.ts';
 import type { Keeper } from '../../server/mock.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
+import type { BaseOptions } from '../../server/options.ts';
 import type { ServerPersistence } from '../../server/persistence/persistence.ts';
 import { parseRedisAddress, REDIS_ADDRESS_FORM } from './address.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
+import {
+  type FleetSettings,
+  fleetSettings,
+  settingDifferences,
+  shortHash,
+} from './fleet-settings.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { parseFields, parseTotals, readValue } from './redis-journal.ts';
 import {
@@ -40,6 +42,21 @@ interface FleetOptions {
   readonly options: SandboxOptions & {
     readonly onNotice?: ((message: string) => void) | undefined;
   };
+}
+
+/**
+ * Joins the servers of a Redis, which must have started alike.
+ *
+ * @throws StorageError, also if the server differs from those of the fleet
+ */
+export function joinServers(
+  url: string,
+  options: BaseOptions,
+  { start, upstream, openResponder }: KeeperContext,
+): Promise<Keeper> {
+  const { maxSandboxes = DEFAULTS.maxSandboxes } = options;
+  const settings = fleetSettings(start, options, upstream);
+  return joinFleet({ url, settings, maxSandboxes, openResponder, options });
 }
 
 /** @throws StorageError, also if the server differs from those of the fleet */
@@ -243,57 +260,4 @@ class Fleet {
     const past = JSON.stringify(parseTotals(totals));
     await this.#redis.eval(ADD_PAST, 'writes', [PAST], [past]).catch(() => {});
   }
-}
-
-type FleetSettings = Readonly<Record<string, string>>;
-
-interface ServerSettings extends SandboxOptions {
-  readonly upstream: string | undefined;
-  readonly upstreamKey?: string | undefined;
-  readonly plain?: boolean | undefined;
-}
-
-/** The settings of a server that its fleet must share. Long ones and secrets are hashed. */
-export function fleetSettings(
-  { store, assume, keys, clock, delay, seed, scenarios }: Start,
-  { journal, maxSandboxes, maxHold, sandboxIdle, sandboxRequired, ...server }: ServerSettings,
-): FleetSettings {
-  const { upstream = 'none', upstreamKey, plain = false } = server;
-  const defaults = chooseOptions();
-  const assumed = Object.assign({}, assume, ...scenarios.map((scenario) => scenario.assume));
-  const chosen = Object.entries(chooseOptions(assumed))
-    .filter(([id, option]) => Reflect.get(defaults, id) !== option)
-    .map(([id, option]) => `${id}=${option}`);
-  return {
-    version: packageVersion(),
-    scenarios: scenarios.map(({ name }) => name).join(', ') || 'none',
-    records: shortHash(storeText(store)),
-    rules: shortHash([writeJson(scenarios.map(({ definition }) => definition)), String(delay)]),
-    assumptions: chosen.join(', ') || 'none',
-    keys: shortHash([inspect(keys, IN_DETAIL)]),
-    clock: JSON.stringify(clock),
-    seed: String(seed),
-    journal: String(journal ?? DEFAULTS.journal),
-    'max-sandboxes': String(maxSandboxes ?? DEFAULTS.maxSandboxes),
-    'max-hold': `${maxHold ?? DEFAULTS.maxHold} ms`,
-    'sandbox-idle': sandboxIdle === undefined ? 'never' : `${sandboxIdle} ms`,
-    upstream,
-    'upstream-key': upstreamKey === undefined ? 'none' : shortHash([upstreamKey]),
-    'sandbox-required': String(sandboxRequired ?? false),
-    plain: String(plain),
-  };
-}
-
-function settingDifferences(fleet: FleetSettings, own: FleetSettings): readonly string[] {
-  return Object.keys({ ...fleet, ...own })
-    .filter((name) => fleet[name] !== own[name])
-    .map((name) => `${name}: the fleet has ${fleet[name]}, this server ${own[name]}`);
-}
-
-const IN_DETAIL = { depth: null, maxArrayLength: null, maxStringLength: null };
-
-function shortHash(pieces: Iterable<Buffer | string>): string {
-  const hash = createHash('sha256');
-  for (const piece of pieces) hash.update(piece);
-  return hash.digest('hex').slice(0, 12);
 }

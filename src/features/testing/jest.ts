@@ -1,4 +1,4 @@
-import type { ServerOptions } from '../../server/options.ts';
+import type { ServerOptions } from '../../features.ts';
 import type { PetstoreMock } from './connect.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 import { globalSetup as startForRun } from './start-mock.ts';

@@ -7,8 +7,9 @@ import type { KeyLists } from '../../core/service/keyring.ts';
 import { shippedFixtures } from '../../core/store/fixture.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { joinWords } from '../../core/words.ts';
+import type { ServerOptions } from '../../features.ts';
 import { packageRoot } from '../../server/files.ts';
-import { loadFiles, type ServerOptions } from '../../server/server.ts';
+import { loadFiles } from '../../server/server.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 
 /** What a sandbox of a running server can take. */

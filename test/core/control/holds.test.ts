@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Hold } from '../../../src/core/sandbox/exchange.ts';
-import { startServer } from '../../../src/index.ts';
-import type { ServerOptions } from '../../../src/server/server.ts';
+import { type ServerOptions, startServer } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { openRaw, rawRequest } from '../../helpers/raw.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FindingsReport } from '../../../src/core/sandbox/coverage.ts';
 import type { FindingCode } from '../../../src/core/sandbox/report-shapes.ts';
-import type { ServerOptions } from '../../../src/server/server.ts';
+import type { ServerOptions } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { clientAt } from '../../helpers/wire.ts';

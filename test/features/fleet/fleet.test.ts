@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
-import { startServer } from '../../../src/index.ts';
-import type { RunningServer, ServerOptions } from '../../../src/server/server.ts';
+import { type ServerOptions, startServer } from '../../../src/index.ts';
+import type { RunningServer } from '../../../src/server/server.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 import { type Answer, type Ask, asker } from '../../helpers/wire.ts';

@@ -186,8 +186,8 @@ describe('a server', () => {
   });
 
   test.each([
-    [{ db: 'x', shared: 'redis://127.0.0.1' }, 'db and shared'],
-    [{ shared: 'redis://127.0.0.1', watch: true }, 'watch and shared'],
+    [{ db: 'x', shared: 'redis://127.0.0.1' }, 'shared and db'],
+    [{ shared: 'redis://127.0.0.1', watch: true }, 'shared and watch'],
     [{ fixture: 'default', animals: 5 }, 'animals and fixture'],
   ])('does not start with %j, which exclude each other', async (options, both) => {
     const error = new RangeError(`${both} exclude each other: drop one of them`);

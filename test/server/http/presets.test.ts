@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { shippedScenarios } from '../../../src/core/scenario/load-scenario.ts';
 import { loadStore } from '../../../src/core/scenario/sandbox-start.ts';
-import type { ServerOptions } from '../../../src/server/server.ts';
+import type { ServerOptions } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { asker, fixtureFile, type RequestParts } from '../../helpers/wire.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeJson } from '../../../src/core/json.ts';
-import type { ServerOptions } from '../../../src/server/server.ts';
+import type { ServerOptions } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { openRaw, rawRequest } from '../../helpers/raw.ts';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { RunningServer, ServerOptions } from '../../../src/server/server.ts';
+import type { ServerOptions } from '../../../src/index.ts';
+import type { RunningServer } from '../../../src/server/server.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { openRaw, type RawConnection, rawRequest } from '../../helpers/raw.ts';
 

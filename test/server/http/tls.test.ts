@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { ServerOptions } from '../../../src/index.ts';
 import {
   type Certificate,
   CertificateError,
   type CertificateOptions,
   loadCertificate,
 } from '../../../src/server/http/tls.ts';
-import type { RunningServer, ServerOptions } from '../../../src/server/server.ts';
+import type { RunningServer } from '../../../src/server/server.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { TOKEN_HOST } from '../../helpers/host.ts';

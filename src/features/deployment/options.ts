@@ -1,0 +1,40 @@
+import { BASE_URL } from '../../core/contract/base-url.ts';
+import { DEFAULTS } from '../../core/limits.ts';
+import { KEY, type Shape } from '../../core/shape/shapes.ts';
+import { FILE, milliseconds, one, optionFor } from '../../server/option-kinds.ts';
+import { forServeAndExec, type OptionsOf } from '../../server/options.ts';
+
+const CODE_URL: Shape<URL | string> = {
+  ...BASE_URL,
+  read: (value, at, report) => BASE_URL.read(value instanceof URL ? value.href : value, at, report),
+};
+
+export const DEPLOYMENT_OPTIONS = {
+  Deployment: {
+    /** The base URL of a deployment that answers in place of the mock. */
+    upstream: forServeAndExec(
+      { ...one('URL', BASE_URL), codeShape: CODE_URL },
+      'Forward requests to the deployment with this base URL, and return its replies.',
+    ),
+    /** The key that the deployment gets in place of the client's. */
+    upstreamKey: forServeAndExec(
+      one('KEY', KEY),
+      "API key to send to the deployment instead of the client's.",
+    ),
+    /** Milliseconds to wait for the deployment; 30 seconds by default. */
+    upstreamTimeout: forServeAndExec(
+      milliseconds(1, 600_000),
+      'Milliseconds to wait for the deployment before the client gets 504.',
+      { default: DEFAULTS.upstreamTimeout },
+    ),
+    /** A file with a certificate to trust besides those that Node trusts, in PEM. */
+    cacert: optionFor(
+      'serve',
+      'exec',
+      'check',
+      'record',
+    )(FILE, 'Also trust this certificate, in PEM.'),
+  },
+};
+
+export type UpstreamOptions = OptionsOf<typeof DEPLOYMENT_OPTIONS>;
