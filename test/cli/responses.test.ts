@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   listReplies,
   listSafeSteps,
@@ -18,11 +17,11 @@ import {
   parseBody,
   replyDifferences,
 } from '../../src/features/deployment/deployment-reply.ts';
-import { createApp } from '../../src/index.ts';
 import { createTerminal } from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
-import { listen } from '../helpers/host.ts';
+import { openMock } from '../helpers/in-process.ts';
 import { spawnProgram } from '../helpers/program.ts';
+import type { Answer, Client } from '../helpers/wire.ts';
 
 async function print(flags: Flags, operation?: string) {
   const terminal = createTerminal(new PassThrough(), new PassThrough(), {});
@@ -65,40 +64,32 @@ function expectedBasis({ ground, way }: ReplyRecipe, name: WayName): RegExp {
   return new RegExp(`^assumed;by="(.*, )?${name === 'state' ? ground : `${id}=.*`}(, .*)?"$`);
 }
 
-async function send(root: string, { method, path, headers, body, times }: RecipeStep) {
-  const content = typeof body === 'number' ? Buffer.alloc(body, ' ') : (body ?? null);
-  let response = await fetch(root + path, { method, headers, body: content });
-  for (let time = 1; time < times; time += 1) {
-    await response.body?.cancel();
-    response = await fetch(root + path, { method, headers, body: content });
-  }
-  return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+async function send(
+  client: Client,
+  { method, path, headers, body, times }: RecipeStep,
+): Promise<Answer> {
+  const content = typeof body === 'number' ? Buffer.alloc(body, ' ') : body;
+  const sent = { key: null, headers: { 'Content-Type': undefined, ...headers }, body: content };
+  let answer = await client.send(method, path, sent);
+  for (let time = 1; time < times; time += 1) answer = await client.send(method, path, sent);
+  return answer;
 }
 
-test.each([
-  ['the listener', async () => new URL((await serverFor()).url).origin],
-  [
-    'the Express app',
-    async () => {
-      const server = createServer(createApp());
-      onTestFinished(() => void server.close());
-      return `http://127.0.0.1:${await listen(server)}`;
-    },
-  ],
-])('every reply comes of real state, a scenario and Prefer, through %s', async (_what, start) => {
-  const root = await start();
+test('every reply comes of real state, a scenario and Prefer', async () => {
+  const client = await openMock();
   for (const recipe of listReplies()) {
     for (const way of WAY_NAMES) {
       const title = `${recipe.operation} ${recipe.status} ${recipe.ground} by ${way}`;
       const steps = listSafeSteps(recipe, way);
       for (const step of steps.slice(0, -1)) {
-        expect((await send(root, step)).response.status, title).toBeLessThan(400);
+        expect((await send(client, step)).status, title).toBeLessThan(400);
       }
-      const { response, bytes: body } = await send(root, steps.at(-1)!);
-      const { status, headers } = response;
+      const { status, headers: named, text } = await send(client, steps.at(-1)!);
       expect(status, title).toBe(recipe.status);
-      expect(headers.get('mock-basis'), title).toMatch(expectedBasis(recipe, way));
-      const reply = { status, headers: [...headers].flat(), body, json: parseBody(body) };
+      expect(named['mock-basis'], title).toMatch(expectedBasis(recipe, way));
+      const body = Buffer.from(text);
+      const headers = Object.entries(named).map(([name, value]) => [name, String(value)]);
+      const reply = { status, headers: headers.flat(), body, json: parseBody(body) };
       const broken = replyDifferences(reply, recipe.operation).filter(isViolation);
       expect(broken, title).toEqual([]);
       if (recipe.ground !== 'documented') expect(body.length, title).toBeGreaterThan(0);

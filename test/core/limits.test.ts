@@ -12,7 +12,7 @@ import { readAs } from '../../src/core/shape/shapes.ts';
 import { readJson } from '../../src/core/shape/source-text.ts';
 import { STORE } from '../../src/core/store/fixture.ts';
 import { formatProblem } from '../../src/core/words.ts';
-import { type Answer, type Client, describeServer } from '../helpers/wire.ts';
+import { type Answer, type Client, openServer } from '../helpers/wire.ts';
 
 const QUERY = createListQuery({ id: ID });
 
@@ -160,11 +160,11 @@ test.each(['[', '{"a":', '[{"a\\"":'])('thousands of %s are refused, whatever fo
   }
 });
 
-describeServer('the server', (open) => {
+describe('the server', () => {
   test.each(Object.entries(REQUESTS))(
     'allows as much as %s, and refuses more',
     async (name, ask) => {
-      const client = await open({ assume: { 'body-limit': 'none' } });
+      const client = await openServer({ assume: { 'body-limit': 'none' } });
       const max = LIMIT_OF.get(name)?.max ?? Number.NaN;
       expect((await ask(client, max)).status).toBeLessThan(300);
       const { status, text } = await ask(client, name === 'head' ? max + 250 : max + 1);
@@ -174,7 +174,7 @@ describeServer('the server', (open) => {
   );
 
   test('refuses the 101st count or stream of a sandbox, but no count that does not wait', async () => {
-    const { send, control } = await open();
+    const { send, control } = await openServer();
     const { max } = LIMITS.listeners;
     const wait = () => control('POST requests/count', { operation: 'getPet', within: 'PT1M' });
     const replies = many(max + 1, wait).map((ask) => ask());
@@ -195,7 +195,7 @@ describeServer('the server', (open) => {
   ])('does not parse the body of a request that it refuses with %i', async (status, sent) => {
     const parsed = vi.spyOn(BodyBytes.prototype, 'json', 'get');
     onTestFinished(() => parsed.mockRestore());
-    const { send } = await open();
+    const { send } = await openServer();
     const body = { name: 'Rex', categoryId: 1, unknown: true };
     expect(await send('POST', '/v1/pets', { body, ...sent })).toMatchObject({ status });
     expect(parsed).not.toHaveBeenCalled();

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   Agent,
-  createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
   request as openRequest,
@@ -10,10 +9,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { tryParseJson, writeJson } from '../../src/core/json.ts';
-import { type AppOptions, createApp, startServer } from '../../src/index.ts';
-import { listen } from './host.ts';
+import { type ServerOptions, startServer } from '../../src/index.ts';
 
 /** What a client sends besides a method and a path. */
 export interface RequestParts {
@@ -41,33 +39,9 @@ export interface Client {
   control(call: string, body?: RequestParts['body']): Promise<Answer>;
 }
 
-export type OpenClient = (settings?: AppOptions) => Promise<Client>;
-
-interface RunningApp {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-/** The two ways in: the listener's own, and the whole mock as an Express app. */
-const WAYS = {
-  direct: (settings: AppOptions): Promise<RunningApp> => startServer({ ...settings, port: 0 }),
-  express: serveApp,
-};
-
-/** Runs one suite through both ways in. All that it opened is closed after each test. */
-export function describeBothWays(name: string, suite: (open: OpenClient) => void): void {
-  for (const way of ['direct', 'express'] as const) {
-    describe(`${name} (${way})`, () => suite((settings = {}) => openClient(WAYS[way](settings))));
-  }
-}
-
-/** Runs a suite against servers. The control API has one way in, whatever carries it. */
-export function describeServer(name: string, suite: (open: OpenClient) => void): void {
-  describe(name, () => suite((settings = {}) => openClient(WAYS.direct(settings))));
-}
-
-async function openClient(starting: Promise<RunningApp>): Promise<Client> {
-  const { port, close } = await starting;
+/** Opens a server for the running test, and a client that keeps its connections. */
+export async function openServer(settings: ServerOptions = {}): Promise<Client> {
+  const { port, close } = await startServer({ ...settings, port: 0 });
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => {
     agent.destroy();
@@ -76,36 +50,11 @@ async function openClient(starting: Promise<RunningApp>): Promise<Client> {
   return clientAt(port, agent);
 }
 
-async function serveApp(settings: AppOptions): Promise<RunningApp> {
-  // A busy machine takes longer between two requests than the 5 s that Node keeps a connection.
-  const server = createServer({ keepAliveTimeout: 0 }, createApp(settings));
-  const port = await listen(server);
-  const close = async (): Promise<void> => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return { port, close };
-}
-
 /** A client of a server that a test has started itself. */
 export function clientAt(port: number, agent = new Agent()): Client {
   const send: Client['send'] = async (method, path, parts = {}) => {
-    const { key = 'demo-key', body, headers } = parts;
-    const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
-    const content = isPlain ? body : writeJson(body);
-    const length = content === undefined ? undefined : String(Buffer.byteLength(content));
-    const all = {
-      Authorization: key === null ? undefined : `Bearer ${key}`,
-      'Content-Type': content === undefined ? undefined : 'application/json',
-      'Content-Length': length,
-      ...headers,
-    };
-    const given = Object.fromEntries(
-      Object.entries(all).filter(([, value]) => value !== undefined),
-    );
-    const options = { agent, host: '127.0.0.1', port, method, path, headers: given };
+    const { headers, content } = encodeParts(parts);
+    const options = { agent, host: '127.0.0.1', port, method, path, headers };
     const request = openRequest(options);
     // `once` rejects at an error before the response; a later one is the response's too.
     request.on('error', () => {}).end(content);
@@ -115,11 +64,30 @@ export function clientAt(port: number, agent = new Agent()): Client {
     const { statusCode: status = 0, headers: head } = response;
     return { status, headers: head, text: received, json: tryParseJson(received) };
   };
-  const control: Client['control'] = (call, body) => {
+  return { send, control: controlBy(send) };
+}
+
+/** The headers and the body of a request, as they are sent. */
+export function encodeParts({ key = 'demo-key', body, headers }: RequestParts) {
+  const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+  const content = isPlain ? body : writeJson(body);
+  const length = content === undefined ? undefined : String(Buffer.byteLength(content));
+  const all: Readonly<Record<string, string | undefined>> = {
+    Authorization: key === null ? undefined : `Bearer ${key}`,
+    'Content-Type': content === undefined ? undefined : 'application/json',
+    'Content-Length': length,
+    ...headers,
+  };
+  const sent: Record<string, string> = {};
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) sent[name] = value;
+  return { headers: sent, content };
+}
+
+export function controlBy(send: Client['send']): Client['control'] {
+  return (call, body) => {
     const [method = '', path = ''] = call.split(' ');
     return send(method, `/__mock/${path}`, { body });
   };
-  return { send, control };
 }
 
 /** Sends a request to a path under the base and waits for its reply. */

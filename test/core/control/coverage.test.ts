@@ -1,15 +1,15 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCoverageReport, createFindingsReport } from '../../../src/core/sandbox/coverage.ts';
 import type { CoverageReport } from '../../../src/core/sandbox/report-shapes.ts';
 import { createStart, loadStore } from '../../../src/core/scenario/sandbox-start.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
+import { openMock } from '../../helpers/in-process.ts';
 import { createSandboxes, takeAnswer } from '../../helpers/sandboxes.ts';
-import { describeServer } from '../../helpers/wire.ts';
 
-describeServer('coverage and findings in the control API', (open) => {
+describe('coverage and findings in the control API', () => {
   test('cover one sandbox, or all of them with `all`', async () => {
-    const { send } = await open();
+    const { send } = await openMock();
     const read = async (path: string) => Object((await send('GET', path)).json);
     /** `listPets 200 ×2 by a #1` for each reply that a report says was shown. */
     const shown = async (path: string): Promise<string[]> => {

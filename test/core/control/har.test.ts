@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { serverFor } from '../../helpers/deployment.ts';
-import { clientAt, describeServer } from '../../helpers/wire.ts';
+import { openMock } from '../../helpers/in-process.ts';
+import { clientAt } from '../../helpers/wire.ts';
 
 const TEXT = { type: 'string' };
 const SIZE = { type: 'integer', minimum: -1 };
@@ -60,9 +61,9 @@ const isHar = new Ajv2020({
   },
 }).compile(HAR);
 
-describeServer('exchanges as HAR', (open) => {
+describe('exchanges as HAR', () => {
   test('have absolute addresses and the page of a proxy', async () => {
-    const { send, control } = await open();
+    const { send, control } = await openMock();
     await send('OPTIONS', '*');
     const scenario = { rules: [{ on: 'getPet', fault: 'html' }] };
     await control('PUT scenario', { scenario });
@@ -77,7 +78,7 @@ describeServer('exchanges as HAR', (open) => {
   });
 
   test('are what the client sent and got', async () => {
-    const { send, control } = await open({ clock: Date.UTC(2030, 0), frozen: true });
+    const { send, control } = await openMock({ clock: Date.UTC(2030, 0), frozen: true });
     await send('POST', '/v1/pets?x=1&x=%20', { body: { name: 'Røde', categoryId: 1 } });
     const { json } = await control('GET requests.har');
     expect(isHar(json), JSON.stringify(isHar.errors)).toBe(true);
@@ -102,7 +103,7 @@ describeServer('exchanges as HAR', (open) => {
   });
 
   test('say what the journal did not keep, and which fault left the client without a reply', async () => {
-    const { send, control } = await open();
+    const { send, control } = await openMock();
     await send('POST', '/v1/pets', { body: '{"name":"Rex","categoryId":1}'.padEnd(300_000) });
     await control('PATCH state', {
       animals: [1, 2, 3, 4, 5].map((id) => ({ id, name: 'x'.repeat(60_000) })),

@@ -4,8 +4,9 @@ import type { Hold } from '../../../src/core/sandbox/exchange.ts';
 import { type ServerOptions, startServer } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
+import { openMock } from '../../helpers/in-process.ts';
 import { openRaw, rawRequest } from '../../helpers/raw.ts';
-import { type Answer, type Client, clientAt, describeServer } from '../../helpers/wire.ts';
+import { type Answer, type Client, clientAt, openServer } from '../../helpers/wire.ts';
 
 const folder = temporaryFolder();
 
@@ -41,9 +42,9 @@ test('a call that is repeated while its refusal is held back is no retry', async
   expect((await client.send('GET', '/__mock/findings')).json).toMatchObject({ total: 0 });
 });
 
-describeServer('a rule with hold', (open) => {
+describe('a rule with hold', () => {
   test('runs the operation, and holds its reply back until it is released', async () => {
-    const client = await open();
+    const client = await openMock();
     const { use, arrived, release, list, exchange } = holdsOf(client);
     await use({ on: 'cancelOrder', hold: true });
     const cancelled = client.send('DELETE', '/v1/store/orders/1');
@@ -69,7 +70,7 @@ describeServer('a rule with hold', (open) => {
   });
 
   test('has its replies released by name, by number, some or all, the oldest first', async () => {
-    const client = await open();
+    const client = await openMock();
     const { use, arrived, release } = holdsOf(client);
     await use(
       { on: 'getPet', where: { petId: 2 }, hold: 'other' },
@@ -100,7 +101,7 @@ describeServer('a rule with hold', (open) => {
   });
 
   test('ends with a reset, which its journal says if it is kept', async () => {
-    const client = await open();
+    const client = await openMock();
     const { use, arrived, reset, exchange, count } = holdsOf(client);
     await use({ on: 'listPets', hold: true });
     const listed = client.send('GET', '/v1/pets');
@@ -112,7 +113,7 @@ describeServer('a rule with hold', (open) => {
   });
 
   test('outlasts a jump of the clock of the machine', async () => {
-    const client = await open();
+    const client = await openMock();
     const { use, arrived, list, release } = holdsOf(client);
     await use({ on: 'listPets', hold: true });
     const pets = client.send('GET', '/v1/pets');
@@ -127,7 +128,7 @@ describeServer('a rule with hold', (open) => {
   });
 
   test('ends when the client leaves', async () => {
-    const client = await open();
+    const client = await openServer();
     const { use, count } = holdsOf(client);
     await use({ on: 'listPets', hold: 'left' });
     const { service } = Object((await client.send('GET', '/')).json);
@@ -191,9 +192,9 @@ describe('a held reply', () => {
   });
 });
 
-describeServer('a latch', (open) => {
+describe('a latch', () => {
   test('holds back what the scenarios reply, by calls of its own, until it is opened or reset', async () => {
-    const client = await open();
+    const client = await openMock();
     const { use, set, arrived, release, reset } = holdsOf(client);
     const list = () => client.send('GET', '/v1/pets?limit=1');
     await set({ on: 'listPets', where: { limit: 1 }, calls: 2, hold: 'lists' });
@@ -210,9 +211,9 @@ describeServer('a latch', (open) => {
   });
 });
 
-describeServer('a count that waits', (open) => {
+describe('a count that waits', () => {
   test('answers as soon as enough exchanges match, or when the time is over', async () => {
-    const client = await open();
+    const client = await openMock();
     const { count } = holdsOf(client);
     const missing = { operation: 'getPet', atLeast: 3, within: 'PT0.05S' };
     const counted = count({ operation: 'getPet', atLeast: 2, within: 'PT60S' });
@@ -224,7 +225,7 @@ describeServer('a count that waits', (open) => {
   });
 
   test('counts exchanges that the journal dropped meanwhile', async () => {
-    const client = await open({ journal: 1 });
+    const client = await openMock({ journal: 1 });
     // Loads the control API: the count must arrive first.
     await client.send('GET', '/__mock/clock');
     const counted = holdsOf(client).count({ atLeast: 3, within: 'PT60S' });

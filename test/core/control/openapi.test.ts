@@ -1,17 +1,18 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
 import { isObject } from '../../../src/core/json.ts';
 import { serverFor } from '../../helpers/deployment.ts';
-import { type Client, clientAt, describeServer } from '../../helpers/wire.ts';
+import { openMock } from '../../helpers/in-process.ts';
+import { type Client, clientAt } from '../../helpers/wire.ts';
 
 async function documentAt({ send }: Client, path: string) {
   return JSON.parse((await send('GET', path)).text);
 }
 
-describeServer('the OpenAPI document of the control API', (open) => {
+describe('the OpenAPI document of the control API', () => {
   test('is served by each sandbox with its own server URL', async () => {
-    const client = await open();
+    const client = await openMock();
     const whole = await documentAt(client, '/__mock/openapi.json');
     expect(whole.servers[0].url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__mock$/);
     expect(Object.keys(whole.paths)).toEqual([...new Set(ENDPOINTS.map(({ path }) => path))]);

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
-import { describeServer } from '../../helpers/wire.ts';
+import { describe, expect, test } from 'vitest';
+import { openMock } from '../../helpers/in-process.ts';
 
 const REX = { name: 'Rex', categoryId: 1 };
 
-describeServer('the records of the control API', (open) => {
+describe('the records of the control API', () => {
   test('have their path in Location, and an animal takes what is of it along', async () => {
-    const { control } = await open();
+    const { control } = await openMock();
     const added = await control('POST animals', REX);
     expect([added.headers.location, added.json]).toEqual([
       '/__mock/animals/65',
@@ -19,7 +19,7 @@ describeServer('the records of the control API', (open) => {
   });
 
   test('get no id above the highest int64', async () => {
-    const { control } = await open();
+    const { control } = await openMock();
     const last = await control('POST animals', { id: 2n ** 63n - 1n, ...REX });
     expect(last.status).toBe(201);
     const refused = { status: 507, json: { code: 'ids_exhausted' } };
@@ -27,11 +27,11 @@ describeServer('the records of the control API', (open) => {
   });
 });
 
-describeServer('an id in the control API', (open) => {
+describe('an id in the control API', () => {
   test.each(['9007199254740993', '9223372036854775807', '-9223372036854775808'])(
     '%s keeps every digit in every endpoint',
     async (id) => {
-      const { send, control } = await open();
+      const { send, control } = await openMock();
       const animal = `{"id":${id},"name":"Rex","categoryId":${id}}`;
       const entry = `{"petId":${id},"quantity":1,"status":"sold"}`;
       const order = `{"id":${id},"petId":${id},"status":"pending"}`;
@@ -69,7 +69,7 @@ describeServer('an id in the control API', (open) => {
   test.each(['9223372036854775808', '-9223372036854775809', '1.5', '"1"', 'true', 'null'])(
     '%s is refused by every endpoint',
     async (id) => {
-      const { control } = await open();
+      const { control } = await openMock();
       const animal = `{"id":${id},"name":"Rex","categoryId":1}`;
       for (const [call, body] of [
         ['POST animals', animal],

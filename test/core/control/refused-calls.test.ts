@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { describeServer } from '../../helpers/wire.ts';
+import { describe, expect, test } from 'vitest';
+import { openMock } from '../../helpers/in-process.ts';
 
 const REX = { name: 'Rex', categoryId: 1 };
 const ENTRY = { quantity: 1, status: 'sold' };
@@ -104,9 +104,9 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'DELETE sandboxes?requests=x': [[undefined, 'query.requests: expected an integer']],
 };
 
-describeServer('a call that is refused', (open) => {
+describe('a call that is refused', () => {
   test('says why, and changes nothing', async () => {
-    const { control } = await open({ clock: 1e12, frozen: true });
+    const { control } = await openMock({ clock: 1e12, frozen: true });
     const all = async () => {
       const paths = ['state', 'scenario', 'assumptions', 'clock', 'snapshots', 'sandboxes'];
       const texts = await Promise.all(paths.map(async (it) => (await control(`GET ${it}`)).text));

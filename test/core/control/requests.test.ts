@@ -1,10 +1,11 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readEvents } from '../../../src/client/control-client.ts';
 import { EXCHANGE_FILTER, passes } from '../../../src/core/sandbox/exchange-filter.ts';
 import { readAs } from '../../../src/core/shape/shapes.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { exchangeWith } from '../../helpers/exchange.ts';
-import { type Client, clientAt, describeServer } from '../../helpers/wire.ts';
+import { openMock } from '../../helpers/in-process.ts';
+import { type Client, clientAt } from '../../helpers/wire.ts';
 
 const FROZEN = { clock: Date.UTC(2030, 0), frozen: true };
 
@@ -23,11 +24,11 @@ async function getPets({ send }: Client, ...ids: number[]): Promise<void> {
   for (const id of ids) await send('GET', `/v1/pets/${id}`);
 }
 
-describeServer('the journal in the control API', (open) => {
+describe('the journal in the control API', () => {
   test('masks secrets in headers, and finds none of them', async () => {
     const names =
       'X-Api-Key X-Access-Token Ocp-Apim-Subscription-Key X-Amz-Security-Token Proxy-Authorization Cookie X-Auth X-Secret X-Session-Id Mock-Control-Token';
-    const client = await open();
+    const client = await openMock();
     const secrets = Object.fromEntries(names.split(' ').map((name) => [name, 's3cret-of-client']));
     await client.send('GET', '/v1/pets', { headers: { 'Idempotency-Key': 'shown', ...secrets } });
     const { text } = await client.control('GET requests');
@@ -40,7 +41,7 @@ describeServer('the journal in the control API', (open) => {
   });
 
   test('shows each request, its reply and the reasons, with masked credentials', async () => {
-    const { send, control } = await open(FROZEN);
+    const { send, control } = await openMock(FROZEN);
     const headers = { 'X-Trace': 'abc', Cookie: 'session=secret' };
     await send('DELETE', '/v1/store/orders/2?x=1', { body: 'none', headers });
     await send('POST', '/v1/pets', { body: '{"name"' });
@@ -69,7 +70,7 @@ describeServer('the journal in the control API', (open) => {
   });
 
   test('keeps a bounded part of whatever a client sends', async () => {
-    const client = await open({
+    const client = await openMock({
       assume: { 'pets-paging': 'cursor', 'animal-status-values': 'any', 'status-filter': 'ignore' },
     });
     const { send } = client;
@@ -96,7 +97,7 @@ describeServer('the journal in the control API', (open) => {
   });
 
   test('filters by what its query, or the body of a count, says', async () => {
-    const client = await open(FROZEN);
+    const client = await openMock(FROZEN);
     const { send, control } = client;
     await getPets(client, 1, 999);
     await send('DELETE', '/v1/store/orders/1');
@@ -137,7 +138,7 @@ describeServer('the journal in the control API', (open) => {
   });
 
   test('searches in one language, and says what a mistyped search should be', async () => {
-    const client = await open(FROZEN);
+    const client = await openMock(FROZEN);
     const { send, control } = client;
     await getPets(client, 1, 999);
     await send('DELETE', '/v1/store/orders/2', { headers: { 'X-Trace': 'Ab-7', Cookie: 'id=7' } });
@@ -197,7 +198,7 @@ describeServer('the journal in the control API', (open) => {
   });
 
   test('finds the exchanges of a trace, and ignores a malformed traceparent', async () => {
-    const client = await open();
+    const client = await openMock();
     const [trace, span] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
     const good = [`00-${trace}-${span}-01`, `cc-${trace}-${span}-00-what-else`];
     const bad = [
@@ -219,7 +220,7 @@ describeServer('the journal in the control API', (open) => {
   });
 
   test('lists the latest exchanges, the newest last, and pages back from it', async () => {
-    const client = await open();
+    const client = await openMock();
     await getPets(client, 1, 2, 3, 4, 5);
     for (const [query, ...found] of [
       ['limit=2', 4, 5],
@@ -237,7 +238,7 @@ describeServer('the journal in the control API', (open) => {
   });
 
   test('has only the exchanges that it keeps, and says where that could change a count', async () => {
-    const client = await open({ ...FROZEN, journal: 2 });
+    const client = await openMock({ ...FROZEN, journal: 2 });
     const read = async (number: string) => {
       const { status, json } = await client.control(`GET requests/${number}`);
       return [status, Object(json).message ?? Object(json).number];

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { type Client, describeServer } from '../../helpers/wire.ts';
+import { describe, expect, test } from 'vitest';
+import { openMock } from '../../helpers/in-process.ts';
+import type { Client } from '../../helpers/wire.ts';
 
 /** The names of sandboxes that a query selects, in its order, and how many it says there are. */
 async function list({ control }: Client, query = '') {
@@ -8,9 +9,9 @@ async function list({ control }: Client, query = '') {
   return [...names, Number(headers['x-total-count'])];
 }
 
-describeServer('sandboxes in the control API', (open) => {
+describe('sandboxes in the control API', () => {
   test('share nothing', async () => {
-    const { send, control } = await open();
+    const { send, control } = await openMock();
     const [before] = [(await control('GET state')).text];
     for (const [call, body] of Object.entries({
       'PUT state': {},
@@ -34,7 +35,7 @@ describeServer('sandboxes in the control API', (open) => {
   });
 
   test('are listed, created with a given or a random name, and anew once deleted', async () => {
-    const client = await open();
+    const client = await openMock();
     const { send, control } = client;
     expect(await control('POST sandboxes', { name: 'a' })).toMatchObject({
       status: 201,
@@ -50,7 +51,7 @@ describeServer('sandboxes in the control API', (open) => {
   });
 
   test('are searched, sorted, paged and deleted by what their list shows', async () => {
-    const client = await open();
+    const client = await openMock();
     const { send, control } = client;
     for (const name of ['ci-1', 'ci-20', 'mine']) await send('GET', `/~${name}/v1/pets`);
     await send('GET', '/~mine/v1/pets/1');
@@ -76,7 +77,7 @@ describeServer('sandboxes in the control API', (open) => {
   });
 
   test('are not created by calls that no sandbox can answer, nor needed by the default one', async () => {
-    const client = await open({ sandboxRequired: true });
+    const client = await openMock({ sandboxRequired: true });
     for (const [method, path, status, code] of [
       ['GET', '/v1/pets', 400, 'sandbox_required'],
       ['GET', '/~a/__mock/health', 200, undefined],
@@ -93,11 +94,11 @@ describeServer('sandboxes in the control API', (open) => {
   });
 });
 
-describeServer('without a control API', (open) => {
+describe('without a control API', () => {
   test.each(['', '/', '/state', '/openapi.json', '/service.openapi.json', '/nothing'])(
     '/__mock%s is answered like any unknown path',
     async (path) => {
-      const { send } = await open({ noControl: true });
+      const { send } = await openMock({ noControl: true });
       for (const mount of ['/__mock', '/~a/__mock']) {
         const message = expect.stringContaining('the service has nothing at');
         const unknown = { status: 404, json: { code: 'route_not_found', message } };

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
-import { type Answer, type Client, clientAt, describeServer } from '../../helpers/wire.ts';
+import { openMock } from '../../helpers/in-process.ts';
+import { type Answer, type Client, clientAt } from '../../helpers/wire.ts';
 
 const folder = temporaryFolder();
 
@@ -32,9 +33,9 @@ async function listed({ send }: Client, mount = ''): Promise<unknown[]> {
   return Object.values<{ own: boolean }>(Object(json)).filter(({ own }) => own);
 }
 
-describeServer('scenarios in the control API', (open) => {
+describe('scenarios in the control API', () => {
   test('one in the request, as JSON or as text, forces a reply and counts its calls', async () => {
-    const { send, control } = await open();
+    const { send, control } = await openMock();
     const rules = [
       { on: 'getPet', calls: '1-2', reply: { status: 503 } },
       { on: 'listPets', hold: 'lists' },
@@ -55,7 +56,7 @@ describeServer('scenarios in the control API', (open) => {
   });
 
   test('change only what they say, once, and what was set by hand wins', async () => {
-    const client = await open();
+    const client = await openMock();
     const { control, send } = client;
     const status = async () => Object((await control('GET status')).json);
     const orders = async () => {
@@ -116,7 +117,7 @@ describeServer('scenarios in the control API', (open) => {
   });
 });
 
-describeServer('scenarios as text in the control API', (open) => {
+describe('scenarios as text in the control API', () => {
   test.each<[text: string, problems: [line: number, column: number, why: RegExp][]]>([
     [
       'rules:\n  - { on: cancelOrdr, delay: 5 }\n  - { on: getPet, repl: { status: 404 } }\n',
@@ -133,7 +134,7 @@ describeServer('scenarios as text in the control API', (open) => {
       ],
     ],
   ])('the problems of %j have lines and columns, and nothing changes', async (text, all) => {
-    const client = await open();
+    const client = await openMock();
     await save(client, 'mine', 'extends: slow');
     const { json } = await client.control('POST scenario/check', { text });
     expect(json).toEqual({
@@ -151,7 +152,7 @@ describeServer('scenarios as text in the control API', (open) => {
   });
 
   test('every shipped scenario can be read, and its text is valid', async () => {
-    const { control } = await open();
+    const { control } = await openMock();
     const { json: shipped } = await control('GET scenarios');
     for (const { name } of Object.values<{ name: string }>(Object(shipped))) {
       const { text, headers } = await control(`GET scenarios/${name}`);
@@ -163,9 +164,9 @@ describeServer('scenarios as text in the control API', (open) => {
   });
 });
 
-describeServer('own scenarios', (open) => {
+describe('own scenarios', () => {
   test('are kept as they were written, listed, activated by name and preferred by a request', async () => {
-    const client = await open();
+    const client = await openMock();
     const summary = { name: 'no-cat', description: 'No cat.', shipped: false, own: true };
     for (const status of [201, 200]) {
       expect(await save(client, 'no-cat', NO_CAT)).toMatchObject({ status, json: summary });
@@ -178,7 +179,7 @@ describeServer('own scenarios', (open) => {
   });
 
   test('in JSON are as exact as in YAML, and extend each other', async () => {
-    const client = await open();
+    const client = await openMock();
     const id = '9223372036854775807';
     const body = `{"state": {"animals": {"set": [{"id": ${id}, "name": "Rex", "categoryId": 1}]}}}`;
     const headers = { 'Content-Type': 'application/json; charset=utf-8' };
@@ -204,7 +205,7 @@ describeServer('own scenarios', (open) => {
   });
 
   test('replace only the version that `If-Match` names', async () => {
-    const client = await open();
+    const client = await openMock();
     const replace = (body: string, version: unknown) => {
       const headers = { 'Content-Type': 'application/yaml', 'If-Match': String(version) };
       return client.send('PUT', '/__mock/scenarios/no-cat', { body, headers });
@@ -226,7 +227,7 @@ describeServer('own scenarios', (open) => {
   });
 
   test('stay as they were activated when they are replaced or deleted', async () => {
-    const client = await open();
+    const client = await openMock();
     await save(client, 'mine', NO_CAT);
     await use(client, 'mine');
     await save(client, 'mine', 'rules: [{ on: getPet, reply: { status: 410 } }]');
@@ -238,7 +239,7 @@ describeServer('own scenarios', (open) => {
   });
 
   test('count their calls apart from latches, and anew once saved again or deleted', async () => {
-    const client = await open();
+    const client = await openMock();
     const once = 'rules: [{ on: getPet, calls: 1, reply: { status: 418 } }]';
     await client.control('POST holds', { on: 'getPet', hold: 'latch', calls: '9' });
     for (const isDeleted of [false, true, false]) {
@@ -255,7 +256,7 @@ describeServer('own scenarios', (open) => {
   });
 
   test('belong to their sandbox: a reset keeps them unless it says otherwise, a new sandbox has none', async () => {
-    const client = await open();
+    const client = await openMock();
     await save(client, 'mine', NO_CAT);
     await use(client, 'mine');
     expect(await listed(client, '/~other')).toEqual([]);
@@ -276,7 +277,7 @@ describeServer('own scenarios', (open) => {
     ['mine', 'fixture: /etc/passwd', 400, 'the name of a shipped fixture'],
     ['mine', Buffer.from([0x23, 0xff]), 400, 'the body cannot be read'],
   ])('%s is refused with %j', async (name, body, status, why) => {
-    const client = await open();
+    const client = await openMock();
     const refused = { status, json: { message: expect.stringContaining(why) } };
     expect(await save(client, encodeURIComponent(name), body)).toMatchObject(refused);
     expect(await listed(client)).toEqual([]);

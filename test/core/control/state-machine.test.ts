@@ -1,11 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
 import { isObject } from '../../../src/core/json.ts';
 import { ID_NAME } from '../../../src/core/store/store.ts';
+import { openMock } from '../../helpers/in-process.ts';
 import { schemaValues } from '../../helpers/schema-values.ts';
-import { type Answer, type Client, describeServer } from '../../helpers/wire.ts';
+import type { Answer, Client } from '../../helpers/wire.ts';
 
 /*
  * Random calls of random endpoints, drawn from the schemas of their rows. The model is a plain object:
@@ -94,9 +95,9 @@ const CLIENT_CALLS = [
 
 type Model = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 
-describeServer('the table of endpoints', (open) => {
+describe('the table of endpoints', () => {
   test('random calls answer as their rows say, change what they say, and can be undone', async () => {
-    const client = await open({ clock: Date.UTC(2030, 0, 1), frozen: true });
+    const client = await openMock({ clock: Date.UTC(2030, 0, 1), frozen: true });
     const document = JSON.parse((await client.control('GET openapi.json')).text);
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
 

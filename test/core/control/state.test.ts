@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
-import { describeServer } from '../../helpers/wire.ts';
+import { describe, expect, test } from 'vitest';
+import { openMock } from '../../helpers/in-process.ts';
 
-describeServer('the state in the control API', (open) => {
+describe('the state in the control API', () => {
   test('the status names what differs from a fresh mock', async () => {
-    const { send, control } = await open();
+    const { send, control } = await openMock();
     const fresh = {
       sandbox: 'default',
       scenarios: [],
@@ -37,7 +37,7 @@ describeServer('the state in the control API', (open) => {
   });
 
   test('records are merged by id, in both forms, and those of a removed animal go', async () => {
-    const { control } = await open();
+    const { control } = await openMock();
     const [rex, max] = [1, 2].map((id) => ({ id, name: `n${id}`, categoryId: 1 }));
     await control('PUT state', { animals: [rex] });
     const sold = { ...rex, status: 'sold' };
@@ -60,7 +60,7 @@ describeServer('the state in the control API', (open) => {
   });
 
   test('an order without a status is pending wherever it is shown, filtered and changed', async () => {
-    const { send, control } = await open({ assume: { 'order-status-field': 'shown' } });
+    const { send, control } = await openMock({ assume: { 'order-status-field': 'shown' } });
     const pending = { id: 1, status: 'pending' };
     const put = await control('PUT state', { orders: [{ id: 1 }, { id: 2, status: 'shipped' }] });
     expect(Object(put.json).orders).toEqual([pending, { id: 2, status: 'shipped' }]);
@@ -82,7 +82,7 @@ describeServer('the state in the control API', (open) => {
   });
 
   test('`each` changes existing records, after `remove` and before `set`', async () => {
-    const { control } = await open();
+    const { control } = await openMock();
     const { json } = await control('PATCH state', {
       orders: {
         remove: [2],
@@ -106,7 +106,7 @@ describeServer('the state in the control API', (open) => {
   });
 
   test('a reset puts back everything, or all but what it is told to keep', async () => {
-    const { send, control } = await open({ assume: { 'cancel-again': '204' } });
+    const { send, control } = await openMock({ assume: { 'cancel-again': '204' } });
     /** The parts of a sandbox that a reset can keep, where they are as `resetKeeping` changes them. */
     const changed = async () => {
       const { json } = await control('GET status');
@@ -137,7 +137,7 @@ describeServer('the state in the control API', (open) => {
   });
 
   test('a reset returns to the state that was made the start', async () => {
-    const { control } = await open();
+    const { control } = await openMock();
     await control('PUT scenario', { scenarios: ['outage'] });
     await control('DELETE orders/1');
     await control('PATCH assumptions', { 'cancel-again': '404' });
@@ -156,7 +156,7 @@ describeServer('the state in the control API', (open) => {
   });
 
   test('a snapshot comes last when it is replaced, and outlasts a reset', async () => {
-    const { control } = await open();
+    const { control } = await openMock();
     for (const name of ['first', 'second', 'first']) await control('POST snapshots', { name });
     await control('POST reset', { keep: [] });
     const names = [{ name: 'second' }, { name: 'first' }];
@@ -168,7 +168,7 @@ describeServer('the state in the control API', (open) => {
     ['latches', (hold) => ['POST holds', { on: 'listPets', hold }]],
     ['scenarios', (name) => [`PUT scenarios/${name}`, { rules: [] }]],
   ])('a sandbox has at most 100 %s, each of which can be replaced', async (kind, call) => {
-    const { control } = await open();
+    const { control } = await openMock();
     for (let count = 1; count <= 100; count += 1) await control(...call(`s${count}`));
     const refused = { status: 409, json: { code: `too_many_${kind}` } };
     expect(await control(...call('more'))).toMatchObject(refused);
@@ -176,21 +176,21 @@ describeServer('the state in the control API', (open) => {
   });
 });
 
-describeServer('assumptions in the control API', (open) => {
+describe('assumptions in the control API', () => {
   test('what a check of a deployment found out stands beside them, in every sandbox', async () => {
     const found = { deployment: 'https://staging.example/v1', at: '2026-11-22T09:00:00.000Z' };
     const verdict = { verdict: 'settled', option: '404', why: 'DELETE' } as const;
     const checked = { ...found, assumptions: [{ id: 'cancel-again', ...verdict } as const] };
-    const { send } = await open({ checked });
+    const { send } = await openMock({ checked });
     const { json } = await send('GET', '/~a/__mock/assumptions');
     const told = Object(json).filter((it: object) => 'checked' in it);
     expect(told).toMatchObject([{ id: 'cancel-again', checked: { ...found, ...verdict } }]);
   });
 });
 
-describeServer('the clock in the control API', (open) => {
+describe('the clock in the control API', () => {
   test('stands still at the end of the year 9999, and can be moved back', async () => {
-    const { send, control } = await open({ clock: Date.UTC(9999, 11, 31, 23, 59, 59, 990) });
+    const { send, control } = await openMock({ clock: Date.UTC(9999, 11, 31, 23, 59, 59, 990) });
     const clock = async () => Object((await control('GET clock')).json).now;
     await expect.poll(clock).toBe('9999-12-31T23:59:59.999Z');
     expect(await clock()).toBe('9999-12-31T23:59:59.999Z');

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Alternative } from '../../../src/core/control/journal/time-travel-endpoints.ts';
-import { type Client, describeServer, type RequestParts } from '../../helpers/wire.ts';
+import { openMock } from '../../helpers/in-process.ts';
+import type { Client, RequestParts } from '../../helpers/wire.ts';
 
 const NEW_YEAR = '2030-01-01T00:00:00.000Z';
 const FROZEN = { clock: Date.parse(NEW_YEAR), frozen: true };
@@ -30,9 +31,9 @@ function shown({ headers, ...reply }: { readonly headers: Readonly<Record<string
   return { ...reply, others };
 }
 
-describeServer('time travel in the control API', (open) => {
+describe('time travel in the control API', () => {
   test('rewinds the clock and the counters of rules too, but not the journal', async () => {
-    const client = await open(FROZEN);
+    const client = await openMock(FROZEN);
     const scenario = { rules: [{ on: 'getPet', calls: 1, reply: { status: 503 } }] };
     await control(client, 'PUT scenario', { scenario });
     expect(await statusOf(client, 'GET', '/pets/1')).toBe(503);
@@ -51,7 +52,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('undoes one change after another, but nothing before a reset', async () => {
-    const client = await open();
+    const client = await openMock();
     const start = await control(client, 'GET state');
     const nothing = { status: 409, json: { code: 'nothing_to_undo' } };
     expect(await client.control('POST undo')).toMatchObject(nothing);
@@ -79,7 +80,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('asks again under each other option, in the same state and at the same instant', async () => {
-    const client = await open({ clock: Date.parse('2030-12-04T00:00:00Z') });
+    const client = await openMock({ clock: Date.parse('2030-12-04T00:00:00Z') });
     await client.send('DELETE', '/v1/store/orders/1');
     await client.send('DELETE', '/v1/store/orders/1');
     await client.send('GET', '/v1/pets/1');
@@ -118,7 +119,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('asks again about a reply whose body was dropped', async () => {
-    const client = await open();
+    const client = await openMock();
     await control(client, 'PUT scenario', { scenario: { generate: { animals: 8_000 } } });
     await client.send('GET', '/v1/inventory');
     expect(await control(client, 'GET requests/1')).toMatchObject({ reply: { cut: true } });
@@ -126,7 +127,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('replays the exact bytes with the same key, and marks the new exchange', async () => {
-    const client = await open({ keys: { valid: ['demo-key', 'second-key'] } });
+    const client = await openMock({ keys: { valid: ['demo-key', 'second-key'] } });
     const body = Buffer.from('{ "name":\t"Zoë",\n"categoryId": 9007199254740993 }');
     await client.send('POST', '/v1/pets', { body, key: 'second-key' });
     await client.send('GET', '/v1/pets/65', { key: 'wrong-key' });
@@ -141,7 +142,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('replays no call that was refused before it reached an operation', async () => {
-    const client = await open({ sandboxRequired: true });
+    const client = await openMock({ sandboxRequired: true });
     expect(await statusOf(client, 'DELETE', '/store/orders/1')).toBe(400);
     const refused = await client.control('POST requests/1/replay');
     expect(refused).toMatchObject({ status: 409, json: { code: 'not_replayable' } });
@@ -150,7 +151,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('replays a call whose reply is held back, and holds nothing', async () => {
-    const client = await open();
+    const client = await openMock();
     await control(client, 'POST holds', { on: 'getPet', hold: 'late' });
     const held = client.send('GET', '/v1/pets/1');
     await control(client, 'POST requests/count', { atLeast: 1 });
@@ -161,7 +162,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('asks again with the preference of the request', async () => {
-    const client = await open();
+    const client = await openMock();
     const before = await control(client, 'GET state');
     await client.send('DELETE', '/v1/store/orders/1', { headers: { Prefer: 'code=409' } });
     const statuses = Object.values(await alternativesOf(client, 1));
@@ -186,7 +187,7 @@ describeServer('time travel in the control API', (open) => {
     ['POST', '/pets', { body: { name: 1 } }],
     ['POST', '/pets', { body: { name: 'Rex', categoryId: 9007199254740993n } }],
   ])('writes a rule that gives %s %s the same reply', async (method, path, sent = {}) => {
-    const client = await open({ ...FROZEN, assume: { 'conflict-body': 'empty' } });
+    const client = await openMock({ ...FROZEN, assume: { 'conflict-body': 'empty' } });
     const first = await client.send(method, `/v1${path}`, sent);
     const { text } = await client.control('GET requests/1/rule');
     await control(client, 'POST requests/1/rewind');
@@ -198,7 +199,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('writes a rule with the headers of a reply that a rule made', async () => {
-    const client = await open(FROZEN);
+    const client = await openMock(FROZEN);
     const headers = { Location: '/v2', ETag: '"1"', 'X-Trace': 'a' };
     const rules = [{ on: 'listPets', reply: { status: 302, headers } }];
     await control(client, 'PUT scenario', { scenario: { rules } });
@@ -214,7 +215,7 @@ describeServer('time travel in the control API', (open) => {
     'html',
     { kind: 'slow-body', chunks: 3, over: 9 },
   ])('writes a rule with the fault %o', async (fault) => {
-    const client = await open(FROZEN);
+    const client = await openMock(FROZEN);
     const rule = { on: 'cancelOrder', where: { orderId: 2 }, fault };
     await control(client, 'PUT scenario', { scenario: { rules: [{ ...rule, delay: 1 }] } });
     await client.send('DELETE', '/v1/store/orders/2').catch(() => {});
@@ -230,7 +231,7 @@ describeServer('time travel in the control API', (open) => {
   });
 
   test('keeps bodies of 256 KiB', async () => {
-    const client = await open();
+    const client = await openMock();
     const create = (length: number) =>
       client.send('POST', '/v1/pets', { body: '{"name":"Rex","categoryId":1}'.padEnd(length) });
     await create(256 * 1024 + 1);

@@ -19,7 +19,7 @@ interface Sent {
 function judge(earlier: Retries, receivedAt: number, sent: Sent = {}) {
   const { id = '1', port = 1, status = 404, retryAfter, at = receivedAt + 1 } = sent;
   const call = { ...callOf('getPet'), path: `/v1/pets/${id}`, pathId: id };
-  const request = requestOf(call, { port, receivedAt: receivedAt - performance.timeOrigin });
+  const request = requestOf(call, { port, receivedAt });
   const headers = retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)];
   const basis = { kind: 'assumed', by: [] } as const;
   const reply: Reply = { status, headers, body: { kind: 'none' }, basis };

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { describeBothWays, type RequestParts } from '../../helpers/wire.ts';
+import { describe, expect, test } from 'vitest';
+import { openMock } from '../../helpers/in-process.ts';
+import type { RequestParts } from '../../helpers/wire.ts';
 
 type Call = readonly [method: string, path: string, sent?: RequestParts];
 
@@ -16,9 +17,9 @@ const CALLS: readonly Call[] = [
 
 const idsIn = (text: string) => [...text.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id));
 
-describeBothWays('the service', (open) => {
+describe('the service', () => {
   test('lists 20 animals by default, and those of a status', async () => {
-    const client = await open();
+    const client = await openMock();
     expect((await client.send('GET', '/v1/pets')).json).toHaveLength(20);
     for (const status of ['available', 'pending', 'sold']) {
       const { text } = await client.send('GET', `/v1/pets?limit=100&status=${status}`);
@@ -31,7 +32,7 @@ describeBothWays('the service', (open) => {
   test.each(['id', 'newest', 'shuffled'] as const)(
     'continues after an animal that is gone, with the filter, in the order "%s"',
     async (order) => {
-      const client = await open({ assume: { 'pets-paging': 'cursor', 'pets-order': order } });
+      const client = await openMock({ assume: { 'pets-paging': 'cursor', 'pets-order': order } });
       const all = await client.send('GET', '/v1/pets?limit=100&status=available');
       const ids = idsIn(all.text);
       const first = await client.send('GET', '/v1/pets?limit=5&status=available');
@@ -48,12 +49,12 @@ describeBothWays('the service', (open) => {
     ['offset', 'offset=x'],
     ['none', 'limit=1&limit=2'],
   ] as const)('with pets-paging=%s refuses %s', async (paging, query) => {
-    const client = await open({ assume: { 'pets-paging': paging } });
+    const client = await openMock({ assume: { 'pets-paging': paging } });
     expect((await client.send('GET', `/v1/pets?${query}`)).status).toBe(400);
   });
 
   test('takes a listed key with a tilde as a whole, in any spelling of its header', async () => {
-    const client = await open({ keys: { valid: ['team~1'], invalid: ['old~1'] } });
+    const client = await openMock({ keys: { valid: ['team~1'], invalid: ['old~1'] } });
     const ask = async (authorization: string) =>
       (await client.send('GET', '/v1/pets/1', { key: null, headers: { authorization } })).text;
     for (const header of ['Bearer team~1', 'bearer team~1', 'BEARER  team~1 ']) {
@@ -63,7 +64,7 @@ describeBothWays('the service', (open) => {
   });
 
   test('announces the deprecation of getPet on every reply', async () => {
-    const client = await open();
+    const client = await openMock();
     for (const [status, path, sent] of [
       [200, '/v1/pets/1', {}],
       [400, '/v1/pets/one', {}],
@@ -84,7 +85,7 @@ describeBothWays('the service', (open) => {
     ['an order that does not exist', 15, 404, 'documented'],
     ['a cancelled order', 3, 409, 'assumed;by="cancel-again=409"'],
   ])('cancels %s, %i, or answers %i and changes nothing', async (_, id, status, basis) => {
-    const client = await open({ assume: { 'order-status-field': 'shown' } });
+    const client = await openMock({ assume: { 'order-status-field': 'shown' } });
     const before = await client.send('GET', '/v1/store/orders');
     const reply = await client.send('DELETE', `/v1/store/orders/${id}`);
     expect([reply.status, reply.headers['mock-basis']]).toEqual([status, basis]);
@@ -94,14 +95,14 @@ describeBothWays('the service', (open) => {
 
   test('shows orders as shipped from their ship date on', async () => {
     const assume = { 'order-status-field': 'shown', 'order-shipping': 'at-ship-date' } as const;
-    const client = await open({ clock: Date.UTC(2040, 0), frozen: true, assume });
+    const client = await openMock({ clock: Date.UTC(2040, 0), frozen: true, assume });
     const { json } = await client.send('GET', '/v1/store/orders');
     expect(json).toContainEqual(expect.objectContaining({ id: 1, status: 'shipped' }));
     expect(json).toContainEqual({ id: 9, status: 'pending' });
   });
 
   test('takes any key if it is to, unless the key is listed as invalid', async () => {
-    const client = await open({ keys: { any: true, invalid: ['old'] } });
+    const client = await openMock({ keys: { any: true, invalid: ['old'] } });
     const statuses = ['anything', 'old', ''].map(
       async (key) => (await client.send('GET', '/v1/pets', { key })).status,
     );
@@ -109,13 +110,13 @@ describeBothWays('the service', (open) => {
   });
 
   test('counts the requests of a key by window, and expires each key in its own time', async () => {
-    const after = (milliseconds: number) => ({ kind: 'after', milliseconds }) as const;
+    const expiring = (milliseconds: number) => ({ kind: 'after', milliseconds }) as const;
     const expires = new Map([
-      ['demo-key', after(2000)],
-      ['all', after(3000)],
+      ['demo-key', expiring(2000)],
+      ['all', expiring(3000)],
     ]);
     const keys = { valid: ['demo-key', 'other'], expires };
-    const client = await open({ frozen: true, keys, assume: { 'rate-limit': '1/s' } });
+    const client = await openMock({ frozen: true, keys, assume: { 'rate-limit': '1/s' } });
     for (const [key, by, status] of [
       ['demo-key', 'PT0S', 200],
       ['demo-key', 'PT0.999S', 429],
@@ -139,7 +140,7 @@ describeBothWays('the service', (open) => {
     ['the key of staging', 'Bearer staging-key', 'for staging', ', error="invalid_token"'],
   ])('answers %s with 401 and the reason, and changes nothing', async (...row) => {
     const [, Authorization, reason, error] = row;
-    const client = await open({ keys: { valid: ['demo-key', 'old'], invalid: ['old'] } });
+    const client = await openMock({ keys: { valid: ['demo-key', 'old'], invalid: ['old'] } });
     const before = await client.control('GET state');
     for (const [method, path, sent] of CALLS) {
       const { json, headers } = await client.send(method, path, {
@@ -155,7 +156,7 @@ describeBothWays('the service', (open) => {
   });
 
   test('offers all of it at /~staging, by a key that no other sandbox takes', async () => {
-    const client = await open();
+    const client = await openMock();
     for (const [method, path, sent] of CALLS) {
       const { status, headers } = await client.send(method, `/~staging${path}`, {
         ...sent,
@@ -171,8 +172,8 @@ describeBothWays('the service', (open) => {
 
   test('has no sign of a mock in plain replies, which otherwise equal others', async () => {
     const frozen = { clock: Date.parse('2026-11-21T09:30:00Z'), frozen: true };
-    const plain = await open({ ...frozen, plain: true });
-    const marked = await open(frozen);
+    const plain = await openMock({ ...frozen, plain: true });
+    const marked = await openMock(frozen);
     const origin = { headers: { Origin: 'https://shop.example' } };
     const calls: readonly Call[] = [
       ...CALLS,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { chooseOptions } from '../../../src/core/contract/assumption-table.ts';
 import { updateInventory } from '../../../src/core/service/inventory.ts';
 import { cancelOrder } from '../../../src/core/service/orders.ts';
@@ -8,8 +8,9 @@ import { RECORD_SHAPES } from '../../../src/core/shape/record-shapes.ts';
 import { readAs } from '../../../src/core/shape/shapes.ts';
 import { createStore } from '../../../src/core/store/store.ts';
 import { callOf } from '../../helpers/call.ts';
+import { openMock } from '../../helpers/in-process.ts';
 import { serviceStateWith } from '../../helpers/service-state.ts';
-import { describeBothWays, fixtureFile } from '../../helpers/wire.ts';
+import { fixtureFile } from '../../helpers/wire.ts';
 
 /** 2^53+1, which a double rounds, and both ends of an int64. */
 const EXACT = ['9007199254740993', '9223372036854775807', '-9223372036854775808'];
@@ -23,9 +24,9 @@ const fixtureOf = (id: string) => `{
   "orders": [{ "id": ${id}, "petId": ${id}, "quantity": 1 }]
 }`;
 
-describeBothWays('an int64', (open) => {
+describe('an int64', () => {
   test.each(EXACT)('%s is exact in a fixture, a path, a body and every reply', async (id) => {
-    const client = await open({ fixture: fixtureFile(fixtureOf(id)) });
+    const client = await openMock({ fixture: fixtureFile(fixtureOf(id)) });
     const created = await client.send('POST', '/v1/pets', {
       body: `{"name":"Bo","categoryId":${id}}`,
     });
@@ -48,7 +49,7 @@ describeBothWays('an int64', (open) => {
   });
 
   test.each(REFUSED)('is not %s, in a path or a body', async (text) => {
-    const client = await open();
+    const client = await openMock();
     const segment = encodeURIComponent(text);
     for (const [method, path, body] of [
       ['GET', `/v1/pets/${segment}`],
@@ -67,7 +68,7 @@ describeBothWays('an int64', (open) => {
     ['int64', 201],
   ] as const)('above the highest one, assigned-ids=%s decides the %i', async (option, status) => {
     const fixture = fixtureFile(fixtureOf('9223372036854775807'));
-    const client = await open({ fixture, assume: { 'assigned-ids': option } });
+    const client = await openMock({ fixture, assume: { 'assigned-ids': option } });
     const created = await client.send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } });
     expect(created.status).toBe(status);
     expect(created.headers['mock-basis']).toBe(`assumed;by="assigned-ids=${option}"`);

@@ -1,20 +1,20 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { packageVersion } from '../../../src/server/files.ts';
-import { describeServer } from '../../helpers/wire.ts';
+import { openServer } from '../../helpers/wire.ts';
 
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 const HOST = { Host: 'localhost:4010' };
 const ORIGIN = 'http://localhost:4010';
 
-describeServer('the root', (open) => {
+describe('the root', () => {
   test.each([
     ['/', '/__mock/'],
     ['/?from=here', '/__mock/'],
     ['/~one', '/~one/__mock/'],
     ['/~one/', '/~one/__mock/'],
   ])('redirects a browser from %s to %s', async (path, location) => {
-    const { send } = await open();
+    const { send } = await openServer();
     const reply = await send('GET', path, { key: null, headers: BROWSER });
     // An HTML body would have no policy.
     expect(reply).toMatchObject({ status: 302, text: '', headers: { location, vary: 'Accept' } });
@@ -26,7 +26,7 @@ describeServer('the root', (open) => {
   test.each(['', '/~one'])(
     'of the sandbox "%s" tells a program where everything is',
     async (base) => {
-      const { send } = await open();
+      const { send } = await openServer();
       const { json, text } = await send('GET', `${base}/`, { key: null, headers: HOST });
       const control = `${ORIGIN}${base}/__mock`;
       expect(json).toEqual({
@@ -52,7 +52,7 @@ describeServer('the root', (open) => {
   );
 
   test('lists only the service and its health check under --no-control, even for a browser', async () => {
-    const { send } = await open({ noControl: true });
+    const { send } = await openServer({ noControl: true });
     const { json } = await send('GET', '/', { key: null, headers: { ...HOST, ...BROWSER } });
     expect(json).toEqual({
       name: 'petstore-mock',
@@ -71,7 +71,7 @@ describeServer('the root', (open) => {
   ])(
     'answers %s %s with %o by %i, and creates no sandbox',
     async (method, path, options, status) => {
-      const { send, control } = await open(options);
+      const { send, control } = await openServer(options);
       expect((await send(method, path, { headers: HOST })).status).toBe(status);
       const { json } = await control('GET sandboxes');
       expect(json).toMatchObject([{ name: 'default' }, { name: 'staging' }]);
@@ -79,7 +79,7 @@ describeServer('the root', (open) => {
   );
 });
 
-describeServer('the files of the dashboard', (open) => {
+describe('the files of the dashboard', () => {
   test.each([
     ['/__mock', '/__mock/'],
     ['/~new/__mock', '/~new/__mock/'],
@@ -87,7 +87,7 @@ describeServer('the files of the dashboard', (open) => {
     ['/__mock/docs/', '/__mock/docs'],
     ['/~new/__mock/docs/', '/~new/__mock/docs'],
   ])('%s redirects to %s, next to the files of the page', async (path, location) => {
-    const { send } = await open();
+    const { send } = await openServer();
     expect(await send('GET', path)).toMatchObject({ status: 308, text: '', headers: { location } });
     const page = await send('GET', location);
     expect(page.headers).toMatchObject({
@@ -113,7 +113,7 @@ describeServer('the files of the dashboard', (open) => {
   });
 
   test('have a version each, and come without a body where that is asked', async () => {
-    const { send } = await open();
+    const { send } = await openServer();
     const page = await send('GET', '/__mock/');
     const [, script = ''] = /src="\.\/(assets\/[^"]+)"/.exec(page.text) ?? [];
     const { headers } = await send('GET', `/__mock/${script}`);

@@ -1,56 +1,41 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { writeJson } from '../../../src/core/json.ts';
 import { shippedScenarios } from '../../../src/core/scenario/load-scenario.ts';
 import { loadStore } from '../../../src/core/scenario/sandbox-start.ts';
 import type { ServerOptions } from '../../../src/index.ts';
-import { serverFor } from '../../helpers/deployment.ts';
-import { asker, fixtureFile, type RequestParts } from '../../helpers/wire.ts';
-
-/** Ids that no preset can know, and statuses that the document does not list. */
-const OTHER_IDS = `{
-  "animals": [
-    { "id": 41, "name": "Ada", "categoryId": 3, "status": "pending" },
-    { "id": 42, "name": "Bo", "categoryId": 3, "status": "lost" },
-    { "id": 9007199254740993, "name": "Cy", "categoryId": 3, "status": "sold" }
-  ],
-  "inventory": [
-    { "petId": 42, "quantity": 4, "status": "reserved" },
-    { "petId": 9007199254740993, "quantity": 0, "status": "sold" }
-  ],
-  "orders": [
-    { "id": 77, "petId": 42, "quantity": 1, "complete": false },
-    { "id": 78, "petId": 41, "quantity": 2, "shipDate": "2031-03-15T09:00:00Z", "complete": true, "status": "shipped" },
-    { "id": 9007199254740993, "petId": 42, "quantity": 3, "shipDate": "2031-03-15T09:00:00Z", "complete": false, "status": "cancelled" }
-  ]
-}`;
+import { openMock } from '../../helpers/in-process.ts';
+import { type Client, fixtureFile, openServer, type RequestParts } from '../../helpers/wire.ts';
 
 /** What a preset meets: a store, and every key that works there. */
 interface Setup {
   readonly fixture?: string;
-  readonly options?: ServerOptions;
-  readonly sandbox?: string;
-  /** Requests carry the first. */
-  readonly keys: readonly [string, ...string[]];
+  readonly valid: readonly string[];
+  readonly readOnly: readonly string[];
 }
 
-const DEFAULT: Setup = { keys: ['demo-key', 'demo-read-only-key'] };
+const DEFAULT: Setup = { valid: ['demo-key'], readOnly: ['demo-read-only-key'] };
 
-const SETUPS: Readonly<Record<string, Setup>> = {
-  'the default fixture with the default keys': DEFAULT,
-  'other ids with other keys': {
-    fixture: OTHER_IDS,
-    options: { keys: { valid: ['alpha'], readOnly: ['beta'] } },
-    keys: ['alpha', 'beta'],
-  },
-  'a generated store with any key': {
-    options: { animals: 150, orders: 120, seed: 7, keys: { any: true } },
-    keys: ['one', 'another'],
-  },
-  'an empty store with the key of staging': {
-    fixture: '{}',
-    sandbox: '/~staging',
-    keys: ['staging-key'],
-  },
-};
+/** Ids that no preset can know, and statuses that the document does not list. */
+const SETUPS: fc.Arbitrary<Setup> = fc
+  .record({
+    ids: fc.uniqueArray(fc.bigInt({ min: 1n, max: 2n ** 62n }), { maxLength: 6 }),
+    keys: fc.uniqueArray(fc.stringMatching(/^[a-z]{3,9}$/), { minLength: 2, maxLength: 3 }),
+    animalStatus: fc.constantFrom('available', 'pending', 'sold', 'lost', undefined),
+    stockStatus: fc.constantFrom('available', 'sold', 'reserved'),
+    orderStatus: fc.constantFrom('pending', 'shipped', 'cancelled', undefined),
+    quantity: fc.nat(9),
+  })
+  .map(({ ids, keys: [readOnly = '', ...valid], ...drawn }) => {
+    const { animalStatus, stockStatus, orderStatus, quantity } = drawn;
+    const shipDate = '2031-03-15T09:00:00Z';
+    const fixture = writeJson({
+      animals: ids.map((id) => ({ id, name: 'Ada', categoryId: 3, status: animalStatus })),
+      inventory: ids.slice(1).map((petId) => ({ petId, quantity, status: stockStatus })),
+      orders: ids.map((id) => ({ id, petId: ids[0], quantity, shipDate, status: orderStatus })),
+    });
+    return { fixture, valid, readOnly: [readOnly] };
+  });
 
 /** What requests send unless a test says otherwise. */
 const BODIES: Readonly<Record<string, object>> = {
@@ -58,24 +43,21 @@ const BODIES: Readonly<Record<string, object>> = {
   PATCH: { quantity: 77 },
 };
 
-/** Starts a server with scenarios. Says what its store would be without them. */
-async function start(scenarios: string[], setup: Setup) {
-  const { fixture, options, sandbox = '', keys } = setup;
-  const generated = { animals: undefined, orders: undefined };
-  const from: ServerOptions =
-    fixture === undefined
-      ? { ...options }
-      : { ...options, ...generated, fixture: fixtureFile(fixture) };
-  const store = await loadStore(from, options?.seed);
+type Open = (options: ServerOptions) => Promise<Client>;
+
+/** Starts a mock with scenarios. Says what its store would be without them. */
+async function start(open: Open, scenarios: string[], { fixture, valid, readOnly }: Setup) {
+  const from = fixture === undefined ? {} : { fixture: fixtureFile(fixture) };
+  const store = await loadStore(from);
+  const keys = [...valid, ...readOnly];
   const [animals, inventory, orders] = [
     [...store.animals.ascending()],
     [...store.inventory.ascending()],
     [...store.orders.ascending()],
   ];
   // Only the test moves the clock, however long its requests take.
-  const { port } = await serverFor({ ...from, scenarios, frozen: true });
-  const service = asker(port, `${sandbox}/v1`);
-  const controlApi = asker(port, `${sandbox}/__mock`);
+  const options = { ...from, keys: { valid, readOnly }, scenarios, frozen: true };
+  const { send, control } = await open(options);
   const pet = `/pets/${animals[0]?.id ?? 1n}`;
   const stock = `/inventory/${inventory[0]?.petId ?? animals[0]?.id ?? 1n}`;
   const order = `/store/orders/${orders[0]?.id ?? 1n}`;
@@ -83,7 +65,7 @@ async function start(scenarios: string[], setup: Setup) {
   const ask = (request: string, parts: RequestParts = {}) => {
     const [method = '', path = ''] = request.split(' ');
     const body = BODIES[method];
-    return service(method, path, { key: keys[0], ...(body && { body }), ...parts });
+    return send(method, `/v1${path}`, { key: keys[0], ...(body && { body }), ...parts });
   };
   /** The statuses of requests, which are sent one after the other. */
   const statuses = async (requests: readonly string[], parts: RequestParts = {}) => {
@@ -100,8 +82,8 @@ async function start(scenarios: string[], setup: Setup) {
       ...['GET /pets', 'POST /pets', `GET ${pet}`, 'GET /inventory', `PATCH ${stock}`],
       ...['GET /store/orders', `DELETE ${order}`],
     ],
-    control: async (method: string, path: string, body: object) => {
-      expect((await controlApi(method, path, { body })).status).toBeLessThan(300);
+    control: async (call: string, body: object) => {
+      expect((await control(call, body)).status).toBeLessThan(300);
     },
     /** A member of each record of a list. */
     listed: async (path: string, member = 'id'): Promise<unknown[]> => {
@@ -139,7 +121,7 @@ const SHOWS: Readonly<Record<string, (mock: Mock) => Promise<void>>> = {
   },
   'cancelled-orders': (mock) => expectKept(mock, 'assumed;by="cancel-again=409"'),
   'conflict-without-body': async ({ ask, control, listed, orders }) => {
-    await control('POST', '/orders', { id: 1234, status: 'shipped' });
+    await control('POST orders', { id: 1234, status: 'shipped' });
     expect(await ask('DELETE /store/orders/1234')).toMatchObject({ status: 409, text: '' });
     expect(new Set(await listed('/store/orders'))).toEqual(new Set([...idsOf(orders), 1234]));
   },
@@ -158,7 +140,7 @@ const SHOWS: Readonly<Record<string, (mock: Mock) => Promise<void>>> = {
   },
   'expiring-key': async ({ statuses, control, keys, calls }) => {
     for (const [by, status] of Object.entries({ PT0S: 200, PT59S: 200, PT1S: 401 })) {
-      await control('POST', '/clock/advance', { by });
+      await control('POST clock/advance', { by });
       for (const key of keys) expect(await statuses(['GET /pets'], { key })).toEqual([status]);
     }
     expect(await statuses(calls)).toEqual(calls.map(() => 401));
@@ -288,10 +270,24 @@ const SHOWS: Readonly<Record<string, (mock: Mock) => Promise<void>>> = {
   },
 };
 
-describe.each(Object.entries(SETUPS))('over %s', (_name, setup) => {
+/** What only a connection shows, or time, or a store of its own. */
+const OF_SERVERS = [
+  ...['connection-reset', 'lost-reply', 'malformed-json', 'truncated-bodies', 'slow'],
+  ...['large-store', 'int64-ids'],
+];
+
+describe('over the default fixture with the default keys', () => {
   test.each(Object.entries(SHOWS))('%s does what its description says', async (name, show) => {
-    await show(await start([name], setup));
+    await show(await start(openServer, [name], DEFAULT));
   });
+});
+
+test('every other preset does so over any fixture with any keys', async () => {
+  const others = Object.entries(SHOWS).filter(([name]) => !OF_SERVERS.includes(name));
+  const property = fc.asyncProperty(SETUPS, async (setup) => {
+    for (const [name, show] of others) await show(await start(openMock, [name], setup));
+  });
+  await fc.assert(property, { numRuns: 8 });
 });
 
 test('each preset that ships has a test here', () => {
@@ -299,6 +295,6 @@ test('each preset that ships has a test here', () => {
 });
 
 test('presets can be combined, and the later one wins', async () => {
-  const { ask } = await start(['shipped-orders', 'conflict-without-body'], DEFAULT);
+  const { ask } = await start(openMock, ['shipped-orders', 'conflict-without-body'], DEFAULT);
   expect(await ask('DELETE /store/orders/1')).toMatchObject({ status: 409, text: '' });
 });

@@ -1,0 +1,134 @@
+import { onTestFinished } from 'vitest';
+import { operationShape } from '../../src/core/contract/operations.ts';
+import { parseTarget } from '../../src/core/contract/target.ts';
+import { answerControl } from '../../src/core/control/control-api.ts';
+import { tryParseJson } from '../../src/core/json.ts';
+import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
+import { locateSandbox } from '../../src/core/sandbox/locate-sandbox.ts';
+import { readPrefer } from '../../src/core/sandbox/preference.ts';
+import { createServiceRequest, findOperation } from '../../src/core/sandbox/service-request.ts';
+import { createStart } from '../../src/core/scenario/sandbox-start.ts';
+import { BODY_LIMITS, BodyBytes, type RequestBody } from '../../src/core/service/input.ts';
+import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
+import type { ServerOptions } from '../../src/index.ts';
+import { assembleMock } from '../../src/server/mock.ts';
+import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
+import { handleRequest } from '../../src/server/persistence/persistence.ts';
+import { loadFiles } from '../../src/server/server.ts';
+import { type Answer, type Client, controlBy, encodeParts, type RequestParts } from './wire.ts';
+
+const CONTROL = /^((?:\/~([^/]*))?\/__mock)(\/.*|)$/;
+
+const neverLeaves = () => () => {};
+
+/**
+ * Opens a mock for the running test and calls its core, without a socket or Express. It streams
+ * nothing, and its clients never leave.
+ */
+export async function openMock(settings: ServerOptions = {}): Promise<Client> {
+  const { store, scenarios, saved } = await loadFiles(settings);
+  const start = createStart(settings, store, scenarios, saved);
+  const { open: openResponder, close } = await DEPLOYMENT.openResponders(settings);
+  const { sandboxes, persistence, control, stopRemoving } = assembleMock(
+    { start, guard: { token: undefined }, openResponder },
+    settings,
+  );
+  onTestFinished(() => {
+    stopRemoving?.();
+    sandboxes.end();
+    close();
+  });
+
+  const callControl = async (method: string, url: string, sent: Sent) => {
+    const { path: whole, search } = parseTarget(url);
+    const [, mount = '', sandboxName = 'default', path = ''] = CONTROL.exec(whole) ?? [];
+    const request = { method, headers: sent.headers, origin: `http://${HOST}`, search };
+    const readBody = async (max: number): Promise<RequestBody> => bodyOf(sent, max);
+    const rest = { mount, sandboxName, path, readBody, onDisconnect: neverLeaves };
+    const reply = mount === '' ? undefined : await answerControl({ ...request, ...rest }, control);
+    if (reply === undefined) return undefined;
+    const { status, mediaType = 'application/json', content = '', headers } = reply;
+    const type = reply.content === undefined ? [] : ['Content-Type', mediaType];
+    const all = ['Cache-Control', 'no-store', ...type, ...Object.entries(headers ?? {}).flat()];
+    if (method === 'HEAD') return answerOf(status, all, '');
+    if (typeof content === 'function') throw new Error('A stream needs a server.');
+    return answerOf(status, all, typeof content === 'string' ? content : [...content].join(''));
+  };
+
+  const callService = async (method: string, url: string, sent: Sent) => {
+    const target = parseTarget(url);
+    const location = locateSandbox(sandboxes, target.sandbox, sent.headers);
+    const { sandbox, authorization } = location;
+    const receivedAt = performance.now();
+    const head = {
+      method,
+      headers: sent.headers,
+      rawHeaders: sent.raw,
+      mount: '',
+      port: undefined,
+    };
+    const operation = findOperation(target, method);
+    const hasBody = operation !== undefined && operationShape(operation).body !== undefined;
+    const limit = BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
+    const body: RequestBody = hasBody ? bodyOf(sent, limit) : { kind: 'none' };
+    const request = createServiceRequest({ ...head, receivedAt }, target, authorization, body);
+    const refusal = location.refusal ?? (request.call && location.keyRefusal);
+    const given = refusal && { reply: refusal };
+    const { prefer } = sent.headers;
+    const isAsked = prefer !== undefined && request.call !== undefined && !settings.plain;
+    const preference = isAsked
+      ? await readPrefer(prefer, async () => persistence.run(sandbox, () => sandbox.read()))
+      : undefined;
+    const exchange = await handleRequest(persistence, sandbox, { ...request, given }, preference);
+    if (isWaiting(exchange)) {
+      await new Promise<void>((send) => {
+        sandbox.holds.add(exchange, { send, onDisconnect: neverLeaves });
+      });
+    }
+    await new Promise<void>((resolve) => void NODE_PLATFORM.after(exchange.delay, resolve));
+    return receive(exchange);
+  };
+
+  const send: Client['send'] = async (method, url, parts = {}) => {
+    const sent = encode(parts);
+    return (await callControl(method, url, sent)) ?? callService(method, url, sent);
+  };
+  return { send, control: controlBy(send) };
+}
+
+const HOST = '127.0.0.1:4010';
+
+/** A request as it would arrive. */
+type Sent = ReturnType<typeof encode>;
+
+function encode(parts: RequestParts) {
+  const { headers: named, content } = encodeParts(parts);
+  const raw = ['Host', HOST, ...Object.entries(named).flat()];
+  const entries = Object.entries(named).map(([name, value]) => [name.toLowerCase(), value]);
+  const headers: Record<string, string> = { host: HOST, ...Object.fromEntries(entries) };
+  return { raw, headers, bytes: content === undefined ? undefined : Buffer.from(content) };
+}
+
+function bodyOf({ headers, bytes }: Sent, limit: number): RequestBody {
+  if (Number(headers['content-length'] ?? 0) > limit) return { kind: 'too-large', limit };
+  return bytes === undefined || bytes.length === 0 ? { kind: 'none' } : new BodyBytes(bytes);
+}
+
+/** What the client gets. A fault that breaks the exchange is an error. */
+function receive({ fault, reply }: Exchange): Answer {
+  if (reply === undefined || (fault !== undefined && fault.kind !== 'html')) {
+    throw Object.assign(new Error(`fault ${fault?.kind}`), { code: 'ECONNRESET' });
+  }
+  const { status, headers, body = '' } = reply;
+  return answerOf(status, headers, typeof body === 'string' ? body : Buffer.from(body).toString());
+}
+
+function answerOf(status: number, headers: readonly string[], text: string): Answer {
+  const byName: Record<string, string> = {};
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = String(headers[at]).toLowerCase();
+    const [value, earlier] = [headers[at + 1] ?? '', byName[name]];
+    byName[name] = earlier === undefined ? value : `${earlier}, ${value}`;
+  }
+  return { status, headers: byName, text, json: tryParseJson(text) };
+}

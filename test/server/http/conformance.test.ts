@@ -1,0 +1,127 @@
+import request from 'supertest';
+import { expect, test } from 'vitest';
+import { createApp } from '../../../src/index.ts';
+import { openMock } from '../../helpers/in-process.ts';
+import {
+  type Answer,
+  type Client,
+  encodeParts,
+  openServer,
+  type RequestParts,
+} from '../../helpers/wire.ts';
+
+const FROZEN = { clock: Date.parse('2026-11-21T09:30:00Z'), frozen: true };
+const REX = { name: 'Rex', categoryId: 7 };
+const PAGE = { Origin: 'https://shop.example' };
+const PREFLIGHT = { ...PAGE, 'Access-Control-Request-Method': 'POST' };
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const YAML = { 'Content-Type': 'application/yaml' };
+const EVIL = { Host: 'evil.example', Origin: 'null', 'Sec-Fetch-Site': 'cross-site' };
+
+const MIB = 1024 ** 2;
+const padded = (size: number): RequestParts => ({ body: JSON.stringify(REX).padEnd(size) });
+
+/** What a core without a port answers, every door must answer. */
+const CALLS: readonly (readonly [status: number, call: string, sent?: RequestParts])[] = [
+  [200, 'GET /v1/pets?limit=3&status=available'],
+  [201, 'POST /v1/pets', { body: REX }],
+  [201, 'POST /v1/pets', { body: '{"name":"Zoë","categoryId":9007199254740993}' }],
+  [200, 'GET /v1/pets/66'],
+  [200, 'GET /v1/inventory'],
+  [200, 'PATCH /v1/inventory/1', { body: { quantity: 9 } }],
+  [200, 'GET /v1/store/orders'],
+  [204, 'DELETE /v1/store/orders/1'],
+  [409, 'DELETE /v1/store/orders/2'],
+  [400, 'GET /v1/pets?limit=0'],
+  [401, 'GET /v1/pets', { key: null }],
+  [404, 'GET /v1/pets/999'],
+  [404, 'GET /v1/nothing?a=%'],
+  [405, 'PUT /v1/pets'],
+  [415, 'POST /v1/pets', { body: 'a=1', headers: FORM }],
+  [415, 'POST /v1/pets', { body: REX, headers: { 'Content-Encoding': 'gzip' } }],
+  [400, 'POST /v1/pets', { body: '{"name"' }],
+  [201, 'POST /v1/pets', padded(MIB)],
+  [413, 'POST /v1/pets', padded(MIB + 1)],
+  [404, 'HEAD /v1/pets/999'],
+  [404, 'HEAD /v1/nothing?a=%'],
+  [204, 'OPTIONS /v1/pets', { key: null, headers: PREFLIGHT }],
+  [204, 'OPTIONS /v1/pets'],
+  [200, 'GET /v1/pets/1', { headers: PAGE }],
+  [503, 'GET /v1/pets/1', { headers: { Prefer: 'code=503' } }],
+  [304, 'GET /v1/pets/1', { headers: { Prefer: 'code=304' } }],
+  [502, 'GET /v1/pets', { headers: { Prefer: 'scenario=proxy-error-page' } }],
+  [401, 'GET /~staging/v1/pets'],
+  [200, 'GET /~staging/v1/pets', { key: 'staging-key' }],
+  [200, 'GET /~a/v1/pets'],
+  [200, 'GET /v1/pets', { key: 'demo-key~b' }],
+  [200, 'GET /v1/pets', { headers: { 'Mock-Sandbox': 'c' } }],
+  [400, 'GET /~a%20b/v1/pets'],
+  [200, 'GET /__mock/state'],
+  [200, 'HEAD /__mock/state'],
+  [200, 'HEAD /__mock/requests/stream'],
+  [200, 'GET /~b/__mock/status'],
+  [201, 'POST /__mock/animals', { body: REX }],
+  [200, 'PATCH /__mock/animals/1', { body: { name: 'Max' } }],
+  [204, 'DELETE /__mock/animals/1'],
+  [201, 'PUT /__mock/scenarios/own', { body: 'rules: [] # none', headers: YAML }],
+  [400, 'PUT /__mock/state', { body: '{"animals":' }],
+  [413, 'PUT /__mock/state', padded(MIB + 1)],
+  [415, 'POST /__mock/reset', { body: 'a=1', headers: FORM }],
+  [405, 'POST /__mock/state'],
+  [404, 'GET /__mock/nothing'],
+  [403, 'OPTIONS /__mock/nothing', { headers: PREFLIGHT }],
+  [404, 'OPTIONS /__mock/nothing'],
+  [404, 'GET /~a/__mock/%'],
+  [400, 'GET /~%E0%A4%A/__mock/state'],
+  [400, 'GET /__mock/animals/%'],
+  [403, 'GET /__mock/state', { headers: EVIL }],
+  [403, 'GET /__mock/nothing', { headers: EVIL }],
+  [200, 'GET /__mock/health', { headers: EVIL }],
+];
+
+async function answers({ send }: Client): Promise<Answer[]> {
+  const all: Answer[] = [];
+  for (const [status, call, sent] of CALLS) {
+    const [method = '', path = ''] = call.split(' ');
+    const answer = await send(method, path, sent);
+    expect([call, answer.status]).toEqual([call, status]);
+    const { connection: _, 'keep-alive': _timeout, date, ...headers } = answer.headers;
+    // The date of the service is the sandbox's, that of the control API Node's.
+    all.push({ ...answer, headers: path.includes('/__mock') ? headers : { ...headers, date } });
+  }
+  return all;
+}
+
+/** Through Express alone, without the listener. */
+function openApp(): Client {
+  const app = createApp(FROZEN);
+  const send: Client['send'] = async (method, path, parts = {}) => {
+    const { headers, content } = encodeParts(parts);
+    const sent = request(app).get(path);
+    sent.method = method;
+    const reply = await sent.set(headers).send(content);
+    const { status, text = '' } = reply;
+    return { status, headers: reply.headers, text, json: undefined };
+  };
+  return { send, control: (call, body) => send('GET', call, { body }) };
+}
+
+test.each([
+  ['the listener', () => openServer(FROZEN)],
+  ['createApp', openApp],
+])('%s answers each call as the core does', async (_door, open) => {
+  const expected = await answers(await openMock(FROZEN));
+  const received = await answers(await open());
+  for (const [at, [, call]] of CALLS.entries()) {
+    const { headers, text } = received[at] ?? expect.fail();
+    const { 'content-length': length, ...others } = headers;
+    const { 'content-length': _, ...core } = expected[at]?.headers ?? {};
+    expect([call, text, others]).toEqual([call, expected[at]?.text, core]);
+    // A HEAD has the length of its GET.
+    const got = CALLS.findIndex(([, other]) => call === other.replace('GET', 'HEAD'));
+    const whole = (call.startsWith('HEAD') ? received[got]?.text : text) ?? '';
+    if (length !== undefined)
+      expect([call, Number(length)]).toEqual([call, Buffer.byteLength(whole)]);
+    if (call.includes('/__mock')) expect(Object.keys(headers).join()).not.toContain('access-');
+  }
+});
