@@ -65,6 +65,9 @@ export interface Circumstances {
   readonly draw?: (bound: number) => number;
 }
 
+/** Another than that of the mock that is asked. */
+const SEED = 7;
+
 /** A request takes so many milliseconds. */
 const LATENCY_MS = 10;
 
@@ -82,7 +85,7 @@ export async function checked(
   } = circumstances;
   const { draw = () => 0, change = (reply) => reply } = circumstances;
   const options = { ...WHOLE_CHECK, ...circumstances.options };
-  const open = prepareMock(deploymentStore(), startsAt);
+  const open = prepareMock(deploymentStore(), startsAt, SEED);
   const primary = open(chooseOptions(assume));
   const replica = lag === 0 ? primary : open(chooseOptions(assume));
   const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];

@@ -23,8 +23,12 @@ export type AskMock = (request: DeploymentRequest, elapsed?: number) => MockRepl
  * Prepares mocks that start from a store, at a time of their clock. Each answers one request after the
  * other under choices of its own, which it reads only where they matter.
  */
-export function prepareMock(store: Store, now: number): (choices: Choices) => AskMock {
-  const initial = initialState(createStart({ plain: true }, store), undefined, now);
+export function prepareMock(
+  store: Store,
+  now: number,
+  seed?: number,
+): (choices: Choices) => AskMock {
+  const initial = initialState(createStart({ plain: true, seed }, store), undefined, now);
   const bodies = new Map<string, BodyBytes>();
   return (choices) => {
     const settings = { ...initial.settings, choices, represent: representLate(choices) };

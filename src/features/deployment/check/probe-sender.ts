@@ -2,7 +2,7 @@ import { findHeader } from '../../../core/raw-http.ts';
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
 import type { DeploymentReply } from '../deployment-reply.ts';
 import { SAFE_METHODS } from '../transport.ts';
-import { BURST, type CheckOptions, type Probe, STORIES } from './probes.ts';
+import { type CheckOptions, type Probe, STORIES } from './probes.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
 
@@ -71,8 +71,7 @@ export class ProbeSender {
       return `${last && describeExchange(last)}, Retry-After ${Number.isNaN(wait) ? 'absent' : wait}`;
     const announced = headers.find((name, at) => at % 2 === 0 && /^(?:x-)?ratelimit/i.test(name));
     if (!isLimited && announced !== undefined) return `${announced} announces a limit`;
-    const isSlow = seconds >= (isLimited ? 1 : probe.times / BURST);
-    return isSlow
+    return seconds >= 1
       ? `${found.length} requests took ${seconds.toFixed(1)} s, too long to count`
       : found;
   }

@@ -138,7 +138,7 @@ class Runner {
     known: Telling | undefined,
   ): Promise<Telling> {
     const { story, world } = told;
-    const scene = new Scene(world.lists, world.words, this.#lastId);
+    const scene = new Scene(world.lists, world.words, this.#lastId, world.lists.animalIds);
     const telling: Telling = { ...told, scene, exchanges: [], facets: [], reason: undefined };
     telling.reason = spareOrder(telling, this.clock);
     let isAccepted = true;

@@ -9,7 +9,10 @@ import type { Lists } from './facets.ts';
 import type { World } from './predict.ts';
 import { type CheckOptions, SENT_ID } from './probes.ts';
 
-/** A mock with the records that a deployment lists, as far as it can have them. */
+/** Orders of which a mock knows besides those that flags name: more would show nothing else. */
+const MAX_ORDERS = 100;
+
+/** A mock with the records that a deployment lists, as far as it can have and needs them. */
 export function createWorld(lists: Lists, options: CheckOptions, now: number): World {
   const { cancel = [], shipped = [], cancelled = [], stock } = options;
   const animals = lists.animals.flatMap((animal) => {
@@ -21,20 +24,26 @@ export function createWorld(lists: Lists, options: CheckOptions, now: number): W
   const ids = new Set(animals.map(({ id }) => id));
   // More animals than a page has are not listed.
   if (stock !== undefined && !ids.has(stock)) animals.push({ id: stock, name: '', categoryId: 0n });
+  const named = new Set([...cancel, ...shipped, ...cancelled]);
+  const kept = lists.orders.filter(
+    (order, at) => at < MAX_ORDERS || named.has(readId(order) ?? 0n),
+  );
+  const stocked = new Set([...animals.map(({ id }) => id), ...readIds(kept, 'petId')]);
   const inventory = lists.inventory.flatMap((entry) => {
     const petId = readId(entry, 'petId');
+    if (petId !== undefined && !stocked.has(petId)) return [];
     const quantity = read(FIELD_SHAPES.integer, entry.quantity) ?? 0;
     return petId === undefined ? [] : { petId, quantity, status: String(entry.status) };
   });
-  const orders = lists.orders.flatMap((order) => {
+  const orders = kept.flatMap((order) => {
     const id = readId(order);
     if (id === undefined) return [];
-    const named = shipped.includes(id)
+    const status = shipped.includes(id)
       ? 'shipped'
       : cancelled.includes(id)
         ? 'cancelled'
         : 'pending';
-    return readOrder(id, order, named);
+    return readOrder(id, order, status);
   });
   const store = createStore({ animals, inventory, orders });
   const used = [...ids, ...readIds(lists.inventory, 'petId'), ...readIds(lists.orders, 'petId')];
