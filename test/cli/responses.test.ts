@@ -11,6 +11,7 @@ import {
 import { responses } from '../../src/cli/commands/responses.ts';
 import type { Flags } from '../../src/cli/flags.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/core/contract/assumption-table.ts';
+import { BODY_LIMITS } from '../../src/core/contract/assumptions/protocol-assumptions.ts';
 import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
 import {
   isViolation,
@@ -43,6 +44,12 @@ test('the list has exactly the documented and assumed replies of the contract', 
   );
   const names = listed.map((it) => `${it.operation} ${it.status} ${it.ground}`);
   expect(names.toSorted()).toEqual([...documented, ...assumed].toSorted());
+});
+
+test('a body that is too large is one byte too large', () => {
+  const sizes = listReplies().map(({ way }) => way.send?.body);
+  const expected = Object.values(BODY_LIMITS).map((limit) => limit + 1);
+  expect(new Set(sizes.filter((it) => typeof it === 'number'))).toEqual(new Set(expected));
 });
 
 test('the table shows each way and fits the terminal', async () => {

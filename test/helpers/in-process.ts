@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { BODY_LIMITS } from '../../src/core/contract/assumptions/protocol-assumptions.ts';
 import { operationShape } from '../../src/core/contract/operations.ts';
 import { parseTarget } from '../../src/core/contract/target.ts';
 import { answerControl } from '../../src/core/control/control-api.ts';
@@ -8,7 +9,7 @@ import { locateSandbox } from '../../src/core/sandbox/locate-sandbox.ts';
 import { readPrefer } from '../../src/core/sandbox/preference.ts';
 import { createServiceRequest, findOperation } from '../../src/core/sandbox/service-request.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
-import { BODY_LIMITS, BodyBytes, type RequestBody } from '../../src/core/service/input.ts';
+import { BodyBytes, type RequestBody } from '../../src/core/service/input.ts';
 import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
 import type { ServerOptions } from '../../src/index.ts';
 import { assembleMock } from '../../src/server/mock.ts';

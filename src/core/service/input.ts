@@ -1,5 +1,6 @@
 import { isUtf8, toText } from '../bytes.ts';
 import type { AssumptionId, Option } from '../contract/assumption-table.ts';
+import { BODY_LIMITS } from '../contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { type Fields, type RecordOf, unknownMembers } from '../contract/records.ts';
 import { isIntegerText, isObject, parseInput, parseInt64 } from '../json.ts';
@@ -66,12 +67,6 @@ export interface Call {
   readonly contentEncoding: string | undefined;
   readonly body: RequestBody;
 }
-
-export const BODY_LIMITS = {
-  '1mb': 1024 * 1024,
-  '10kb': 10 * 1024,
-  none: LIMITS.serviceBody.max,
-} as const;
 
 type Query = Readonly<Record<string, string | undefined>>;
 

@@ -1,11 +1,12 @@
 import type { Choices } from '../../core/contract/assumption-table.ts';
+import { BODY_LIMITS } from '../../core/contract/assumptions/protocol-assumptions.ts';
 import { BASE_PATH } from '../../core/contract/operations.ts';
 import { parseTarget } from '../../core/contract/target.ts';
 import { answer } from '../../core/sandbox/answer.ts';
 import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createStart } from '../../core/scenario/sandbox-start.ts';
-import { BODY_LIMITS, BodyBytes, type RequestBody } from '../../core/service/input.ts';
+import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
 import { type Representation, representationFor } from '../../core/service/reply.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { DeploymentRequest } from './deployment-client.ts';

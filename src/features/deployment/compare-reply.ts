@@ -1,8 +1,9 @@
+import { BODY_LIMITS } from '../../core/contract/assumptions/protocol-assumptions.ts';
 import { ORDER_STATUSES } from '../../core/contract/records.ts';
 import { INT64_MAX, isObject, parseInt64, tryParseJson } from '../../core/json.ts';
 import { findHeader } from '../../core/raw-http.ts';
 import { SERVICE } from '../../core/sandbox/answer.ts';
-import { BODY_LIMITS, type Call, type RequestBody } from '../../core/service/input.ts';
+import type { Call, RequestBody } from '../../core/service/input.ts';
 import { bearerToken, createKeyring, NO_RATES } from '../../core/service/keyring.ts';
 import type { ServiceState } from '../../core/service/operation.ts';
 import { basisReasons, type Comparison, type Reply } from '../../core/service/reply.ts';

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BODY_LIMITS } from '../../core/contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../../core/contract/operations.ts';
 import { belowBase, parseTarget, type Target } from '../../core/contract/target.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -14,7 +15,7 @@ import {
   findOperation,
   type RequestHead,
 } from '../../core/sandbox/service-request.ts';
-import { BODY_LIMITS, type RequestBody } from '../../core/service/input.ts';
+import type { RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
 import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
 import { applyFault } from './faults.ts';

@@ -6,10 +6,11 @@ import {
   type Choices,
   chooseOptions,
 } from '../../../src/core/contract/assumption-table.ts';
+import { BODY_LIMITS } from '../../../src/core/contract/assumptions/protocol-assumptions.ts';
 import { parseQuery, parseTarget } from '../../../src/core/contract/target.ts';
 import { SERVICE } from '../../../src/core/sandbox/answer.ts';
 import { findOperation } from '../../../src/core/sandbox/service-request.ts';
-import { BODY_LIMITS, BodyBytes, type Call } from '../../../src/core/service/input.ts';
+import { BodyBytes, type Call } from '../../../src/core/service/input.ts';
 import type { Reply } from '../../../src/core/service/reply.ts';
 import { loadFixtureSync } from '../../../src/core/store/fixture.ts';
 import type { DeploymentRequest } from '../../../src/features/deployment/deployment-client.ts';

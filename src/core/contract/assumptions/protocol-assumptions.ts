@@ -1,5 +1,13 @@
+import { LIMITS } from '../../limits.ts';
 import { OPERATION_IDS } from '../operations.ts';
 import { type AssumptionShape, addedError, option, WITH_BODY } from './assumption-shape.ts';
+
+/** Bytes of a body that each option of `body-limit` takes. */
+export const BODY_LIMITS = {
+  '1mb': 2 ** 20,
+  '10kb': 10 * 2 ** 10,
+  none: LIMITS.serviceBody.max,
+} as const;
 
 const rejectsAbove = (bytes: number) =>
   addedError(413, 'The body is too large.', { send: { body: bytes + 1 } });
@@ -92,9 +100,9 @@ export const INPUT = {
       option('none', 'no limit; the mock itself has one of 8 MiB, with 413'),
     ],
     replies: {
-      '1mb': rejectsAbove(2 ** 20),
-      '10kb': rejectsAbove(10 * 2 ** 10),
-      none: rejectsAbove(64 * 2 ** 20),
+      '1mb': rejectsAbove(BODY_LIMITS['1mb']),
+      '10kb': rejectsAbove(BODY_LIMITS['10kb']),
+      none: rejectsAbove(BODY_LIMITS.none),
     },
     touches: WITH_BODY,
   },
