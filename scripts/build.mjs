@@ -83,17 +83,28 @@ await bundle({
     },
   },
 });
-await bundle({
-  root: `src/${PAGE}`,
-  base: './',
-  plugins: [browserOnly, licences],
-  build: {
-    outDir: `../../../dist/${PAGE}`,
-    emptyOutDir: false, // The build above has emptied it.
-    target: 'es2022',
-    modulePreload: false,
-  },
-});
+/**
+ * The page, and the script of a report, which brings its styles.
+ * @type {import('vite').Rolldown.RolldownOptions[]}
+ */
+const pages = [
+  { input: 'index.html' },
+  { input: 'coverage-report.tsx', output: { format: 'iife', entryFileNames: 'report.js' } },
+];
+for (const rolldownOptions of pages) {
+  await bundle({
+    root: `src/${PAGE}`,
+    base: './',
+    plugins: [browserOnly, licences],
+    build: {
+      outDir: `../../../dist/${PAGE}`,
+      emptyOutDir: false, // The build above has emptied it.
+      target: 'es2022',
+      modulePreload: false,
+      rolldownOptions,
+    },
+  });
+}
 chmodSync('dist/cli/main.js', 0o755);
 
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);

@@ -35,7 +35,9 @@ try {
     `--screenshot=${picture}`,
   ];
   const browser = env.CHROMIUM ?? 'chromium';
-  execFileSync(browser, [...flags, pathToFileURL(page).href], { stdio: 'ignore' });
+  execFileSync(browser, [...flags, `${pathToFileURL(page)}#/coverage/cancelOrder-409`], {
+    stdio: 'ignore',
+  });
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
 import { ORDER_STATUSES } from '../core/contract/records.ts';
 import { parseInt64 } from '../core/json.ts';
@@ -29,6 +30,7 @@ import {
 } from '../server/option-kinds.ts';
 import { forChoosers, forServers, OPTION_GROUPS } from '../server/options.ts';
 import { COMMAND_NAMES, type CommandName } from './command-table.ts';
+import { REPORT_FORMATS } from './reports.ts';
 
 const forExec = optionFor('exec');
 const forServeAndExec = optionFor('serve', 'exec');
@@ -57,8 +59,13 @@ const ID = scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) =>
 
 const ORDER_IDS = many('ID', ID);
 
+const REPORT_NAMES = joinWords(Object.keys(REPORT_FORMATS), 'or');
+
 const REPORT_FILES = {
-  ...many('FILE', text('a name that ends in .json, .html or .xml', /\.(?:json|html|xml)$/, {})),
+  ...many(
+    'FILE',
+    textThat(`a name that ends in ${REPORT_NAMES}`, (name) => extname(name) in REPORT_FORMATS),
+  ),
   writes: true,
 } as const;
 
@@ -187,10 +194,7 @@ export const FLAG_GROUPS = {
     force: optionFor('check', 'generate', 'record')(SWITCH, 'Overwrite an existing file.'),
   },
   Reports: {
-    coverage: forServeAndExec(
-      REPORT_FILES,
-      'Write coverage at exit, as .json, .html or .xml (JUnit).',
-    ),
+    coverage: forServeAndExec(REPORT_FILES, `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`),
     requireCoverage: forExec(
       one('N%', SHARE),
       'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',

@@ -9,18 +9,13 @@ import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { Observer } from '../core/sandbox/exchange.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText } from '../core/words.ts';
+import type { RunEvidence } from '../server/feature.ts';
 import { asError } from '../server/node-errors.ts';
 import type { RunningServer } from '../server/server.ts';
 import { bold, escapeControls, renderTable, type Style } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
 import type { Flags } from './flags.ts';
-import {
-  type CoverageEvidence,
-  describeExamples,
-  type FindingGroup,
-  groupFindings,
-  REPORT_FORMATS,
-} from './report/coverage-report.ts';
+import { describeExamples, type FindingGroup, groupFindings, REPORT_FORMATS } from './reports.ts';
 
 export const NO_CALLS =
   'the command made no call: does it take its base URL from PETSTORE_MOCK_URL? --allow-no-calls lets it pass';
@@ -52,7 +47,7 @@ function describeFindings(group: FindingGroup): string {
 }
 
 export function renderEvidence(
-  { coverage, findings }: CoverageEvidence,
+  { coverage, findings }: RunEvidence,
   { calls, assumptions: { length: questions } }: AssumptionTracker,
   style: Style,
 ): string {
@@ -89,7 +84,7 @@ export function renderEvidence(
 
 export function gateFailures(
   { requireCoverage: required = 0, failOn = [] }: Flags,
-  { coverage, findings }: CoverageEvidence,
+  { coverage, findings }: RunEvidence,
 ): string[] {
   const { shown, total, percent } = coverage.totals.documented;
   const missing = missingReplies(coverage).map(({ operation, status }) => `${operation} ${status}`);
@@ -106,11 +101,11 @@ export function gateFailures(
   ];
 }
 
-function missingReplies({ documented }: CoverageEvidence['coverage']) {
+function missingReplies({ documented }: RunEvidence['coverage']) {
   return documented.filter(({ count }) => count === 0);
 }
 
-function assumedReplies({ assumed }: CoverageEvidence['coverage']) {
+function assumedReplies({ assumed }: RunEvidence['coverage']) {
   const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
   // What a deployment answers is no assumption.
   const total = assumed.reduce((sum, { count, upstream = 0 }) => sum + count - upstream, 0);

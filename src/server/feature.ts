@@ -1,5 +1,7 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
+import type { FindingsReport } from '../core/sandbox/coverage.ts';
+import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { OpenResponder, Responder } from '../core/sandbox/responder.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Keeper } from './mock.ts';
@@ -18,6 +20,14 @@ export interface Feature {
   openKeeper?(options: BaseOptions, context: KeeperContext): Promise<Keeper | undefined>;
   /** @internal */
   readonly pages?: Pages;
+  /** Files that `--coverage` can write, by the ending of their names. */
+  readonly reports?: Readonly<Record<string, (evidence: RunEvidence) => string>>;
+}
+
+/** What a run has shown to a client, and found in what it did. */
+export interface RunEvidence {
+  readonly coverage: CoverageReport;
+  readonly findings: FindingsReport;
 }
 
 export interface Responders {

@@ -12,7 +12,7 @@ import {
   variableFor,
 } from '../../src/cli/flags.ts';
 import { renderJson } from '../../src/cli/log.ts';
-import { REPORT_FORMATS } from '../../src/cli/report/coverage-report.ts';
+import { REPORT_FORMATS } from '../../src/cli/reports.ts';
 import {
   ASSUMPTION_IDS,
   ASSUMPTIONS,

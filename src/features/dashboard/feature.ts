@@ -1,8 +1,10 @@
 import type { Feature } from '../../server/feature.ts';
 import { createPages } from './pages.ts';
+import { writeReport } from './report.ts';
 
-/** The mock's web page, and the reference of the control API. */
+/** The mock's web page, the reference of the control API, and the report in HTML. */
 export const DASHBOARD: Feature = {
   name: 'dashboard',
   pages: { paths: { dashboard: '/', reference: '/docs' }, create: createPages },
+  reports: { '.html': writeReport },
 };

@@ -6,7 +6,7 @@ import { packageRoot } from '../../server/files.ts';
 import { readControlRequest, sendControlReply } from '../../server/http/control-request.ts';
 
 /** Written by scripts/build.mjs: the page and its assets. */
-const FOLDER = join(packageRoot, 'dist/features/dashboard');
+export const PAGE_FOLDER = join(packageRoot, 'dist/features/dashboard');
 
 /** Each page has one address only, since it loads its files relative to it. */
 const PAGES = [
@@ -31,7 +31,7 @@ const POLICY = [
 
 /** Serves the dashboard, whose files hold no data and need no token. */
 export const createPages: CreatePages = (express) => {
-  const serveFile = express.static(FOLDER, { cacheControl: false, index: false, setHeaders });
+  const serveFile = express.static(PAGE_FOLDER, { cacheControl: false, index: false, setHeaders });
   return (request, response, next) => {
     const { path } = readControlRequest(request);
     const page = PAGES.find(({ pattern }) => pattern.test(path));

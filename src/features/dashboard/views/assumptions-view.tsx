@@ -1,13 +1,14 @@
 import { useEffect } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { OPERATION_IDS } from '../../../core/contract/operations.ts';
+import { FindingItems } from '../parts/coverage.tsx';
 import { QueryChip, QuerySearch } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { perform, usePolled } from '../state/resource.ts';
 import { formatHref, route } from '../state/route.ts';
 import { client, type ListedFinding } from '../state/session.ts';
-import { FindingItems } from './coverage-view.tsx';
+import { LINKS } from './coverage-view.tsx';
 
 type AssumptionState = ReplyOf<'GET /assumptions'>[number];
 
@@ -120,7 +121,7 @@ function Assumption({ of, drift, drifts }: Entry) {
           {checked.why && <span class="quiet">({shorten(visible(checked.why), 500)})</span>}
         </p>
       )}
-      <FindingItems of={drift} />
+      <FindingItems of={drift} links={LINKS} />
       {options.map(({ name, meaning }) => (
         <label key={name} class="option">
           <input

@@ -1,22 +1,14 @@
-import { type FindingsReport, howToGet } from '../../core/sandbox/coverage.ts';
-import type { CoverageReport, Finding, ShownCount } from '../../core/sandbox/report-shapes.ts';
-import { type Card, type Markup, markup, renderCoveragePage } from './coverage-page.ts';
-
-export interface CoverageEvidence {
-  readonly coverage: CoverageReport;
-  readonly findings: FindingsReport;
-}
+import { type FindingsReport, howToGet } from '../core/sandbox/coverage.ts';
+import type { Finding, ShownCount } from '../core/sandbox/report-shapes.ts';
+import { FEATURES } from '../features.ts';
+import type { RunEvidence } from '../server/feature.ts';
 
 /** `missed`: the run missed `--require-coverage`, so missing documented replies fail in JUnit. */
 export const REPORT_FORMATS: Readonly<
-  Record<string, (evidence: CoverageEvidence, missed: boolean) => string>
+  Record<string, (evidence: RunEvidence, missed: boolean) => string>
 > = {
   '.json': (evidence) => `${JSON.stringify(evidence, undefined, 2)}\n`,
-  '.html': ({ coverage, findings }) =>
-    renderCoveragePage(
-      coverage,
-      groupFindings(findings).map((group) => createCard(group, FINDINGS_PER_CARD)),
-    ),
+  ...Object.assign({}, ...FEATURES.map((feature) => 'reports' in feature && feature.reports)),
   '.xml': renderJunit,
 };
 
@@ -56,20 +48,6 @@ export function describeExamples(
   return [texts, count - shown.reduce((sum, { times }) => sum + times, 0)];
 }
 
-const FINDINGS_PER_CARD = 5;
-
-function createCard(group: FindingGroup, max: number): Card {
-  const [texts, rest] = describeExamples(group, max, (finding, times) => {
-    const { message, sandbox, exchange, method, target } = finding;
-    return `${message}\n  ${sandbox} #${exchange}: ${method} ${target}${times}`;
-  });
-  return {
-    title: `${group.code}: ${group.count}`,
-    about: group.examples[0]?.first.advice ?? '',
-    lines: rest > 0 ? [...texts, `and ${rest} more`] : texts,
-  };
-}
-
 interface TestCase {
   readonly group: string;
   readonly name: string;
@@ -78,7 +56,7 @@ interface TestCase {
 }
 
 /** Findings never fail, since a client has to use deprecated operations to be shown every reply. */
-function renderJunit({ coverage, findings }: CoverageEvidence, missed: boolean): string {
+function renderJunit({ coverage, findings }: RunEvidence, missed: boolean): string {
   const suites: Readonly<Record<string, readonly TestCase[]>> = {
     'documented replies': coverage.documented.map((reply) => ({
       group: reply.operation,
@@ -87,8 +65,17 @@ function renderJunit({ coverage, findings }: CoverageEvidence, missed: boolean):
       output: reply.count > 0 ? [] : [howToGet(reply)],
     })),
     findings: groupFindings(findings).map((group) => {
-      const { title, about, lines } = createCard(group, group.count);
-      return { group: 'findings', name: title, verdict: 'passed', output: [about, ...lines] };
+      const { code, count, examples } = group;
+      const [texts, rest] = describeExamples(group, count, (finding, times) => {
+        const { message, sandbox, exchange, method, target } = finding;
+        return `${message}\n  ${sandbox} #${exchange}: ${method} ${target}${times}`;
+      });
+      const output = [
+        examples[0]?.first.advice ?? '',
+        ...texts,
+        rest > 0 ? `and ${rest} more` : '',
+      ];
+      return { group: 'findings', name: `${code}: ${count}`, verdict: 'passed', output };
     }),
   };
   return markup`<?xml version="1.0" encoding="UTF-8"?>
@@ -120,4 +107,37 @@ function renderCase({ group, name, verdict, output = [] }: TestCase): Markup {
       ? printed
       : markup`<${verdict} message="never shown">${output}</${verdict}>`;
   return markup`<testcase classname="${group}" name="${name}">${content}</testcase>`;
+}
+
+class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a template accepts. Strings are escaped, and lists are written line by line. */
+type Part = string | number | Markup | readonly Part[];
+
+function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  return new Markup(String.raw({ raw: template }, ...parts.map(escapePart)));
+}
+
+function escapePart(part: Part): string {
+  if (part instanceof Markup) return part.text;
+  return typeof part === 'object' ? part.map(escapePart).join('\n') : escapeMarkup(String(part));
+}
+
+const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
+/** Text for XML, attributes included. Characters that XML cannot hold become U+FFFD. */
+export function escapeMarkup(text: string): string {
+  return text
+    .replaceAll(NOT_IN_XML, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
 }

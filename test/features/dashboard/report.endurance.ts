@@ -1,16 +1,19 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { REPORT_FORMATS } from '../../../src/cli/report/coverage-report.ts';
+import { writeReport } from '../../../src/features/dashboard/report.ts';
 import { startServer } from '../../../src/index.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
 import { axeViolations, describeInChromium, overflowOf } from '../../helpers/browser.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
 
 const LONG = 'x'.repeat(400);
 
+const folder = temporaryFolder();
 let server: RunningServer;
-const renderPage = () =>
-  REPORT_FORMATS['.html']?.({ coverage: server.coverage(), findings: server.findings() }, false) ??
-  '';
+const renderPage = () => writeReport({ coverage: server.coverage(), findings: server.findings() });
 
 beforeAll(async () => {
   server = await startServer({ port: 0 });
@@ -22,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describeInChromium('in Chromium', (browser) => {
-  describe('the coverage page', () => {
+  describe('the report', () => {
     test.each(['light', 'dark'] as const)(
       'has no axe-core violation in %s mode',
       async (scheme) => {
@@ -37,10 +40,15 @@ describeInChromium('in Chromium', (browser) => {
     });
   });
 
-  test('a link on the coverage page goes to how to get the reply', async () => {
+  test('the report shows what was found, and how to get a reply that was never shown', async () => {
     const page = await open(browser(), renderPage());
-    await page.getByRole('link', { name: 'how to get cancelOrder 409' }).click();
-    expect(await page.locator(':target').textContent()).toMatch(/curl -i -X DELETE .*code=409/);
+    await page.getByText('of 16 documented replies').waitFor();
+    await page.getByRole('region', { name: 'Findings' }).getByText('default #2').waitFor();
+    await page.getByRole('link', { name: /^cancelOrder 409: documented shown 0 times/ }).click();
+    await page.getByText(/curl -i -X DELETE .*code=409/).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('Choose a reply in the table').waitFor();
   });
 });
 
@@ -51,6 +59,11 @@ async function open(
 ): Promise<Page> {
   const page = await browser.newPage(options);
   onTestFinished(() => page.close());
-  await page.setContent(html);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  onTestFinished(() => expect(complaints).toEqual([]));
+  const file = join(folder, 'report.html');
+  writeFileSync(file, html);
+  await page.goto(pathToFileURL(file).href);
   return page;
 }
