@@ -161,7 +161,7 @@ export class Scene {
       order: describeOrder(records, ids, this.#before),
       first: this.#compareFirst(first),
       // Which animals a short page has depends on their order.
-      ...(/limit=[12]$|NEXT|offset/.test(path) ? {} : valueless(records, RECORDS.Animal)),
+      ...(/limit=\d$|NEXT|offset/.test(path) ? {} : valueless(records, RECORDS.Animal)),
     };
     if (path.endsWith('limit=1')) {
       this.#firstOfPage = first;
