@@ -2,8 +2,8 @@
 import type { RequestListener } from 'node:http';
 import express from 'express';
 import { createStart } from './core/scenario/sandbox-start.ts';
-import { loadFixtureSync } from './core/store/fixture.ts';
 import { FEATURES, type ServerOptions } from './features.ts';
+import { loadFixtureSync } from './server/fixtures.ts';
 import { createExpressApp } from './server/http/app.ts';
 import { assembleMock } from './server/mock.ts';
 import type { AppOptions } from './server/options.ts';

@@ -1,4 +1,4 @@
-/** What the core takes from outside: a clock that never jumps, timers, and a place for warnings. */
+/** What the core takes from outside: a clock that never jumps, timers, texts, and a place for warnings. */
 export interface Platform {
   /** In milliseconds. */
   readonly steady: () => number;
@@ -8,12 +8,14 @@ export interface Platform {
   readonly every: (milliseconds: number, act: () => void) => () => void;
   /** Lets other work go on between two pieces of a long one. */
   readonly pause: () => Promise<void>;
+  /** The text of a file that ships with the package, such as `scenarios/slow.yaml`. */
+  readonly shippedText: (file: string) => string;
   /** Tells the operator of a bug. */
   readonly warn: (thrown: unknown) => void;
 }
 
-/** By web standards alone. A server passes its own, which fake timers of a test do not stop. */
-export const WEB_PLATFORM: Platform = {
+/** By web standards alone. A server has its own, which fake timers of a test do not stop. */
+export const WEB_PLATFORM: Omit<Platform, 'shippedText'> = {
   steady: () => performance.now(),
   after: (milliseconds, act) => {
     const timer = setTimeout(act, milliseconds);

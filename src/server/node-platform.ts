@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 import type { Platform } from '../core/platform.ts';
+import { packageRoot } from './files.ts';
 import { warn } from './node-errors.ts';
 
 /** Imported, since the globals stop when a test in the same process fakes them. */
@@ -15,5 +18,6 @@ export const NODE_PLATFORM: Platform = {
     return () => clearInterval(timer);
   },
   pause: () => new Promise((resolve) => setImmediate(resolve)),
+  shippedText: (file) => readFileSync(join(packageRoot, file), 'utf8'),
   warn,
 };

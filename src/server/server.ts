@@ -9,14 +9,14 @@ import {
   type FindingsReport,
 } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
-import { createStart, loadBases, loadStore, type Start } from '../core/scenario/sandbox-start.ts';
+import { createStart, type Start } from '../core/scenario/sandbox-start.ts';
 import { isShipped } from '../core/scenario/scenario-names.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
-import { fixturePath } from '../core/store/fixture.ts';
 import type { Store } from '../core/store/store.ts';
 import { ContentError, createFileProblem } from '../core/words.ts';
 import type { Feature } from './feature.ts';
 import { type FileWatch, isPipe, watchFiles } from './files.ts';
+import { fixturePath, loadStore } from './fixtures.ts';
 import { createListener } from './http/listener.ts';
 import { type Certificate, loadCertificate } from './http/tls.ts';
 import { assembleMock, restartAll } from './mock.ts';
@@ -65,10 +65,7 @@ export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Pr
   const scenarios =
     names.length === 0
       ? []
-      : await loadBases(
-          await (await import('../core/scenario/load-scenario.ts')).loadScenarios(names),
-          options.seed,
-        );
+      : await (await import('./scenarios.ts')).loadScenarios(names, options.seed);
   const saved =
     folder === undefined
       ? undefined

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
-import { writeFixture } from '../core/store/fixture.ts';
+import { existsSync, statSync } from 'node:fs';
 import type { Store } from '../core/store/store.ts';
-import { writeText } from '../server/files.ts';
+import { storeText } from '../core/store/store-text.ts';
+import { replaceText, writeText } from '../server/files.ts';
 import { asError } from '../server/node-errors.ts';
 import { Failure, UsageError } from './command.ts';
 
@@ -23,8 +23,11 @@ export function requireNew(file: string, flag = '--output'): void {
   if (existsSync(file)) throw new UsageError(`${flag}: ${file} exists; --force overwrites it`);
 }
 
-export function writeStore(store: Store, file: string): Promise<void> {
-  return writeFixture(store, file).catch((error) => {
+/** Replaces a file atomically; a pipe or a device cannot be replaced. */
+export async function writeStore(store: Store, file: string): Promise<void> {
+  const text = [...storeText(store)].join('');
+  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
+  await (isFile ? replaceText : writeText)(file, text).catch((error: unknown) => {
     throw cannotWrite(file, error);
   });
 }

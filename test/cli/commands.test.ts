@@ -4,9 +4,10 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ASSUMPTION_IDS } from '../../src/core/contract/assumption-table.ts';
-import { shippedScenarios } from '../../src/core/scenario/load-scenario.ts';
+import { shippedScenarios } from '../../src/core/scenario/scenario-names.ts';
 import { startServer } from '../../src/index.ts';
 import { packageVersion } from '../../src/server/files.ts';
+import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 import { MAIN, runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';
@@ -156,7 +157,7 @@ test('openapi prints the document of the service, for a server of your own', asy
 });
 
 test('scenarios lists what ships, also as JSON, and prints one that is valid as a file', async () => {
-  const shipped = shippedScenarios();
+  const shipped = shippedScenarios(NODE_PLATFORM);
   const { stdout } = await runInProcess(['scenarios']);
   for (const { name } of shipped) expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
   const listed = await runInProcess(['scenarios', '--json']);

@@ -3,7 +3,8 @@ import { createListQuery } from '../../src/core/control/records/query.ts';
 import { parseInput } from '../../src/core/json.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { EXCHANGE_FILTER } from '../../src/core/sandbox/exchange-filter.ts';
-import { loadForRequest } from '../../src/core/scenario/load-scenario.ts';
+import { resolveScenarios, scenariosByName } from '../../src/core/scenario/resolve-scenarios.ts';
+import { ScenarioError } from '../../src/core/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/core/scenario/scenario-shape.ts';
 import { readYaml } from '../../src/core/scenario/yaml-text.ts';
 import { BodyBytes } from '../../src/core/service/input.ts';
@@ -12,6 +13,7 @@ import { readAs } from '../../src/core/shape/shapes.ts';
 import { readJson } from '../../src/core/shape/source-text.ts';
 import { STORE } from '../../src/core/store/fixture.ts';
 import { formatProblem } from '../../src/core/words.ts';
+import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 import { type Answer, type Client, openServer } from '../helpers/wire.ts';
 
 const QUERY = createListQuery({ id: ID });
@@ -74,13 +76,16 @@ const REFUSALS: Readonly<
 };
 
 /** What is wrong with a scenario in a request, when it is loaded. */
-async function loadProblems(definition: object): Promise<readonly string[]> {
+function loadProblems(definition: object): readonly string[] {
   const reading = readScenario(definition, 'test');
   if (!reading.ok) return problems(reading);
-  return loadForRequest([], reading.value).then(
-    () => [],
-    (error) => error.problems.map(formatProblem),
-  );
+  try {
+    resolveScenarios(['test'], scenariosByName(NODE_PLATFORM, undefined, reading.value));
+    return [];
+  } catch (error) {
+    if (error instanceof ScenarioError) return error.problems.map(formatProblem);
+    throw error;
+  }
 }
 
 function refusal(read: () => unknown): readonly string[] {

@@ -26,12 +26,13 @@ import { LIMITS } from '../../src/core/limits.ts';
 import { observedExchange } from '../../src/core/sandbox/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/core/sandbox/report-shapes.ts';
 import { FAULT_NAMES } from '../../src/core/scenario/fault-table.ts';
-import { shippedScenarios } from '../../src/core/scenario/load-scenario.ts';
 import { RULE_SHAPE } from '../../src/core/scenario/rule-shape.ts';
+import { shippedScenarios } from '../../src/core/scenario/scenario-names.ts';
 import { SCENARIO } from '../../src/core/scenario/scenario-shape.ts';
 import { FEATURE_OPTIONS } from '../../src/features.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/server/files.ts';
+import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 import { listOptionNames } from '../../src/server/options.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { code, readPage, section, tableRows, withTable } from '../helpers/page.ts';
@@ -141,7 +142,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
     Faults: list('fault', FAULT_NAMES.map(code)),
     'Scenarios that ship': [
       ['scenario', 'description'],
-      shippedScenarios().map(({ name, description }) => [code(name), description]),
+      shippedScenarios(NODE_PLATFORM).map(({ name, description }) => [code(name), description]),
     ],
   },
   'docs/findings.md': {
@@ -206,7 +207,9 @@ test.each(Object.entries(TABLES))(
 test('the README counts the assumptions and the scenarios that ship', () => {
   const readme = readPage('README.md');
   expect(readme).toContain(`There are ${ASSUMPTION_IDS.length} such [assumptions]`);
-  expect(readme).toContain(`[${shippedScenarios().length} scenarios ship with the package]`);
+  expect(readme).toContain(
+    `[${shippedScenarios(NODE_PLATFORM).length} scenarios ship with the package]`,
+  );
 });
 
 test('docs/command-line.md names every member of a JSON line of the log', () => {

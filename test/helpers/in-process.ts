@@ -78,7 +78,9 @@ export async function openMock(settings: ServerOptions = {}): Promise<Client> {
     const { prefer } = sent.headers;
     const isAsked = prefer !== undefined && request.call !== undefined && !settings.plain;
     const preference = isAsked
-      ? await readPrefer(prefer, async () => persistence.run(sandbox, () => sandbox.read()))
+      ? await readPrefer(prefer, NODE_PLATFORM, async () =>
+          persistence.run(sandbox, () => sandbox.read()),
+        )
       : undefined;
     const exchange = await handleRequest(persistence, sandbox, { ...request, given }, preference);
     if (isWaiting(exchange)) {

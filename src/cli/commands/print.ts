@@ -4,11 +4,15 @@ import { DEFAULT_URL } from '../../core/contract/base-url.ts';
 import { documentedOnly } from '../../core/control/documented-openapi.ts';
 import { createServiceOpenApi } from '../../core/control/service-openapi.ts';
 import { DEFAULTS } from '../../core/limits.ts';
-import { scenarioText, shippedScenarios } from '../../core/scenario/load-scenario.ts';
-import { SCENARIO_NAMES } from '../../core/scenario/scenario-names.ts';
+import {
+  SCENARIO_NAMES,
+  scenarioText,
+  shippedScenarios,
+} from '../../core/scenario/scenario-names.ts';
 import { generateStore } from '../../core/store/generate-store.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { packageRoot, packageVersion } from '../../server/files.ts';
+import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import { parseChoice } from '../../terminal/command.ts';
 import { renderTable } from '../../terminal/terminal.ts';
 import { formatJson, requireNew, writeStore } from '../../terminal/write-files.ts';
@@ -17,10 +21,13 @@ import type { ProgramCommand } from '../command.ts';
 export const scenarios: ProgramCommand = ({ positionals: [name], terminal: { style } }) => {
   if (name !== undefined) {
     const expected = 'a name that "petstore-mock scenarios" lists';
-    const text = scenarioText(parseChoice(SCENARIO_NAMES, name, 'scenarios', expected));
+    const text = scenarioText(
+      NODE_PLATFORM,
+      parseChoice(SCENARIO_NAMES, name, 'scenarios', expected),
+    );
     return { text, json: { text }, exitCode: 0 };
   }
-  const shipped = shippedScenarios();
+  const shipped = shippedScenarios(NODE_PLATFORM);
   const rows = shipped.map((it) => [it.name, it.description]);
   const more =
     '--scenario NAME starts a server with one; repeat it to combine several (later ones win).\n"petstore-mock scenarios NAME" prints one to start your own from.\n';
@@ -38,7 +45,7 @@ export const openapi: ProgramCommand = ({ flags }) => {
 export const generate: ProgramCommand = async ({ flags, terminal }) => {
   const { output: file, animals, orders, seed = DEFAULTS.seed } = flags;
   if (file !== undefined && !flags.force) requireNew(file);
-  const store = await generateStore({ animals, orders, seed });
+  const store = await generateStore({ animals, orders, seed }, NODE_PLATFORM);
   if (file === undefined) await pipeline(storeText(store), terminal.output, { end: false });
   else await writeStore(store, file);
   return { exitCode: 0 };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../core/contract/records.ts';
 import { DEFAULTS } from '../../core/limits.ts';
-import { FixtureError, loadFixture } from '../../core/store/fixture.ts';
+import { FixtureError } from '../../core/store/fixture.ts';
 import { ID_NAME, type Store } from '../../core/store/store.ts';
 import { recordText } from '../../core/store/store-text.ts';
 import { countText, describe, joinWords } from '../../core/words.ts';
@@ -14,6 +14,7 @@ import {
   type RecordChange,
   recordDeployment,
 } from '../../features/deployment/record-deployment.ts';
+import { loadFixture } from '../../server/fixtures.ts';
 import { refusal, UsageError } from '../../terminal/command.ts';
 import { escapeControls } from '../../terminal/terminal.ts';
 import { requireNew, writeStore } from '../../terminal/write-files.ts';

@@ -1,12 +1,6 @@
 import { STORED_RECORDS } from '../../core/contract/records.ts';
 import { isObject } from '../../core/json.ts';
-import { loadScenarios } from '../../core/scenario/load-scenario.ts';
-import {
-  createStart,
-  loadBases,
-  loadStore,
-  type StoreChoice,
-} from '../../core/scenario/sandbox-start.ts';
+import { createStart, type StoreChoice } from '../../core/scenario/sandbox-start.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { parseFixture } from '../../core/store/fixture.ts';
 import {
@@ -16,6 +10,8 @@ import {
   type TextReading,
 } from '../../core/words.ts';
 import { readText, STORE_LIMIT } from '../../server/files.ts';
+import { loadStore } from '../../server/fixtures.ts';
+import { loadScenarios } from '../../server/scenarios.ts';
 import { escapeControls } from '../../terminal/terminal.ts';
 import type { ProgramCommand } from '../command.ts';
 
@@ -41,7 +37,7 @@ export async function validateFile(
     if (isFixture(file, read)) parseFixture(file, read);
     else {
       const texts = new Map(read.ok ? [[file, read]] : []);
-      createStart({}, await loadStore(base), await loadBases(await loadScenarios([file], texts)));
+      createStart({}, await loadStore(base), await loadScenarios([file], undefined, texts));
     }
     return [];
   } catch (error) {

@@ -1,5 +1,4 @@
 import { DEFAULTS } from '../limits.ts';
-import { scalar } from '../shape/shapes.ts';
 import { BASE_PATH } from './operations.ts';
 
 export const DEFAULT_URL = `http://${DEFAULTS.host}:${DEFAULTS.port}${BASE_PATH}`;
@@ -45,11 +44,3 @@ export function isLoopbackName(name: string): boolean {
   }
   return LOOPBACK_IPV4.test(name) || /^(?:.+\.)?localhost\.?$/i.test(name);
 }
-
-const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
-
-export const BASE_URL = scalar<URL, string>(
-  BASE_URL_FORM,
-  { type: 'string', pattern: HTTP.source },
-  (value) => (typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined),
-);

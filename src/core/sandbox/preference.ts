@@ -1,7 +1,8 @@
-import type { KnownScenarios } from '../scenario/load-scenario.ts';
+import type { Platform } from '../platform.ts';
+import type { KnownScenarios } from '../scenario/resolve-scenarios.ts';
 import { createRuleBook, type RuleBook, type RuleMatch } from '../scenario/rules.ts';
 import { ScenarioError } from '../scenario/sandbox-start.ts';
-import { isShipped, SCENARIO_NAMES } from '../scenario/scenario-names.ts';
+import { isShipped } from '../scenario/scenario-names.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
 import { describe, formatProblem, suggest } from '../words.ts';
 import type { State } from './state.ts';
@@ -27,6 +28,7 @@ const shippedBooks = new Map<string, RuleBook>();
 /** Ignores others' preferences, as HTTP requires. */
 export async function readPrefer(
   header: string,
+  platform: Platform,
   readState?: () => Promise<State>,
 ): Promise<Preference | undefined> {
   const asked = new Map<string, string>();
@@ -41,7 +43,7 @@ export async function readPrefer(
   if (code !== undefined && STATUS.test(code)) found = preferStatus(Number(code));
   else if (code !== undefined && (strict || scenario === undefined)) {
     found = `code: expected a status from 200 to 599, found ${describe(code)}`;
-  } else if (scenario !== undefined) found = await preferScenario(scenario, readState);
+  } else if (scenario !== undefined) found = await preferScenario(scenario, platform, readState);
   else [found] = [...asked.keys()].flatMap(findMisspelling);
   return typeof found === 'string' ? { kind: 'wrong', wrong: `Prefer: ${found}`, strict } : found;
 }
@@ -64,23 +66,23 @@ function preferStatus(status: number): Preference {
 /** @returns a text if the name is wrong */
 async function preferScenario(
   name: string,
+  platform: Platform,
   readState: (() => Promise<State>) | undefined,
 ): Promise<Preference | string> {
-  // Imported here, since few requests ask for a scenario.
-  const { loadForRequest } = await import('../scenario/load-scenario.ts');
   const applied = `scenario=${name}`;
-  if (isShipped(name)) {
-    const book = shippedBooks.get(name) ?? createBook(name, await loadForRequest([name]));
-    shippedBooks.set(name, book);
-    return { kind: 'scenario', book, applied };
-  }
-  const known = readState && knownScenarios(await readState());
-  if (known?.has(name) !== true) {
-    const found = describe(name) + suggest(name, [...SCENARIO_NAMES, ...(known?.keys() ?? [])]);
-    return `scenario: expected a shipped scenario, or one of this sandbox, found ${found}`;
-  }
+  const shipped = shippedBooks.get(name);
+  if (shipped !== undefined) return { kind: 'scenario', book: shipped, applied };
+  // Imported here, since few requests ask for a scenario.
+  const { resolveScenarios, scenariosByName } = await import('../scenario/resolve-scenarios.ts');
+  const state = isShipped(name) ? undefined : await readState?.();
+  const source = scenariosByName(platform, state && knownScenarios(state));
   try {
-    const book = createBook(name, await loadForRequest([name], undefined, known));
+    const found = source.find(name);
+    if (typeof found === 'string') {
+      return `scenario: expected a shipped scenario, or one of this sandbox, found ${found}`;
+    }
+    const book = createBook(name, resolveScenarios([name], source));
+    if (isShipped(name)) shippedBooks.set(name, book);
     return { kind: 'scenario', book, applied };
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
@@ -102,12 +104,6 @@ function findMisspelling(name: string): string[] {
 
 /** Besides those that ship. The later win. */
 export function knownScenarios({ settings, scenarios }: State): KnownScenarios {
-  const loaded = [...settings.start.scenarios, ...settings.active];
-  const known = new Map<string, () => Scenario | Promise<Scenario>>();
-  for (const scenario of loaded) known.set(scenario.name, () => scenario);
-  for (const [name, saved] of scenarios) {
-    // Imported here, since most starts have no scenario.
-    known.set(name, async () => (await import('../scenario/load-scenario.ts')).readSaved(saved));
-  }
-  return known;
+  const known = [...settings.start.scenarios, ...settings.active, ...scenarios.values()];
+  return new Map(known.map((scenario) => [scenario.name, scenario]));
 }

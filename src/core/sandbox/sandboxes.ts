@@ -1,5 +1,5 @@
 import { DEFAULT_SANDBOX, DEFAULTS, PERMANENT_SANDBOXES, STAGING_SANDBOX } from '../limits.ts';
-import { type Platform, WEB_PLATFORM } from '../platform.ts';
+import type { Platform } from '../platform.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import { readServiceState } from './answer.ts';
@@ -30,7 +30,7 @@ export interface SandboxParts {
   readonly upstream?: Responder | undefined;
   /** Whether other servers have these sandboxes too, create and count them. */
   readonly isOneOfMany?: boolean;
-  readonly platform?: Platform;
+  readonly platform: Platform;
 }
 
 /** Of those that other servers have too. */
@@ -47,7 +47,7 @@ export class Sandboxes {
   readonly #named = new Map<string, Sandbox>();
   #start: Start;
 
-  constructor(start: Start, options: SandboxOptions, parts: SandboxParts = {}) {
+  constructor(start: Start, options: SandboxOptions, parts: SandboxParts) {
     this.required = options.sandboxRequired ?? false;
     this.max = options.maxSandboxes ?? DEFAULTS.maxSandboxes;
     this.#context = {
@@ -58,7 +58,7 @@ export class Sandboxes {
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
       holding: new Set(),
       isStopping: false,
-      platform: parts.platform ?? WEB_PLATFORM,
+      platform: parts.platform,
     };
     this.upstream = parts.upstream;
     this.#start = start;

@@ -1,9 +1,10 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { DEFAULTS } from '../limits.ts';
+import type { Platform } from '../platform.ts';
 import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, STAGING_KEY } from '../service/keyring.ts';
-import { loadFixture } from '../store/fixture.ts';
+import { readShippedFixture } from '../store/fixture.ts';
 import { generateStore } from '../store/generate-store.ts';
 import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
@@ -94,23 +95,22 @@ export interface StoreChoice {
   readonly orders?: number | undefined;
 }
 
+/** Reads the shipped fixtures of scenarios, and generates what they ask for. */
 export function loadBases(
   scenarios: readonly Scenario[],
-  seed?: number,
+  platform: Pick<Platform, 'shippedText' | 'pause'>,
+  seed: number = DEFAULTS.seed,
 ): Promise<readonly Scenario[]> {
   return Promise.all(
     scenarios.map(async (scenario) => {
-      const { fixture, generate } = scenario;
-      if (fixture === undefined && generate === undefined) return scenario;
-      return { ...scenario, base: await loadStore({ fixture, ...generate }, seed) };
+      const { base, fixture, generate } = scenario;
+      if (base !== undefined || (fixture === undefined && generate === undefined)) return scenario;
+      const { animals, orders } = generate ?? {};
+      const store =
+        animals === undefined && orders === undefined
+          ? readShippedFixture(platform, fixture ?? DEFAULTS.fixture)
+          : await generateStore({ animals, orders, seed }, platform);
+      return { ...scenario, base: store };
     }),
   );
-}
-
-export async function loadStore(
-  { fixture = DEFAULTS.fixture, animals, orders }: StoreChoice,
-  seed: number = DEFAULTS.seed,
-): Promise<Store> {
-  if (animals === undefined && orders === undefined) return loadFixture(fixture);
-  return generateStore({ animals, orders, seed });
 }

@@ -1,3 +1,5 @@
+import type { Platform } from '../platform.ts';
+
 /** Each is a file in `scenarios/`. */
 export const SCENARIO_NAMES = [
   'after-sunset',
@@ -34,3 +36,22 @@ export function isShipped(name: string): name is ScenarioName {
 
 /** Of a scenario that is written in a request. */
 export const WRITTEN_SCENARIO = 'request';
+
+type Texts = Pick<Platform, 'shippedText'>;
+
+export function readShippedText({ shippedText }: Texts, name: ScenarioName): string {
+  return shippedText(`scenarios/${name}.yaml`);
+}
+
+/** For a project that has this package installed. */
+export function scenarioText(texts: Texts, name: ScenarioName): string {
+  const schema = '$schema=./node_modules/petstore-mock/scenarios/';
+  return readShippedText(texts, name).replace('$schema=', schema);
+}
+
+export function shippedScenarios(texts: Texts) {
+  return SCENARIO_NAMES.map((name) => {
+    const [, description = ''] = /^description: (.*)$/m.exec(readShippedText(texts, name)) ?? [];
+    return { name, description };
+  });
+}

@@ -181,7 +181,7 @@ export interface SavedScenario {
 export type ScenarioDefinition = InputOf<typeof SCENARIO>;
 
 export interface Scenario extends ReturnType<typeof createScenario> {
-  /** Undefined if it came in a request. */
+  /** Undefined if it ships, or came in a request. */
   readonly file?: string | undefined;
   /** What its fixture or `generate` names, once that is loaded. */
   readonly base?: Store | undefined;

@@ -16,13 +16,13 @@ import {
 } from 'yaml';
 import { keepNumber, TOO_DEEP, WrittenNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
-import type { ShapeProblem } from '../shape/shapes.ts';
 import {
+  createLocator,
   createRepetitionProblem,
   createSyntaxProblem,
-  type LocateProblems,
-  locateProblems,
   type ParsedText,
+  type Place,
+  pathKey,
   type RepeatedName,
 } from '../shape/source-text.ts';
 
@@ -66,10 +66,7 @@ export function readYaml(file: string, content: string): ParsedText {
       return { ok: false, problems: [createRepetitionProblem(file, text, 'YAML', foreign)] };
     }
     if (foreign !== undefined) return refused(foreign.offset, foreign.reason);
-    const locate: LocateProblems = (problems) => {
-      const offsets = problems.map((problem) => [findOffset(document, problem), problem] as const);
-      return locateProblems(file, text, offsets);
-    };
+    const locate = createLocator(file, text, (wanted) => findPlaces(document, wanted));
     const value: unknown = document.toJS();
     return isWithin(LIMITS.nesting.max, value) ? { ok: true, value, locate } : refused(0, TOO_DEEP);
   } catch (error) {
@@ -133,21 +130,23 @@ function isWithin(levels: number, value: unknown): boolean {
   return levels > 0 && Object.values(value).every((member) => isWithin(levels - 1, member));
 }
 
-/** Where a value or its name begins. A value that is missing has the place of its parent. */
-function findOffset(document: Document, { at, ofName }: ShapeProblem): number {
-  let found: unknown = document.contents;
-  let name: unknown;
-  for (const step of at) {
-    const parent = isAlias(found) ? found.resolve(document) : found;
-    const pair = isMap(parent)
-      ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === step)
-      : undefined;
-    const value = isSeq(parent) ? parent.items[Number(step)] : pair?.value;
-    if (pair === undefined && value === undefined)
-      return nodeOffset(found) ?? nodeOffset(name) ?? 0;
-    [found, name] = [value, pair?.key];
-  }
-  return (ofName ? nodeOffset(name) : undefined) ?? nodeOffset(found) ?? nodeOffset(name) ?? 0;
+function findPlaces(document: Document, wanted: ReadonlySet<string>): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  const visit = (path: readonly (string | number)[], value: unknown, key?: unknown): void => {
+    const place = pathKey(path);
+    if (!wanted.has(place)) return;
+    const name = nodeOffset(key);
+    places.set(place, { start: nodeOffset(value) ?? name ?? 0, name });
+    const node = isAlias(value) ? value.resolve(document) : value;
+    for (const [index, item] of isSeq(node) ? node.items.entries() : []) {
+      visit([...path, index], item);
+    }
+    for (const pair of isMap(node) ? node.items : []) {
+      if (isScalar(pair.key)) visit([...path, String(pair.key.value)], pair.value, pair.key);
+    }
+  };
+  visit([], document.contents);
+  return places;
 }
 
 function nodeOffset(node: unknown): number | undefined {

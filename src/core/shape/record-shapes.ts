@@ -1,3 +1,4 @@
+import { BASE_URL_FORM, parseBaseUrl } from '../contract/base-url.ts';
 import { parseDateTime } from '../contract/date-time.ts';
 import {
   type CollectionName,
@@ -208,3 +209,11 @@ function createMembers<T>(
   ]);
   return Object.fromEntries(members);
 }
+
+const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
+
+export const BASE_URL = scalar<URL, string>(
+  BASE_URL_FORM,
+  { type: 'string', pattern: HTTP.source },
+  (value) => (typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined),
+);

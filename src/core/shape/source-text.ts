@@ -17,7 +17,7 @@ export type ParsedText =
 export type LocateProblems = (problems: readonly ShapeProblem[]) => readonly TextProblem[];
 
 /** Gives problems their lines and columns, from 1, and a message if they have none. */
-export function locateProblems(
+function locateProblems(
   file: string,
   text: string,
   problems: readonly (readonly [offset: number, problem: Problem, message?: string])[],
@@ -41,6 +41,37 @@ export function locateProblems(
   });
 }
 
+/** Where a value and its name begin. */
+export interface Place {
+  readonly start: number;
+  readonly name: number | undefined;
+}
+
+export const pathKey = (path: readonly (string | number | null)[]): string => JSON.stringify(path);
+
+/**
+ * A value that is missing has the place of its parent.
+ *
+ * @param find finds places by `pathKey`, all in one pass
+ */
+export function createLocator(
+  file: string,
+  text: string,
+  find: (wanted: ReadonlySet<string>) => ReadonlyMap<string, Place>,
+): LocateProblems {
+  return (problems) => {
+    const prefixes = ({ at }: ShapeProblem) => at.map((_, end) => pathKey(at.slice(0, end + 1)));
+    const places = find(new Set([pathKey([]), ...problems.flatMap(prefixes)]));
+    const located = problems.map((problem) => {
+      const { at, ofName } = problem;
+      const depth = prefixes(problem).findLastIndex((prefix) => places.has(prefix)) + 1;
+      const { start = 0, name } = places.get(pathKey(at.slice(0, depth))) ?? {};
+      return [ofName && depth === at.length ? (name ?? start) : start, problem] as const;
+    });
+    return locateProblems(file, text, located);
+  };
+}
+
 /** @param file its name in problems */
 export function readJson(file: string, content: string): ParsedText {
   // Some editors start a file with a byte order mark.
@@ -54,7 +85,7 @@ export function readJson(file: string, content: string): ParsedText {
     return {
       ok: true,
       value,
-      locate: (problems) => locateProblems(file, text, findOffsets(problems, text)),
+      locate: createLocator(file, text, (wanted) => findPlaces(text, wanted)),
     };
   } catch (error) {
     const [offset, reason] = explainNotJson(text, error);
@@ -105,20 +136,6 @@ function explainNotJson(text: string, error: unknown): [offset: number, reason: 
   }
 }
 
-/** Finds all places in one pass. A value that is missing has the place of its parent. */
-function findOffsets(problems: readonly ShapeProblem[], text: string) {
-  const wanted = problems.flatMap(({ at }) => at.map((_, end) => pathKey(at.slice(0, end + 1))));
-  const places = findPlaces(text, new Set(['[]', ...wanted]));
-  return problems.map((problem) => {
-    const { at, ofName } = problem;
-    const depth = at.findLastIndex((_, end) => places.has(pathKey(at.slice(0, end + 1)))) + 1;
-    const { start = 0, name } = places.get(pathKey(at.slice(0, depth))) ?? {};
-    return [ofName && depth === at.length ? (name ?? start) : start, problem] as const;
-  });
-}
-
-const pathKey = (path: readonly (string | number | null)[]): string => JSON.stringify(path);
-
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** @param text valid JSON with this value */
@@ -168,9 +185,8 @@ function countColons(text: string): number {
   return count;
 }
 
-/** Where the values at these paths of a text of JSON, and their names, begin. */
-function findPlaces(text: string, wanted: ReadonlySet<string>) {
-  const places = new Map<string, { start: number; name: number | undefined }>();
+function findPlaces(text: string, wanted: ReadonlySet<string>): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
   // The last step is null where a name is to come.
   const path: (string | number | null)[] = [];
   let name: number | undefined;

@@ -1,15 +1,6 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import {
-  packageRoot,
-  readText,
-  readTextSync,
-  replaceText,
-  STORE_LIMIT,
-  writeText,
-} from '../../server/files.ts';
 import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
 import { isObject, type Json, toInt64 } from '../json.ts';
+import type { Platform } from '../platform.ts';
 import { object, optional } from '../shape/objects.ts';
 import { RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type InputOf, list, type ReportMisfit, readAs, type Shape } from '../shape/shapes.ts';
@@ -24,7 +15,13 @@ import {
 } from '../words.ts';
 import { reportMissingAnimal } from './merge.ts';
 import { createStore, ID_NAME, type Store } from './store.ts';
-import { storeText } from './store-text.ts';
+
+/** Each is a file in `fixtures/`. */
+const FIXTURE_NAMES: readonly string[] = ['default'];
+
+export function isShippedFixture(name: string): boolean {
+  return FIXTURE_NAMES.includes(name);
+}
 
 export class FixtureError extends ContentError {
   override readonly name = 'FixtureError';
@@ -41,9 +38,8 @@ export function parseFixture(file: string, read: TextReading): Store {
 }
 
 function unreadableText(file: string, found: string): TextProblem {
-  const names = shippedFixtures();
-  const expected = `a fixture file, or the name of a shipped one: ${joinWords(names, 'or')}`;
-  const hinted = found + suggest(file, names);
+  const expected = `a fixture file, or the name of a shipped one: ${joinWords(FIXTURE_NAMES, 'or')}`;
+  const hinted = found + suggest(file, FIXTURE_NAMES);
   return createFileProblem(
     file,
     expected,
@@ -52,18 +48,14 @@ function unreadableText(file: string, found: string): TextProblem {
   );
 }
 
-const SHIPPED = join(packageRoot, 'fixtures');
-const EXTENSION = '.json';
-
-export function shippedFixtures(): readonly string[] {
-  return readdirSync(SHIPPED)
-    .filter((file) => file.endsWith(EXTENSION))
-    .map((file) => file.slice(0, -EXTENSION.length));
-}
-
-export function fixturePath(nameOrPath: string): string {
-  const shipped = join(SHIPPED, nameOrPath + EXTENSION);
-  return /^[\w-]+$/.test(nameOrPath) && existsSync(shipped) ? shipped : nameOrPath;
+export function readShippedFixture(
+  { shippedText }: Pick<Platform, 'shippedText'>,
+  name: string,
+): Store {
+  const read: TextReading = isShippedFixture(name)
+    ? { ok: true, text: shippedText(`fixtures/${name}.json`) }
+    : { ok: false, found: 'nothing' };
+  return parseFixture(name, read);
 }
 
 const WHOLE = object(
@@ -116,21 +108,4 @@ function reportWrongIds(
     }
   }
   return positions;
-}
-
-/** Loads a shipped fixture by its name, or another by its path. */
-export async function loadFixture(nameOrPath: string): Promise<Store> {
-  return parseFixture(nameOrPath, await readText(fixturePath(nameOrPath), STORE_LIMIT));
-}
-
-/** Refuses a pipe. */
-export function loadFixtureSync(nameOrPath: string): Store {
-  return parseFixture(nameOrPath, readTextSync(fixturePath(nameOrPath), STORE_LIMIT));
-}
-
-/** Replaces the file at `path` atomically; a pipe or a device cannot be replaced. */
-export async function writeFixture(store: Store, path: string): Promise<void> {
-  const text = [...storeText(store)].join('');
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
-  await (isFile ? replaceText : writeText)(path, text);
 }

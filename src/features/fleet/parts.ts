@@ -7,18 +7,15 @@ import { parseJson, writeJson } from '../../core/json.ts';
 import type { Exchange } from '../../core/sandbox/exchange.ts';
 import type { OpenResponder } from '../../core/sandbox/responder.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
-import {
-  readScenarioSource,
-  SCENARIO_SOURCE,
-  writeScenarioSource,
-} from '../../core/scenario/load-scenario.ts';
 import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
+import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';
 import { ASSUME } from '../../core/scenario/settings-shapes.ts';
 import { RECORD_SHAPES } from '../../core/shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../core/shape/shapes.ts';
 import type { Records, Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
 import { problemText } from '../../core/words.ts';
+import { NODE_PLATFORM } from '../../server/node-platform.ts';
 
 interface RestoreContext {
   readonly start: Start;
@@ -223,13 +220,28 @@ function settingsText({ start, active, byHand, startedAt, upstream }: Settings):
     byHand,
     startedAt,
     upstream: upstream && { url: upstream.url, key: upstream.key },
-    active: active === start.scenarios ? undefined : writeJson(active.map(writeScenarioSource)),
+    active: active === start.scenarios ? undefined : active.map(writeScenario),
   });
+}
+
+type ScenarioSource = readonly [name: string, definition: string];
+
+const writeScenario = ({ name, definition }: Scenario): ScenarioSource => [
+  name,
+  writeJson(definition),
+];
+
+/** One of the start, which may come from a file here, or else one that ships or that a client has sent. */
+function readScenario([name, definition]: ScenarioSource, { scenarios }: Start): Scenario {
+  const ofStart = scenarios.find(
+    (scenario) => scenario.name === name && writeJson(scenario.definition) === definition,
+  );
+  return ofStart ?? readExactly(scenarioShape(name), definition);
 }
 
 interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
   readonly upstream?: { readonly url: string; readonly key?: string };
-  readonly active?: string;
+  readonly active?: readonly ScenarioSource[];
 }
 
 async function readSettings(
@@ -238,14 +250,18 @@ async function readSettings(
 ): Promise<Settings> {
   const { active, upstream, startedAt, byHand } = parse<SettingsJson>(json);
   if (!Number.isFinite(startedAt)) throw new Error('no settings');
-  const sources = active === undefined ? undefined : readExactly(list(SCENARIO_SOURCE), active);
   return createSettings({
     byHand: readExactly(ASSUME, JSON.stringify(byHand)),
     startedAt,
     start,
-    active: sources
-      ? await loadBases(sources.map(readScenarioSource), start.seed)
-      : start.scenarios,
+    active:
+      active === undefined
+        ? start.scenarios
+        : await loadBases(
+            active.map((source) => readScenario(source, start)),
+            NODE_PLATFORM,
+            start.seed,
+          ),
     upstream: upstream && openResponder?.(new URL(upstream.url), upstream.key),
   });
 }

@@ -1,14 +1,12 @@
-import { join } from 'node:path';
 import { ControlError } from '../../client/control-client.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { createStart } from '../../core/scenario/sandbox-start.ts';
 import type { Scenario, ScenarioDefinition } from '../../core/scenario/scenario-shape.ts';
 import type { KeyLists } from '../../core/service/keyring.ts';
-import { shippedFixtures } from '../../core/store/fixture.ts';
+import { isShippedFixture } from '../../core/store/fixture.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { joinWords } from '../../core/words.ts';
 import type { ServerOptions } from '../../features.ts';
-import { packageRoot } from '../../server/files.ts';
 import { loadFiles } from '../../server/server.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 
@@ -62,7 +60,7 @@ export async function applyOptions(sandbox: MockSandbox, options: ServerOptions)
 const OPTIONS_SCENARIO = 'test-options';
 
 function isFile(fixture: string | undefined): boolean {
-  return fixture !== undefined && !shippedFixtures().includes(fixture);
+  return fixture !== undefined && !isShippedFixture(fixture);
 }
 
 function defineOptions(options: ServerOptions): ScenarioDefinition {
@@ -98,7 +96,8 @@ async function saveScenario(
   { name: wanted, file, fixture, definition }: Scenario,
   names: readonly string[],
 ): Promise<string> {
-  if (file === join(packageRoot, 'scenarios', `${wanted}.yaml`)) return wanted;
+  // It ships.
+  if (file === undefined) return wanted;
   const letters = wanted.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-').slice(0, 60);
   const content = { ...Object(definition), extends: undefined };
   if (isFile(fixture)) content.fixture = undefined;

@@ -17,6 +17,7 @@ import {
 } from '../../core/sandbox/service-request.ts';
 import type { RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
+import { NODE_PLATFORM } from '../node-platform.ts';
 import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
 import { applyFault } from './faults.ts';
 import { readHead, receiveBody } from './receive-request.ts';
@@ -166,7 +167,9 @@ function answerRequest(arrival: Arrival, body: RequestBody): Exchange | Promise<
   const { prefer } = head.headers;
   const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
   const preference = isAsked
-    ? readPrefer(String(prefer), async () => persistence.run(sandbox, () => sandbox.read()))
+    ? readPrefer(String(prefer), NODE_PLATFORM, async () =>
+        persistence.run(sandbox, () => sandbox.read()),
+      )
     : undefined;
   if (forwarded !== undefined) {
     const { upstream, below } = forwarded;

@@ -10,7 +10,7 @@ import {
 import { basename, dirname, extname, join } from 'node:path';
 import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../core/limits.ts';
 import type { State } from '../../core/sandbox/state.ts';
-import { readScenarioText } from '../../core/scenario/load-scenario.ts';
+import { readScenarioText } from '../../core/scenario/resolve-scenarios.ts';
 import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../../core/scenario/scenario-names.ts';
 import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
@@ -41,7 +41,7 @@ export async function loadScenarioFolder(folder: string): Promise<State['scenari
     const read = readTextSync(file, SETTINGS_LIMIT);
     if (!read.ok) throw refuseFile(file, 'a scenario', read.found);
     const { text } = read;
-    const { description } = await readScenarioText(file, { name, format, text });
+    const { description } = readScenarioText(file, { name, format, text });
     saved.set(name, { name, description, format, text });
   }
   return saved;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createCoverageReport, createFindingsReport } from '../../../src/core/sandbox/coverage.ts';
 import type { CoverageReport } from '../../../src/core/sandbox/report-shapes.ts';
-import { createStart, loadStore } from '../../../src/core/scenario/sandbox-start.ts';
+import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
+import { loadStore } from '../../../src/server/fixtures.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { openMock } from '../../helpers/in-process.ts';

@@ -20,9 +20,9 @@ import {
 } from '../../../src/core/control/records/query.ts';
 import { writeJson } from '../../../src/core/json.ts';
 import { fieldShapes } from '../../../src/core/shape/record-shapes.ts';
-import { loadFixtureSync } from '../../../src/core/store/fixture.ts';
 import { problemText } from '../../../src/core/words.ts';
 import { packageRoot } from '../../../src/server/files.ts';
+import { loadFixtureSync } from '../../../src/server/fixtures.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { listen } from '../../helpers/host.ts';
 

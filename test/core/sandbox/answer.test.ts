@@ -11,13 +11,13 @@ import {
   restart,
   type State,
 } from '../../../src/core/sandbox/state.ts';
-import { loadForRequest } from '../../../src/core/scenario/load-scenario.ts';
+import { resolveScenarios, scenariosByName } from '../../../src/core/scenario/resolve-scenarios.ts';
 import { createStart, loadBases } from '../../../src/core/scenario/sandbox-start.ts';
 import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
 import { advanceClock } from '../../../src/core/service/clock.ts';
-import { loadFixture } from '../../../src/core/store/fixture.ts';
-
 import { createStore, Records } from '../../../src/core/store/store.ts';
+import { loadFixture } from '../../../src/server/fixtures.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 
 const NOW = { wall: Date.UTC(2026, 10, 22), steady: 1000 };
@@ -46,13 +46,14 @@ const written = readScenario(
 );
 if (!written.ok) throw new Error(JSON.stringify(written.problems));
 
+const shipped = scenariosByName(NODE_PLATFORM);
 const scenarioLists = [
   [],
-  await loadForRequest(['sold-out', 'flaky']),
-  await loadBases(await loadForRequest(['int64-ids'], written.value)),
+  resolveScenarios(['sold-out', 'flaky'], shipped),
+  await loadBases([...resolveScenarios(['int64-ids'], shipped), written.value], NODE_PLATFORM),
 ];
 const preferences = await Promise.all(
-  ['scenario=flaky', 'code=409', 'code=x'].map((header) => readPrefer(header)),
+  ['scenario=flaky', 'code=409', 'code=x'].map((header) => readPrefer(header, NODE_PLATFORM)),
 );
 
 /** Something that happens in a sandbox. */

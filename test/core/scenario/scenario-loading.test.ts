@@ -2,11 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { validateFile } from '../../../src/cli/commands/validate.ts';
-import { loadForRequest, loadScenarios } from '../../../src/core/scenario/load-scenario.ts';
+import { resolveScenarios, scenariosByName } from '../../../src/core/scenario/resolve-scenarios.ts';
 import { ScenarioError } from '../../../src/core/scenario/sandbox-start.ts';
 import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
 import { parseDuration } from '../../../src/core/scenario/settings-shapes.ts';
 import { formatProblem } from '../../../src/core/words.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
+import { loadScenarios } from '../../../src/server/scenarios.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 
 const folder = temporaryFolder();
@@ -22,8 +24,10 @@ async function names(...values: string[]): Promise<readonly string[]> {
   return (await loadScenarios(values)).map(({ name }) => name);
 }
 
-async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
-  const error: unknown = await loading.catch((reason: unknown) => reason);
+async function refusal(load: () => unknown): Promise<readonly string[]> {
+  const error: unknown = await Promise.resolve()
+    .then(load)
+    .catch((reason: unknown) => reason);
   if (!(error instanceof ScenarioError)) throw new Error(`Not refused: ${error}`);
   return error.problems.map((problem) => formatProblem(problem).replaceAll(folder, 'FOLDER'));
 }
@@ -55,6 +59,7 @@ describe('scenarios are loaded in ascending precedence', () => {
   });
 
   test('with their file, and the path of their fixture resolved from it', async () => {
+    write('store.json', '{}');
     const file = write('with-fixture.yaml', 'fixture: store.json');
     const [scenario] = await loadScenarios([file]);
     expect(scenario).toMatchObject({ file, fixture: join(folder, 'store.json') });
@@ -66,14 +71,14 @@ describe('scenarios that cannot be loaded are refused', () => {
     write('b.yaml', 'extends: c.yaml');
     write('c.yaml', 'extends: [slow, a.yaml]');
     const a = write('a.yaml', 'extends: b.yaml');
-    expect(await refusal(loadScenarios([a]))).toEqual([
+    expect(await refusal(() => loadScenarios([a]))).toEqual([
       'FOLDER/c.yaml:1:17: $.extends[1]: expected no cycle of scenarios that extend each other, found FOLDER/a.yaml → FOLDER/b.yaml → FOLDER/c.yaml → FOLDER/a.yaml',
     ]);
   });
 
   test('a misspelt name in a file, with its line and column', async () => {
     const file = write('extending.yaml', 'description: Mine.\nextends:\n  - outge\n  - other.yaml');
-    expect(await refusal(loadScenarios([file]))).toEqual([
+    expect(await refusal(() => loadScenarios([file]))).toEqual([
       `FOLDER/extending.yaml:3:5: $.extends[0]: ${EXPECTED}, found nothing (did you mean outage?)`,
       `FOLDER/extending.yaml:4:5: $.extends[1]: ${EXPECTED}, found nothing`,
     ]);
@@ -83,7 +88,7 @@ describe('scenarios that cannot be loaded are refused', () => {
     write('broken-base.yaml', 'rules: 1');
     const one = write('broken-1.yaml', 'extends: broken-base.yaml\nkeys: 1');
     const two = write('broken-2.json', '{ "extends": "broken-base.yaml", "state": 1 }');
-    expect(await refusal(loadScenarios([one, two]))).toEqual([
+    expect(await refusal(() => loadScenarios([one, two]))).toEqual([
       expect.stringMatching(/^FOLDER\/broken-1\.yaml:2:7: \$\.keys: /),
       expect.stringMatching(/^FOLDER\/broken-2\.json:1:43: \$\.state: /),
     ]);
@@ -91,9 +96,11 @@ describe('scenarios that cannot be loaded are refused', () => {
 });
 
 describe('a request', () => {
+  const shipped = scenariosByName(NODE_PLATFORM);
+
   test('cannot read other files', async () => {
     const file = write('mine.yaml', 'description: Mine.');
-    expect(await refusal(loadForRequest([file, 'slwo']))).toEqual([
+    expect(await refusal(() => resolveScenarios([file, 'slwo'], shipped))).toEqual([
       expect.stringMatching(/^FOLDER\/mine\.yaml: expected a shipped scenario: after-sunset/),
       expect.stringMatching(/found "slwo" \(did you mean slow\?\)$/),
     ]);
@@ -103,11 +110,12 @@ describe('a request', () => {
     const read = (value: unknown) => {
       const reading = readScenario(value, 'mine');
       if (!reading.ok) throw new Error('It was refused.');
-      return loadForRequest([], reading.value);
+      const source = scenariosByName(NODE_PLATFORM, undefined, reading.value);
+      return resolveScenarios(['mine'], source);
     };
-    const scenarios = await read({ extends: ['slow'], fixture: 'default' });
+    const scenarios = read({ extends: ['slow'], fixture: 'default' });
     expect(scenarios.map(({ name }) => name)).toEqual(['slow', 'mine']);
-    expect(await refusal(read({ extends: '../mine.yaml', fixture: '/etc/passwd' }))).toEqual([
+    expect(await refusal(() => read({ extends: '../mine.yaml', fixture: '/etc/passwd' }))).toEqual([
       expect.stringMatching(/^\$\.scenario\.extends\[0\]: expected a shipped scenario/),
       '$.scenario.fixture: expected the name of a shipped fixture, found "/etc/passwd"',
     ]);

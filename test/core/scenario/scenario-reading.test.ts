@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readScenarioText } from '../../../src/core/scenario/load-scenario.ts';
+import { readScenarioText } from '../../../src/core/scenario/resolve-scenarios.ts';
 import { ScenarioError } from '../../../src/core/scenario/sandbox-start.ts';
 import {
   type SavedScenario,
@@ -21,7 +21,7 @@ formats.default(ajv);
 ajv.addVocabulary(['x-seen-values']);
 const validate = ajv.compile(scenarioSchema());
 
-function load(text: string, format: SavedScenario['format'] = 'yaml'): Promise<Scenario> {
+function load(text: string, format: SavedScenario['format'] = 'yaml'): Scenario {
   return readScenarioText('FILE', { name: 'whole', format, text });
 }
 
@@ -30,7 +30,7 @@ async function problemsOf(
   format?: SavedScenario['format'],
 ): Promise<readonly string[]> {
   try {
-    await load(text, format);
+    load(text, format);
   } catch (error) {
     if (error instanceof ScenarioError) return error.problems.map(formatProblem);
     throw error;
@@ -152,9 +152,9 @@ test.each<[string, SavedScenario['format'], string, string]>([
 
 describe('a valid scenario', () => {
   test('can name all keys, or a key called "all"', async () => {
-    const { keys } = await load('keys: { invalid: all, readOnly: all }');
+    const { keys } = load('keys: { invalid: all, readOnly: all }');
     expect(keys).toEqual({ invalid: 'all', allReadOnly: true });
-    const named = await load('keys: { invalid: [all], readOnly: [all] }');
+    const named = load('keys: { invalid: [all], readOnly: [all] }');
     expect(named.keys).toEqual({ invalid: ['all'], readOnly: ['all'], allReadOnly: false });
   });
 
@@ -164,7 +164,7 @@ describe('a valid scenario', () => {
     const expires = new Map(Object.entries({ 'a-key': after, 'other-key': at }));
     const ids = ['cancel-again', 'absent-optionals', 'name-limits', 'rate-limit'];
     const options = ['404', 'null', '255', '3/s'];
-    expect(await load(WHOLE)).toMatchObject({
+    expect(load(WHOLE)).toMatchObject({
       ...{ name: 'whole', description: 'Everything at once.', extends: ['slow'] },
       generate: { animals: 5, orders: 0 },
       keys: { valid: ['a-key'], readOnly: [], allReadOnly: false, invalid: ['demo-key'], expires },
@@ -174,7 +174,7 @@ describe('a valid scenario', () => {
   });
 
   test('can reply with JSON, with text, with no body, or with the usual one', async () => {
-    const { rules } = await load(WHOLE);
+    const { rules } = load(WHOLE);
     expect(rules.slice(3).map(({ reply }) => reply?.body)).toEqual([
       { kind: 'json', text: 'Hello', mediaType: 'text/plain' },
       { kind: 'json', text: '{"a":1}', mediaType: 'text/html' },
@@ -197,7 +197,7 @@ describe('a valid scenario', () => {
       'rules: [{ on: getPet, where: { headers: { X-Api-Version: 1.0 } }, reply: { status: 200, headers: { X-A: [2.50, -0, 1e2, Zü😀] }, body: [1.0, { a: 2.50 }, -0, 1E400] } }]',
     ],
   ])('keeps digits as they are written in %s', async (format, text) => {
-    const [rule] = (await load(text, format)).rules;
+    const [rule] = load(text, format).rules;
     expect(rule?.where[0]?.values).toEqual([{ value: 1, text: '1.0' }]);
     const wire = Buffer.from('Zü😀').toString('latin1');
     const headers = ['2.50', '-0', '1e2', wire].flatMap((value) => ['X-A', value]);
@@ -206,7 +206,7 @@ describe('a valid scenario', () => {
   });
 
   test('keeps numbers in headers as YAML writes them, and has JSON in bodies', async () => {
-    const { rules } = await load(
+    const { rules } = load(
       'rules: [{ on: getPet, calls: 0x2, reply: { status: 0o310, headers: { X-A: [007, 0x1F, +5, .5, 5.] }, body: [007, 0x1F, +5, .5, 5.] } }]',
     );
     const headers = ['007', '0x1F', '+5', '.5', '5.'].flatMap((value) => ['X-A', value]);
@@ -215,9 +215,7 @@ describe('a valid scenario', () => {
   });
 
   test('can have a byte order mark, Windows line endings and aliases', async () => {
-    const { rules } = await load(
-      '\uFEFFrules:\r\n  - &slow { on: getPet, delay: 1 }\r\n  - *slow\r\n',
-    );
+    const { rules } = load('\uFEFFrules:\r\n  - &slow { on: getPet, delay: 1 }\r\n  - *slow\r\n');
     expect(rules).toHaveLength(2);
   });
 });

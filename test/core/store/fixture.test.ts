@@ -8,13 +8,9 @@ import {
   SEEN_ANIMAL_STATUSES,
   STORED_RECORDS,
 } from '../../../src/core/contract/records.ts';
-import {
-  FixtureError,
-  loadFixture,
-  loadFixtureSync,
-  parseFixture,
-} from '../../../src/core/store/fixture.ts';
+import { FixtureError, parseFixture } from '../../../src/core/store/fixture.ts';
 import { packageRoot } from '../../../src/server/files.ts';
+import { loadFixture, loadFixtureSync } from '../../../src/server/fixtures.ts';
 
 const storeIn = (text: string) => parseFixture('FILE', { ok: true, text });
 

@@ -4,20 +4,22 @@ import { parseFixture } from '../../../src/core/store/fixture.ts';
 import { generateStore } from '../../../src/core/store/generate-store.ts';
 import { createStore, EMPTY_STORE, type Records } from '../../../src/core/store/store.ts';
 import { createStoreWriter, storeText } from '../../../src/core/store/store-text.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 
 const all = <R extends object>(records: Records<R>): R[] => [...records.ascending()];
 
 describe('a generated store', () => {
   test('has records that depend on the seed and their place alone', async () => {
-    const few = await generateStore({ animals: 20, orders: 0, seed: 7 });
-    const many = await generateStore({ animals: 200, orders: 0, seed: 7 });
+    const few = await generateStore({ animals: 20, orders: 0, seed: 7 }, NODE_PLATFORM);
+    const many = await generateStore({ animals: 200, orders: 0, seed: 7 }, NODE_PLATFORM);
     expect(all(many.animals).slice(0, 20)).toEqual(all(few.animals));
-    const other = await generateStore({ animals: 20, orders: 0, seed: 8 });
+    const other = await generateStore({ animals: 20, orders: 0, seed: 8 }, NODE_PLATFORM);
     expect(all(other.animals)).not.toEqual(all(few.animals));
   });
 
   test('is shared by all that generate it with the same seed and size', async () => {
-    const make = (animals: number) => generateStore({ animals, orders: 1, seed: 99 });
+    const make = (animals: number) =>
+      generateStore({ animals, orders: 1, seed: 99 }, NODE_PLATFORM);
     const [first, second] = await Promise.all([make(10), make(10)]);
     expect(second).toBe(first);
     expect(await make(10)).toBe(first);
@@ -25,7 +27,10 @@ describe('a generated store', () => {
   });
 
   test('is the same in every version', async () => {
-    const { animals, orders } = await generateStore({ animals: 100, orders: 10, seed: 1 });
+    const { animals, orders } = await generateStore(
+      { animals: 100, orders: 10, seed: 1 },
+      NODE_PLATFORM,
+    );
     const louie = { id: 1n, name: 'Louie', categoryId: 2n, status: 'pending' };
     expect(animals.get(1n)).toEqual(louie);
     const fourth = { id: 4n, petId: 85n, quantity: 2, complete: false, status: 'pending' };
@@ -35,7 +40,7 @@ describe('a generated store', () => {
   test('is valid as a fixture, with ids from 1 and a first order in each state', async () => {
     const sizes = fc.record({ animals: fc.nat(200), orders: fc.nat(200), seed: fc.integer() });
     const check = fc.asyncProperty(sizes, async (options) => {
-      const text = [...storeText(await generateStore(options))].join('');
+      const text = [...storeText(await generateStore(options, NODE_PLATFORM))].join('');
       const { animals, inventory, orders } = parseFixture('', { ok: true, text });
       const counted = (size: number) => Array.from({ length: size }, (_, at) => BigInt(at + 1));
       expect(all(animals).map(({ id }) => id)).toEqual(counted(options.animals));
@@ -48,7 +53,10 @@ describe('a generated store', () => {
   });
 
   test('has every status, and orders with few fields, whose dates fit their states', async () => {
-    const { animals, orders } = await generateStore({ animals: 500, orders: 2000, seed: 3 });
+    const { animals, orders } = await generateStore(
+      { animals: 500, orders: 2000, seed: 3 },
+      NODE_PLATFORM,
+    );
     const statuses = new Set(all(animals).map(({ status }) => status));
     expect(statuses).toEqual(new Set(['available', 'pending', 'sold', undefined]));
     const kinds = all(orders).map((order) => Object.keys(order).join());
@@ -61,7 +69,7 @@ describe('a generated store', () => {
   });
 
   test.each([-1, 1.5, Number.NaN, 1_000_001])('of %s animals is refused', async (animals) => {
-    await expect(generateStore({ animals, orders: 0, seed: 1 })).rejects.toThrow(
+    await expect(generateStore({ animals, orders: 0, seed: 1 }, NODE_PLATFORM)).rejects.toThrow(
       `animals: expected an integer from 0 to 1000000, found ${animals}`,
     );
   });

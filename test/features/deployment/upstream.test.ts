@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseBaseUrl } from '../../../src/core/contract/base-url.ts';
-import { loadFixtureSync } from '../../../src/core/store/fixture.ts';
 import { compareReply } from '../../../src/features/deployment/compare-reply.ts';
 import { DeploymentClient } from '../../../src/features/deployment/deployment-client.ts';
 import { parseBody } from '../../../src/features/deployment/deployment-reply.ts';
+import { loadFixtureSync } from '../../../src/server/fixtures.ts';
 import { callOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { drawChoices, drawing, drawRequests } from '../../helpers/drawn-requests.ts';

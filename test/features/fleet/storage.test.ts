@@ -9,9 +9,10 @@ import { changeLayers, type State } from '../../../src/core/sandbox/state.ts';
 import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
 import { createStart, type Start } from '../../../src/core/scenario/sandbox-start.ts';
 import { currentInstant } from '../../../src/core/service/clock.ts';
-import { loadFixture } from '../../../src/core/store/fixture.ts';
 import { joinFleet } from '../../../src/features/fleet/fleet.ts';
+import { loadFixture } from '../../../src/server/fixtures.ts';
 import type { Keeper } from '../../../src/server/mock.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
@@ -44,7 +45,14 @@ type Server = ReturnType<typeof openSandbox>;
 
 /** A sandbox on a server of a fleet. */
 function openSandbox(fleet: Keeper, start: Start, name: string, mayCreate: boolean) {
-  const sandboxes = new Sandboxes(start, { journal: 0 }, { isOneOfMany: true });
+  const sandboxes = new Sandboxes(
+    start,
+    { journal: 0 },
+    {
+      isOneOfMany: true,
+      platform: NODE_PLATFORM,
+    },
+  );
   const persistence = fleet.open(sandboxes);
   const sandbox = mayCreate ? sandboxes.getOrCreate(name) : sandboxes.find(name);
   if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { writeJson } from '../../../src/core/json.ts';
-import { shippedScenarios } from '../../../src/core/scenario/load-scenario.ts';
-import { loadStore } from '../../../src/core/scenario/sandbox-start.ts';
+import { shippedScenarios } from '../../../src/core/scenario/scenario-names.ts';
 import type { ServerOptions } from '../../../src/index.ts';
+import { loadStore } from '../../../src/server/fixtures.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { type Client, fixtureFile, openServer, type RequestParts } from '../../helpers/wire.ts';
 
@@ -291,7 +292,9 @@ test('every other preset does so over any fixture with any keys', async () => {
 });
 
 test('each preset that ships has a test here', () => {
-  expect(Object.keys(SHOWS).sort()).toEqual(shippedScenarios().map(({ name }) => name));
+  expect(Object.keys(SHOWS).sort()).toEqual(
+    shippedScenarios(NODE_PLATFORM).map(({ name }) => name),
+  );
 });
 
 test('presets can be combined, and the later one wins', async () => {

@@ -14,20 +14,21 @@ import {
   type State,
   withEntry,
 } from '../../../src/core/sandbox/state.ts';
-import { loadScenarios } from '../../../src/core/scenario/load-scenario.ts';
-import { createStart, loadBases } from '../../../src/core/scenario/sandbox-start.ts';
+import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
 import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
 import { advanceClock } from '../../../src/core/service/clock.ts';
 import { readAs } from '../../../src/core/shape/shapes.ts';
-import { loadFixture } from '../../../src/core/store/fixture.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { joinFleet } from '../../../src/features/fleet/fleet.ts';
 import { changedParts } from '../../../src/features/fleet/parts.ts';
+import { loadFixture } from '../../../src/server/fixtures.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { openStoreFile } from '../../../src/server/persistence/file.ts';
 import {
   MemoryPersistence,
   type ServerPersistence,
 } from '../../../src/server/persistence/persistence.ts';
+import { loadScenarios } from '../../../src/server/scenarios.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
@@ -61,8 +62,8 @@ const WRITTEN_TEXT = {
 } as const;
 const scenarios = [
   [],
-  await loadBases(await loadScenarios(['flaky', 'sold-out'])),
-  [...(await loadBases(await loadScenarios(['empty-store']))), WRITTEN.value],
+  await loadScenarios(['flaky', 'sold-out']),
+  [...(await loadScenarios(['empty-store'])), WRITTEN.value],
 ];
 const latch = readAs(LATCH, { on: 'listOrders', hold: 'orders' });
 if (!latch.ok) throw new Error(JSON.stringify(latch.problems));
@@ -144,7 +145,14 @@ interface Server {
 }
 
 function serve(open: (sandboxes: Sandboxes) => ServerPersistence, journal = CAPACITY): Server {
-  const sandboxes = new Sandboxes(start, { journal }, { isOneOfMany: journal === 0 });
+  const sandboxes = new Sandboxes(
+    start,
+    { journal },
+    {
+      isOneOfMany: journal === 0,
+      platform: NODE_PLATFORM,
+    },
+  );
   const { default: sandbox } = sandboxes;
   sandbox.state = initialState(start, undefined, NOW.wall);
   return { sandbox, persistence: open(sandboxes) };

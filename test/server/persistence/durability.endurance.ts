@@ -1,7 +1,7 @@
 import { mkdirSync, rmdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadFixture } from '../../../src/core/store/fixture.ts';
+import { loadFixture } from '../../../src/server/fixtures.ts';
 import { runCommand, startCommand } from '../../helpers/command.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 

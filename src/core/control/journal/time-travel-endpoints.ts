@@ -144,7 +144,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
       const request = recreateRequest(exchange);
       if (request === undefined) return refuseDropped(exchange);
       const { sandbox, kept } = call;
-      const preference = await readPreference(request, sandbox.state);
+      const preference = await readPreference(request, sandbox.state, call.parts);
       const replayed = await kept.run(() => sandbox.answer(request, currentInstant(), preference));
       if (isWaiting(replayed)) sandbox.holds.add(replayed, NO_CLIENT);
       return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
@@ -173,10 +173,14 @@ function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
 }
 
-async function readPreference({ headers }: ServiceRequest, state: State) {
+async function readPreference(
+  { headers }: ServiceRequest,
+  state: State,
+  { platform }: ControlCall['parts'],
+) {
   const prefer = findHeader(headers, 'prefer');
   const isRead = prefer !== undefined && !state.settings.start.plain;
-  return isRead ? readPrefer(prefer, async () => state) : undefined;
+  return isRead ? readPrefer(prefer, platform, async () => state) : undefined;
 }
 
 async function listAlternatives(
@@ -194,7 +198,7 @@ async function listAlternatives(
   });
   // The instant at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
-  const preference = await readPreference(request, before);
+  const preference = await readPreference(request, before, parts);
   const own = answer(before, request, now, preference).result;
   // The list of a large store takes a while to write: other requests go on before the next.
   await pause();

@@ -3,10 +3,19 @@ import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../limits.
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { type State, withEntry } from '../../sandbox/state.ts';
-import { loadForRequest, readSentScenario, scenarioText } from '../../scenario/load-scenario.ts';
 import { dropCounters } from '../../scenario/rules.ts';
-import { isShipped, SCENARIO_NAMES, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
-import { type ScenarioDefinition, scenarioShape } from '../../scenario/scenario-shape.ts';
+import {
+  isShipped,
+  SCENARIO_NAMES,
+  scenarioText,
+  WRITTEN_SCENARIO,
+} from '../../scenario/scenario-names.ts';
+import {
+  type SavedScenario,
+  type Scenario,
+  type ScenarioDefinition,
+  scenarioShape,
+} from '../../scenario/scenario-shape.ts';
 import { internal, namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY_TEXT,
@@ -60,10 +69,13 @@ export const OWN_SCENARIO_ENDPOINTS = [
     replies: { 200: ANY_TEXT, 404: 'There is no text of this name.' },
     mediaType: Object.values(MEDIA_TYPES),
     headers: { ETag: 'The version of the text, for `If-Match` of `PUT scenarios/{name}`.' },
-    handle: ({ sandbox, params: { name = '' } }) => {
-      const own = sandbox.state.scenarios.get(name);
-      if (own === undefined && !isShipped(name)) return refuseScenario(sandbox.state, name);
-      const { format, text } = own ?? { format: 'yaml', text: scenarioText(name) };
+    handle: ({ sandbox, parts, params: { name = '' } }) => {
+      const shipped = isShipped(name) ? scenarioText(parts.platform, name) : undefined;
+      const { format, text } = sandbox.state.scenarios.get(name) ?? {
+        format: 'yaml',
+        text: shipped,
+      };
+      if (text === undefined) return refuseScenario(sandbox.state, name);
       const mediaType = MEDIA_TYPES[format];
       return { status: 200, mediaType, headers: { ETag: createEtag(text) }, content: text };
     },
@@ -120,9 +132,8 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   if ([WRITTEN_SCENARIO, ...SCENARIO_NAMES, ...started].includes(name)) {
     return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
   }
-  const scenario = await readSentScenario(name, text, format);
-  await loadForRequest([], scenario, knownScenarios(sandbox.state));
-  const { description } = scenario;
+  const resolved = await findScenarios(call, [], { name, text, format });
+  const { description = '' } = resolved.at(-1) ?? {};
   const wanted = call.headers['if-match'];
   return edit(call, `saved the scenario ${name}`, ({ scenarios, counters }) => {
     const saved = scenarios.get(name);
@@ -140,6 +151,25 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
       reply: json(summary, scenarios.has(name) ? 200 : 201),
     };
   });
+}
+
+/**
+ * Finds scenarios by name, those that they extend first, and last the one that the request contains.
+ *
+ * @throws ScenarioError
+ */
+export async function findScenarios(
+  { sandbox, parts }: Pick<ControlCall, 'sandbox' | 'parts'>,
+  names: readonly string[],
+  sent?: Scenario | Pick<SavedScenario, 'name' | 'text' | 'format'>,
+): Promise<readonly Scenario[]> {
+  // Imported here, since it loads the parser of YAML.
+  const { readSentScenario, resolveScenarios, scenariosByName } = await import(
+    '../../scenario/resolve-scenarios.ts'
+  );
+  const written = sent && 'text' in sent ? readSentScenario(sent) : sent;
+  const source = scenariosByName(parts.platform, knownScenarios(sandbox.state), written);
+  return resolveScenarios(written === undefined ? names : [...names, written.name], source);
 }
 
 function createEtag(text: string): string {

@@ -1,16 +1,10 @@
 import { LIMITS } from '../../limits.ts';
-import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { activate, type State } from '../../sandbox/state.ts';
-import {
-  loadForRequest,
-  readSentScenario,
-  shippedScenarios,
-} from '../../scenario/load-scenario.ts';
 import { readCallCount } from '../../scenario/rules.ts';
 import { loadBases } from '../../scenario/sandbox-start.ts';
-import { isShipped, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
+import { isShipped, shippedScenarios, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
 import { scenarioSchema } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
@@ -18,6 +12,7 @@ import { ContentError, describeSwitch, formatProblem, type TextProblem } from '.
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json } from '../reply.ts';
 import {
+  findScenarios,
   OWN_SCENARIO_ENDPOINTS,
   SCENARIO_FILE,
   SCENARIO_MEMBERS,
@@ -47,6 +42,9 @@ const SCENARIO_PROBLEM = object({
   message: required(ANY_TEXT, 'What was expected there, and what was found.'),
 });
 
+/** A text in a body of JSON. */
+const SENT = { name: WRITTEN_SCENARIO, format: 'yaml' } as const;
+
 const CHOICE = object(
   {
     scenarios: optional(
@@ -68,7 +66,7 @@ export const SCENARIO_ENDPOINTS = [
     description:
       "Those that ship, those that the server started with, those that are active, and the sandbox's own.",
     replies: { 200: list(SCENARIO_SUMMARY) },
-    handle: ({ sandbox }) => json(listScenarios(sandbox)),
+    handle: ({ sandbox, parts }) => json(listScenarios(sandbox, parts)),
   }),
   endpoint('getScenario', 'GET /scenario', {
     summary: 'Read the active scenarios and their rules',
@@ -93,10 +91,9 @@ export const SCENARIO_ENDPOINTS = [
     replies: {
       200: object({ problems: required(list(SCENARIO_PROBLEM), 'Empty if it is valid.') }),
     },
-    handle: async ({ sandbox, body: { text } }) => {
+    handle: async (call) => {
       try {
-        const scenario = await readSentScenario(WRITTEN_SCENARIO, text);
-        await loadForRequest([], scenario, knownScenarios(sandbox.state));
+        await findScenarios(call, [], { ...SENT, text: call.body.text });
         return json({ problems: [] });
       } catch (error) {
         if (!(error instanceof ContentError)) throw error;
@@ -113,10 +110,11 @@ export const SCENARIO_ENDPOINTS = [
 
 async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<ControlReply> {
   const { scenarios = [], scenario, text } = call.body;
-  const written = text === undefined ? scenario : await readSentScenario(WRITTEN_SCENARIO, text);
+  const sent = text === undefined ? scenario : { ...SENT, text };
   const { state } = call.sandbox;
   const loaded = await loadBases(
-    await loadForRequest(scenarios, written, knownScenarios(state)),
+    await findScenarios(call, scenarios, sent),
+    call.parts.platform,
     state.settings.start.seed,
   );
   const active = state.settings.active.map(({ name }) => name);
@@ -127,10 +125,13 @@ async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<C
   });
 }
 
-function listScenarios({ start, state }: Sandbox): readonly InputOf<typeof SCENARIO_SUMMARY>[] {
+function listScenarios(
+  { start, state }: Sandbox,
+  { platform }: ControlCall['parts'],
+): readonly InputOf<typeof SCENARIO_SUMMARY>[] {
   const { scenarios: own } = state;
   const { active } = state.settings;
-  const all = [...shippedScenarios(), ...start.scenarios, ...active, ...own.values()];
+  const all = [...shippedScenarios(platform), ...start.scenarios, ...active, ...own.values()];
   const named = new Map(all.map((scenario) => [scenario.name, scenario]));
   return [...named.values()].map(({ name, description }) => {
     const place = active.findIndex((scenario) => scenario.name === name) + 1;

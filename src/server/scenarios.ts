@@ -1,0 +1,73 @@
+import { basename, dirname, extname, isAbsolute, join, parse, resolve } from 'node:path';
+import {
+  readScenarioText,
+  readShipped,
+  resolveScenarios,
+} from '../core/scenario/resolve-scenarios.ts';
+import { loadBases } from '../core/scenario/sandbox-start.ts';
+import { isShipped, SCENARIO_NAMES } from '../core/scenario/scenario-names.ts';
+import type { Scenario } from '../core/scenario/scenario-shape.ts';
+import { suggest, type TextReading } from '../core/words.ts';
+import { readText, readTextSync, SETTINGS_LIMIT } from './files.ts';
+import { loadFixture } from './fixtures.ts';
+import { NODE_PLATFORM } from './node-platform.ts';
+
+/**
+ * Loads scenarios, those that they extend first, with their fixtures. Of scenarios, only those that are
+ * named here can come from a pipe.
+ *
+ * @param texts those that are read already
+ * @throws ScenarioError, FixtureError
+ */
+export async function loadScenarios(
+  namesOrPaths: readonly string[],
+  seed?: number,
+  texts: ReadonlyMap<string, TextReading> = new Map(),
+): Promise<readonly Scenario[]> {
+  const readings = new Map<string, TextReading>();
+  for (const path of namesOrPaths.filter((name) => !isShipped(name))) {
+    readings.set(resolve(path), texts.get(path) ?? (await readText(path, SETTINGS_LIMIT)));
+  }
+  const known = new Map<string, Scenario>();
+  const find = (nameOrPath: string): Scenario | string => {
+    if (isShipped(nameOrPath)) return readShipped(NODE_PLATFORM, nameOrPath);
+    const file = resolve(nameOrPath);
+    const read = readings.get(file) ?? readTextSync(file, SETTINGS_LIMIT);
+    if (!read.ok) return read.found + suggest(basename(nameOrPath), SCENARIO_NAMES);
+    const scenario = known.get(file) ?? readFile(file, nameOrPath, read.text);
+    known.set(file, scenario);
+    return scenario;
+  };
+  const expected = 'a scenario file (.yaml, .yml or .json), or the name of a shipped one';
+  const scenarios = resolveScenarios(namesOrPaths, { expected, find });
+  const loaded = await Promise.all(scenarios.map(loadFixtureOf));
+  return loadBases(loaded, NODE_PLATFORM, seed);
+}
+
+function readFile(file: string, label: string, text: string): Scenario {
+  const extension = extname(file);
+  const format = extension.toLowerCase() === '.json' ? 'json' : 'yaml';
+  const name = basename(file, extension);
+  const scenario = readScenarioText(label, { name, format, text });
+  const { fixture, extends: extended } = scenario;
+  // A name means a shipped fixture.
+  const isPath = fixture !== undefined && !/^[\w-]+$/.test(fixture);
+  return {
+    ...scenario,
+    file,
+    fixture: isPath ? resolve(dirname(file), fixture) : fixture,
+    extends: extended.map((nameOrPath) =>
+      isShipped(nameOrPath) || isAbsolute(nameOrPath)
+        ? nameOrPath
+        : join(dirname(label), nameOrPath),
+    ),
+  };
+}
+
+async function loadFixtureOf(scenario: Scenario): Promise<Scenario> {
+  const { file, fixture } = scenario;
+  if (file === undefined) return scenario;
+  // A request knows no paths, but the names of what was loaded.
+  const named = { ...scenario, extends: scenario.extends.map((path) => parse(path).name) };
+  return fixture === undefined ? named : { ...named, base: await loadFixture(fixture) };
+}
