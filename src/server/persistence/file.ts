@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { type Adapter, Low } from 'lowdb';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
@@ -46,26 +47,33 @@ export async function openStoreFile(
     );
   }
   try {
-    const store = existsSync(real) ? parseFixture(path, readTextSync(real, STORE_LIMIT)) : initial;
     const writeStore = createStoreWriter();
-    const write = async (data: Store): Promise<void> => {
-      if (lock.isLost()) {
-        throw new StorageError(
-          `another server may have ${path}, since ${lockPath} was taken or deleted: restart this server`,
-        );
-      }
-      try {
-        await replaceText(real, writeStore(data));
-      } catch (error) {
-        throw writeError(path, error);
-      }
+    // Of our own: lowdb's adapter for files rounds int64, follows a link in place of its temporary
+    // file, and drops the mode.
+    const adapter: Adapter<Store> = {
+      read: async () =>
+        existsSync(real) ? parseFixture(path, readTextSync(real, STORE_LIMIT)) : null,
+      write: async (data) => {
+        if (lock.isLost()) {
+          throw new StorageError(
+            `another server may have ${path}, since ${lockPath} was taken or deleted: restart this server`,
+          );
+        }
+        try {
+          await replaceText(real, writeStore(data));
+        } catch (error) {
+          throw writeError(path, error);
+        }
+      },
     };
-    await write(store);
+    const file = new Low(adapter, initial);
+    await file.read();
+    await file.write();
     let opened: FilePersistence | undefined;
     return {
-      store,
+      store: file.data,
       open: (sandboxes, saveScenarios) => {
-        opened = new FilePersistence(sandboxes, write, saveScenarios);
+        opened = new FilePersistence(sandboxes, file, saveScenarios);
         return opened;
       },
       close: async () => {
@@ -100,20 +108,16 @@ const GATHER_MS = 1;
 /** Keeps the store of the default sandbox in a file. A reply waits until the file has what it shows. */
 export class FilePersistence extends MemoryPersistence {
   readonly #sandbox: Sandbox;
-  readonly #write: (store: Store) => Promise<void>;
+  readonly #file: Low<Store>;
   #waiting: WaitingCall[] = [];
   #batchSize = 0;
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(
-    sandboxes: Sandboxes,
-    write: (store: Store) => Promise<void>,
-    saveScenarios?: SaveScenarios,
-  ) {
+  constructor(sandboxes: Sandboxes, file: Low<Store>, saveScenarios?: SaveScenarios) {
     super(sandboxes, saveScenarios);
     this.#sandbox = sandboxes.default;
-    this.#write = write;
+    this.#file = file;
   }
 
   override run<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
@@ -157,7 +161,10 @@ export class FilePersistence extends MemoryPersistence {
       this.#waiting = [];
       const { store } = sandbox.pending ?? sandbox.state;
       try {
-        if (store !== sandbox.state.store) await this.#write(store);
+        if (store !== sandbox.state.store) {
+          this.#file.data = store;
+          await this.#file.write();
+        }
         for (const { take } of batch) take();
         if (this.#waiting.length === 0) sandbox.pending = undefined;
       } catch (error) {
