@@ -110,7 +110,7 @@ test('the names of a map take time in proportion to their number', () => {
     expect(readYaml('FILE', text).ok).toBe(true);
     return performance.now() - start;
   };
-  measure(5000);
-  const ratios = [1, 2, 3].map(() => measure(50_000) / measure(5000));
+  measure(2000);
+  const ratios = [1, 2, 3].map(() => measure(20_000) / measure(2000));
   expect(Math.min(...ratios)).toBeLessThan(30);
 });

@@ -137,11 +137,8 @@ describe('malformed-json', () => {
   test('is never JSON, whatever the body', async () => {
     let body = '';
     const { url } = await serve({ kind: 'malformed-json' }, () => ({ ...REPLY, body }));
-    const anyBody = fc.oneof(
-      fc.json(),
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom('', '1', '{}', '[]', '""', '"a:}b:}"', '{"a":{}}', '{":}":":}"}'),
-    );
+    const anyBody = fc.oneof(fc.json(), fc.string({ unit: 'binary' }));
+    const examples = ['', '1', '{}', '[]', '""', '"a:}b:}"', '{"a":{}}', '{":}":":}"}'];
     const property = fc.asyncProperty(anyBody, async (text) => {
       body = text;
       const got = await fetch(`${url}/fault`);
@@ -149,7 +146,7 @@ describe('malformed-json', () => {
       expect(() => JSON.parse(bytes.toString())).toThrow(SyntaxError);
       expect(Number(got.headers.get('content-length'))).toBe(bytes.length);
     });
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: 40, examples: examples.map((it) => [it]) });
   });
 
   test('does not change a reply without content', async () => {
@@ -220,12 +217,13 @@ describe('slow-body', () => {
     const asked = once(server, 'request');
     const connection = await openRaw(port);
     connection.socket.pause();
-    connection.send(GET);
+    connection.send(rawRequest('GET', '/fault', { Connection: 'close' }));
     const [, response] = await asked;
     while (!response.writableEnded) await setImmediate();
     pending.endAll();
     connection.socket.resume();
-    expect((await connection.reply()).body).toHaveLength(body.length);
+    const [, ...rest] = (await connection.rest()).split('\r\n\r\n');
+    expect(rest.join()).toHaveLength(body.length);
   });
 });
 
