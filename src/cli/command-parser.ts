@@ -4,7 +4,7 @@ import { ASSUMPTION_IDS, optionNames } from '../core/contract/assumption-table.t
 import { OPERATION_IDS } from '../core/contract/operations.ts';
 import { shellWord } from '../core/raw-http.ts';
 import { SCENARIO_NAMES } from '../core/scenario/scenario-names.ts';
-import { describe, isRowName, suggest } from '../core/words.ts';
+import { describe, suggest } from '../core/words.ts';
 import { packageRoot, packageVersion } from '../server/files.ts';
 import { UsageError } from '../terminal/command.ts';
 import { escapeControls } from '../terminal/terminal.ts';
@@ -15,7 +15,6 @@ import {
   ALIASES,
   FLAG_GROUPS,
   FLAG_NAMES,
-  FLAGS,
   type FlagName,
   findFlag,
   flagShape,
@@ -129,10 +128,10 @@ function describeCommand(parser: Argv, command: CommandName, actions: string | u
 }
 
 function declareFlags(parser: Argv, command: CommandName, completes: boolean): void {
+  const own = listFlags(command);
   for (const [group, flags] of Object.entries(FLAG_GROUPS)) {
-    for (const name of Object.keys(flags).filter((key) => isRowName(FLAGS, key))) {
-      const { commands, description } = flagShape(name);
-      if (!commands.includes(command)) continue;
+    for (const name of own.filter((flag) => Object.hasOwn(flags, flag))) {
+      const { description } = flagShape(name);
       const option = { description, group: `${group}:`, alias: ALIASES[name] };
       const isBoolean = name === 'help' || name === 'version';
       const coerce = (given: unknown) => toJson(name, readTexts(name, given));

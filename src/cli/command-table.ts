@@ -1,20 +1,10 @@
 import { rowNames } from '../core/words.ts';
-
-export type WordUsage = readonly [usage: string, min: number, max: number];
+import { FEATURE_COMMANDS, type FeatureCommandName } from '../features.ts';
+import type { CommandShape, WordUsage } from '../terminal/program-feature.ts';
 
 export const NO_WORDS: WordUsage = ['', 0, 0];
 
 export const ANY_NUMBER = Number.POSITIVE_INFINITY;
-
-interface CommandShape {
-  readonly aliases?: readonly string[];
-  /** The words that it takes besides flags; for a command that runs another, those after `--`. */
-  readonly takes: WordUsage;
-  readonly runs?: true;
-  readonly summary: string;
-  readonly about?: string;
-  readonly examples: readonly (readonly [line: string, effect: string])[];
-}
 
 const FINDS_SERVER =
   'The command finds the base URL of the server in PETSTORE_MOCK_URL, and a key that works in PETSTORE_MOCK_KEY.';
@@ -84,26 +74,6 @@ const COMMANDS = {
     summary: 'Write a fixture of any size.',
     examples: [['generate --animals 500 --output store.json', 'write 500 animals to a file']],
   },
-  check: {
-    takes: ['URL', 1, 1],
-    summary: 'Find out how a deployment answers, and whether it follows the interface document.',
-    examples: [
-      ['check URL --key KEY --save staging.json', 'make the mock answer the same'],
-      ['check URL --key KEY --writes --cancel 17', 'also create animals and cancel order 17'],
-      ['check URL --key KEY --yes --against staging.json', 'fail if they have changed'],
-    ],
-  },
-  record: {
-    takes: ['URL', 1, 1],
-    summary: 'Write a fixture from the data of a deployment. Sends only GET requests.',
-    examples: [
-      ['record URL --key KEY --output staging.json', 'start from the data of staging'],
-      [
-        'record URL --key KEY --output staging.json --diff',
-        'record it again and show what changed',
-      ],
-    ],
-  },
   health: {
     takes: NO_WORDS,
     summary: 'Exit with 0 if a server is up, else with 1.',
@@ -127,10 +97,20 @@ const COMMANDS = {
   },
 } as const satisfies Record<string, CommandShape>;
 
-export type CommandName = keyof typeof COMMANDS;
+export type OwnCommandName = keyof typeof COMMANDS;
 
-export const COMMAND_NAMES = rowNames(COMMANDS);
+/** Of the program, or of a feature. */
+export type CommandName = OwnCommandName | FeatureCommandName;
+
+export const COMMAND_NAMES: readonly CommandName[] = [
+  ...rowNames(COMMANDS),
+  ...rowNames(FEATURE_COMMANDS),
+];
+
+export function isOwnCommand(name: CommandName): name is OwnCommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
 
 export function commandShape(name: CommandName): CommandShape {
-  return COMMANDS[name];
+  return isOwnCommand(name) ? COMMANDS[name] : FEATURE_COMMANDS[name];
 }

@@ -1,7 +1,7 @@
 import { DEFAULTS } from '../core/limits.ts';
 import { describe } from '../core/words.ts';
-import { type Command, readTextFile, refusal, UsageError } from '../terminal/command.ts';
-import type { WordUsage } from './command-table.ts';
+import { type Command, refusal, UsageError } from '../terminal/command.ts';
+import type { WordUsage } from '../terminal/program-feature.ts';
 import type { Flags } from './flags.ts';
 
 export function requireWords(
@@ -12,13 +12,6 @@ export function requireWords(
   if (words.length >= min && words.length <= max) return;
   const needs = `${name} ${words.length < min ? 'needs' : 'takes'} ${usage || 'no words'}`;
   throw new UsageError(words.length > 0 ? `${needs}; found ${describe(words.join(' '))}` : needs);
-}
-
-export async function readCertificate(
-  flag: 'ca' | 'cacert',
-  { [flag]: file }: Flags,
-): Promise<string | undefined> {
-  return file === undefined ? undefined : readTextFile(file, `--${flag}`, 'a certificate in PEM');
 }
 
 /** Callable addresses for those that mean every interface. */

@@ -1,13 +1,14 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeJson } from '../core/json.ts';
-import type { Variables } from '../features/deployment/transport.ts';
+import { FEATURE_COMMANDS } from '../features.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
-import { Failure, refusal, UsageError } from '../terminal/command.ts';
+import { Failure, refusal, UsageError, type Variables } from '../terminal/command.ts';
+import type { LoadedCommand } from '../terminal/program-feature.ts';
 import { escapeLines, type Terminal } from '../terminal/terminal.ts';
 import type { ProgramCommand } from './command.ts';
 import { parseCommandLine } from './command-parser.ts';
-import type { CommandName } from './command-table.ts';
+import { type CommandName, isOwnCommand, type OwnCommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { readFlags } from './flag-sources.ts';
 import { type Flags, flagShape, listFlags, spell } from './flags.ts';
@@ -23,12 +24,16 @@ const COMMAND_LOADERS = {
   validate: async () => (await import('./commands/validate.ts')).validate,
   openapi: async () => (await import('./commands/print.ts')).openapi,
   generate: async () => (await import('./commands/print.ts')).generate,
-  check: async () => (await import('./commands/check.ts')).check,
-  record: async () => (await import('./commands/record.ts')).record,
   health: async () => (await import('./commands/health.ts')).health,
   ctl: async () => (await import('./commands/ctl.ts')).ctl,
   completion: async () => (await import('./commands/print.ts')).completion,
-} as const satisfies Record<CommandName, () => Promise<ProgramCommand>>;
+} as const satisfies Record<OwnCommandName, () => Promise<ProgramCommand>>;
+
+/** Of the program, or of a feature. */
+async function loadCommand(name: CommandName): Promise<LoadedCommand> {
+  if (isOwnCommand(name)) return { run: await COMMAND_LOADERS[name]() };
+  return FEATURE_COMMANDS[name].load();
+}
 
 const LAST_LOG_TIMEOUT_MS = 1000;
 
@@ -46,7 +51,7 @@ export async function run(
   const { command, positionals } = parsed;
   const flags = await readFlags(command, parsed.flags, variables);
   requireWritable(command, flags);
-  const runCommand = await COMMAND_LOADERS[command]();
+  const { run: runCommand } = await loadCommand(command);
   const { text = '', json, exitCode } = await runCommand({ flags, positionals, terminal });
   if (!flags.json) terminal.output.write(text);
   else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);

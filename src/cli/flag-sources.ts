@@ -1,13 +1,13 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
+import { SAVED_VERDICTS, type SavedVerdicts } from '../core/control/verdicts.ts';
 import { object, optional } from '../core/shape/objects.ts';
 import { readAs } from '../core/shape/shapes.ts';
 import { readJson } from '../core/shape/source-text.ts';
 import { firstProblems, formatProblem, isRowName, type TextProblem } from '../core/words.ts';
-import type { SavedVerdicts } from '../features/deployment/check/check-report.ts';
-import type { Variables } from '../features/deployment/transport.ts';
 import { refusalText } from '../server/option-kinds.ts';
+import type { Variables } from '../terminal/command.ts';
 import { readTextFile, UsageError } from '../terminal/command.ts';
 import type { CommandName } from './command-table.ts';
 import {
@@ -144,7 +144,6 @@ interface ConfigFile {
 export async function readConfigFile(file: string, origin: string): Promise<ConfigFile> {
   const parsed = readJson(`config file ${file}`, await readTextFile(file, origin, 'a JSON file'));
   if (!parsed.ok) throw fileError(parsed.problems);
-  const { SAVED_VERDICTS } = await import('../features/deployment/check/check-report.ts');
   const members = listFlagsFrom('config').map((name) => [spell(name), flagShape(name)] as const);
   const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');
   const shape = object(

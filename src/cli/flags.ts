@@ -1,17 +1,14 @@
 import { extname } from 'node:path';
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
-import { ORDER_STATUSES } from '../core/contract/records.ts';
-import { parseInt64 } from '../core/json.ts';
+import type { SavedVerdicts } from '../core/control/verdicts.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
-import { FIELD_SHAPES } from '../core/shape/record-shapes.ts';
-import { choice, convert, list, scalar, text, type ValueOf } from '../core/shape/shapes.ts';
+import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
 import { joinWords, rowNames } from '../core/words.ts';
-import type { SavedVerdicts } from '../features/deployment/check/check-report.ts';
-import { addedRows } from '../features.ts';
+import { addedFlags, addedRows, FEATURE_COMMANDS } from '../features.ts';
 import {
   ALLOWED,
   count,
@@ -29,20 +26,15 @@ import {
   words,
 } from '../server/option-kinds.ts';
 import { forChoosers, forServers, OPTION_GROUPS } from '../server/options.ts';
-import { COMMAND_NAMES, type CommandName } from './command-table.ts';
+import { COMMAND_NAMES, type CommandName, isOwnCommand } from './command-table.ts';
 import { REPORT_FORMATS } from './reports.ts';
 
 const forExec = optionFor('exec');
 const forServeAndExec = optionFor('serve', 'exec');
-const forServersAndCheck = optionFor('serve', 'exec', 'sweep', 'check');
 const forRunners = optionFor('exec', 'sweep');
 const forSweep = optionFor('sweep');
-const forCheck = optionFor('check');
-const forRecord = optionFor('record');
-const forCallers = optionFor('check', 'record');
-const forRecorders = optionFor('generate', 'record');
 const forCtl = optionFor('ctl');
-const forWaiting = optionFor('health', 'exec', 'sweep', 'check', 'record');
+const forWaiting = optionFor('health', 'exec', 'sweep');
 const forAll = optionFor(...COMMAND_NAMES);
 
 const HTTP_URL = one(
@@ -52,12 +44,6 @@ const HTTP_URL = one(
     (value) => /^https?:/i.test(value) && URL.canParse(value),
   ),
 );
-
-const ID = scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) =>
-  parseInt64(String(value)),
-);
-
-const ORDER_IDS = many('ID', ID);
 
 const REPORT_NAMES = joinWords(Object.keys(REPORT_FORMATS), 'or');
 
@@ -115,16 +101,16 @@ export const FLAG_GROUPS = {
   },
   Keys: {
     key: forServers(KEYS, 'Accept this API key instead of demo-key.'),
-    readOnlyKey: forServersAndCheck(
+    readOnlyKey: forServers(
       KEYS,
       'Accept this read-only key instead of demo-read-only-key; for check, one of the deployment.',
     ),
-    invalidKey: forServersAndCheck(
+    invalidKey: forServers(
       KEYS,
       'Refuse this key, even if another flag accepts it; for check, one that the deployment refuses.',
     ),
     anyKey: forServers(SWITCH, 'Accept every key that is not listed as invalid.'),
-    deploymentKey: forCallers(KEYS, 'Key of the deployment, also in PETSTORE_MOCK_DEPLOYMENT_KEY.'),
+    ...addedFlags('Keys'),
   },
   'Control API': {
     ...OPTION_GROUPS['Control API'],
@@ -137,39 +123,11 @@ export const FLAG_GROUPS = {
   },
   Deployment: {
     ...addedRows('Deployment'),
-    rate: forCallers(count(1, 10_000), 'Maximum requests per second.', {
-      default: DEFAULTS.deploymentRate,
-    }),
-    yes: optionFor(
-      'serve',
-      'exec',
-      'check',
-      'record',
-    )(SWITCH, 'Send requests to another machine without asking for consent.'),
-    writes: forCheck(SWITCH, 'Also send POST, PATCH and DELETE: creates animals and sets stock.'),
-    cancel: forCheck(ORDER_IDS, 'Pending order to cancel, with --writes.'),
-    shipped: forCheck(ORDER_IDS, 'Shipped order to try to cancel, with --writes.'),
-    cancelled: forCheck(ORDER_IDS, 'Cancelled order to cancel again, with --writes.'),
-    stock: forCheck(one('ID', ID), 'Animal whose stock may change, with --writes; it stays at 5.'),
-    patience: forCheck(
-      milliseconds(0, 600_000),
-      'Milliseconds that a read may be behind a write, with --writes.',
-      { default: DEFAULTS.patience },
-    ),
-    dryRun: forCheck(SWITCH, 'Print the requests and their purpose without sending them.'),
-    save: forCheck(OUTPUT, 'Write a config file that makes the mock answer the same.'),
-    against: forCheck(FILE, 'Compare with a --save or --json file; exit with 3 after a change.'),
-    allowUnsettled: forCheck(
+    ...addedFlags('Deployment'),
+    yes: optionFor('serve', 'exec')(
       SWITCH,
-      'Pass if few assumptions are settled, or fewer than in the --against file.',
+      'Send requests to another machine without asking for consent.',
     ),
-    unknownStatus: forRecord(
-      one('STATUS', choice(ORDER_STATUSES)),
-      `Status to record if an order shows none: ${joinWords(ORDER_STATUSES, 'or')}.`,
-      { default: DEFAULTS.unknownStatus },
-    ),
-    anonymise: forRecord(SWITCH, 'Replace the names of animals; equal names stay equal.'),
-    diff: forRecord(SWITCH, 'Show what changed since the file was recorded, and overwrite it.'),
   },
   Output: {
     log: forServeAndExec(
@@ -178,7 +136,7 @@ export const FLAG_GROUPS = {
     ),
     json: optionFor(
       ...(['assumptions', 'responses', 'scenarios', 'validate'] as const),
-      ...(['sweep', 'ctl', 'check', 'record'] as const),
+      ...(['sweep', 'ctl'] as const),
     )(SWITCH, 'Print JSON instead of a table.'),
     curl: optionFor('responses')(SWITCH, 'Print curl commands to copy.'),
     serverUrl: optionFor('openapi', 'responses')(
@@ -190,8 +148,8 @@ export const FLAG_GROUPS = {
       { default: DEFAULT_URL },
     ),
     documented: optionFor('openapi')(SWITCH, 'Leave out what is assumed.'),
-    output: forRecorders(OUTPUT, 'Fixture to write; generate prints it by default.'),
-    force: optionFor('check', 'generate', 'record')(SWITCH, 'Overwrite an existing file.'),
+    output: optionFor('generate')(OUTPUT, 'Fixture to write; generate prints it by default.'),
+    force: optionFor('generate')(SWITCH, 'Overwrite an existing file.'),
   },
   Reports: {
     coverage: forServeAndExec(REPORT_FILES, `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`),
@@ -275,7 +233,10 @@ export function variableFor(name: FlagName): string {
 }
 
 export function listFlags(command: CommandName): FlagName[] {
-  return FLAG_NAMES.filter((name) => flagShape(name).commands.includes(command));
+  const others: readonly string[] = isOwnCommand(command) ? [] : FEATURE_COMMANDS[command].flags;
+  return FLAG_NAMES.filter(
+    (name) => flagShape(name).commands.includes(command) || others.includes(name),
+  );
 }
 
 export function findFlag(spelling: string, command: CommandName): FlagName | undefined {

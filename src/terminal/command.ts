@@ -12,13 +12,13 @@ export class Failure extends Error {
   override readonly name = 'Failure';
 }
 
-interface CommandInput<Flags> {
+export interface CommandInput<Flags> {
   readonly flags: Flags;
   readonly positionals: readonly string[];
   readonly terminal: Terminal;
 }
 
-interface CommandResult {
+export interface CommandResult {
   readonly text?: string;
   /** What `--json` prints in its place; nothing if it is undefined. */
   readonly json?: object | undefined;
@@ -54,4 +54,15 @@ export function parseChoice<Word extends string>(
   const word = words.find((known) => known === text);
   if (word !== undefined) return word;
   throw refusal(origin, expected, `${describe(text)}${suggest(text ?? '', words)}`);
+}
+
+/** Of the environment. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** @param flag the name of the flag that names the file */
+export async function readCertificate(
+  flag: string,
+  file: string | undefined,
+): Promise<string | undefined> {
+  return file === undefined ? undefined : readTextFile(file, `--${flag}`, 'a certificate in PEM');
 }

@@ -9,6 +9,8 @@ export interface Terminal {
   readonly notices: Writable;
   readonly interactive: boolean;
   readonly style: Style;
+  /** Of the environment. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Style {
@@ -22,13 +24,15 @@ const MAX_WIDTH = 100;
 export function createTerminal(
   output: Writable & { readonly isTTY?: boolean; readonly columns?: number },
   notices: Writable,
-  { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+  variables: Readonly<Record<string, string | undefined>>,
 ): Terminal {
+  const { NO_COLOR, TERM } = variables;
   const interactive = output.isTTY === true;
   return {
     output,
     notices,
     interactive,
+    variables,
     style: {
       // What is piped may be searched line by line.
       width: interactive

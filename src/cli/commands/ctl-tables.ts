@@ -3,8 +3,8 @@ import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { describe, firstProblems, formatProblem } from '../../core/words.ts';
 import { UsageError } from '../../terminal/command.ts';
+import type { WordUsage } from '../../terminal/program-feature.ts';
 import { bold, escapeControls, renderTable, type Style } from '../../terminal/terminal.ts';
-import type { WordUsage } from '../command-table.ts';
 import type { FlagName, Flags } from '../flags.ts';
 
 export interface Action {

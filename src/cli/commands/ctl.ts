@@ -3,9 +3,9 @@ import { type ControlClient, ControlError } from '../../client/control-client.ts
 import { writeJson } from '../../core/json.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { countText } from '../../core/words.ts';
-import { Failure, parseChoice, UsageError } from '../../terminal/command.ts';
+import { Failure, parseChoice, readCertificate, UsageError } from '../../terminal/command.ts';
 import { escapeControls, type Terminal } from '../../terminal/terminal.ts';
-import { findServerUrl, type ProgramCommand, readCertificate, requireWords } from '../command.ts';
+import { findServerUrl, type ProgramCommand, requireWords } from '../command.ts';
 import { type FlagName, type Flags, spell } from '../flags.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
 import { exchangeRow, parseAssignments, renderResult } from './ctl-tables.ts';
@@ -33,7 +33,7 @@ export const ctl: ProgramCommand = async ({ flags, positionals, terminal }) => {
 async function openClient(flags: Flags, defaultOnly: boolean): Promise<ControlClient> {
   const { token, sandbox } = flags;
   const url = findServerUrl(flags);
-  const ca = await readCertificate('ca', flags);
+  const ca = await readCertificate('ca', flags.ca);
   const { client, sandbox: named } = createClient({ url, token, ca }, 'ctl');
   return client.sandbox(defaultOnly ? DEFAULT_SANDBOX : (sandbox ?? named));
 }

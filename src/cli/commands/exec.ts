@@ -1,4 +1,5 @@
 import type { ObservedExchange } from '../../core/sandbox/exchange.ts';
+import { beforeStart } from '../../features.ts';
 import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
 import { formatNotice } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
@@ -11,7 +12,7 @@ import {
   renderEvidence,
   writeCoverageFiles,
 } from '../run-evidence.ts';
-import { askToForward, reloadNotice } from './serve.ts';
+import { reloadNotice } from './serve.ts';
 
 export const exec: ProgramCommand = async ({ flags, positionals: words, terminal }) => {
   const runner = new Runner(words, flags, (signal, command) => {
@@ -19,7 +20,7 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
     // The command got Ctrl-C from the terminal already.
     else if (signal === 'SIGHUP' || !onTerminal()) command.send(signal);
   });
-  await askToForward(flags, terminal);
+  await beforeStart({ ...flags, port: flags.port ?? 0 }, terminal);
   const { notices } = terminal;
   const isScreen = 'isTTY' in notices && notices.isTTY === true;
   const style = { ...terminal.style, colour: terminal.style.colour && isScreen };

@@ -1,18 +1,10 @@
 import { findWorkingKey, type ServerAccess } from '../../client/mock-variables.ts';
-import { isLoopbackName } from '../../core/contract/base-url.ts';
 import { parseAddress } from '../../core/contract/target.ts';
 import { curlCommand, shellWord } from '../../core/raw-http.ts';
 import type { ServerOptions } from '../../features.ts';
-import { UsageError } from '../../terminal/command.ts';
-import {
-  bold,
-  escapeControls,
-  type Style,
-  type Terminal,
-  writeInBackground,
-} from '../../terminal/terminal.ts';
+import { beforeStart } from '../../features.ts';
+import { bold, escapeControls, type Style, writeInBackground } from '../../terminal/terminal.ts';
 import type { ProgramCommand } from '../command.ts';
-import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
 
@@ -43,8 +35,7 @@ export function renderBanner(
 
 export const serve: ProgramCommand = async ({ flags, terminal }) => {
   const settings = serveSettings(flags);
-  refuseItself(flags, settings.port);
-  await askToForward(flags, terminal);
+  await beforeStart({ ...flags, port: settings.port }, terminal);
   // First: process 1 of a container ignores signals that it does not handle.
   const signals = new Signals(['SIGTERM', 'SIGINT']);
   const format = flags.log ?? (terminal.interactive ? 'pretty' : 'json');
@@ -82,18 +73,6 @@ export const serve: ProgramCommand = async ({ flags, terminal }) => {
   problems.forEach(notify);
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };
-
-/** A server in front of itself would pass each request on until it runs out of connections. */
-function refuseItself({ upstream }: Flags, port: number): void {
-  if (upstream?.port !== String(port) || !isLoopbackName(upstream.hostname)) return;
-  throw new UsageError(`--upstream points at this server: ${upstream}`);
-}
-
-export async function askToForward({ upstream, yes }: Flags, terminal: Terminal): Promise<void> {
-  if (upstream === undefined) return;
-  const { askConsent } = await import('../deployment-access.ts');
-  await askConsent(upstream, "every request of this server's clients", yes, terminal);
-}
 
 export function reloadNotice(problem: Error | undefined): string {
   return problem === undefined

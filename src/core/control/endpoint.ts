@@ -1,4 +1,3 @@
-import type { SavedVerdicts } from '../../features/deployment/check/check-report.ts';
 import { BASE_PATH } from '../contract/operations.ts';
 import type { Json } from '../json.ts';
 import type { Platform } from '../platform.ts';
@@ -12,6 +11,7 @@ import { currentInstant, type Instant } from '../service/clock.ts';
 import type { RequestBody, RequestHeaders } from '../service/input.ts';
 import type { Shape } from '../shape/shapes.ts';
 import type { ControlReply } from './reply.ts';
+import type { SavedVerdicts } from './verdicts.ts';
 
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';

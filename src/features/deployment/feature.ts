@@ -1,5 +1,12 @@
+import { isLoopbackName } from '../../core/contract/base-url.ts';
+import { DEFAULTS } from '../../core/limits.ts';
 import type { Feature } from '../../server/feature.ts';
 import type { BaseOptions } from '../../server/options.ts';
+import { UsageError } from '../../terminal/command.ts';
+import type { ProgramFeature } from '../../terminal/program-feature.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { DEPLOYMENT_COMMANDS } from './commands.ts';
+import { DEPLOYMENT_FLAGS } from './flags.ts';
 import { DEPLOYMENT_OPTIONS, type UpstreamOptions } from './options.ts';
 import { createUpstreams, openUpstreams } from './upstream.ts';
 
@@ -8,5 +15,19 @@ export const DEPLOYMENT = {
   name: 'deployment',
   options: DEPLOYMENT_OPTIONS,
   createResponders: createUpstreams,
+  flags: DEPLOYMENT_FLAGS,
+  commands: DEPLOYMENT_COMMANDS,
   openResponders: (options: BaseOptions & UpstreamOptions) => openUpstreams(options),
-} as const satisfies Feature;
+  /** Refuses a server in front of itself, and asks before requests go to another machine. */
+  beforeStart: async (
+    { upstream, port, yes }: { upstream?: URL; port?: number; yes?: boolean },
+    terminal: Terminal,
+  ) => {
+    if (upstream === undefined) return;
+    if (upstream.port === String(port ?? DEFAULTS.port) && isLoopbackName(upstream.hostname)) {
+      throw new UsageError(`--upstream points at this server: ${upstream}`);
+    }
+    const { askConsent } = await import('./deployment-access.ts');
+    await askConsent(upstream, "every request of this server's clients", yes, terminal);
+  },
+} as const satisfies Feature & ProgramFeature;

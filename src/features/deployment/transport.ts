@@ -6,8 +6,7 @@ import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../../core/contract/base-url.ts';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
 import { errorCode, UNTRUSTED_CERTIFICATE } from '../../server/node-errors.ts';
-
-export type Variables = Readonly<Record<string, string | undefined>>;
+import type { Variables } from '../../terminal/command.ts';
 
 export interface TransportOptions {
   /** Trusted besides what Node trusts, in PEM. */

@@ -1,8 +1,4 @@
 import {
-  ASSUMPTION_VERDICT,
-  findVerdict,
-} from '../../../features/deployment/check/check-report.ts';
-import {
   ASSUMPTION_IDS,
   assumptionState,
   type Choices,
@@ -27,6 +23,7 @@ import { measureChanges } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, json, refuse } from '../reply.ts';
+import { ASSUMPTION_VERDICT, findVerdict } from '../verdicts.ts';
 
 const OPTION = object({
   name: required(ANY_TEXT, 'Its name.'),

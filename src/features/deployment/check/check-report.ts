@@ -1,24 +1,15 @@
-import { ASSUMPTION_IDS, type Choices } from '../../../core/contract/assumption-table.ts';
+import type { Choices } from '../../../core/contract/assumption-table.ts';
 import type { OperationId } from '../../../core/contract/operations.ts';
+import type { SavedVerdicts } from '../../../core/control/verdicts.ts';
 import { isObject } from '../../../core/json.ts';
-import { INSTANT_TEXT } from '../../../core/scenario/settings-shapes.ts';
-import { object, optional, required } from '../../../core/shape/objects.ts';
-import { ANY_TEXT, choice, list, type ValueOf } from '../../../core/shape/shapes.ts';
 import type { Deviation } from '../deployment-reply.ts';
 import type { CheckRun } from './run.ts';
 
 /** Stands in the reason of a verdict that is open because of others, not of the deployment. */
 export const OTHER_CLIENT = 'another client';
 
-const OF_DEPLOYMENT = {
-  deployment: required(ANY_TEXT, 'The base URL of the deployment.'),
-  at: required(INSTANT_TEXT, 'When it was checked.'),
-};
-
-const ASSUMPTION_VERDICTS = ['settled', 'none-of-the-options', 'open'] as const;
-
 type ReplyVerdictName = 'as-documented' | 'different' | 'not-tried';
-export type VerdictName = (typeof ASSUMPTION_VERDICTS)[number] | ReplyVerdictName;
+export type VerdictName = SavedVerdicts['assumptions'][number]['verdict'] | ReplyVerdictName;
 
 export const VERDICT_TONES = {
   settled: undefined,
@@ -31,38 +22,6 @@ export const VERDICT_TONES = {
 
 export function verdictText(verdict: string): string {
   return verdict.replaceAll('-', ' ');
-}
-
-const VERDICT = {
-  verdict: required(choice(ASSUMPTION_VERDICTS), 'What was found out.'),
-  option: optional(ANY_TEXT, 'The option of the deployment, if it is settled.'),
-  why: optional(
-    ANY_TEXT,
-    'The exchanges that show it, what was seen instead, or what the check would have needed.',
-  ),
-};
-
-export const SAVED_VERDICTS = object({
-  ...OF_DEPLOYMENT,
-  assumptions: required(
-    list(object({ id: required(choice(ASSUMPTION_IDS), 'Its id.'), ...VERDICT })),
-    'The verdicts.',
-  ),
-});
-
-export type SavedVerdicts = ValueOf<typeof SAVED_VERDICTS>;
-
-export const ASSUMPTION_VERDICT = object({ ...OF_DEPLOYMENT, ...VERDICT });
-
-export function findVerdict(
-  id: string,
-  checked: SavedVerdicts | undefined,
-): ValueOf<typeof ASSUMPTION_VERDICT> | undefined {
-  const found = checked?.assumptions.find((verdict) => verdict.id === id);
-  if (checked === undefined || found === undefined) return undefined;
-  const { deployment, at } = checked;
-  const { id: _, ...verdict } = found;
-  return { deployment, at, ...verdict };
 }
 
 export interface CheckReport {

@@ -6,6 +6,12 @@ import { FixtureError } from '../../core/store/fixture.ts';
 import { ID_NAME, type Store } from '../../core/store/store.ts';
 import { recordText } from '../../core/store/store-text.ts';
 import { countText, describe, joinWords } from '../../core/words.ts';
+import { loadFixture } from '../../server/fixtures.ts';
+import { type Command, refusal, UsageError } from '../../terminal/command.ts';
+import { escapeControls } from '../../terminal/terminal.ts';
+import { requireNew, writeStore } from '../../terminal/write-files.ts';
+import { askConsent, openDeployment, readKey, withProgress } from './deployment-access.ts';
+import type { DeploymentFlags } from './flags.ts';
 import {
   anonymiseStore,
   changedFields,
@@ -13,21 +19,19 @@ import {
   type Get,
   type RecordChange,
   recordDeployment,
-} from '../../features/deployment/record-deployment.ts';
-import { loadFixture } from '../../server/fixtures.ts';
-import { refusal, UsageError } from '../../terminal/command.ts';
-import { escapeControls } from '../../terminal/terminal.ts';
-import { requireNew, writeStore } from '../../terminal/write-files.ts';
-import type { ProgramCommand } from '../command.ts';
-import { askConsent, openDeployment, readKey, withProgress } from '../deployment-access.ts';
+} from './record-deployment.ts';
 
-export const record: ProgramCommand = async ({ positionals: [url = ''], terminal, flags }) => {
+export const record: Command<DeploymentFlags> = async ({
+  positionals: [url = ''],
+  terminal,
+  flags,
+}) => {
   const { output: file, diff, force, yes, anonymise } = flags;
   const { unknownStatus: unknown = DEFAULTS.unknownStatus } = flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await readEarlier(file) : undefined;
   if (!diff && !force) requireNew(file);
-  const client = await openDeployment(url, flags);
+  const client = await openDeployment(url, flags, terminal);
   const key = readKey(flags);
   const planned = 'at least 3 GET requests, plus one for each further page';
   await askConsent(client.url, planned, yes, terminal);

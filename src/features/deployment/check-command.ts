@@ -2,6 +2,22 @@ import { assumptionTopic } from '../../core/contract/assumption-table.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { countText, formatProblem } from '../../core/words.ts';
 import {
+  type Command,
+  EXIT_GATE_FAILED,
+  readTextFile,
+  refusal,
+  UsageError,
+} from '../../terminal/command.ts';
+import {
+  escapeControls,
+  formatNotice,
+  paint,
+  renderSection,
+  renderTable,
+  type Style,
+} from '../../terminal/terminal.ts';
+import { formatJson, requireNew, writeOutput } from '../../terminal/write-files.ts';
+import {
   type CheckChange,
   type CheckReport,
   createConfig,
@@ -12,31 +28,21 @@ import {
   VERDICT_TONES,
   type VerdictName,
   verdictText,
-} from '../../features/deployment/check/check-report.ts';
-import { type PlannedRequest, planCheck } from '../../features/deployment/check/probes.ts';
-import {
-  createCheckReport,
-  findShortfall,
-  reportsViolation,
-} from '../../features/deployment/check/report.ts';
-import { runCheck } from '../../features/deployment/check/run.ts';
-import { SAFE_METHODS } from '../../features/deployment/transport.ts';
-import { EXIT_GATE_FAILED, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
-import {
-  escapeControls,
-  formatNotice,
-  paint,
-  renderSection,
-  renderTable,
-  type Style,
-} from '../../terminal/terminal.ts';
-import { formatJson, requireNew, writeOutput } from '../../terminal/write-files.ts';
-import type { ProgramCommand } from '../command.ts';
-import { askConsent, openDeployment, withProgress } from '../deployment-access.ts';
+} from './check/check-report.ts';
+import { type PlannedRequest, planCheck } from './check/probes.ts';
+import { createCheckReport, findShortfall, reportsViolation } from './check/report.ts';
+import { runCheck } from './check/run.ts';
+import { askConsent, openDeployment, withProgress } from './deployment-access.ts';
+import type { DeploymentFlags } from './flags.ts';
+import { SAFE_METHODS } from './transport.ts';
 
-export const check: ProgramCommand = async ({ positionals: [url = ''], terminal, flags }) => {
+export const check: Command<DeploymentFlags> = async ({
+  positionals: [url = ''],
+  terminal,
+  flags,
+}) => {
   const { style } = terminal;
-  const client = await openDeployment(url, flags);
+  const client = await openDeployment(url, flags, terminal);
   const plan = planCheck(flags);
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);

@@ -1,11 +1,10 @@
 import { createInterface } from 'node:readline/promises';
-import { hostName, isLoopbackName, parseBaseUrl } from '../core/contract/base-url.ts';
-import { describe } from '../core/words.ts';
-import { DeploymentClient, DeploymentError } from '../features/deployment/deployment-client.ts';
-import { Failure, refusal, UsageError } from '../terminal/command.ts';
-import { createProgress, formatNotice, type Terminal } from '../terminal/terminal.ts';
-import { readCertificate } from './command.ts';
-import type { Flags } from './flags.ts';
+import { hostName, isLoopbackName, parseBaseUrl } from '../../core/contract/base-url.ts';
+import { describe } from '../../core/words.ts';
+import { Failure, readCertificate, refusal, UsageError } from '../../terminal/command.ts';
+import { createProgress, formatNotice, type Terminal } from '../../terminal/terminal.ts';
+import { DeploymentClient, DeploymentError } from './deployment-client.ts';
+import type { DeploymentFlags } from './flags.ts';
 
 export async function withProgress<T>(
   client: DeploymentClient,
@@ -26,21 +25,25 @@ export async function withProgress<T>(
   }
 }
 
-export function readKey(flags: Flags): string {
+export function readKey(flags: DeploymentFlags): string {
   const [key, ...others] = flags.deploymentKey ?? [];
   if (key === undefined) throw new UsageError('--key is required');
   if (others.length === 0) return key;
   throw new UsageError('--key can be given only once for a deployment');
 }
 
-export async function openDeployment(url: string, flags: Flags): Promise<DeploymentClient> {
+export async function openDeployment(
+  url: string,
+  flags: DeploymentFlags,
+  { variables }: Terminal,
+): Promise<DeploymentClient> {
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
   const base = parseBaseUrl(url);
   if (base === undefined) throw refusal('URL', expected, describe(url));
   const { timeout, rate } = flags;
-  const ca = await readCertificate('cacert', flags);
+  const ca = await readCertificate('cacert', flags.cacert);
   const key = readKey(flags);
-  return new DeploymentClient({ url: base, key, timeout, rate, ca, variables: process.env });
+  return new DeploymentClient({ url: base, key, timeout, rate, ca, variables });
 }
 
 /** Names the host and `requests`, such as `up to 90 requests`; asks unless the host is this machine. */
