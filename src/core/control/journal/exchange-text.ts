@@ -1,9 +1,4 @@
-import { byteLength } from '../../bytes.ts';
-import { reasonPhrase } from '../../contract/error-codes.ts';
-import { operationShape } from '../../contract/operations.ts';
-import { parseQuery, parseTarget } from '../../contract/target.ts';
-import { parseInput, tryParseJson, writeJson } from '../../json.ts';
-import { findHeader, readHeaderText } from '../../raw-http.ts';
+import { tryParseJson } from '../../json.ts';
 import {
   bodyText,
   describeHold,
@@ -123,7 +118,7 @@ export function formatExchange(exchange: Exchange): string {
 
 type ShownMessage = Exchange['request'];
 
-const NO_REPLY = { headers: [], body: undefined, size: 0 };
+export const NO_REPLY = { headers: [], body: undefined, size: 0 };
 
 function writeMessage(message: ShownMessage): string {
   const { headers, size } = message;
@@ -147,142 +142,9 @@ function mergeHeaders(headers: readonly string[]): Readonly<Record<string, strin
   return Object.fromEntries(view);
 }
 
-const UNKNOWN = -1;
-
-export function writeHarHead(version: string): string {
-  const creator = JSON.stringify({ name: 'petstore-mock', version });
-  return `{"log":{"version":"1.2","creator":${creator},"entries":`;
-}
-
-export function writeHarEntry(exchange: Exchange, origin: string): string {
-  const { at, delay, duration, reasons } = exchange;
-  return JSON.stringify({
-    startedDateTime: new Date(at - Math.max(0, duration - delay)).toISOString(),
-    time: duration,
-    request: createHarRequest(exchange, origin),
-    response: createHarResponse(exchange),
-    cache: {},
-    timings: { send: 0, wait: duration, receive: 0 },
-    comment: reasons.join('; '),
-  });
-}
-
-function createHarRequest({ method, target, request }: Exchange, origin: string): object {
-  const headers = maskHeaders(request.headers);
-  const host = findHeader(headers, 'host');
-  const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
-  const query = parseQuery(parseTarget(target));
-  return {
-    method,
-    // `OPTIONS *` is about the server (RFC 9112, section 3.3).
-    url: target === '*' ? base : target.startsWith('/') ? base + target : target,
-    ...createHarMessage(headers),
-    queryString: query.map(([name, value]) => ({ name, value })),
-    ...(request.size > 0 && {
-      postData: {
-        mimeType: findHeader(headers, 'content-type') ?? '',
-        text: bodyText(request) ?? '',
-        ...(isDropped(request) && { comment: DROPPED }),
-      },
-    }),
-    bodySize: request.size,
-  };
-}
-
-const DROPPED = 'It was dropped to limit the memory of the journal.';
-
-function createHarResponse({
-  status = 0,
-  fault,
-  reply = { ...NO_REPLY, status: 0 },
-}: Exchange): object {
-  const headers = maskHeaders(reply.headers);
-  const text = bodyText(reply);
-  return {
-    status,
-    statusText: reasonPhrase(status),
-    ...createHarMessage(headers),
-    content: {
-      size: text === undefined ? reply.size : byteLength(text),
-      mimeType: findHeader(headers, 'content-type') ?? '',
-      ...(text !== undefined && { text }),
-      ...(isDropped(reply) && { comment: DROPPED }),
-    },
-    redirectURL: '',
-    bodySize: fault !== undefined ? UNKNOWN : reply.size,
-    ...(fault !== undefined && { _error: fault.kind }),
-  };
-}
-
-function createHarMessage(headers: readonly string[]): object {
-  return {
-    httpVersion: 'HTTP/1.1',
-    cookies: [],
-    headers: pairHeaders(headers),
-    headersSize: UNKNOWN,
-  };
-}
-
 /** @param headers alternating names and values */
-function pairHeaders(headers: readonly string[]) {
+export function pairHeaders(headers: readonly string[]) {
   return headers.flatMap((name, index) =>
     index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
   );
-}
-
-const MAX_RULE_BODY = 8192;
-
-export function writeRule(exchange: Exchange): string | undefined {
-  const { number, operation, target, fault, delay, status } = exchange;
-  if (operation === undefined) return undefined;
-  const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
-  const { pathId } = parsed;
-  const { parameters } = operationShape(operation);
-  const parameter = parameters.find((known) => known.in === 'path');
-  const names = parameters.map(({ name }) => name);
-  const where = {
-    ...(parameter && pathId !== undefined && { [parameter.name]: tryParseJson(pathId) ?? pathId }),
-    ...Object.fromEntries(parseQuery(parsed).filter(([name]) => names.includes(name))),
-  };
-  const rule = {
-    on: operation,
-    where: Object.keys(where).length > 0 ? where : undefined,
-    delay: delay > 0 ? delay : undefined,
-    fault: fault?.kind === 'slow-body' ? fault : fault?.kind,
-    reply: ruleReply(exchange),
-  };
-  const lines = Object.entries(rule).flatMap(([name, value]) => {
-    if (value === undefined) return [];
-    return [`${name}: ${typeof value === 'string' ? value : writeJson(value)}`];
-  });
-  const description = `${operation} gets ${status ?? fault?.kind}, as in call ${number}.`;
-  return `description: ${description}\nrules:\n  - ${lines.join('\n    ')}\n`;
-}
-
-/** Headers that the mock or Node writes by itself, or that tell of a body that is decoded. */
-const WRITTEN_HEADERS =
-  /^(?:access-control-.*|connection|content-encoding|content-length|date|keep-alive|mock-basis|preference-applied|transfer-encoding|vary)$/i;
-
-function ruleReply({ method, status, reply, fault, basis }: Exchange) {
-  if (status === undefined || reply === undefined || fault?.kind === 'html') return undefined;
-  const text = bodyText(reply);
-  const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';
-  const isShort = text !== undefined && text.length <= MAX_RULE_BODY;
-  const hasBody = isShort && (isMade || method !== 'GET' || status >= 400);
-  if (fault !== undefined && (status < 400 || !hasBody)) return undefined;
-  const headers = pairHeaders(reply.headers).filter(({ name, value }) => {
-    // Without a body of its own, a rule has the headers of the operation.
-    if (!hasBody && !isMade) return /^retry-after$/i.test(name);
-    if (!hasBody && /^content-type$/i.test(name)) return false;
-    return !WRITTEN_HEADERS.test(name) && value !== 'application/json';
-  });
-  const isEmpty = isMade && text === undefined && !isDropped(reply) && method !== 'HEAD';
-  return {
-    status,
-    ...(headers.length > 0 && {
-      headers: Object.fromEntries(headers.map(({ name, value }) => [name, readHeaderText(value)])),
-    }),
-    ...(hasBody && { body: tryParseJson(text, parseInput) ?? text }),
-    ...(isEmpty && status >= 400 && { empty: true }),
-  };
 }

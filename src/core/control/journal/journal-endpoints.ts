@@ -33,7 +33,8 @@ import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 import { openStream } from './exchange-stream.ts';
-import { EXCHANGE, formatExchange, writeHarEntry, writeHarHead } from './exchange-text.ts';
+import { EXCHANGE, formatExchange } from './exchange-text.ts';
+import { writeHarEntry, writeHarHead } from './har.ts';
 import { HOLD_ENDPOINTS, waitForCount } from './hold-endpoints.ts';
 import { TIME_TRAVEL_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 

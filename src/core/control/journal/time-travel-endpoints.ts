@@ -26,7 +26,7 @@ import { describe } from '../../words.ts';
 import { type ControlCall, edit, endpoint, readCaller, YAML_TYPE } from '../endpoint.ts';
 import { type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 import { WHOLE_STATE } from '../state/state-endpoints.ts';
-import { writeRule } from './exchange-text.ts';
+import { writeRule } from './rule-text.ts';
 
 const SIDES = ['before', 'after'] as const;
 

@@ -1,0 +1,148 @@
+import { LIMITS } from '../limits.ts';
+import { bearerToken } from '../service/keyring.ts';
+import { describe, joinWords, suggest } from '../words.ts';
+import { bodyText, type Exchange, maskedKey, maskHeaders } from './exchange.ts';
+
+export type Test = (exchange: Readonly<Exchange>) => boolean;
+
+interface Mistake {
+  readonly expected: string;
+  readonly hint: string;
+}
+
+/** What a value after `name:` tests, in a search. */
+export type SearchTerm = (value: string) => Test | Mistake;
+
+function isSame(text: string, value: string): boolean {
+  return text.toLowerCase() === value.toLowerCase();
+}
+
+export function equal(read: (exchange: Exchange) => string | undefined): SearchTerm {
+  return (value) => (exchange) => isSame(read(exchange) ?? '', value);
+}
+
+export function oneOf(
+  words: readonly string[],
+  listWords: (exchange: Exchange) => readonly unknown[],
+): SearchTerm {
+  return (value) => {
+    const word = words.find((known) => isSame(known, value));
+    if (word !== undefined) return (exchange) => listWords(exchange).includes(word);
+    return { expected: joinWords(words, 'or'), hint: suggest(value, words) };
+  };
+}
+
+export function parseStatus(value: string): Test | Mistake {
+  if (/^[1-9](?:\d\d|xx)$/i.test(value)) {
+    const start = value.replace(/x/gi, '');
+    return ({ status }) => `${status ?? ''}`.startsWith(start);
+  }
+  if (isSame(value, 'none')) return ({ status }) => status === undefined;
+  return { expected: 'a status such as 409 or 4xx, or none', hint: '' };
+}
+
+/** The whole key, or what the journal shows of it. */
+export function parseKey(value: string): Test {
+  const shown = value.replace(/…$/, '');
+  if (shown === 'none') return (exchange) => maskedKey(exchange) === undefined;
+  return (exchange) => hasKey(exchange, value) || isSame(maskedKey(exchange) ?? '', `${shown}…`);
+}
+
+export function hasKey({ authorization }: Exchange, key: string): boolean {
+  return bearerToken(authorization) === bearerToken(`Bearer ${key}`);
+}
+
+export function parseHeader(value: string): Test {
+  const [name = '', part = ''] = value.toLowerCase().split(/=(.*)/s);
+  return (exchange) =>
+    readTexts(exchange).headers.some(
+      (text, at, all) => at % 2 === 1 && all[at - 1] === name && text.includes(part),
+    );
+}
+
+export function compareNumbers(isWithin: (number: number, bound: number) => boolean): SearchTerm {
+  return (value) => {
+    const bound = Number(/^#?(\d{1,15})$/.exec(value)?.[1] ?? Number.NaN);
+    if (Number.isNaN(bound)) return { expected: 'the number of an exchange', hint: '' };
+    return ({ number }) => isWithin(number, bound);
+  };
+}
+
+/** In lower case. */
+interface SearchedTexts {
+  readonly of: Readonly<Exchange>;
+  readonly call: string;
+  readonly headers: readonly string[];
+  readonly parts: readonly string[];
+}
+
+/** Of the latest exchange: up to 100 listeners compare it with 10 terms each. */
+let searchedTexts: SearchedTexts | undefined;
+
+function readTexts(exchange: Readonly<Exchange>): SearchedTexts {
+  if (searchedTexts?.of === exchange) return searchedTexts;
+  const { method, target, reasons, request, reply } = exchange;
+  const bodies = [request, ...(reply ? [reply] : [])]
+    .filter(({ size }) => size <= LIMITS.keptBody.max)
+    // What is decoded can be longer.
+    .map((message) => bodyText(message)?.slice(0, LIMITS.keptBody.max) ?? '');
+  const headers = [...maskHeaders(request.headers), ...maskHeaders(reply?.headers ?? [])];
+  const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
+  searchedTexts = {
+    of: exchange,
+    call: `${method} ${target}`.toLowerCase(),
+    headers: lower(headers),
+    parts: lower([target, ...reasons, ...bodies]),
+  };
+  return searchedTexts;
+}
+
+export function contains(exchange: Readonly<Exchange>, text: string): boolean {
+  const wanted = text.toLowerCase();
+  return readTexts(exchange).parts.some((part) => part.includes(wanted));
+}
+
+function parseWord(word: string): Test {
+  const wanted = word.toLowerCase();
+  return (exchange) => {
+    const { call, headers, parts } = readTexts(exchange);
+    return [call, ...headers, ...parts].some((part) => part.includes(wanted));
+  };
+}
+
+/** `-` for "not", the name of a field, and a phrase or a word. */
+const TERM = /(-?)(?:([a-z][\w-]*):)?(?:"([^"]*)"|(\S*))(?=\s|$)|(\S+)/gi;
+
+/**
+ * @param terms by name, in lower case
+ * @returns the test of each term, or what is wrong with the first bad one
+ */
+export function parseTerms(
+  search: string,
+  terms: ReadonlyMap<string, SearchTerm>,
+): readonly Test[] | (Mistake & { readonly found: string }) {
+  const tests: Test[] = [];
+  const { max } = LIMITS.searchTerms;
+  for (const [term, not, name, phrase, plain, other] of search.matchAll(TERM)) {
+    if (tests.length === max && term !== '') {
+      return { expected: `at most ${max} words and fields`, found: 'more', hint: '' };
+    }
+    const value = phrase ?? plain ?? other ?? '';
+    if (name === undefined && value === '') {
+      if (not) tests.push(parseWord(not));
+      continue;
+    }
+    const parse = name === undefined ? parseWord : terms.get(name.toLowerCase());
+    if (parse === undefined) {
+      const names = [...terms.keys()];
+      const expected = `a field (${joinWords(names, 'or')}), or a text with a colon in quotes`;
+      return { expected, found: describe(`${name}:`), hint: suggest(name ?? '', names) };
+    }
+    const made = value === '' ? { expected: 'a value', hint: '' } : parse(value);
+    if (typeof made !== 'function') {
+      return { ...made, expected: `${made.expected} after ${name}:`, found: describe(term) };
+    }
+    tests.push(not ? (exchange) => !made(exchange) : made);
+  }
+  return tests;
+}
