@@ -158,7 +158,11 @@ function parseInteger(literal: string): bigint | undefined {
   return /^0*$/.test(digits.slice(power)) ? BigInt(sign + digits.slice(0, power)) : undefined;
 }
 
-/** A number that JavaScript would write otherwise than its source, such as 1.0 or, in YAML, 007. */
+/**
+ * A number that JavaScript would write otherwise than its source, such as 1.0 or, in YAML, 007.
+ *
+ * @internal the published types name no other package
+ */
 export class WrittenNumber extends LosslessNumber {
   readonly text: string;
 
