@@ -5,14 +5,6 @@ import { createApp } from '../../../src/index.ts';
 
 const KEY = { Authorization: 'Bearer demo-key' };
 
-test('createApp works with supertest and without a port', async () => {
-  const app = createApp();
-  await request(app).get('/v1/pets/1').set(KEY).expect(200).expect('Mock-Basis', 'documented');
-  await request(app).get('/v1/pets/1').expect(401);
-  await request(app).post('/v1/pets').set(KEY).send({ name: 'Rex', categoryId: 1 }).expect(201);
-  await request(app).get('/__mock/health').expect(200);
-});
-
 test('a mounted app keeps the mount path in its links', async () => {
   const outer = express();
   outer.use('/mock', createApp({ assume: { 'pets-paging': 'cursor' } }));

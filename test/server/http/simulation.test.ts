@@ -5,8 +5,9 @@ import { writeJson } from '../../../src/core/json.ts';
 import type { ServerOptions } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
+import { openMock } from '../../helpers/in-process.ts';
 import { openRaw, rawRequest } from '../../helpers/raw.ts';
-import { asker } from '../../helpers/wire.ts';
+import { type Ask, asker } from '../../helpers/wire.ts';
 
 const folder = temporaryFolder();
 
@@ -17,12 +18,15 @@ function withRules(...rules: readonly object[]): ServerOptions {
   return { scenarios: [path] };
 }
 
-const startAsking = async (options?: ServerOptions) => asker((await serverFor(options)).port);
+async function startAsking(options?: ServerOptions): Promise<Ask> {
+  const { send } = await openMock(options);
+  return (method, path, sent) => send(method, `/v1${path}`, sent);
+}
 
 describe('a rule', () => {
   test('for calls 1 and 2 fires exactly twice when 100 requests arrive at once', async () => {
     const rule = { on: 'createPet', calls: '1-2', reply: { status: 503 } };
-    const ask = await startAsking(withRules(rule));
+    const ask = asker((await serverFor(withRules(rule))).port);
     const body = { name: 'Rex', categoryId: 1 };
     const asked = Array.from({ length: 100 }, () => ask('POST', '/pets', { body }));
     const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
@@ -149,21 +153,20 @@ describe('Prefer', () => {
   ])(
     '%s is explained in the journal, is a finding, and gets 400 with handling=strict',
     async (preference, why) => {
-      const { port } = await serverFor();
-      const ask = asker(port);
-      const lenient = await ask('GET', '/pets', preferring(preference));
+      const { send, control } = await openMock();
+      const list = (prefer: string) => send('GET', '/v1/pets', preferring(prefer));
+      const lenient = await list(preference);
       expect([lenient.status, lenient.headers['preference-applied']]).toEqual([200, undefined]);
-      const { json } = await asker(port, '/__mock')('GET', '/requests');
+      const { json } = await control('GET requests');
       const finding = { code: 'unknown-preference', message: expect.stringContaining(why) };
       const explained = { why: [expect.stringContaining(why)], findings: [finding] };
       expect(json).toMatchObject({ exchanges: [explained] });
-      const strict = await ask('GET', '/pets', preferring(`handling=strict, ${preference}`));
+      const strict = await list(`handling=strict, ${preference}`);
       expect(strict).toMatchObject({
         status: 400,
         json: { code: 'invalid_input', message: expect.stringContaining(why) },
       });
-      const right = await ask('GET', '/pets', preferring('code=401; handling=strict'));
-      expect(right.status).toBe(401);
+      expect((await list('code=401; handling=strict')).status).toBe(401);
     },
   );
 });
