@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { build, type Rolldown } from 'vite';
+import { expect, test } from 'vitest';
+import { WEB_PLATFORM } from '../../src/core/platform.ts';
+import { resolveScenarios, scenariosByName } from '../../src/core/scenario/resolve-scenarios.ts';
+import { createStart, loadBases } from '../../src/core/scenario/sandbox-start.ts';
+import { EMPTY_STORE } from '../../src/core/store/store.ts';
+import { packageRoot } from '../../src/server/files.ts';
+import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
+
+/** What only scenarios in YAML and generated stores need. */
+const APART = ['@faker-js/faker/locale/en', 'yaml'];
+
+test('the core runs in a browser: it imports no module of Node, and has at most 230 kB', async () => {
+  const [{ fileName, code, imports, dynamicImports }] = (await bundle()).output;
+  const imported = [...imports, ...dynamicImports].filter((name) => name !== fileName);
+  expect(imported.toSorted()).toEqual(APART);
+  expect(code).toContain('getPet');
+  expect(Buffer.byteLength(code)).toBeLessThan(230_000);
+});
+
+test('web standards are all that the core needs from outside, beside the texts that ship', async () => {
+  const platform = { ...WEB_PLATFORM, shippedText: NODE_PLATFORM.shippedText };
+  const scenarios = resolveScenarios(['large-store', 'no-orders'], scenariosByName(platform));
+  const { store } = createStart({}, EMPTY_STORE, await loadBases(scenarios, platform));
+  expect([store.animals.size > 1000, store.orders.size]).toEqual([true, 0]);
+  const before = platform.steady();
+  await new Promise<void>((resolve) => void platform.after(1, resolve));
+  expect(platform.steady()).toBeGreaterThan(before);
+});
+
+/** Minified, as one file. */
+async function bundle(): Promise<Rolldown.RolldownOutput> {
+  const result = await build({
+    configFile: false,
+    logLevel: 'error',
+    publicDir: false,
+    root: packageRoot,
+    build: {
+      write: false,
+      target: 'es2022',
+      modulePreload: false,
+      rolldownOptions: {
+        input: join(packageRoot, 'src/core/control/control-api.ts'),
+        external: [...APART, /^node:/],
+        preserveEntrySignatures: 'strict',
+        output: { codeSplitting: false },
+      },
+    },
+  });
+  if (!('output' in result)) throw new Error('Expected one bundle.');
+  return result;
+}
