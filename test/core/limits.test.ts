@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { STORED_RECORDS } from '../../src/core/contract/records.ts';
 import { createListQuery } from '../../src/core/control/records/query.ts';
 import { parseInput } from '../../src/core/json.ts';
 import { LIMITS } from '../../src/core/limits.ts';
@@ -8,7 +9,6 @@ import { ScenarioError } from '../../src/core/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/core/scenario/scenario-shape.ts';
 import { readYaml } from '../../src/core/scenario/yaml-text.ts';
 import { BodyBytes } from '../../src/core/service/input.ts';
-import { ID } from '../../src/core/shape/record-shapes.ts';
 import { readAs } from '../../src/core/shape/shapes.ts';
 import { readJson } from '../../src/core/shape/source-text.ts';
 import { STORE } from '../../src/core/store/fixture.ts';
@@ -16,7 +16,7 @@ import { formatProblem } from '../../src/core/words.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 import { type Answer, type Client, openServer } from '../helpers/wire.ts';
 
-const QUERY = createListQuery({ id: ID });
+const QUERY = createListQuery(STORED_RECORDS.animals.members);
 
 /** The problems with a scenario that has `count` of something, and with one more. */
 const scenario =

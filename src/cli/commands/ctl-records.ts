@@ -1,12 +1,7 @@
 import type { ControlClient } from '../../client/control-client.ts';
-import {
-  COLLECTIONS,
-  type CollectionName,
-  type Field,
-  STORED_RECORDS,
-} from '../../core/contract/records.ts';
+import { COLLECTIONS, type CollectionName, STORED_RECORDS } from '../../core/contract/records.ts';
 import { parseInput, parseInt64, parseJson, tryParseJson } from '../../core/json.ts';
-import { FIELD_SHAPES } from '../../core/shape/record-shapes.ts';
+import type { Member, ObjectMembers } from '../../core/shape/objects.ts';
 import { suggest } from '../../core/words.ts';
 import { parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER } from '../command-table.ts';
@@ -103,15 +98,15 @@ function recordResult(record: unknown): Result {
 }
 
 function parseFields(collection: CollectionName, words: readonly string[]): object {
-  const fields: Readonly<Record<string, Field>> = STORED_RECORDS[collection];
+  const fields: ObjectMembers = STORED_RECORDS[collection].members;
   const members = Object.entries(parseAssignments(words));
   return Object.fromEntries(members.map(([name, text]) => [name, fieldValue(fields[name], text)]));
 }
 
 /** A field's value from its text. The server refuses what the field cannot have. */
-function fieldValue(field: Field | undefined, text: string): unknown {
+function fieldValue(field: Member<unknown> | undefined, text: string): unknown {
   if (text === 'null' && !field?.required) return null;
-  if (field === undefined || FIELD_SHAPES[field.type].schema.type === 'string') return text;
+  if (field === undefined || field.shape.schema.type === 'string') return text;
   return /^(?:true|false)$/.test(text) ? text === 'true' : (parseInt64(text) ?? text);
 }
 

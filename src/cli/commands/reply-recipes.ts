@@ -17,7 +17,9 @@ function exampleRequest(operation: OperationId): RequestChange {
   const id = parameters.find((parameter) => parameter.in === 'path')?.example;
   return {
     ...(id !== undefined && { id: String(id) }),
-    ...(body && { body: JSON.stringify(exampleOf(body.fields, ({ required }) => required)) }),
+    ...(body && {
+      body: JSON.stringify(exampleOf(body.shape.members, ({ required }) => required)),
+    }),
   };
 }
 

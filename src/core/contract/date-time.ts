@@ -1,3 +1,5 @@
+import { scalar } from '../shape/shapes.ts';
+
 /** A full date, `T`, a time, and `Z` or an offset (RFC 3339, section 5.6). */
 const FORM =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
@@ -45,3 +47,9 @@ export function formatDateTime(text: string, format: DateFormat): string {
   if (format === 'utc-millis') return written;
   return written.replace(/\.\d{3}Z$/, format === 'offset' ? WRITTEN_OFFSET : 'Z');
 }
+
+export const DATE_TIME = scalar<string>(
+  'an ISO 8601 date-time such as "2026-11-21T09:30:00Z"',
+  { type: 'string', format: 'date-time' },
+  (value) => (typeof value === 'string' && parseDateTime(value) !== undefined ? value : undefined),
+);

@@ -1,10 +1,12 @@
+import { type ObjectShape, object } from '../shape/objects.ts';
+import type { Shape } from '../shape/shapes.ts';
 import { rowNames } from '../words.ts';
-import { type Fields, RECORDS, type RecordName } from './records.ts';
+import { INT64, INTEGER, RECORDS, type RecordName, TEXT } from './records.ts';
 
 interface OperationParameter {
   readonly name: string;
   readonly in: 'path' | 'query';
-  readonly type: 'int64' | 'integer' | 'string';
+  readonly shape: Shape<unknown>;
   readonly description: string;
   /** Of the default fixture. */
   readonly example: string | number;
@@ -68,7 +70,7 @@ export interface OperationShape {
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly OperationParameter[];
-  readonly body?: { readonly name: string; readonly fields: Fields };
+  readonly body?: { readonly name: string; readonly shape: ObjectShape };
   readonly replies: Readonly<Record<number, ReplyRow>>;
   /** The last day of the operation, an ISO 8601 date. */
   readonly sunset?: string;
@@ -94,13 +96,14 @@ export const UNKNOWN_ID = '999999';
 const PET_ID = {
   name: 'petId',
   in: 'path',
-  type: 'int64',
+  shape: INT64,
   description: 'The id of an animal.',
   example: 1,
   finds: 'animals',
 } as const satisfies OperationParameter;
 
-const { id: _assigned, ...createdFields } = RECORDS.Animal;
+const { id: _assigned, ...NEW_ANIMAL } = RECORDS.Animal.members;
+const { quantity } = RECORDS.InventoryEntry.members;
 
 export const OPERATIONS = {
   listPets: {
@@ -113,7 +116,7 @@ export const OPERATIONS = {
       {
         name: 'limit',
         in: 'query',
-        type: 'integer',
+        shape: INTEGER,
         description: 'The maximum number of animals returned.',
         example: 20,
         minimum: 1,
@@ -123,7 +126,7 @@ export const OPERATIONS = {
       {
         name: 'status',
         in: 'query',
-        type: 'string',
+        shape: TEXT,
         description: 'Only animals with this status. The allowed values are not documented.',
         example: 'available',
       },
@@ -144,7 +147,7 @@ export const OPERATIONS = {
     summary: 'Add an animal',
     description: 'The service assigns the id; a client never sends one.',
     parameters: [],
-    body: { name: 'NewAnimal', fields: createdFields },
+    body: { name: 'NewAnimal', shape: object(NEW_ANIMAL, { open: true }) },
     assumedInputs: [{ name: 'id', in: 'body', by: 'id-on-create', option: 'ignore' }],
     replies: {
       201: { description: 'The created animal.', body: { record: 'Animal' } },
@@ -186,7 +189,7 @@ export const OPERATIONS = {
     summary: 'Set the stock quantity of one animal',
     description: 'Experimental. For new arrivals, returns and manual adjustments.',
     parameters: [PET_ID],
-    body: { name: 'StockUpdate', fields: { quantity: RECORDS.InventoryEntry.quantity } },
+    body: { name: 'StockUpdate', shape: object({ quantity }, { open: true }) },
     replies: {
       200: { description: 'The updated entry.', body: { record: 'InventoryEntry' } },
       401: UNAUTHORIZED,
@@ -216,7 +219,7 @@ export const OPERATIONS = {
       {
         name: 'orderId',
         in: 'path',
-        type: 'int64',
+        shape: INT64,
         description: 'The id of an order.',
         example: 1,
         finds: 'orders',

@@ -1,3 +1,17 @@
+import { type Int64, toInt64 } from '../json.ts';
+import { LIMITS } from '../limits.ts';
+import { type Member, type ObjectMembers, object, optional, required } from '../shape/objects.ts';
+import {
+  ANY_TEXT,
+  choice,
+  FLAG,
+  type InputOf,
+  type Shape,
+  scalar,
+  type ValueOf,
+} from '../shape/shapes.ts';
+import { DATE_TIME } from './date-time.ts';
+
 /** The statuses that the document has seen. It does not exclude others. */
 export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
 const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
@@ -6,133 +20,156 @@ const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-export interface FieldValues {
-  readonly int64: bigint;
-  /** One that a double holds. */
-  readonly integer: number;
-  readonly string: string;
-  readonly boolean: boolean;
-  readonly dateTime: string;
-  readonly orderStatus: OrderStatus;
+export const INT64 = scalar<bigint, Int64>(
+  'an integer from -2^63 to 2^63-1',
+  { type: 'integer', format: 'int64' },
+  toInt64,
+);
+
+/** One that a double holds. */
+export const INTEGER = scalar<number>(
+  'an integer from -(2^53-1) to 2^53-1, the limit of the mock',
+  { type: 'integer' },
+  (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined),
+);
+
+export const TEXT = bounded(ANY_TEXT);
+
+/** Lists, the journal and remembered states hold whole records, so their cost is bounded with this. */
+function bounded(shape: Shape<string, string>): Shape<string, string> {
+  const { max } = LIMITS.recordText;
+  return {
+    ...shape,
+    read(value, at, report) {
+      if (typeof value !== 'string' || value.length <= max) return shape.read(value, at, report);
+      return report({ at, expected: `at most ${max} characters`, found: `${value.length}` });
+    },
+  };
 }
 
-type FieldType = keyof FieldValues;
-
-export interface Field {
-  readonly type: FieldType;
-  readonly required: boolean;
-  readonly description: string;
-  /** As JSON has it. */
-  readonly example: string | number | boolean;
-  /** Of a stored record without it. */
-  readonly default?: string;
-  /** The values that the document has seen, if it calls their list incomplete. */
-  readonly seen?: readonly string[];
+/** Text with these values, and others. An editor offers examples for completion. */
+export function textLike(seen: readonly string[]): Shape<string, string> {
+  return { ...TEXT, schema: { ...TEXT.schema, examples: seen, 'x-seen-values': seen } };
 }
 
-export type Fields = Readonly<Record<string, Field>>;
+/** The values of a text that the document has seen, or the only ones. */
+export function knownValues({ schema }: Shape<unknown>): readonly string[] {
+  const values = schema['x-seen-values'] ?? schema.enum;
+  return Array.isArray(values) ? values : [];
+}
 
-export type RecordOf<F extends Fields> = {
-  readonly [Name in keyof F as F[Name]['required'] extends true
-    ? Name
-    : never]: FieldValues[F[Name]['type']];
-} & {
-  readonly [Name in keyof F as F[Name]['required'] extends true
-    ? never
-    : Name]?: FieldValues[F[Name]['type']];
-};
-
-const required = <const Type extends FieldType>(
-  type: Type,
-  description: string,
-  example: Field['example'],
-) => ({ type, required: true, description, example }) as const;
-
-const optional = <const Type extends FieldType>(
-  type: Type,
-  description: string,
-  example: Field['example'],
-) => ({ type, required: false, description, example }) as const;
+/** Of a client or a deployment, which may have other members: see `unknownMembers`. */
+const OPEN = { open: true } as const;
 
 export const RECORDS = {
-  Animal: {
-    id: required('int64', 'Assigned by the service on creation.', 1),
-    name: required('string', "The animal's name.", 'Rex'),
-    categoryId: required('int64', 'The category the animal belongs to; a bare identifier.', 1),
-    status: {
-      ...optional(
-        'string',
+  Animal: object(
+    {
+      id: required(INT64, 'Assigned by the service on creation.', 1),
+      name: required(TEXT, "The animal's name.", 'Rex'),
+      categoryId: required(INT64, 'The category the animal belongs to; a bare identifier.', 1),
+      status: optional(
+        textLike(SEEN_ANIMAL_STATUSES),
         'Availability. The complete list of values is not documented.',
         'available',
       ),
-      seen: SEEN_ANIMAL_STATUSES,
     },
-  },
-  InventoryEntry: {
-    petId: required('int64', 'The animal the entry tracks.', 1),
-    quantity: required('integer', 'Current stock count.', 5),
-    status: {
-      ...required(
-        'string',
+    OPEN,
+  ),
+  InventoryEntry: object(
+    {
+      petId: required(INT64, 'The animal the entry tracks.', 1),
+      quantity: required(INTEGER, 'Current stock count.', 5),
+      status: required(
+        textLike(SEEN_INVENTORY_STATUSES),
         'Status of the entry. The complete list of values is not documented.',
         'available',
       ),
-      seen: SEEN_INVENTORY_STATUSES,
     },
-  },
-  Order: {
-    id: optional('int64', 'Unique order identifier.', 1),
-    petId: optional('int64', 'The animal in this order.', 1),
-    quantity: optional('integer', 'Number of units ordered.', 2),
-    shipDate: optional(
-      'dateTime',
-      'Expected or actual ship date, ISO 8601.',
-      '2031-01-15T09:30:00Z',
-    ),
-    complete: optional('boolean', 'Whether the order has been fulfilled.', false),
-  },
-  Error: {
-    code: required('string', 'Machine-readable error code.', 'order_not_found'),
-    message: required('string', 'Human-readable description.', 'no order has the id 99'),
-    status: required('integer', 'The HTTP status code.', 404),
-  },
-} as const satisfies Record<string, Fields>;
+    OPEN,
+  ),
+  Order: object(
+    {
+      id: optional(INT64, 'Unique order identifier.', 1),
+      petId: optional(INT64, 'The animal in this order.', 1),
+      quantity: optional(INTEGER, 'Number of units ordered.', 2),
+      shipDate: optional(
+        bounded(DATE_TIME),
+        'Expected or actual ship date, ISO 8601.',
+        '2031-01-15T09:30:00Z',
+      ),
+      complete: optional(FLAG, 'Whether the order has been fulfilled.', false),
+    },
+    OPEN,
+  ),
+  Error: object(
+    {
+      code: required(TEXT, 'Machine-readable error code.', 'order_not_found'),
+      message: required(TEXT, 'Human-readable description.', 'no order has the id 99'),
+      status: required(INTEGER, 'The HTTP status code.', 404),
+    },
+    OPEN,
+  ),
+} as const;
 
 export type RecordName = keyof typeof RECORDS;
 
+const { members: ORDER } = RECORDS.Order;
+
 /** Unlike a documented order, a stored one must have an id, and has a status. */
-export const STORED_RECORDS = {
-  animals: RECORDS.Animal,
-  inventory: RECORDS.InventoryEntry,
-  orders: {
-    ...RECORDS.Order,
-    id: { ...RECORDS.Order.id, required: true },
+const STORED = {
+  animals: object(RECORDS.Animal.members),
+  inventory: object(RECORDS.InventoryEntry.members),
+  orders: object({
+    ...ORDER,
+    id: required(INT64, ORDER.id.description, 1),
     status: {
-      ...optional('orderStatus', 'The state for the cancel rule; pending if absent.', 'pending'),
+      ...optional(
+        choice(ORDER_STATUSES),
+        'The state for the cancel rule; pending if absent.',
+        'pending',
+      ),
       default: 'pending',
     },
-  },
-} as const satisfies Record<string, Fields>;
+  }),
+} as const;
 
-export type CollectionName = keyof typeof STORED_RECORDS;
+export type CollectionName = keyof typeof STORED;
 
 export const COLLECTIONS: readonly CollectionName[] = ['animals', 'inventory', 'orders'];
 
-export type Animal = RecordOf<typeof RECORDS.Animal>;
-export type InventoryEntry = RecordOf<typeof RECORDS.InventoryEntry>;
-export type Order = RecordOf<typeof STORED_RECORDS.orders>;
-export type StoredRecord = {
-  readonly [Name in CollectionName]: RecordOf<(typeof STORED_RECORDS)[Name]>;
+export type StoredMembers = {
+  readonly [Name in CollectionName]: (typeof STORED)[Name]['members'];
 };
-export type ErrorBody = RecordOf<typeof RECORDS.Error>;
+export type StoredRecord = {
+  readonly [Name in CollectionName]: ValueOf<(typeof STORED)[Name]>;
+};
+/** The JSON of a record: an int64 is a bigint only where a double would lose digits. */
+export type RecordJson = {
+  readonly [Name in CollectionName]: WithoutUndefined<InputOf<(typeof STORED)[Name]>>;
+};
+type WithoutUndefined<R> = { readonly [Name in keyof R]: Exclude<R[Name], undefined> };
+
+export const STORED_RECORDS: {
+  readonly [Name in CollectionName]: Shape<StoredRecord[Name]> & {
+    readonly members: StoredMembers[Name];
+  };
+} = STORED;
+
+export type Animal = StoredRecord['animals'];
+export type InventoryEntry = StoredRecord['inventory'];
+export type Order = StoredRecord['orders'];
+export type ErrorBody = ValueOf<typeof RECORDS.Error>;
 
 export type AnyRecord = Readonly<Record<string, unknown>>;
 
-export function exampleOf(fields: Fields, isShown = (_field: Field) => true): object {
-  const shown = Object.entries(fields).filter(([, field]) => isShown(field));
+export function exampleOf(
+  members: ObjectMembers,
+  isShown = (_member: Member<unknown>) => true,
+): object {
+  const shown = Object.entries(members).filter(([, member]) => isShown(member));
   return Object.fromEntries(shown.map(([name, { example }]) => [name, example]));
 }
 
-export function unknownMembers(fields: Fields, value: object): string[] {
-  return Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
+export function unknownMembers(members: ObjectMembers, value: object): string[] {
+  return Object.keys(value).filter((name) => !Object.hasOwn(members, name));
 }

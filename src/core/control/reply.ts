@@ -25,7 +25,7 @@ const PROBLEM = object({
 });
 export type ControlProblem = InputOf<typeof PROBLEM>;
 
-const { code, message, status } = RECORDS.Error;
+const { code, message, status } = RECORDS.Error.members;
 
 export const ERROR = namedObject('ControlError', {
   code: required(ANY_TEXT, code.description),

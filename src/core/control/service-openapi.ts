@@ -14,11 +14,11 @@ import {
   type OperationShape,
   operationShape,
 } from '../contract/operations.ts';
-import { exampleOf, type Fields, RECORDS } from '../contract/records.ts';
+import { exampleOf, INTEGER, RECORDS } from '../contract/records.ts';
 import { formatAddress, parseAddress } from '../contract/target.ts';
 import { isObject, type Json } from '../json.ts';
 import { STAGING_SANDBOX } from '../limits.ts';
-import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
+import type { ObjectShape } from '../shape/objects.ts';
 import { readProperties } from './input.ts';
 
 /** The version of the interface description, not of the mock. */
@@ -117,7 +117,7 @@ function operationObject(id: OperationId, choices: Choices, shared: Record<strin
     shared[name] ??= reply;
     return [status, ref('responses', name)];
   });
-  const example = body && exampleOf(body.fields);
+  const example = body && exampleOf(body.shape.members);
   return {
     operationId: id,
     tags: [tag],
@@ -130,19 +130,19 @@ function operationObject(id: OperationId, choices: Choices, shared: Record<strin
         name,
         in: place,
         description: meaning,
-        type,
+        shape,
         example: sample,
         finds: _,
         ...bounds
       } = parameter;
-      const schema = { ...FIELD_SHAPES[type].schema, ...bounds };
+      const schema = { ...shape.schema, ...bounds };
       const required = place === 'path';
       return { name, in: place, description: meaning, required, schema, example: sample };
     }),
     ...(body && {
       requestBody: {
         required: true,
-        content: jsonContent(recordSchema(body.name, body.fields), { example }),
+        content: jsonContent(recordSchema(body.name, body.shape), { example }),
       },
     }),
     responses: Object.fromEntries(responses),
@@ -244,7 +244,7 @@ function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
     { value: { code, message: code.replaceAll('_', ' '), status } },
   ]);
   // The examples are those of the reply: Prism would prefer one of the schema.
-  const schema = { title: ERROR_SCHEMA, ...lenientRecord(RECORDS.Error).schema };
+  const schema = { title: ERROR_SCHEMA, ...RECORDS.Error.schema };
   return jsonContent(schema, { ...marks, examples: Object.fromEntries(examples) });
 }
 
@@ -261,14 +261,14 @@ const PROBLEM: Json = {
   properties: {
     type: { type: 'string', format: 'uri-reference' },
     title: { type: 'string' },
-    status: FIELD_SHAPES.integer.schema,
+    status: INTEGER.schema,
     detail: { type: 'string' },
-    code: { type: 'string', description: RECORDS.Error.code.description },
+    code: { type: 'string', description: RECORDS.Error.members.code.description },
   },
 };
 
-function recordSchema(title: string, fields: Fields): Json {
-  return { title, ...lenientRecord(fields).schema, examples: [exampleOf(fields)] };
+function recordSchema(title: string, { schema, members }: ObjectShape): Json {
+  return { title, ...schema, examples: [exampleOf(members)] };
 }
 
 export function jsonContent(schema: Json, more: Json = {}): Json {

@@ -102,7 +102,7 @@ function listUnknownInputs(
   const shape = operationShape(operation);
   const known = new Set(queryNames(operation, choices));
   const parameters = [...new Set(query.map(([name]) => name))].filter((name) => !known.has(name));
-  const { fields } = shape.body ?? {};
+  const { members: fields } = shape.body?.shape ?? {};
   const isParsed = fields !== undefined && body.kind === 'bytes' && !UNPARSED.has(reply?.status);
   const value = isParsed && body.json.ok ? body.json.value : undefined;
   const members = fields !== undefined && isObject(value) ? unknownMembers(fields, value) : [];

@@ -66,7 +66,10 @@ const VALUES = oneOrMore(
 
 function listInputs(id: OperationId): readonly string[] {
   const { parameters, body, assumedInputs = [] } = operationShape(id);
-  const documented = [...parameters.map(({ name }) => name), ...Object.keys(body?.fields ?? {})];
+  const documented = [
+    ...parameters.map(({ name }) => name),
+    ...Object.keys(body?.shape.members ?? {}),
+  ];
   return [...documented, ...assumedInputs.map(({ name }) => name)];
 }
 

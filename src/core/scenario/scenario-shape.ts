@@ -1,9 +1,9 @@
-import { type Fields, STORED_RECORDS } from '../contract/records.ts';
+import { INT64, STORED_RECORDS } from '../contract/records.ts';
 import type { Json } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import type { KeyLists } from '../service/keyring.ts';
-import { dictionary, object, optional } from '../shape/objects.ts';
-import { eachShape, ID, membersShape } from '../shape/record-shapes.ts';
+import { dictionary, type ObjectMembers, object, optional } from '../shape/objects.ts';
+import { eachOf, partOf } from '../shape/record-shapes.ts';
 import {
   choice,
   convert,
@@ -61,16 +61,16 @@ const KEYS = convert(
   },
 );
 
-const REMOVED = either(choice(['all']), list(ID), 'all, or an array of ids');
+const REMOVED = either(choice(['all']), list(INT64), 'all, or an array of ids');
 
 const NO_CHANGES = { set: [], each: [], remove: [] } as const;
 
 /** An array of records is short for `set`. */
-function collectionChangesShape<const F extends Fields, Id extends keyof F & string>(
-  fields: F,
+function collectionChangesShape<M extends ObjectMembers, Id extends keyof M & string>(
+  { members }: { readonly members: M },
   id: Id,
 ) {
-  const records = list(membersShape(fields, [id]));
+  const records = list(partOf(members, [id]));
   return either(
     convert(records, (set) => ({ ...NO_CHANGES, set })),
     convert(
@@ -81,7 +81,7 @@ function collectionChangesShape<const F extends Fields, Id extends keyof F & str
         ),
         remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
         each: optional(
-          oneOrMore(eachShape(fields, id), LIMITS.each.max),
+          oneOrMore(eachOf(members, id), LIMITS.each.max),
           'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
         ),
       }),

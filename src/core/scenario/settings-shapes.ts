@@ -7,11 +7,10 @@ import {
   optionNames,
   optionPattern,
 } from '../contract/assumption-table.ts';
-import { parseDateTime } from '../contract/date-time.ts';
+import { DATE_TIME, parseDateTime } from '../contract/date-time.ts';
 import { LATEST } from '../service/clock.ts';
 import type { Expiry } from '../service/keyring.ts';
 import { type Member, object, optional } from '../shape/objects.ts';
-import { DATE_TIME } from '../shape/record-shapes.ts';
 import { type Shape, scalar, withTypes } from '../shape/shapes.ts';
 import { joinWords } from '../words.ts';
 

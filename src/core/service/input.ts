@@ -2,12 +2,12 @@ import { isUtf8, toText } from '../bytes.ts';
 import type { AssumptionId, Option } from '../contract/assumption-table.ts';
 import { BODY_LIMITS } from '../contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { type Fields, type RecordOf, unknownMembers } from '../contract/records.ts';
+import { INT64, unknownMembers } from '../contract/records.ts';
 import { isIntegerText, isObject, parseInput, parseInt64 } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import type { RawHeaders } from '../raw-http.ts';
-import { FIELD_SHAPES, lenientRecord } from '../shape/record-shapes.ts';
-import { readAs } from '../shape/shapes.ts';
+import type { ObjectMembers, ObjectShape } from '../shape/objects.ts';
+import { readAs, type ValueOf } from '../shape/shapes.ts';
 import { describe, firstProblems, problemText } from '../words.ts';
 import { type AssumptionTrace, errorReply, type Reply } from './reply.ts';
 
@@ -136,7 +136,7 @@ export class InputReader {
   pathId(name: string): bigint | undefined {
     const text = this.#call.pathId ?? '';
     const id = parseInt64(text);
-    if (id === undefined) this.#misfit(name, FIELD_SHAPES.int64.expected, text);
+    if (id === undefined) this.#misfit(name, INT64.expected, text);
     return id;
   }
 
@@ -169,18 +169,18 @@ export class InputReader {
   }
 
   /** `unknown-body-fields` decides about other fields, but for those in `handled`: the caller checks these. */
-  body<const F extends Fields>(
-    fields: F,
+  body<M extends ObjectMembers>(
+    shape: ObjectShape<M>,
     handled: readonly string[] = [],
-  ): { readonly fields: RecordOf<F>; readonly names: readonly string[] } | undefined {
+  ): { readonly fields: ValueOf<ObjectShape<M>>; readonly names: readonly string[] } | undefined {
     const value = this.#json();
     if (value === undefined) return undefined;
-    const read = readAs(lenientRecord(fields), value, 'body');
+    const read = readAs(shape, value, 'body');
     if (!read.ok) for (const problem of read.problems) this.problem(problemText(problem));
-    const unknown = isObject(value) ? unknownMembers(fields, value) : [];
+    const unknown = isObject(value) ? unknownMembers(shape.members, value) : [];
     const unhandled = unknown.filter((name) => !handled.includes(name));
     for (const name of unhandled.slice(0, LIMITS.problems.max + 1)) {
-      const problem = `unknown body field ${describe(name)} (use ${Object.keys(fields).join(', ')})`;
+      const problem = `unknown body field ${describe(name)} (use ${Object.keys(shape.members).join(', ')})`;
       this.refuseUnless('unknown-body-fields', 'ignore', problem);
     }
     return read.ok ? { fields: read.value, names: unknown } : undefined;

@@ -26,7 +26,7 @@ export const updateInventory = operation('updateInventory', readStockUpdate, upd
 function readStockUpdate(reader: InputReader): StockUpdate | undefined {
   reader.query();
   const petId = reader.pathId('petId');
-  const body = reader.body(OPERATIONS.updateInventory.body.fields);
+  const body = reader.body(OPERATIONS.updateInventory.body.shape);
   if (body === undefined) return undefined;
   const { quantity } = body.fields;
   if (quantity < 0) {

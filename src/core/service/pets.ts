@@ -114,7 +114,7 @@ export const createPet = operation('createPet', readNewAnimal, (state, fields, d
 
 function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
   reader.query();
-  const body = reader.body(OPERATIONS.createPet.body.fields, ['id']);
+  const body = reader.body(OPERATIONS.createPet.body.shape, ['id']);
   if (body === undefined) return undefined;
   const { name, status } = body.fields;
   if (body.names.includes('id')) {

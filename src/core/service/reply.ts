@@ -5,12 +5,12 @@ import {
   type Animal,
   type AnyRecord,
   type ErrorBody,
-  type Fields,
   type InventoryEntry,
   type Order,
   RECORDS,
   STORED_RECORDS,
 } from '../contract/records.ts';
+import type { ObjectMembers } from '../shape/objects.ts';
 
 /**
  * What a reply rests on.
@@ -164,35 +164,36 @@ export function representationFor(choices: Pick<Choices, FormChoice>): Represent
 
 function createRepresentation(choices: Pick<Choices, FormChoice>): Representation {
   const isStatusShown = choices['order-status-field'] === 'shown';
-  const write = writer(isStatusShown ? STORED_RECORDS.orders : RECORDS.Order, choices);
+  const { members } = isStatusShown ? STORED_RECORDS.orders : RECORDS.Order;
+  const write = writer(members, choices);
   return {
-    animal: writer(RECORDS.Animal, choices),
-    inventoryEntry: writer(RECORDS.InventoryEntry, choices),
+    animal: writer(RECORDS.Animal.members, choices),
+    inventoryEntry: writer(RECORDS.InventoryEntry.members, choices),
     order: isStatusShown ? (order) => write({ status: 'pending', ...order }) : write,
   };
 }
 
 /** Not `recordText`: a page of 50 animals would cost a third more processor time, HTTP included. */
-function writer(fields: Fields, choices: Pick<Choices, FormChoice>): (record: AnyRecord) => string {
+function writer(
+  members: ObjectMembers,
+  choices: Pick<Choices, FormChoice>,
+): (record: AnyRecord) => string {
   const nullForAbsent = choices['absent-optionals'] === 'null';
   // The first field is the id, which every record has.
-  const plan = Object.entries(fields).map(([name, { type }], index) => ({
+  const plan = Object.entries(members).map(([name, { shape }], index) => ({
     name,
-    type,
+    isDate: shape.schema.format === 'date-time',
     prefix: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`,
   }));
 
   return (record) => {
     let json = '';
-    for (const { name, prefix, type } of plan) {
+    for (const { name, prefix, isDate } of plan) {
       const value = record[name];
       if (value === undefined) {
         if (nullForAbsent) json += `${prefix}null`;
       } else if (typeof value !== 'string') json += prefix + String(value);
-      else
-        json +=
-          prefix +
-          quote(type === 'dateTime' ? formatDateTime(value, choices['date-format']) : value);
+      else json += prefix + quote(isDate ? formatDateTime(value, choices['date-format']) : value);
     }
     return `${json}}`;
   };

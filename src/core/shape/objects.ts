@@ -14,16 +14,25 @@ export interface Member<T, Required extends boolean = boolean, In = unknown> {
   readonly shape: Shape<T, In>;
   readonly required: Required;
   readonly description: string;
+  readonly example?: In | undefined;
   /** Of an optional member that is left out. */
   readonly default?: unknown;
 }
 
-export function optional<T, In>(shape: Shape<T, In>, description: string): Member<T, false, In> {
-  return { shape, required: false, description };
+export function optional<T, In>(
+  shape: Shape<T, In>,
+  description: string,
+  example?: NoInfer<In>,
+): Member<T, false, In> {
+  return { shape, required: false, description, example };
 }
 
-export function required<T, In>(shape: Shape<T, In>, description: string): Member<T, true, In> {
-  return { shape, required: true, description };
+export function required<T, In>(
+  shape: Shape<T, In>,
+  description: string,
+  example?: NoInfer<In>,
+): Member<T, true, In> {
+  return { shape, required: true, description, example };
 }
 
 /** Members of values that only servers exchange, so they need no description. */
@@ -32,7 +41,7 @@ export const internal = {
   optional: <T, In>(shape: Shape<T, In>): Member<T, false, In> => optional(shape, ''),
 };
 
-type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
+export type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
 
 /** `Values`, where optional members may be left out. */
 type MembersOf<
@@ -53,6 +62,11 @@ type Simplify<T> = { readonly [Name in keyof T]: T[Name] };
 type ValuesOf<M extends ObjectMembers> = MembersOf<M, { [N in keyof M]: ValueOf<M[N]['shape']> }>;
 type InputsOf<M extends ObjectMembers> = MembersOf<M, { [N in keyof M]: InputOf<M[N]['shape']> }>;
 
+export interface ObjectShape<M extends ObjectMembers = ObjectMembers>
+  extends Shape<ValuesOf<M>, InputsOf<M>> {
+  readonly members: M;
+}
+
 interface ObjectOptions {
   readonly expected?: string;
   /** What is expected of a name, if a list of all names would be too long. */
@@ -66,10 +80,11 @@ interface ObjectOptions {
 export function object<const M extends ObjectMembers>(
   members: M,
   { expected = 'an object', expectedName, some, open }: ObjectOptions = {},
-): Shape<ValuesOf<M>, InputsOf<M>> {
+): ObjectShape<M> {
   const names = Object.keys(members);
   const entries = Object.entries<Member<unknown>>(members);
   return {
+    members,
     schema: {
       ...objectSchema(members),
       ...(some && { minProperties: 1 }),
@@ -108,8 +123,9 @@ export function namedObject<const M extends ObjectMembers>(
   name: string,
   members: M,
   options?: ObjectOptions,
-): Shape<ValuesOf<M>, InputsOf<M>> {
-  return named(name, object(members, options));
+): ObjectShape<M> {
+  const shape = object(members, options);
+  return { ...shape, ...named(name, shape) };
 }
 
 function objectSchema(members: ObjectMembers): Json {

@@ -1,8 +1,7 @@
-import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
+import { COLLECTIONS, type CollectionName, STORED_RECORDS } from '../contract/records.ts';
 import { isObject, type Json, toInt64 } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import { object, optional } from '../shape/objects.ts';
-import { RECORD_SHAPES } from '../shape/record-shapes.ts';
 import { type InputOf, list, type ReportMisfit, readAs, type Shape } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
 import {
@@ -60,12 +59,12 @@ export function readShippedFixture(
 
 const WHOLE = object(
   {
-    animals: optional(list(RECORD_SHAPES.animals), 'Every animal.'),
+    animals: optional(list(STORED_RECORDS.animals), 'Every animal.'),
     inventory: optional(
-      list(RECORD_SHAPES.inventory),
+      list(STORED_RECORDS.inventory),
       'Inventory entries, at most one for each animal.',
     ),
-    orders: optional(list(RECORD_SHAPES.orders), 'Orders, with their internal `status`.'),
+    orders: optional(list(STORED_RECORDS.orders), 'Orders, with their internal `status`.'),
   },
   { expected: `an object with ${joinWords(COLLECTIONS, 'and')}` },
 );

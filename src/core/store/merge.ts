@@ -2,24 +2,24 @@ import {
   type AnyRecord,
   COLLECTIONS,
   type CollectionName,
-  type Fields,
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
-import { applyRecordChanges, type BulkChange, RECORD_SHAPES } from '../shape/record-shapes.ts';
+import type { ObjectMembers } from '../shape/objects.ts';
+import { applyRecordChanges, type BulkChange } from '../shape/record-shapes.ts';
 import { type ReportMisfit, readWith, type ShapeProblem, type ValuePath } from '../shape/shapes.ts';
 import type { Reading } from '../words.ts';
 import { ID_NAME, type Records, type Store } from './store.ts';
 
-interface CollectionChanges<R> {
+interface CollectionChanges {
   readonly remove: readonly bigint[] | 'all';
   readonly each: readonly BulkChange[];
   /** A record with a new id must be complete. */
-  readonly set: readonly Partial<R>[];
+  readonly set: readonly AnyRecord[];
 }
 
 export type StoreChanges = {
-  readonly [Name in CollectionName]: CollectionChanges<StoredRecord[Name]>;
+  readonly [Name in CollectionName]: CollectionChanges;
 };
 
 /**
@@ -47,7 +47,7 @@ export function merge(
 function mergeCollection<Name extends CollectionName>(
   store: Store,
   name: Name,
-  { remove, each, set }: CollectionChanges<StoredRecord[CollectionName]>,
+  { remove, each, set }: CollectionChanges,
   at: ValuePath,
   report: ReportMisfit,
 ): Store {
@@ -56,14 +56,13 @@ function mergeCollection<Name extends CollectionName>(
   }
   const former: Records<StoredRecord[Name]> = store[name];
   const left = remove === 'all' ? former.cleared() : former.without(remove);
-  const records = changeEach(left, STORED_RECORDS[name], each);
+  const records = changeEach(left, STORED_RECORDS[name].members, each);
   const changed = new Map<bigint, StoredRecord[Name]>();
-  for (const [index, members] of set.entries()) {
+  for (const [index, fields] of set.entries()) {
     const place = [...at, 'set', index];
-    const fields: AnyRecord = members;
     const { [ID_NAME[name]]: id } = fields;
     const known = typeof id === 'bigint' ? (changed.get(id) ?? records.get(id)) : undefined;
-    const record = RECORD_SHAPES[name].read({ ...known, ...fields }, place, report);
+    const record = STORED_RECORDS[name].read({ ...known, ...fields }, place, report);
     if (record !== undefined) changed.set(records.idOf(record), record);
     reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
   }
@@ -92,7 +91,7 @@ export function withoutAnimals(store: Store, ids: readonly bigint[]): Store {
 
 function changeEach<R extends AnyRecord>(
   records: Records<R>,
-  fields: Fields,
+  members: ObjectMembers,
   each: readonly BulkChange[],
 ): Records<R> {
   if (each.length === 0) return records;
@@ -102,7 +101,7 @@ function changeEach<R extends AnyRecord>(
       const isChanged = matches(changes === undefined ? record : { ...record, ...changes }, where);
       if (isChanged) changes = changes === undefined ? change : { ...changes, ...change };
     }
-    return changes === undefined ? record : applyRecordChanges(fields, record, changes);
+    return changes === undefined ? record : applyRecordChanges(members, record, changes);
   });
 }
 

@@ -5,16 +5,16 @@ import {
   operationShape,
 } from '../../core/contract/operations.ts';
 import {
-  type Fields,
+  knownValues,
   ORDER_STATUSES,
   RECORDS,
   type RecordName,
-  STORED_RECORDS,
+  textLike,
   unknownMembers,
 } from '../../core/contract/records.ts';
 import { isObject, toInt64, tryParseJson } from '../../core/json.ts';
 import { findHeader } from '../../core/raw-http.ts';
-import { lenientRecord } from '../../core/shape/record-shapes.ts';
+import { type ObjectShape, object, optional } from '../../core/shape/objects.ts';
 import { readAs } from '../../core/shape/shapes.ts';
 import { describe } from '../../core/words.ts';
 
@@ -133,12 +133,12 @@ function bodyDifferences(
   return [...found, ...values.flatMap((value) => recordDifferences(record, value, at, status))];
 }
 
-const COMPARED: Readonly<Record<RecordName, Fields>> = {
+const COMPARED: Readonly<Record<RecordName, ObjectShape>> = {
   ...RECORDS,
-  Order: {
-    ...RECORDS.Order,
-    status: { ...STORED_RECORDS.orders.status, type: 'string', seen: ORDER_STATUSES },
-  },
+  Order: object(
+    { ...RECORDS.Order.members, status: optional(textLike(ORDER_STATUSES), '') },
+    { open: true },
+  ),
 };
 
 function recordDifferences(
@@ -150,12 +150,13 @@ function recordDifferences(
   if (!isObject(value)) {
     return [{ where: 'type', at: root, expected: `one ${name} object`, found: describe(value) }];
   }
-  const fields = COMPARED[name];
+  const record = COMPARED[name];
   // Null is no value, which an optional field may have.
   const members = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
-  const reading = readAs(lenientRecord(fields), members, root);
+  const reading = readAs(record, members, root);
   const misfits = reading.ok ? [] : reading.problems;
-  const newValues = Object.entries(fields).flatMap(([field, { seen = [] }]) => {
+  const newValues = Object.entries(record.members).flatMap(([field, { shape }]) => {
+    const seen = knownValues(shape);
     const member = members[field];
     // A check sends the unknown word itself.
     const isText = typeof member === 'string' && member !== UNKNOWN_WORD;
@@ -163,7 +164,7 @@ function recordDifferences(
     const expected = `one of ${seen.join(', ')}`;
     return unless(isSeen, `${root}.${field}`, expected, describe(member), 'new value');
   });
-  const known = `only ${Object.keys(RECORDS[name]).join(', ')}`;
+  const known = `only ${Object.keys(RECORDS[name].members).join(', ')}`;
   const isOther =
     name === 'Error' && typeof members.status === 'number' && members.status !== status;
   return [
@@ -171,7 +172,7 @@ function recordDifferences(
       return { where: found === 'nothing' ? 'field' : 'type', at: path, expected, found } as const;
     }),
     ...newValues,
-    ...unknownMembers(fields, value).map((field) => {
+    ...unknownMembers(record.members, value).map((field) => {
       return { where: 'field', at: root, expected: known, found: describe(field) } as const;
     }),
     ...unless(!isOther, `${root}.status`, `${status}`, `${members.status}`),

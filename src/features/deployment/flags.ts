@@ -1,8 +1,7 @@
-import { ORDER_STATUSES } from '../../core/contract/records.ts';
+import { INT64, ORDER_STATUSES } from '../../core/contract/records.ts';
 import { parseInt64 } from '../../core/json.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import type { object } from '../../core/shape/objects.ts';
-import { FIELD_SHAPES } from '../../core/shape/record-shapes.ts';
 import { choice, scalar, type ValueOf } from '../../core/shape/shapes.ts';
 import { joinWords } from '../../core/words.ts';
 import {
@@ -22,9 +21,7 @@ const forCheck = optionFor('check');
 const forRecord = optionFor('record');
 const forCallers = optionFor('check', 'record');
 
-const ID = scalar(FIELD_SHAPES.int64.expected, { type: 'string' }, (value) =>
-  parseInt64(String(value)),
-);
+const ID = scalar(INT64.expected, { type: 'string' }, (value) => parseInt64(String(value)));
 
 const ORDER_IDS = many('ID', ID);
 

@@ -116,7 +116,7 @@ async function listAnimals(get: Get) {
 }
 
 function pickStorable(name: CollectionName, record: ReplyRecord): ReplyRecord {
-  const fields = STORED_RECORDS[name];
+  const { members: fields } = STORED_RECORDS[name];
   const members = Object.entries(record).filter(
     ([field, value]) => value !== undefined && Object.hasOwn(fields, field),
   );
@@ -166,7 +166,9 @@ function describeDroppedFields(
   shown: Readonly<Record<CollectionName, readonly ReplyRecord[]>>,
 ): string[] {
   return COLLECTIONS.flatMap((name) => {
-    const unknown = shown[name].flatMap((record) => unknownMembers(STORED_RECORDS[name], record));
+    const unknown = shown[name].flatMap((record) =>
+      unknownMembers(STORED_RECORDS[name].members, record),
+    );
     const names = joinWords([...new Set(unknown)], 'and');
     return names === '' ? [] : [`${name}: left out ${names}, which a fixture cannot hold`];
   });
@@ -203,7 +205,9 @@ export function compareStores(before: Store, after: Store): RecordChange[] {
 }
 
 export function changedFields({ collection, before, after }: RecordChange): string[] {
-  return Object.keys(STORED_RECORDS[collection]).filter((name) => before?.[name] !== after?.[name]);
+  return Object.keys(STORED_RECORDS[collection].members).filter(
+    (name) => before?.[name] !== after?.[name],
+  );
 }
 
 function membersById(store: Store, collection: CollectionName): Map<unknown, Members> {

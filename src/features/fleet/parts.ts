@@ -1,6 +1,7 @@
 import {
   COLLECTIONS,
   type CollectionName,
+  STORED_RECORDS,
   type StoredRecord,
 } from '../../core/contract/records.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
@@ -10,7 +11,6 @@ import { createSettings, type Settings, type State } from '../../core/sandbox/st
 import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
 import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';
 import { ASSUME } from '../../core/scenario/settings-shapes.ts';
-import { RECORD_SHAPES } from '../../core/shape/record-shapes.ts';
 import { list, readAs, type Shape } from '../../core/shape/shapes.ts';
 import type { Records, Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
@@ -64,7 +64,7 @@ function readRecords<Name extends CollectionName>(
   part?: bigint,
 ): Store {
   const records: Records<StoredRecord[Name]> = store[name];
-  const shape: Shape<StoredRecord[Name]> = RECORD_SHAPES[name];
+  const shape: Shape<StoredRecord[Name]> = STORED_RECORDS[name];
   const present = part === undefined ? records.ascending() : recordsInPart(records, part);
   const added = new Set(text === '' ? [] : text.split('\n'));
   const removed = [...present].filter((record) => !added.delete(cachedRecordText(record)));

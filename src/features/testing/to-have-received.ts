@@ -4,17 +4,13 @@ import {
   type OperationShape,
   operationShape,
 } from '../../core/contract/operations.ts';
-import type { Fields, FieldValues } from '../../core/contract/records.ts';
 import { parseTarget } from '../../core/contract/target.ts';
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
-import { type Int64, isObject, parseInt64 } from '../../core/json.ts';
+import { isObject, parseInt64 } from '../../core/json.ts';
+import type { InputOf } from '../../core/shape/shapes.ts';
 import { countText, describe, isRowName, suggest } from '../../core/words.ts';
 import type { MockSandbox } from './mock-sandbox.ts';
 import { formatExchange } from './test-sandbox.ts';
-
-interface InputValues extends Omit<FieldValues, 'int64'> {
-  readonly int64: Int64;
-}
 
 /** Of any runner. The method is optional since Playwright types a matcher as a record of anything. */
 interface AsymmetricMatcher {
@@ -25,13 +21,13 @@ type Operation<Id extends OperationId> = (typeof OPERATIONS)[Id];
 
 type Parameters<Id extends OperationId> = {
   readonly [P in Operation<Id>['parameters'][number] as P['name']]?:
-    | InputValues[P['type']]
+    | InputOf<P['shape']>
     | AsymmetricMatcher;
 };
 
 type BodyFields<Id extends OperationId> =
-  Operation<Id> extends { readonly body: { readonly fields: infer F extends Fields } }
-    ? { readonly [Name in keyof F]?: InputValues[F[Name]['type']] | AsymmetricMatcher }
+  Operation<Id> extends { readonly body: { readonly shape: infer S } }
+    ? { readonly [Name in keyof InputOf<S>]?: InputOf<S>[Name] | AsymmetricMatcher }
     : unknown;
 
 /** An operation, and some of the parameters and body fields of a call. */
@@ -114,7 +110,7 @@ function refuseTypos(operation: OperationId, names: readonly string[]): void {
   // The server refuses an unknown operation.
   if (!isRowName(OPERATIONS, operation)) return;
   const { parameters, body } = operationShape(operation);
-  const known = [...parameters.map(({ name }) => name), ...Object.keys(body?.fields ?? {})];
+  const known = [...parameters.map(({ name }) => name), ...Object.keys(body?.shape.members ?? {})];
   for (const name of names.filter((it) => !known.includes(it))) {
     const hint = suggest(name, known);
     if (hint === '') continue;
@@ -164,10 +160,10 @@ function readInputs(
   const { pathId, search } = parseTarget(target);
   const query = new URLSearchParams(search);
   const inputs = new Map<string, unknown>(query);
-  for (const { name, type, in: place } of parameters) {
+  for (const { name, shape, in: place } of parameters) {
     const text = place === 'path' ? pathId : query.get(name);
     if (text === undefined || text === null) continue;
-    const integer = type === 'string' ? undefined : parseInt64(text);
+    const integer = shape.schema.type === 'string' ? undefined : parseInt64(text);
     inputs.set(name, integer === undefined ? text : normalize(integer));
   }
   const fields = isObject(request.body) ? Object.entries(request.body) : [];

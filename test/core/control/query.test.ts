@@ -8,7 +8,6 @@ import {
   type AnyRecord,
   COLLECTIONS,
   type CollectionName,
-  type Field,
   ORDER_STATUSES,
   STORED_RECORDS,
 } from '../../../src/core/contract/records.ts';
@@ -19,7 +18,8 @@ import {
   selectPage,
 } from '../../../src/core/control/records/query.ts';
 import { writeJson } from '../../../src/core/json.ts';
-import { fieldShapes } from '../../../src/core/shape/record-shapes.ts';
+import type { ObjectMembers } from '../../../src/core/shape/objects.ts';
+import type { Shape } from '../../../src/core/shape/shapes.ts';
 import { problemText } from '../../../src/core/words.ts';
 import { packageRoot } from '../../../src/server/files.ts';
 import { loadFixtureSync } from '../../../src/server/fixtures.ts';
@@ -43,7 +43,7 @@ afterAll(() => {
 });
 
 function read(collection: CollectionName, query: string) {
-  const shape = createListQuery(fieldShapes(STORED_RECORDS[collection]));
+  const shape = createListQuery(STORED_RECORDS[collection].members);
   return readQuery(shape, new URLSearchParams(query));
 }
 
@@ -90,16 +90,20 @@ describe('json-server 0.17.4 gives the same answer', () => {
     const numbers = ['-1', '0', '1', '2', '3', '9', '30', '64', '70'];
     const texts = ['available', 'sold', 'Rex', 'B', 'pending', 'Z', ''];
     const dates = ['2031-01-10T00:00:00Z', '2031-06-01T08:00:00Z'];
-    const values = { boolean: ['true', 'false'], int64: numbers, integer: numbers } as const;
-    const all = { ...values, string: texts, dateTime: dates, orderStatus: ORDER_STATUSES };
+    const textsOf = ({ schema: { type, format, enum: words } }: Shape<unknown>) => {
+      if (type === 'integer') return numbers;
+      if (type === 'boolean') return ['true', 'false'];
+      if (words !== undefined) return ORDER_STATUSES;
+      return format === 'date-time' ? dates : texts;
+    };
     const property = fc.asyncProperty(fc.gen(), async (draw) => {
       const one = <T>(...from: readonly T[]): T => draw(fc.constantFrom, ...from);
       const some = <T>(make: () => T): T[] => Array.from({ length: draw(fc.nat, 3) }, make);
       const collection = one(...COLLECTIONS);
-      const fields = Object.entries<Field>(STORED_RECORDS[collection]);
+      const fields = Object.entries<ObjectMembers[string]>(STORED_RECORDS[collection].members);
       const filters = some(() => {
-        const [name, { type }] = one(...fields);
-        return `${name}=${one<string>(...all[type])}`;
+        const [name, { shape }] = one(...fields);
+        return `${name}=${one<string>(...textsOf(shape))}`;
       });
       const keys = some(() => [one(...fields)[0], one('asc', 'desc', '')]);
       const sort = `_sort=${keys.map(([name]) => name)}&_order=${keys.map(([, order]) => order)}`;

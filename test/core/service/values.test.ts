@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chooseOptions } from '../../../src/core/contract/assumption-table.ts';
+import { STORED_RECORDS } from '../../../src/core/contract/records.ts';
 import { updateInventory } from '../../../src/core/service/inventory.ts';
 import { cancelOrder } from '../../../src/core/service/orders.ts';
 import { representationFor } from '../../../src/core/service/reply.ts';
-import { RECORD_SHAPES } from '../../../src/core/shape/record-shapes.ts';
 import { readAs } from '../../../src/core/shape/shapes.ts';
 import { createStore } from '../../../src/core/store/store.ts';
 import { callOf } from '../../helpers/call.ts';
@@ -102,7 +102,7 @@ test('whatever a call does with a quantity, a reader accepts the entry', () => {
       updateInventory(state, { ...update, ...known }),
     ]) {
       expect([200, 204]).toContain(reply.status);
-      expect(readAs(RECORD_SHAPES.inventory, after.inventory.get(1n)).ok).toBe(true);
+      expect(readAs(STORED_RECORDS.inventory, after.inventory.get(1n)).ok).toBe(true);
     }
   });
   fc.assert(property);
@@ -124,7 +124,7 @@ test.each([
   ['offset', '2016-12-31T23:59:60Z', '2017-01-01T01:59:60+02:00'],
 ] as const)('as %s, %s is written as %s', (format, shipDate, written) => {
   const { order: write } = representationFor({ ...chooseOptions(), 'date-format': format });
-  expect(readAs(RECORD_SHAPES.orders, { id: 1, shipDate }).ok).toBe(true);
+  expect(readAs(STORED_RECORDS.orders, { id: 1, shipDate }).ok).toBe(true);
   expect(write({ id: 1n, shipDate })).toBe(`{"id":1,"shipDate":"${written}"}`);
 });
 

@@ -3,7 +3,7 @@ import { type Int64, parseInput, tryParseJson } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
 import { FILTER_TEXT } from '../../sandbox/exchange-filter.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
-import { type Member, object, optional } from '../../shape/objects.ts';
+import { type Member, type ObjectMembers, object, optional } from '../../shape/objects.ts';
 import {
   ANY,
   ANY_TEXT,
@@ -59,14 +59,16 @@ type Wanted = ReadonlySet<string>;
 
 /** @param searched the fields in which `q` looks */
 export function createListQuery<R>(
-  fields: Readonly<Record<string, Shape<unknown>>>,
+  fields: ObjectMembers,
   searched = Object.keys(fields),
 ): Shape<ListQuery, RecordQuery<R>> {
   const names = Object.keys(fields);
-  const byField = Object.entries(fields).map(([name, shape]): [string, Member<Wanted, false>] => [
-    name,
-    optional(valueTexts(shape), 'Records with this value; repeated, with one of these.'),
-  ]);
+  const byField = Object.entries(fields).map(
+    ([name, { shape }]): [string, Member<Wanted, false>] => [
+      name,
+      optional(valueTexts(shape), 'Records with this value; repeated, with one of these.'),
+    ],
+  );
   const settings = {
     q: optional(FILTER_TEXT, `Those with this text in ${joinWords(searched, 'or')}, in any case.`),
     _sort: optional(words(choice(names)), 'Fields to sort by, separated by commas.'),

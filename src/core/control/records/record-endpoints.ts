@@ -1,19 +1,17 @@
 import {
   type AnyRecord,
   type CollectionName,
-  type Fields,
+  type RecordJson,
   STORED_RECORDS,
-  type StoredRecord,
+  type StoredMembers,
 } from '../../contract/records.ts';
 import { INT64_MAX, INT64_MIN, type Json, parseInt64 } from '../../json.ts';
 import type { State } from '../../sandbox/state.ts';
+import type { ObjectMembers } from '../../shape/objects.ts';
 import {
   applyRecordChanges,
-  changesShape,
-  fieldShapes,
-  type JsonRecord,
-  membersShape,
-  RECORD_SHAPES,
+  changesOf,
+  partOf,
   type RecordChanges,
 } from '../../shape/record-shapes.ts';
 import { list, named, readWith, type Shape } from '../../shape/shapes.ts';
@@ -95,14 +93,14 @@ type WithoutId<R, Id extends PropertyKey> = Omit<R, Id> & {
 /** What the compiler cannot see of the endpoints of a collection. */
 type RecordTypes<
   Name extends CollectionName,
-  R = JsonRecord<StoredRecord[Name]>,
+  R = RecordJson[Name],
   New = WithoutId<R, IdOf<Name>>,
 > =
   | EndpointTypes<`GET /${Name}`, undefined, RecordQuery<R>, readonly R[]>
   | EndpointTypes<`POST /${Name}`, Name extends 'inventory' ? R : New, undefined, R>
   | EndpointTypes<`GET /${Name}/{id}`, undefined, undefined, R>
   | EndpointTypes<`PUT /${Name}/{id}`, New, undefined, R>
-  | EndpointTypes<`PATCH /${Name}/{id}`, RecordChanges<StoredRecord[Name]>, undefined, R>
+  | EndpointTypes<`PATCH /${Name}/{id}`, RecordChanges<StoredMembers[Name]>, undefined, R>
   | EndpointTypes<`DELETE /${Name}/{id}`, undefined, undefined, undefined>;
 
 function createRecordEndpoints<Name extends CollectionName>(
@@ -111,14 +109,14 @@ function createRecordEndpoints<Name extends CollectionName>(
 function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
   const { name, record, noun, example } = kind;
   const idName = ID_NAME[name];
-  const fields: Fields = STORED_RECORDS[name];
-  const stored: Shape<AnyRecord> = RECORD_SHAPES[name];
+  const stored: Shape<AnyRecord> & { readonly members: ObjectMembers } = STORED_RECORDS[name];
+  const { members } = stored;
   const shape = named(record, stored);
   // The path has the id, or the store assigns one.
-  const required = Object.keys(fields).filter(
-    (member) => fields[member]?.required && member !== idName,
+  const required = Object.keys(members).filter(
+    (member) => members[member]?.required && member !== idName,
   );
-  const unaddressed = named(`New${record}`, membersShape(fields, required));
+  const unaddressed = named(`New${record}`, partOf(members, required));
   const assignsId = name !== 'inventory';
   const missing = 'The record does not exist.';
   const [all, one] = [`/${name}`, `/${name}/{id}`] as const;
@@ -126,7 +124,7 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
     endpoint(`list${name.charAt(0).toUpperCase()}${name.slice(1)}`, `GET ${all}`, {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
-      query: createListQuery(fieldShapes(fields)),
+      query: createListQuery(members),
       replies: { 200: list(shape) },
       headers: LIST_HEADERS,
       handle: ({ sandbox, query }) =>
@@ -184,7 +182,7 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
       summary: `Update ${noun}`,
       description:
         'Fields that the body leaves out keep their values; null removes an optional one.',
-      body: { shape: named(`${record}Changes`, changesShape(fields)) },
+      body: { shape: named(`${record}Changes`, changesOf(members)) },
       example: { path: example.id, body: example.change },
       replies: { 200: shape, 404: missing },
       handle: withId((call, id) =>
@@ -192,7 +190,7 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
           const { body } = call;
           const before = state.store[name].get(id);
           if (before === undefined) return refuseRecord(kind, id);
-          return saveRecord(name, state, id, applyRecordChanges(fields, before, body));
+          return saveRecord(name, state, id, applyRecordChanges(members, before, body));
         }),
       ),
     }),
@@ -225,7 +223,7 @@ function saveRecord<Name extends CollectionName>(
   reply: ControlReply = { status: 200 },
 ): StateEdit | ControlReply {
   const reading = readWith((report) => {
-    const record = RECORD_SHAPES[name].read(value, [], report);
+    const record = STORED_RECORDS[name].read(value, [], report);
     const { [ID_NAME[name]]: given, petId }: AnyRecord = record ?? {};
     if (record !== undefined && given !== id) {
       report({ at: [ID_NAME[name]], expected: `${id}, as in the path`, found: String(given) });

@@ -37,18 +37,9 @@ type SandboxSummary = InputOf<typeof SANDBOX>;
 
 const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones.') });
 
-const QUERY = createListQuery<SandboxSummary>(
-  {
-    name: ANY_TEXT,
-    lastUsed: INSTANT_TEXT,
-    animals: COUNT,
-    inventory: COUNT,
-    orders: COUNT,
-    requests: COUNT,
-    findings: COUNT,
-  },
-  ['name'],
-);
+const { service: _service, control: _control, ...LISTED } = SANDBOX.members;
+
+const QUERY = createListQuery<SandboxSummary>(LISTED, ['name']);
 
 export const SANDBOX_ENDPOINTS = [
   endpoint('listSandboxes', 'GET /sandboxes', {

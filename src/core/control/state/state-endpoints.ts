@@ -1,10 +1,9 @@
-import type { StoredRecord } from '../../contract/records.ts';
+import type { RecordJson } from '../../contract/records.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { RESET_PARTS, type ResetPart, restart, startFrom, withEntry } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
-import type { JsonRecord } from '../../shape/record-shapes.ts';
 import {
   ANY_TEXT,
   choice,
@@ -58,9 +57,9 @@ const STATE = named('State', STORE);
 
 /** A whole store, in the form of a fixture. */
 export interface StoreState {
-  readonly animals: readonly JsonRecord<StoredRecord['animals']>[];
-  readonly inventory: readonly JsonRecord<StoredRecord['inventory']>[];
-  readonly orders: readonly JsonRecord<StoredRecord['orders']>[];
+  readonly animals: readonly RecordJson['animals'][];
+  readonly inventory: readonly RecordJson['inventory'][];
+  readonly orders: readonly RecordJson['orders'][];
 }
 
 export const WHOLE_STATE: Shape<Store, StoreState> = withTypes(STATE);

@@ -1,10 +1,10 @@
 import {
   type CollectionName,
-  type Field,
-  ORDER_STATUSES,
+  knownValues,
   STORED_RECORDS,
 } from '../../../core/contract/records.ts';
 import { parseJson } from '../../../core/json.ts';
+import type { ObjectMembers } from '../../../core/shape/objects.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -39,28 +39,25 @@ export function listShortcuts(name: CollectionName, { id, petId, quantity, statu
 export interface FieldInfo {
   readonly name: string;
   readonly isInteger: boolean;
-  readonly suggested: readonly string[] | undefined;
+  readonly isFlag: boolean;
+  readonly suggested: readonly string[];
 }
 
-const SUGGESTED: Partial<Record<Field['type'], readonly string[]>> = {
-  boolean: ['true', 'false'],
-  orderStatus: ORDER_STATUSES,
-};
-
 export function listFields(name: CollectionName): readonly FieldInfo[] {
-  return Object.entries<Field>(STORED_RECORDS[name]).map(([field, { type, seen }]) => ({
-    name: field,
-    isInteger: type === 'int64' || type === 'integer',
-    suggested: seen ?? SUGGESTED[type],
-  }));
+  const members: ObjectMembers = STORED_RECORDS[name].members;
+  return Object.entries(members).map(([field, { shape }]) => {
+    const { type } = shape.schema;
+    const isFlag = type === 'boolean';
+    const suggested = isFlag ? ['true', 'false'] : knownValues(shape);
+    return { name: field, isInteger: type === 'integer', isFlag, suggested };
+  });
 }
 
 export function formatValue(value: unknown): string {
   return value === undefined ? '' : String(value);
 }
 
-export function parseValue({ isInteger, suggested }: FieldInfo, text: string): unknown {
+export function parseValue({ isInteger, isFlag }: FieldInfo, text: string): unknown {
   if (isInteger && /^-?\d+$/.test(text)) return parseJson(BigInt(text).toString());
-  const isFlag = suggested === SUGGESTED.boolean && /^(?:true|false)$/.test(text);
-  return isFlag ? text === 'true' : text;
+  return isFlag && /^(?:true|false)$/.test(text) ? text === 'true' : text;
 }

@@ -198,7 +198,7 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
           value={formatValue(row[name])}
           inputMode={isInteger ? 'numeric' : 'text'}
           size={isInteger ? 8 : 16}
-          placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : suggested?.join(', ')}
+          placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : suggested.join(', ')}
         />
       ))}
       <button type="submit">Save</button>

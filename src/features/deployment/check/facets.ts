@@ -204,7 +204,7 @@ export class Scene {
       }
       return {
         id: assigned,
-        fields: compareFields(record, fields, Object.keys(OPERATIONS.createPet.body.fields)),
+        fields: compareFields(record, fields, Object.keys(OPERATIONS.createPet.body.shape.members)),
         ...(fields.status === undefined && { 'status of animal': status }),
         ...valueless([record], RECORDS.Animal),
       };

@@ -1,6 +1,6 @@
-import type { Fields } from '../../../core/contract/records.ts';
 import { isObject } from '../../../core/json.ts';
 import { findHeader } from '../../../core/raw-http.ts';
+import type { ObjectShape } from '../../../core/shape/objects.ts';
 import type { DeploymentReply, ReplyRecord } from '../deployment-reply.ts';
 import { CHECK_NAME, type Probe } from './probes.ts';
 
@@ -93,8 +93,8 @@ export function listDateForms(orders: readonly ReplyRecord[]): string | undefine
 }
 
 /** How optional fields without a value are written, if there are any. */
-export function valueless(records: readonly ReplyRecord[], fields: Fields) {
-  const names = Object.keys(fields).filter((name) => fields[name]?.required === false);
+export function valueless(records: readonly ReplyRecord[], { members }: ObjectShape) {
+  const names = Object.keys(members).filter((name) => members[name]?.required === false);
   const forms = new Set(
     records.flatMap((record) =>
       names.map((name) => record[name]).flatMap((value) => (value == null ? String(value) : [])),

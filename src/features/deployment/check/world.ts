@@ -1,7 +1,13 @@
-import { ORDER_STATUSES, type Order, type OrderStatus } from '../../../core/contract/records.ts';
+import {
+  INTEGER,
+  ORDER_STATUSES,
+  type Order,
+  type OrderStatus,
+  RECORDS,
+  TEXT,
+} from '../../../core/contract/records.ts';
 import { toInt64 } from '../../../core/json.ts';
-import { FIELD_SHAPES } from '../../../core/shape/record-shapes.ts';
-import { readAs, type Shape } from '../../../core/shape/shapes.ts';
+import { FLAG, readAs, type Shape } from '../../../core/shape/shapes.ts';
 import { createStore } from '../../../core/store/store.ts';
 import { prepareMock } from '../ask-mock.ts';
 import { findById, type ReplyRecord, readId, readIds } from '../deployment-reply.ts';
@@ -16,7 +22,7 @@ const MAX_ORDERS = 100;
 export function createWorld(lists: Lists, options: CheckOptions, now: number): World {
   const { cancel = [], shipped = [], cancelled = [], stock } = options;
   const animals = lists.animals.flatMap((animal) => {
-    const [id, status] = [readId(animal), read(FIELD_SHAPES.string, animal.status)];
+    const [id, status] = [readId(animal), read(TEXT, animal.status)];
     if (id === undefined) return [];
     const fields = { id, name: String(animal.name), categoryId: toInt64(animal.categoryId) ?? 0n };
     return { ...fields, ...(status !== undefined && { status }) };
@@ -32,7 +38,7 @@ export function createWorld(lists: Lists, options: CheckOptions, now: number): W
   const inventory = lists.inventory.flatMap((entry) => {
     const petId = readId(entry, 'petId');
     if (petId !== undefined && !stocked.has(petId)) return [];
-    const quantity = read(FIELD_SHAPES.integer, entry.quantity) ?? 0;
+    const quantity = read(INTEGER, entry.quantity) ?? 0;
     return petId === undefined ? [] : { petId, quantity, status: String(entry.status) };
   });
   const orders = kept.flatMap((order) => {
@@ -73,9 +79,9 @@ export function aboutOrder(world: World, word: string, id: bigint): World {
 /** @param named what the flags say, where the order shows no status */
 function readOrder(id: bigint, order: ReplyRecord, named: OrderStatus): Order {
   const petId = readId(order, 'petId');
-  const quantity = read(FIELD_SHAPES.integer, order.quantity);
-  const shipDate = read(FIELD_SHAPES.dateTime, order.shipDate);
-  const complete = read(FIELD_SHAPES.boolean, order.complete);
+  const quantity = read(INTEGER, order.quantity);
+  const shipDate = read(RECORDS.Order.members.shipDate.shape, order.shipDate);
+  const complete = read(FLAG, order.complete);
   const shown = ORDER_STATUSES.find((status) => status === order.status);
   const status = shown ?? (complete === true ? 'shipped' : named);
   return {
