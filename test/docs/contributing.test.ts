@@ -23,7 +23,7 @@ const RINGS = [
   ...['features/testing', 'cli', 'index.ts'],
 ];
 /** What has no folder is above all of these. */
-const CORE = ['contract', 'shape', 'store', 'service', 'scenario', 'sandbox', 'control'];
+const CORE = ['shape', 'contract', 'store', 'service', 'scenario', 'sandbox', 'control'];
 
 /** What starts mocks for tests needs all other features, as the program does. */
 const ringOf = (file: string): string =>

@@ -1,4 +1,3 @@
-import { BASE_URL_FORM, parseBaseUrl } from '../contract/base-url.ts';
 import { joinWords } from '../words.ts';
 import { type Member, type ObjectMembers, type ObjectShape, object, optional } from './objects.ts';
 import {
@@ -9,7 +8,6 @@ import {
   type OneOrMore,
   oneOrMore,
   type Shape,
-  scalar,
   type ValueOf,
 } from './shapes.ts';
 
@@ -120,11 +118,3 @@ function mapMembers<T>(
     Object.entries(members).map(([name, member]) => [name, change(member, name)]),
   );
 }
-
-const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
-
-export const BASE_URL = scalar<URL, string>(
-  BASE_URL_FORM,
-  { type: 'string', pattern: HTTP.source },
-  (value) => (typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined),
-);

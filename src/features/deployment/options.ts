@@ -1,5 +1,5 @@
+import { BASE_URL } from '../../core/contract/base-url.ts';
 import { DEFAULTS } from '../../core/limits.ts';
-import { BASE_URL } from '../../core/shape/record-shapes.ts';
 import { KEY, type Shape } from '../../core/shape/shapes.ts';
 import { FILE, milliseconds, one, optionFor } from '../../server/option-kinds.ts';
 import { forServeAndExec, type OptionsOf } from '../../server/options.ts';

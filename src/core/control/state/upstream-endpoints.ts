@@ -1,7 +1,6 @@
-import { hostName, isLoopbackName } from '../../contract/base-url.ts';
+import { BASE_URL, hostName, isLoopbackName } from '../../contract/base-url.ts';
 import type { Responder } from '../../sandbox/responder.ts';
 import { namedObject, optional, required } from '../../shape/objects.ts';
-import { BASE_URL } from '../../shape/record-shapes.ts';
 import { ANY_TEXT, FLAG, type InputOf, KEY } from '../../shape/shapes.ts';
 import { edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
