@@ -2,27 +2,27 @@
 // that are bundled. Everything is bundled, so that `npx` installs one package.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { licensePlugin } from 'rolldown-license-plugin';
 import { build } from 'vite';
 
-/** Each is a file of src/ and, with another suffix, of dist/. package.json names them, too. */
-const ENTRIES = [
-  'cli/main',
-  'index',
-  'features/testing/vitest',
-  'features/testing/playwright',
-  'features/testing/jest',
-];
-/** CommonJS and its types, copied as they are. Only Jest needs it: Node itself requires ES modules. */
-const COMMONJS = ['features/testing/index', 'features/testing/jest'];
 const PAGE = 'features/dashboard';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const { name, peerDependenciesMeta } = JSON.parse(readFileSync('package.json', 'utf8'));
+const manifest = readFileSync('package.json', 'utf8');
+const { name, peerDependenciesMeta } = JSON.parse(manifest);
+
+/**
+ * The files of dist/ that package.json names: each is a file of src/ with another suffix.
+ * @param {string} suffix
+ */
+const named = (suffix) =>
+  [...manifest.matchAll(/"(?:\.\/)?dist\/([^"]+)\.(\w+)"/g)].flatMap(([, entry = '', end]) =>
+    end === suffix ? entry : [],
+  );
 
 /** @type {Map<string, import('rolldown-license-plugin').LicenseInfo>} */
 const packages = new Map();
@@ -78,7 +78,7 @@ await bundle({
     ssr: true,
     target: 'node20.19',
     rolldownOptions: {
-      input: Object.fromEntries(ENTRIES.map((entry) => [entry, `src/${entry}.ts`])),
+      input: Object.fromEntries(named('js').map((entry) => [entry, `src/${entry}.ts`])),
       output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
     },
   },
@@ -91,7 +91,7 @@ const pages = [
   { input: 'index.html' },
   { input: 'coverage-report.tsx', output: { format: 'iife', entryFileNames: 'report.js' } },
 ];
-for (const rolldownOptions of pages) {
+for (const rolldownOptions of existsSync(`src/${PAGE}`) ? pages : []) {
   await bundle({
     root: `src/${PAGE}`,
     base: './',
@@ -108,7 +108,8 @@ for (const rolldownOptions of pages) {
 chmodSync('dist/cli/main.js', 0o755);
 
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
-for (const entry of COMMONJS)
+// Only Jest needs CommonJS: Node itself requires ES modules.
+for (const entry of named('cjs'))
   for (const suffix of ['cjs', 'd.cts'])
     copyFileSync(`src/${entry}.${suffix}`, `dist/${entry}.${suffix}`);
 

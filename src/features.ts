@@ -13,6 +13,8 @@ export const FEATURES = [
   FLEET,
 ] as const satisfies readonly (Feature & ProgramFeature)[];
 
+const ALL: readonly (Feature & ProgramFeature)[] = FEATURES;
+
 type GroupsOf<F> = F extends { readonly options: infer Groups } ? Groups : never;
 
 /** The rows of options that the features add, under their headings. */
@@ -21,8 +23,8 @@ type FeatureGroups = Intersection<GroupsOf<(typeof FEATURES)[number]>>;
 /** How to start a server. Defaults are those of the flags with the same names. */
 export type ServerOptions = BaseOptions & OptionsOf<FeatureGroups>;
 
-export const FEATURE_OPTIONS: readonly OptionGroups[] = FEATURES.flatMap((feature) =>
-  'options' in feature ? [feature.options] : [],
+export const FEATURE_OPTIONS: readonly OptionGroups[] = ALL.flatMap(({ options }) =>
+  options === undefined ? [] : [options],
 );
 
 /** The rows of a heading that features add; none if no feature has any. */
@@ -40,10 +42,7 @@ type FeatureFlagGroups = Intersection<FlagGroupsOf<(typeof FEATURES)[number]>>;
 export function addedFlags<Heading extends string>(
   heading: Heading,
 ): FeatureFlagGroups extends { readonly [H in Heading]: infer Rows } ? Rows : object {
-  const groups: readonly OptionGroups[] = FEATURES.flatMap((feature) =>
-    'flags' in feature ? [feature.flags] : [],
-  );
-  return Object.assign({}, ...groups.map((each) => each[heading]));
+  return Object.assign({}, ...ALL.map(({ flags }) => flags?.[heading]));
 }
 
 type CommandsOf<F> = F extends { readonly commands: infer Commands } ? keyof Commands : never;
@@ -53,12 +52,14 @@ export type FeatureCommandName = CommandsOf<(typeof FEATURES)[number]>;
 /** The commands that the features add to the program. */
 export const FEATURE_COMMANDS: Readonly<Record<FeatureCommandName, FeatureCommand>> = Object.assign(
   {},
-  ...FEATURES.map((feature) => ('commands' in feature ? feature.commands : {})),
+  ...ALL.map(({ commands }) => commands),
 );
+
+export function findFeatureCommand(name: FeatureCommandName): FeatureCommand {
+  return FEATURE_COMMANDS[name];
+}
 
 /** Lets features refuse, or ask, before a server starts. Throws a UsageError. */
 export async function beforeStart(flags: object, terminal: Terminal): Promise<void> {
-  for (const feature of FEATURES) {
-    if ('beforeStart' in feature) await feature.beforeStart(flags, terminal);
-  }
+  for (const feature of ALL) await feature.beforeStart?.(flags, terminal);
 }

@@ -1,5 +1,5 @@
 import { rowNames } from '../core/words.ts';
-import { FEATURE_COMMANDS, type FeatureCommandName } from '../features.ts';
+import { FEATURE_COMMANDS, type FeatureCommandName, findFeatureCommand } from '../features.ts';
 import type { CommandShape, WordUsage } from '../terminal/program-feature.ts';
 
 export const NO_WORDS: WordUsage = ['', 0, 0];
@@ -112,5 +112,5 @@ export function isOwnCommand(name: CommandName): name is OwnCommandName {
 }
 
 export function commandShape(name: CommandName): CommandShape {
-  return isOwnCommand(name) ? COMMANDS[name] : FEATURE_COMMANDS[name];
+  return isOwnCommand(name) ? COMMANDS[name] : findFeatureCommand(name);
 }

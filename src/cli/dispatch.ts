@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeJson } from '../core/json.ts';
-import { FEATURE_COMMANDS } from '../features.ts';
+import { findFeatureCommand } from '../features.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
 import { Failure, refusal, UsageError, type Variables } from '../terminal/command.ts';
 import type { LoadedCommand } from '../terminal/program-feature.ts';
@@ -32,7 +32,7 @@ const COMMAND_LOADERS = {
 /** Of the program, or of a feature. */
 async function loadCommand(name: CommandName): Promise<LoadedCommand> {
   if (isOwnCommand(name)) return { run: await COMMAND_LOADERS[name]() };
-  return FEATURE_COMMANDS[name].load();
+  return findFeatureCommand(name).load();
 }
 
 const LAST_LOG_TIMEOUT_MS = 1000;

@@ -11,6 +11,7 @@ import type { Variables } from '../terminal/command.ts';
 import { readTextFile, UsageError } from '../terminal/command.ts';
 import type { CommandName } from './command-table.ts';
 import {
+  FLAG_NAMES,
   FLAG_VALUES,
   FLAGS,
   type FlagName,
@@ -107,7 +108,8 @@ function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
     const own = flags.map((flag) => [variableFor(flag), flag] as const);
     return new Map([[MOCK_VARIABLES.controlToken, 'token'], ...own]);
   }
-  const flags = [...listFlagsFrom('environment'), 'deploymentKey' as const];
+  const others = FLAG_NAMES.filter((flag) => flagShape(flag).variable !== undefined);
+  const flags = [...listFlagsFrom('environment'), ...others];
   return new Map(flags.map((flag) => [variableFor(flag), flag]));
 }
 

@@ -8,7 +8,7 @@ import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
 import { joinWords, rowNames } from '../core/words.ts';
-import { addedFlags, addedRows, FEATURE_COMMANDS } from '../features.ts';
+import { addedFlags, addedRows, findFeatureCommand } from '../features.ts';
 import {
   ALLOWED,
   count,
@@ -208,19 +208,11 @@ export function flagShape(name: FlagName): OptionShape<unknown, unknown, Command
   return FLAGS[name];
 }
 
-/** Spellings that are not the name of the option in kebab case. */
-const SPELLINGS: Partial<Record<FlagName, string>> = {
-  scenarios: 'scenario',
-  scenarioFolder: 'scenarios',
-  frozen: 'freeze',
-  deploymentKey: 'key',
-};
-
 export const ALIASES: Partial<Record<FlagName, string>> = { help: 'h', version: 'v' };
 
 /** What follows `--` on the command line: the name in a config file, and in the docs. */
 export function spell(name: FlagName): string {
-  return SPELLINGS[name] ?? kebab(name);
+  return flagShape(name).spelling ?? kebab(name);
 }
 
 function kebab(name: string): string {
@@ -228,12 +220,13 @@ function kebab(name: string): string {
 }
 
 export function variableFor(name: FlagName): string {
-  const spelling = name === 'deploymentKey' ? kebab(name) : spell(name);
-  return `PETSTORE_MOCK_${spelling.toUpperCase().replaceAll('-', '_')}`;
+  const { variable = `PETSTORE_MOCK_${spell(name).toUpperCase().replaceAll('-', '_')}` } =
+    flagShape(name);
+  return variable;
 }
 
 export function listFlags(command: CommandName): FlagName[] {
-  const others: readonly string[] = isOwnCommand(command) ? [] : FEATURE_COMMANDS[command].flags;
+  const others = isOwnCommand(command) ? [] : findFeatureCommand(command).flags;
   return FLAG_NAMES.filter(
     (name) => flagShape(name).commands.includes(command) || others.includes(name),
   );

@@ -43,23 +43,30 @@ export interface OptionShape<Value = unknown, InCode = Value, Command extends st
   readonly shape: Shape<Value>;
   readonly commands: readonly Command[];
   readonly excludes?: readonly string[];
+  /** What follows `--`, unless it is the name in kebab case. */
+  readonly spelling?: string;
+  /** Its environment variable where a server does not take it. */
+  readonly variable?: string;
 }
 
 export function optionFor<Command extends string>(...commands: readonly Command[]) {
   return <Value, InCode>(
     kind: OptionKind<Value, InCode>,
     description: string,
-    more: { readonly default?: string | number; readonly excludes?: readonly string[] } = {},
+    more: { readonly default?: string | number } & Pick<
+      OptionShape,
+      'excludes' | 'spelling' | 'variable'
+    > = {},
   ): OptionShape<Value, InCode, Command> => {
     const byDefault = more.default === undefined ? '' : ` By default ${more.default}.`;
     const repeats = kind.type === 'list' || kind.type === 'words' ? ' Repeatable.' : '';
-    const { excludes = [] } = more;
+    const { default: _, ...rest } = more;
     return {
       ...kind,
       description: description + byDefault + repeats,
       required: false,
       commands,
-      excludes,
+      ...rest,
     };
   };
 }

@@ -131,9 +131,13 @@ export const OPTION_GROUPS = {
   },
   Simulation: {
     /** Names of scenarios that the package ships, or paths of others; later ones win. */
-    scenarios: forServers(SCENARIOS, 'Scenario to use: a shipped one or a file. Later ones win.'),
+    scenarios: forServers(SCENARIOS, 'Scenario to use: a shipped one or a file. Later ones win.', {
+      spelling: 'scenario',
+    }),
     /** A folder that keeps the default sandbox's own scenarios as files. */
-    scenarioFolder: forServe(FOLDER, 'Keep your own scenarios as files in this folder.'),
+    scenarioFolder: forServe(FOLDER, 'Keep your own scenarios as files in this folder.', {
+      spelling: 'scenarios',
+    }),
     sandboxRequired: forServers(SWITCH, 'Refuse requests that name no sandbox.'),
     maxSandboxes: forServers(AMOUNT, 'Maximum number of sandboxes; the next gets 503.', {
       default: DEFAULTS.maxSandboxes,
@@ -162,7 +166,14 @@ export const OPTION_GROUPS = {
       inMilliseconds('INSTANT', INSTANT, number(0, LATEST, 'milliseconds since 1970')),
       'Time to start from, such as 2030-12-06T00:00:00Z.',
     ),
-    frozen: optionFor('serve', 'exec', 'sweep', 'ctl')(SWITCH, 'Stop the clock.'),
+    frozen: optionFor(
+      'serve',
+      'exec',
+      'sweep',
+      'ctl',
+    )(SWITCH, 'Stop the clock.', {
+      spelling: 'freeze',
+    }),
     plain: forServers(SWITCH, 'Omit the Mock-Basis header, as the service does.'),
   },
   'Control API': {

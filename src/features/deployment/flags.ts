@@ -57,7 +57,14 @@ export const DEPLOYMENT_FLAGS = {
     diff: forRecord(SWITCH, 'Show what changed since the file was recorded, and overwrite it.'),
   },
   Keys: {
-    deploymentKey: forCallers(KEYS, 'Key of the deployment, also in PETSTORE_MOCK_DEPLOYMENT_KEY.'),
+    deploymentKey: forCallers(
+      KEYS,
+      'Key of the deployment, also in PETSTORE_MOCK_DEPLOYMENT_KEY.',
+      {
+        spelling: 'key',
+        variable: 'PETSTORE_MOCK_DEPLOYMENT_KEY',
+      },
+    ),
   },
 };
 

@@ -1,0 +1,68 @@
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { packageRoot } from '../src/server/files.ts';
+import { readyUrl } from './helpers/command.ts';
+import { temporaryFolder } from './helpers/folder.ts';
+import { runProgram, spawnProgram } from './helpers/program.ts';
+
+const FEATURES = readdirSync(join(packageRoot, 'src/features'));
+
+/** What a build reads, besides the packages. */
+const PARTS = [
+  ...['src', 'scripts', 'fixtures', 'scenarios'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
+];
+
+/** A copy of the project without a feature: without its folder, and what names it in two files. */
+function copyWithout(feature: string): string {
+  const folder = temporaryFolder();
+  for (const part of PARTS)
+    cpSync(join(packageRoot, part), join(folder, part), { recursive: true });
+  symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'));
+  rmSync(join(folder, 'src/features', feature), { recursive: true });
+  const edit = (file: string, change: (text: string) => string): void => {
+    const path = join(folder, file);
+    writeFileSync(path, change(readFileSync(path, 'utf8')));
+  };
+  const name = feature.toUpperCase();
+  edit('src/features.ts', (text) =>
+    text.replaceAll(new RegExp(`^import .*/${feature}/feature.ts';\n|^ *${name},.*\n`, 'gm'), ''),
+  );
+  const named = new RegExp(`^export [^;]*'./features/${feature}/[^;]*;\n`, 'gm');
+  edit('src/index.ts', (text) => text.replaceAll(named, ''));
+  // The package hands out the library for tests.
+  edit('package.json', (text) => {
+    const { exports, ...rest } = JSON.parse(text);
+    const kept = Object.entries(exports).filter(
+      ([, paths]) => !JSON.stringify(paths).includes(`features/${feature}/`),
+    );
+    const own = { '.': './dist/index.js', ...Object.fromEntries(kept) };
+    const { main: _, typesVersions: __, ...manifest } = rest;
+    return JSON.stringify({ ...manifest, exports: own });
+  });
+  writeFileSync(
+    join(folder, 'tsconfig.rest.json'),
+    JSON.stringify({
+      extends: './tsconfig.json',
+      include: ['src'],
+      exclude: ['src/features/dashboard'],
+    }),
+  );
+  return folder;
+}
+
+test.each(FEATURES)('without %s, the rest compiles, is built and answers', async (feature) => {
+  const cwd = copyWithout(feature);
+  const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
+  const run = (...args: string[]) => runProgram(process.execPath, args, { cwd });
+  expect(await run(tsc, '-p', 'tsconfig.rest.json')).toEqual({ code: 0, output: '' });
+  expect(await run('scripts/build.mjs')).toMatchObject({ code: 0 });
+  const server = spawnProgram(process.execPath, ['dist/cli/main.js', '--port', '0'], { cwd });
+  const response = await fetch(`${await readyUrl(server)}/pets/3`, {
+    headers: { Authorization: 'Bearer demo-key' },
+  });
+  expect([response.status, await response.json()]).toMatchObject([200, { id: 3 }]);
+  server.child.kill('SIGTERM');
+  expect(await server.exited).toMatchObject({ code: 0 });
+});
