@@ -74,7 +74,7 @@ export function compareReply(state: ServiceState, call: Call, reply: CompleteRep
         ...bodyDrift(call, reply),
         ...listDrift(call, reply, ask(FULL, ANY_KEY, NO_RATES, page)),
       ]
-    : [describeStatus(reply, possible, isKeySent ? undefined : expected)];
+    : [describeStatus(reply, possible, expected)];
   return { expected, drift };
 }
 
@@ -99,8 +99,11 @@ function describeStatus(
   possible: readonly Reply[],
   expected: Reply | undefined,
 ): string {
-  const statuses = [...new Set(possible.map((each) => String(each.status)))].sort();
-  const by = expected && basisReasons(expected.basis).join(', ');
+  // A wrong key is the less likely reason where the mock refuses anyway.
+  const refusal = expected !== undefined && expected.status >= 400 ? expected : undefined;
+  const likely = refusal === undefined ? possible : [refusal];
+  const statuses = [...new Set(likely.map((each) => String(each.status)))].sort();
+  const by = refusal && basisReasons(refusal.basis).join(', ');
   return `status: expected ${joinWords(statuses, 'or')}${by ? ` (${by})` : ''}, found ${status}`;
 }
 
