@@ -232,7 +232,7 @@ const APP_OPTIONS = [
 export type AppOptions = Pick<BaseOptions, (typeof APP_OPTIONS)[number]>;
 
 /** The rows of a server: its own, and those that features add. */
-export function listRows(added: readonly OptionGroups[]): Readonly<Record<string, OptionShape>> {
+function listRows(added: readonly OptionGroups[]): Readonly<Record<string, OptionShape>> {
   return Object.assign({}, OPTIONS, ...added.flatMap((groups) => Object.values(groups)));
 }
 

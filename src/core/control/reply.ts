@@ -45,7 +45,7 @@ export interface EventSink {
 }
 
 /** A whole text, pieces that are never joined, or what writes events for as long as the client reads. */
-export type ControlContent = string | Iterable<string> | ((sink: EventSink) => void);
+type ControlContent = string | Iterable<string> | ((sink: EventSink) => void);
 
 export interface ControlReply {
   readonly status: number;

@@ -12,7 +12,7 @@ import type { Store } from '../../core/store/store.ts';
 import type { DeploymentRequest } from './deployment-client.ts';
 import type { DeploymentReply } from './deployment-reply.ts';
 
-export interface MockReply extends DeploymentReply {
+interface MockReply extends DeploymentReply {
   /** Whether the document prescribes its status. */
   readonly isDocumented: boolean;
 }

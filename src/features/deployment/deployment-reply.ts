@@ -50,7 +50,7 @@ export function parseBody(body: Buffer): unknown {
   return isUtf8(body) ? tryParseJson(body.toString()) : undefined;
 }
 
-export function describeBody(body: Buffer): string {
+function describeBody(body: Buffer): string {
   if (body.length === 0) return 'no body';
   return isUtf8(body) ? describe(body.toString()) : `${body.length} bytes that are not UTF-8`;
 }
@@ -179,7 +179,7 @@ function recordDifferences(
   ];
 }
 
-export function unless(
+function unless(
   holds: boolean,
   at: string,
   expected: string,
