@@ -147,3 +147,25 @@ test('a stream of a deleted sandbox gets its last exchanges, and nothing from a 
   await vi.advanceTimersByTimeAsync(250);
   expect([numbersIn(written(), SENT), vi.getTimerCount()]).toEqual([[1], 0]);
 });
+
+test('a client that does not read costs a bounded text of released holds, made once for all', async () => {
+  const sandboxes = createSandboxes();
+  const { default: sandbox } = sandboxes;
+  const streams = await Promise.all([1, 2].map(() => streamOf(sandboxes, sandbox)));
+  for (const { response } of streams) vi.mocked(response.write).mockReturnValue(false);
+  record(sandbox, 1, `/v1/pets?${'x'.repeat(300_000)}`);
+  const recorded = sandbox.journal.find(1);
+  if (recorded === undefined) throw new Error('The journal has no exchange.');
+  const hold = { name: 'default', since: 0, ended: 'released', lasted: 1 } as const;
+  const exchange = { ...recorded, hold };
+  const stringify = vi.spyOn(JSON, 'stringify');
+  const made = (): number =>
+    stringify.mock.results.filter(({ value }) => String(value).length > 300_000).length;
+  for (let left = 20; left > 0; left -= 1) sandbox.emit({ kind: 'hold', exchange });
+  expect(made()).toBeLessThanOrEqual(1);
+  await vi.advanceTimersByTimeAsync(500);
+  for (const { response } of streams) {
+    const sizes = vi.mocked(response.write).mock.calls.map(([chunk]) => String(chunk).length);
+    expect(Math.max(...sizes)).toBeLessThan(2 * 2 ** 20);
+  }
+});

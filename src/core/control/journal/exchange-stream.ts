@@ -22,19 +22,21 @@ const COMMENT_INTERVAL_MS = 15_000;
 /** Characters in one write. A client that does not read holds up to two of them in memory. */
 const MAX_WRITE = 64 * 1024;
 
-const MAX_NOTES = 1000;
+/** Characters that wait for a client besides what the journal keeps: the oldest go. */
+const MAX_NOTES = 1024 * 1024;
 
 const COMMENT = ':\n\n';
 
 /** The texts of exchanges that were sent lately: each is made once for all streams. */
-const texts = new WeakMap<Exchange, string>();
+const texts = new WeakMap<Exchange, { readonly text: string; readonly ended: unknown }>();
 
 function readText(exchange: Exchange): string {
   const known = texts.get(exchange);
   // The end of a hold changes it.
-  if (known !== undefined && exchange.hold === undefined) return known;
+  const ended = exchange.hold?.ended;
+  if (known !== undefined && known.ended === ended) return known.text;
   const text = formatExchange(exchange);
-  texts.set(exchange, text);
+  texts.set(exchange, { text, ended });
   return text;
 }
 
@@ -53,6 +55,7 @@ export async function openStream(
   const { journal } = kept;
   /** Changes, and exchanges again whose hold has ended. */
   let notes: string[] = [];
+  let noted = 0;
   let sent = Number.POSITIVE_INFINITY;
   let latest = 0;
   let isDeleted = false;
@@ -84,6 +87,12 @@ export async function openStream(
     }
     text += notes.join('');
     notes = [];
+    noted = 0;
+  };
+  const note = (event: string): void => {
+    notes.push(event);
+    noted += event.length;
+    while (noted > MAX_NOTES && notes.length > 1) noted -= notes.shift()?.length ?? 0;
   };
   const sendAll = async (): Promise<void> => {
     cancelTimer?.();
@@ -117,12 +126,11 @@ export async function openStream(
       return;
     }
     if (event.kind === 'exchange') latest = Math.max(latest, event.exchange.number);
-    else if (event.kind === 'edit') notes.push('event: edit\ndata: {}\n\n');
+    else if (event.kind === 'edit') note('event: edit\ndata: {}\n\n');
     else if (event.kind === 'hold' && passes(event.exchange, { ...filter, held: undefined })) {
       // Without an id: a client that reconnects goes on after the latest exchange.
-      notes.push(`event: hold\ndata: ${readText(event.exchange)}\n\n`);
+      note(`event: hold\ndata: ${readText(event.exchange)}\n\n`);
     }
-    if (notes.length > MAX_NOTES) notes.shift();
     if (latest - sent >= MAX_WAITING) void sendAll();
     else schedule();
   });
