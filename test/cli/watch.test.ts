@@ -40,7 +40,7 @@ test('--watch restarts every sandbox when a file changes, unless the file is bro
   await told(command, 'all sandboxes were restarted', 2);
   await expect(control.call('POST /undo')).rejects.toMatchObject({ code: 'nothing_to_undo' });
   const rewinding = control.call('POST /requests/{number}/rewind', { path: { number: 1 } });
-  await expect(rewinding).rejects.toThrow('or files were loaded again');
+  await expect(rewinding).rejects.toThrow('files were loaded again');
   const { edits } = await control.call('GET /requests', { query: { edits: true, limit: 0 } });
   expect(edits).toMatchObject([
     { what: 'restarted after a change of files', changed: { animals: 0 } },
