@@ -2,10 +2,18 @@
 // that are bundled. Everything is bundled, so that `npx` installs one package.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { licensePlugin } from 'rolldown-license-plugin';
 import { build } from 'vite';
 
@@ -105,6 +113,10 @@ for (const rolldownOptions of existsSync(`src/${PAGE}`) ? pages : []) {
     },
   });
 }
+// Compressed once: browsers take it so, and the server sends the files as they are.
+const assets = `dist/${PAGE}/assets`;
+for (const file of existsSync(assets) ? readdirSync(assets) : [])
+  writeFileSync(`${assets}/${file}`, gzipSync(readFileSync(`${assets}/${file}`), { level: 9 }));
 chmodSync('dist/cli/main.js', 0o755);
 
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);

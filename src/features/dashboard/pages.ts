@@ -65,6 +65,8 @@ function setHeaders(response: ServerResponse, file: string): void {
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
+    // The build has compressed all files but the page.
+    ...(!isPage && { 'Content-Encoding': 'gzip' }),
   };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }

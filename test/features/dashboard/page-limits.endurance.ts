@@ -73,7 +73,7 @@ describeDashboard('the page', (open, browser) => {
     await page.getByText('No exchanges yet').waitFor();
     const loaded = await page.evaluate<[string, number][]>(
       `performance.getEntries()
-        .filter(({ name, encodedBodySize }) => encodedBodySize > 0 && /__mock\\/(?:#|$|dashboard\\/)/.test(name))
+        .filter(({ name, encodedBodySize }) => encodedBodySize > 0 && /__mock\\/(?:#|$|assets\\/)/.test(name))
         .map(({ name, encodedBodySize }) => [name, encodedBodySize])`,
     );
     expect(loaded.length).toBeGreaterThanOrEqual(3);

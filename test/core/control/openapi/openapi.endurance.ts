@@ -24,7 +24,7 @@ const DOCUMENTS = {
   }),
 };
 
-const ruleset = (name: string) => join(packageRoot, 'test/openapi', name);
+const ruleset = (name: string) => join(packageRoot, 'test/core/control/openapi', name);
 
 const LINTERS = {
   Redocly: ['@redocly/cli/bin/cli.js', '--config', ruleset('redocly.yaml')],
