@@ -20,13 +20,18 @@ import { type Answer, type Client, controlBy, encodeParts, type RequestParts } f
 
 const CONTROL = /^((?:\/~([^/]*))?\/__mock)(\/.*|)$/;
 
-const neverLeaves = () => () => {};
+type OnDisconnect = (act: () => void) => () => void;
+
+const neverLeaves: OnDisconnect = () => () => {};
 
 /**
  * Opens a mock for the running test and calls its core, without a socket or Express. It streams
- * nothing, and its clients never leave.
+ * nothing, and by default its clients never leave.
  */
-export async function openMock(settings: ServerOptions = {}): Promise<Client> {
+export async function openMock(
+  settings: ServerOptions = {},
+  onDisconnect = neverLeaves,
+): Promise<Client> {
   const { store, scenarios, saved } = await loadFiles(settings);
   const start = createStart(settings, store, scenarios, saved);
   const { open: openResponder, close } = await DEPLOYMENT.openResponders(settings);
@@ -45,7 +50,7 @@ export async function openMock(settings: ServerOptions = {}): Promise<Client> {
     const [, mount = '', sandboxName = 'default', path = ''] = CONTROL.exec(whole) ?? [];
     const request = { method, headers: sent.headers, origin: `http://${HOST}`, search };
     const readBody = async (max: number): Promise<RequestBody> => bodyOf(sent, max);
-    const rest = { mount, sandboxName, path, readBody, onDisconnect: neverLeaves };
+    const rest = { mount, sandboxName, path, readBody, onDisconnect };
     const reply = mount === '' ? undefined : await answerControl({ ...request, ...rest }, control);
     if (reply === undefined) return undefined;
     const { status, mediaType = 'application/json', content = '', headers } = reply;

@@ -31,6 +31,18 @@ function shown({ headers, ...reply }: { readonly headers: Readonly<Record<string
   return { ...reply, others };
 }
 
+test('alternatives are looked for only as long as the client waits', async () => {
+  const leaving = await openMock(FROZEN, (act) => {
+    act();
+    return () => {};
+  });
+  expect(await statusOf(leaving, 'GET', '/pets/999999')).toBe(404);
+  expect(await control(leaving, 'GET requests/1/alternatives')).toEqual([]);
+  const staying = await openMock(FROZEN);
+  expect(await statusOf(staying, 'GET', '/pets/999999')).toBe(404);
+  expect(await control(staying, 'GET requests/1/alternatives')).not.toEqual([]);
+});
+
 describe('time travel in the control API', () => {
   test('rewinds the clock and the counters of rules too, but not the journal', async () => {
     const client = await openMock(FROZEN);
