@@ -45,7 +45,7 @@ describe('a server under --tls', () => {
 });
 
 test('without a temporary folder for the certificate, exec says so in one line', async () => {
-  const env = { TMPDIR: '/nowhere' };
+  const env = { TMPDIR: '/etc/hosts' };
   const { code, stderr } = await runCommand(['exec', '--tls', '--', 'true'], env);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^petstore-mock: no temporary folder .* set TMPDIR to a folder .*\n$/);
