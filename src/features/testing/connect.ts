@@ -1,24 +1,12 @@
 /// <reference types="node" preserve="true" />
 import { checkSandboxName, createClient } from '../../client/connect-client.ts';
-import type { QueryOf, ReplyOf } from '../../client/control-client.ts';
+import type { QueryOf } from '../../client/control-client.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../core/limits.ts';
 import { STAGING_KEY } from '../../core/service/keyring.ts';
 import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
-export interface PetstoreMock extends MockSandbox, AsyncDisposable {
-  /** The certificate that a client must trust, in PEM; undefined without `tls`. */
-  readonly ca: string | undefined;
-  /** Another sandbox, created at its first use. Without a name it gets a unique one. */
-  sandbox(name?: string): MockSandbox;
-  readonly sandboxes: {
-    list(query?: QueryOf<'GET /sandboxes'>): Promise<ReplyOf<'GET /sandboxes'>>;
-    /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
-    delete(which: string | QueryOf<'DELETE /sandboxes'>): Promise<void>;
-  };
-  /** Stops the server if this mock started it; any other keeps running. */
-  stop(): Promise<void>;
-}
+export interface PetstoreMock extends Readonly<ReturnType<typeof createMock>> {}
 
 export interface ConnectOptions {
   /** Any address of the server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
@@ -47,22 +35,27 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 
 export const DEMO_KEY = 'demo-key';
 
-export function createMock(options: ConnectOptions, stop: () => Promise<void>): PetstoreMock {
+export function createMock(options: ConnectOptions, stop: () => Promise<void>) {
   const { key, ca } = options;
   const { root, sandbox: own, client } = createClient(options);
   const server = client.sandbox(DEFAULT_SANDBOX);
-  const ofKey = (name: string): string =>
-    name === STAGING_SANDBOX ? STAGING_KEY : (key ?? DEMO_KEY);
-  const ownKey = key ?? ofKey(own);
-  return {
-    ...createSandbox(root, client, own, ownKey),
-    sandbox: (name = crypto.randomUUID()) => {
+  const open = (name: string): MockSandbox => {
+    // The key that was given is one of the sandbox that the address names.
+    const isStaging = name === STAGING_SANDBOX && (key === undefined || name !== own);
+    return createSandbox(root, client, name, isStaging ? STAGING_KEY : (key ?? DEMO_KEY));
+  };
+  return Object.assign(open(own), {
+    /** The certificate that a client must trust, in PEM; undefined without `tls`. */
+    ca,
+    /** Another sandbox, created at its first use. Without a name it gets a unique one. */
+    sandbox: (name: string = crypto.randomUUID()) => {
       checkSandboxName(name);
-      return createSandbox(root, client, name, name === own ? ownKey : ofKey(name));
+      return open(name);
     },
     sandboxes: {
-      list: (query) => server.call('GET /sandboxes', { query }),
-      delete: async (which) => {
+      list: (query?: QueryOf<'GET /sandboxes'>) => server.call('GET /sandboxes', { query }),
+      /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
+      delete: async (which: string | QueryOf<'DELETE /sandboxes'>): Promise<void> => {
         if (typeof which !== 'string') await server.call('DELETE /sandboxes', { query: which });
         else {
           checkSandboxName(which);
@@ -70,8 +63,8 @@ export function createMock(options: ConnectOptions, stop: () => Promise<void>): 
         }
       },
     },
-    ca,
+    /** Stops the server if this mock started it; any other keeps running. */
     stop,
     [Symbol.asyncDispose]: stop,
-  };
+  });
 }

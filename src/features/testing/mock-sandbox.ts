@@ -22,7 +22,7 @@ import {
 type AnyScenarioName = ScenarioName | (string & Record<never, never>);
 
 /** One sandbox of a server: where a client finds it, and its control API. */
-export type MockSandbox = Readonly<ReturnType<typeof createSandbox>>;
+export interface MockSandbox extends Readonly<ReturnType<typeof createSandbox>> {}
 
 /** How to set a clock. Members left out do not change. */
 interface ClockSetting extends Omit<BodyOf<'PUT /clock'>, 'now'> {
@@ -32,7 +32,6 @@ interface ClockSetting extends Omit<BodyOf<'PUT /clock'>, 'now'> {
 /** @param root the server's address, or where it is mounted */
 export function createSandbox(root: string, client: ControlClient, name: string, key: string) {
   const control = client.sandbox(name);
-  const listScenarios = () => control.call('GET /scenarios');
   return {
     name,
     /** The service's base URL, for the client that is tested. */
@@ -67,8 +66,6 @@ export function createSandbox(root: string, client: ControlClient, name: string,
     },
     scenario: {
       get: async () => (await control.call('GET /scenario')).scenarios,
-      /** As `scenarios.list`. */
-      list: listScenarios,
       /** Replaces the active scenarios: names, and at most one definition. Without arguments, removes all. */
       use: async (...scenarios: readonly (AnyScenarioName | ScenarioDefinition)[]) => {
         const names = scenarios.filter((given) => typeof given === 'string');
@@ -81,7 +78,7 @@ export function createSandbox(root: string, client: ControlClient, name: string,
     /** The sandbox's own scenarios, under names of their own. */
     scenarios: {
       /** All that can be named: also those that ship, were started with, or are active. */
-      list: listScenarios,
+      list: () => control.call('GET /scenarios'),
       /**
        * Saves one, and replaces one of that name. An active one stays as it was activated.
        *

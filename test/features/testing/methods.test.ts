@@ -86,7 +86,6 @@ const METHODS: Readonly<
     [],
   ],
   'scenario.get': [({ scenario }) => scenario.get(), []],
-  'scenario.list': [({ scenario }) => scenario.list(), among({ name: 'slow' })],
   'scenario.use': [({ scenario }) => scenario.use('slow', { rules: [] }), [having({ name: 'slow' }), having({ name: 'request' })]],
   'scenarios.list': [({ scenarios }) => scenarios.list(), among({ name: 'slow', own: false })],
   'scenarios.save': [({ scenarios }) => scenarios.save('own', {}), having({ name: 'own', own: true })],
