@@ -1,4 +1,5 @@
 import type { ControlOptions, ControlParts } from '../core/control/endpoint.ts';
+import { outcome } from '../core/sandbox/answer.ts';
 import { describeFinding, isOfOperation } from '../core/sandbox/coverage.ts';
 import { findHoldFindings, type Observer, observedExchange } from '../core/sandbox/exchange.ts';
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
@@ -129,7 +130,7 @@ export async function restartAll(
         (state, now) => {
           const { upstream } = state.settings;
           const restarted = restart(state, sandbox.start, upstream, now, keep);
-          return { state: restarted, result: undefined, forgets: true };
+          return { ...outcome(state, undefined, restarted), forgets: true };
         },
         currentInstant(),
         text,

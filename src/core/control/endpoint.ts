@@ -1,7 +1,7 @@
 import { BASE_PATH } from '../contract/operations.ts';
 import type { Json } from '../json.ts';
 import type { Platform } from '../platform.ts';
-import type { Change, Outcome } from '../sandbox/answer.ts';
+import type { Outcome } from '../sandbox/answer.ts';
 import type { KeptSandbox, Persistence } from '../sandbox/persistence.ts';
 import type { OpenResponder } from '../sandbox/responder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -188,28 +188,12 @@ export function findServiceUrl(controlUrl: string): string {
   return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
 }
 
-export interface StateEdit
-  extends Partial<State>,
-    Pick<Outcome<ControlReply>, 'clears' | 'resets'> {
-  readonly reply: ControlReply;
-}
-
-/**
- * An edit that returns a mere reply changes nothing.
- *
- * @param what the change in words, for the journal
- */
+/** @param what the change in words, for the journal */
 export function edit(
   { sandbox, kept, headers }: Pick<ControlCall, 'sandbox' | 'kept' | 'headers'>,
   what: string,
-  make: (state: State, now: Instant) => StateEdit | ControlReply,
+  change: (state: State, now: Instant) => Outcome<ControlReply>,
 ): Promise<ControlReply> {
-  const change = (state: State, now: Instant): Change<ControlReply> => {
-    const result = make(state, now);
-    if (!('reply' in result)) return { state, result };
-    const { reply, clears, resets, ...changes } = result;
-    return { state: { ...state, ...changes }, result: reply, clears, resets };
-  };
   const text = { what, by: readCaller(headers) };
   return kept.run(() => sandbox.change(change, currentInstant(), text));
 }

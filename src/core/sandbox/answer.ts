@@ -52,8 +52,10 @@ export interface Outcome<T> {
   readonly undoes?: boolean | undefined;
 }
 
-/** What an edit says of its outcome. */
-export type Change<T> = Pick<Outcome<T>, 'state' | 'result' | 'clears' | 'resets' | 'forgets'>;
+/** @param changes what becomes different; nothing if it is left out */
+export function outcome<T>(before: State, result: T, changes?: Partial<State>): Outcome<T> {
+  return { before, state: changes === undefined ? before : { ...before, ...changes }, result };
+}
 
 /** Pure. The request decides first, then the first matching rule, then the service. */
 export function answer(
@@ -137,7 +139,7 @@ export function matchCall(
   call: Call,
   preference: Preference | undefined,
 ): Outcome<RuleMatch | undefined> {
-  if (preference?.kind === 'status') return { before: state, state, result: preference.match };
+  if (preference?.kind === 'status') return outcome(state, preference.match);
   const { rules: book, start } = state.settings;
   const counter = new CallCounter(state.counters.rules);
   let latch: RuleMatch | undefined;
@@ -151,10 +153,9 @@ export function matchCall(
       : undefined;
   const match = preferred ?? matchRules(book, counter, call, start.seed);
   const { counts: rules } = counter;
-  const counted =
-    rules === state.counters.rules ? state : { ...state, counters: { ...state.counters, rules } };
   const result = latch === undefined ? match : addLatch(latch, match);
-  return { before: state, state: counted, result };
+  if (rules === state.counters.rules) return outcome(state, result);
+  return outcome(state, result, { counters: { ...state.counters, rules } });
 }
 
 /** A latch adds its hold to the rule that matched, unless it has a reply of its own. */

@@ -4,7 +4,7 @@ import type { Start } from '../scenario/sandbox-start.ts';
 import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
-import { answer, type Change, matchCall, type Outcome } from './answer.ts';
+import { answer, matchCall, type Outcome, outcome } from './answer.ts';
 import { Emitter } from './emitter.ts';
 import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
 import { dropFinal } from './findings.ts';
@@ -112,7 +112,7 @@ export class Sandbox {
 
   read(): Outcome<State> {
     const state = this.#newest;
-    return { before: state, state, result: state };
+    return outcome(state, state);
   }
 
   /** A bug of the mock is a warning, and a reply that says so. */
@@ -134,28 +134,28 @@ export class Sandbox {
     return matchCall(this.#newest, call, preference);
   }
 
+  /** @param text tells the journal of it, if it changes the state */
   change<T>(
-    edit: (state: State, now: Instant) => Change<T>,
+    change: (state: State, now: Instant) => Outcome<T>,
     now: Instant,
     text?: EditText,
   ): Outcome<T> {
-    const before = this.#newest;
-    const edited = edit(before, now);
-    const { state } = edited;
-    if (state === before) return { ...edited, before };
+    const changed = change(this.#newest, now);
+    const { before, state } = changed;
+    if (state === before) return changed;
     const counters = { ...state.counters, retries: dropFinal(state.counters.retries) };
-    return { ...edited, before, state: { ...state, counters }, edit: text };
+    return { ...changed, state: { ...state, counters }, edit: text };
   }
 
   /** Undefined if nothing can be undone. */
   undo(by: string): Outcome<UndoneEdit | undefined> {
     const before = this.#newest;
     const last = this.journal.lastEdit();
-    if (last === undefined) return { before, state: before, result: undefined };
+    if (last === undefined) return outcome(before, undefined);
     const { what } = last.edit;
     const edit = { what: `undid: ${what}`, by };
-    const result = { what, laterCalls: last.laterCalls };
-    return { before, state: last.before, edit, undoes: true, result };
+    const undone = outcome(before, { what, laterCalls: last.laterCalls }, last.before);
+    return { ...undone, edit, undoes: true };
   }
 
   /** @param waited how many milliseconds ago the outcome was made */

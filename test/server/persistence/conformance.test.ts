@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { OperationId } from '../../../src/core/contract/operations.ts';
-import type { Change, Outcome } from '../../../src/core/sandbox/answer.ts';
+import { type Outcome, outcome } from '../../../src/core/sandbox/answer.ts';
 import { LATCH, withLatch } from '../../../src/core/sandbox/holds.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
@@ -71,9 +71,10 @@ const [hold, rule] = latch.value;
 
 type Step = (sandbox: Sandbox) => Outcome<unknown>;
 
-function edit(what: string, change: (state: State) => Omit<Change<unknown>, 'result'>): Step {
+function edit(what: string, change: (state: State) => Partial<Outcome<unknown>>): Step {
+  const text = { what, by: 'test' };
   return (sandbox) =>
-    sandbox.change((state) => ({ result: undefined, ...change(state) }), NOW, { what, by: 'test' });
+    sandbox.change((state) => ({ ...outcome(state, undefined), ...change(state) }), NOW, text);
 }
 
 const BODIES: Readonly<Record<string, Buffer>> = {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { outcome } from '../../../src/core/sandbox/answer.ts';
 import { undoLatest } from '../../../src/core/sandbox/persistence.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import type { State } from '../../../src/core/sandbox/state.ts';
@@ -33,9 +34,9 @@ async function addAnimal(
   persistence: ServerPersistence,
   id: bigint,
 ): Promise<void> {
-  const change = ({ store, ...state }: State) => {
-    const animals = store.animals.with({ id, name: 'Rex', categoryId: 1n });
-    return { state: { ...state, store: { ...store, animals } }, result: undefined };
+  const change = (state: State) => {
+    const animals = state.store.animals.with({ id, name: 'Rex', categoryId: 1n });
+    return outcome(state, undefined, { store: { ...state.store, animals } });
   };
   const text = { what: `add ${id}`, by: 'test' };
   await persistence.run(sandbox, () => sandbox.change(change, currentInstant(), text));

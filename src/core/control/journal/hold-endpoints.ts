@@ -1,3 +1,4 @@
+import { outcome } from '../../sandbox/answer.ts';
 import type { HeldExchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import { LATCH, withLatch } from '../../sandbox/holds.ts';
@@ -51,7 +52,8 @@ export const HOLD_ENDPOINTS = [
       edit(call, `set the latch ${call.body[0]}`, (state) => {
         const [name, latch] = call.body;
         const refusal = refuseOneMore('latches', state.latches, name);
-        return refusal ?? { ...withLatch(state, name, latch), reply: NO_CONTENT };
+        if (refusal !== undefined) return outcome(state, refusal);
+        return outcome(state, NO_CONTENT, withLatch(state, name, latch));
       }),
   }),
   endpoint('releaseHolds', 'POST /holds/release', {
@@ -65,10 +67,13 @@ export const HOLD_ENDPOINTS = [
       const { open, ...which } = call.body;
       const { name } = which;
       if (open) {
-        await edit(call, `opened ${name ?? 'all latches'}`, (state) => ({
-          ...(name === undefined ? { latches: NO_LATCHES } : withLatch(state, name, undefined)),
-          reply: NO_CONTENT,
-        }));
+        await edit(call, `opened ${name ?? 'all latches'}`, (state) =>
+          outcome(
+            state,
+            NO_CONTENT,
+            name === undefined ? { latches: NO_LATCHES } : withLatch(state, name, undefined),
+          ),
+        );
       }
       const { released, held } = await call.kept.release(which, 'released');
       return json<ReleaseResult>({ released: released.map(showHeldReply), held });

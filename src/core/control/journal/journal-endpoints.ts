@@ -1,5 +1,6 @@
 import { isIntegerText } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
+import { outcome } from '../../sandbox/answer.ts';
 import {
   createCoverageReport,
   createFindingsReport,
@@ -147,7 +148,7 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'Clear the journal',
     replies: { 204: 'Cleared.' },
     handle: ({ sandbox, kept }) =>
-      kept.run(() => ({ ...sandbox.read(), result: NO_CONTENT, clears: 'journal' })),
+      kept.run(() => ({ ...outcome(sandbox.read().state, NO_CONTENT), clears: 'journal' })),
   }),
   endpoint('countRequests', 'POST /requests/count', {
     summary: 'Count exchanges',

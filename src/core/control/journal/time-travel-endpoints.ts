@@ -8,7 +8,7 @@ import {
 } from '../../contract/assumption-table.ts';
 import { isIntegerText, parseInput, tryParseJson } from '../../json.ts';
 import { findHeader } from '../../raw-http.ts';
-import { answer } from '../../sandbox/answer.ts';
+import { answer, outcome } from '../../sandbox/answer.ts';
 import { bodyText, type Exchange, isWaiting, type ServiceRequest } from '../../sandbox/exchange.ts';
 import type { ReadyReply } from '../../sandbox/holds.ts';
 import type { RememberedStates } from '../../sandbox/journal-page.ts';
@@ -91,11 +91,9 @@ export const TIME_TRAVEL_ENDPOINTS = [
     replies: { 204: 'Rewound.', 404: MISSING },
     handle: withStates((call, exchange, states) => {
       const { to = 'before' } = call.body;
-      return edit(call, `rewound to ${to} call ${exchange.number}`, ({ scenarios }) => ({
-        ...states[to],
-        scenarios,
-        reply: NO_CONTENT,
-      }));
+      return edit(call, `rewound to ${to} call ${exchange.number}`, (state) =>
+        outcome(state, NO_CONTENT, { ...states[to], scenarios: state.scenarios }),
+      );
     }),
   }),
   endpoint('undo', 'POST /undo', {

@@ -6,6 +6,7 @@ import {
   type StoredMembers,
 } from '../../contract/records.ts';
 import { INT64_MAX, INT64_MIN, type Json, parseInt64 } from '../../json.ts';
+import { type Outcome, outcome } from '../../sandbox/answer.ts';
 import type { State } from '../../sandbox/state.ts';
 import type { ObjectMembers } from '../../shape/objects.ts';
 import {
@@ -25,7 +26,6 @@ import {
   type EndpointTypes,
   edit,
   endpoint,
-  type StateEdit,
 } from '../endpoint.ts';
 import { type ControlReply, NO_CONTENT, refuse, refuseInput } from '../reply.ts';
 import {
@@ -147,10 +147,13 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
           const records = state.store[name];
           const { [idName]: given }: AnyRecord = body;
           const id = typeof given === 'bigint' ? given : (records.highestId ?? 0n) + 1n;
-          if (id > INT64_MAX)
-            return refuse('ids_exhausted', 507, `no id is left above ${INT64_MAX}`);
+          if (id > INT64_MAX) {
+            const message = `no id is left above ${INT64_MAX}`;
+            return outcome(state, refuse('ids_exhausted', 507, message));
+          }
           if (records.has(id)) {
-            return refuse('already_exists', 409, `${noun} with the ${idName} ${id} exists`);
+            const message = `${noun} with the ${idName} ${id} exists`;
+            return outcome(state, refuse('already_exists', 409, message));
           }
           const headers = { Location: `${mount}/${name}/${id}` };
           return saveRecord(name, state, id, { [idName]: id, ...body }, { status: 201, headers });
@@ -189,7 +192,7 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
         edit(call, `changed ${stripArticle(kind)} ${id}`, (state) => {
           const { body } = call;
           const before = state.store[name].get(id);
-          if (before === undefined) return refuseRecord(kind, id);
+          if (before === undefined) return outcome(state, refuseRecord(kind, id));
           return saveRecord(name, state, id, applyRecordChanges(members, before, body));
         }),
       ),
@@ -202,13 +205,14 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
       }),
       replies: { 204: 'Removed.', 404: missing },
       handle: withId((call, id) =>
-        edit(call, `removed ${stripArticle(kind)} ${id}`, ({ store }) => {
-          if (!store[name].has(id)) return refuseRecord(kind, id);
+        edit(call, `removed ${stripArticle(kind)} ${id}`, (state) => {
+          const { store } = state;
+          if (!store[name].has(id)) return outcome(state, refuseRecord(kind, id));
           const after =
             name === 'animals'
               ? withoutAnimals(store, [id])
               : { ...store, [name]: store[name].without([id]) };
-          return { store: after, reply: NO_CONTENT };
+          return outcome(state, NO_CONTENT, { store: after });
         }),
       ),
     }),
@@ -217,11 +221,12 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
 
 function saveRecord<Name extends CollectionName>(
   name: Name,
-  { store }: State,
+  state: State,
   id: bigint,
   value: AnyRecord,
   reply: ControlReply = { status: 200 },
-): StateEdit | ControlReply {
+): Outcome<ControlReply> {
+  const { store } = state;
   const reading = readWith((report) => {
     const record = STORED_RECORDS[name].read(value, [], report);
     const { [ID_NAME[name]]: given, petId }: AnyRecord = record ?? {};
@@ -231,11 +236,9 @@ function saveRecord<Name extends CollectionName>(
     reportMissingAnimal(store.animals, petId, ['petId'], report);
     return record;
   });
-  if (!reading.ok) return refuseInput(reading.problems);
-  return {
-    store: { ...store, [name]: store[name].with(reading.value) },
-    reply: { ...reply, content: recordText(reading.value) },
-  };
+  if (!reading.ok) return outcome(state, refuseInput(reading.problems));
+  const saved = { ...reply, content: recordText(reading.value) };
+  return outcome(state, saved, { store: { ...store, [name]: store[name].with(reading.value) } });
 }
 
 function refuseRecord(kind: RecordKind, id: bigint): ControlReply {

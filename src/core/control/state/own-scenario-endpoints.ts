@@ -1,5 +1,6 @@
 import { hashOf } from '../../hash.ts';
 import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../limits.ts';
+import { outcome } from '../../sandbox/answer.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { type State, withEntry } from '../../sandbox/state.ts';
@@ -111,10 +112,12 @@ export const OWN_SCENARIO_ENDPOINTS = [
         if (state.scenarios.has(name)) {
           const scenarios = withEntry(state.scenarios, name, undefined);
           const rules = dropCounters(state.counters.rules, 'prefer', name);
-          return { scenarios, counters: { ...state.counters, rules }, reply: NO_CONTENT };
+          const counters = { ...state.counters, rules };
+          return outcome(state, NO_CONTENT, { scenarios, counters });
         }
-        if (!isShipped(name)) return refuseScenario(state, name);
-        return refuse('cannot_be_deleted', 409, `${name} ships and cannot be deleted`);
+        if (!isShipped(name)) return outcome(state, refuseScenario(state, name));
+        const message = `${name} ships and cannot be deleted`;
+        return outcome(state, refuse('cannot_be_deleted', 409, message));
       }),
   }),
 ];
@@ -135,21 +138,21 @@ async function saveScenario(call: ControlCall<ValueOf<typeof TEXT>>): Promise<Co
   const resolved = await findScenarios(call, [], { name, text, format });
   const { description = '' } = resolved.at(-1) ?? {};
   const wanted = call.headers['if-match'];
-  return edit(call, `saved the scenario ${name}`, ({ scenarios, counters }) => {
+  return edit(call, `saved the scenario ${name}`, (state) => {
+    const { scenarios, counters } = state;
     const saved = scenarios.get(name);
     if (wanted !== undefined && !matchesEtag(String(wanted), saved && createEtag(saved.text))) {
       const change = saved === undefined ? 'deleted' : 'changed';
       const message = `somebody has ${change} the scenario ${name} since you read it`;
-      return refuse('changed_meanwhile', 412, message);
+      return outcome(state, refuse('changed_meanwhile', 412, message));
     }
     const refusal = refuseOneMore('scenarios', scenarios, name);
-    if (refusal !== undefined) return refusal;
+    if (refusal !== undefined) return outcome(state, refusal);
     const summary = { name, description, shipped: false, own: true };
-    return {
+    return outcome(state, json(summary, scenarios.has(name) ? 200 : 201), {
       scenarios: withEntry(scenarios, name, { name, description, format, text }),
       counters: { ...counters, rules: dropCounters(counters.rules, 'prefer', name) },
-      reply: json(summary, scenarios.has(name) ? 200 : 201),
-    };
+    });
   });
 }
 

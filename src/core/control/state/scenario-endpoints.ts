@@ -1,4 +1,5 @@
 import { LIMITS } from '../../limits.ts';
+import { outcome } from '../../sandbox/answer.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { activate, type State } from '../../sandbox/state.ts';
@@ -121,7 +122,7 @@ async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<C
   const names = loaded.map(({ name }) => name);
   return edit(call, describeSwitch(active, names), (before, now) => {
     const after = activate(before, loaded, now);
-    return { ...after, reply: json(showActive(after)) };
+    return outcome(before, json(showActive(after)), after);
   });
 }
 

@@ -4,6 +4,7 @@ import {
   type Choices,
   optionNames,
 } from '../../contract/assumption-table.ts';
+import { outcome } from '../../sandbox/answer.ts';
 import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
 import { ASSUME, INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/settings-shapes.ts';
@@ -95,7 +96,8 @@ export const ASSUMPTION_ENDPOINTS = [
       edit(call, `assumed ${formatChoices(call.body)}`, (state) => {
         const byHand = { ...state.settings.byHand, ...call.body };
         const { settings } = changeLayers(state, { byHand });
-        return { settings, reply: replyWithAssumptions(settings.choices, call.parts) };
+        const reply = replyWithAssumptions(settings.choices, call.parts);
+        return outcome(state, reply, { settings });
       }),
   }),
 ];
@@ -154,7 +156,7 @@ export const CLOCK_ENDPOINTS = [
       if (real && frozen) return refuse('invalid_input', 400, 'a real clock cannot be frozen');
       return edit(call, describeSetting(call.body), (state, { wall }) => {
         const clock = real ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
-        return { clock, reply: json(showClock(clock)) };
+        return outcome(state, json(showClock(clock)), { clock });
       });
     },
   }),
@@ -171,8 +173,8 @@ export const CLOCK_ENDPOINTS = [
       return edit(call, moved + also, (state, { wall }) => {
         const clock = advanceClock(state.clock, by, wall, frozen);
         const wrong = '$.by: expected a duration that leads to a time from 1970 to 9999';
-        if (clock === undefined) return refuse('invalid_input', 400, wrong);
-        return { clock, reply: json(showClock(clock)) };
+        if (clock === undefined) return outcome(state, refuse('invalid_input', 400, wrong));
+        return outcome(state, json(showClock(clock)), { clock });
       });
     },
   }),

@@ -1,5 +1,6 @@
 import type { RecordJson } from '../../contract/records.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
+import { outcome } from '../../sandbox/answer.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { RESET_PARTS, type ResetPart, restart, startFrom, withEntry } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
@@ -84,10 +85,9 @@ export const STATE_ENDPOINTS = [
     },
     replies: { 200: WHOLE_STATE },
     handle: (call) =>
-      edit(call, 'replaced the store', () => ({
-        store: call.body,
-        reply: replyWithState(call.body),
-      })),
+      edit(call, 'replaced the store', (state) =>
+        outcome(state, replyWithState(call.body), { store: call.body }),
+      ),
   }),
   endpoint('mergeState', 'PATCH /state', {
     summary: 'Merge records into the store by id',
@@ -97,10 +97,10 @@ export const STATE_ENDPOINTS = [
     example: { body: { orders: [{ id: 1, status: 'shipped' }] } },
     replies: { 200: WHOLE_STATE },
     handle: (call) =>
-      edit(call, 'merged records', ({ store }) => {
-        const merged = merge(store, call.body);
-        if (!merged.ok) return refuseInput(merged.problems);
-        return { store: merged.value, reply: replyWithState(merged.value) };
+      edit(call, 'merged records', (state) => {
+        const merged = merge(state.store, call.body);
+        if (!merged.ok) return outcome(state, refuseInput(merged.problems));
+        return outcome(state, replyWithState(merged.value), { store: merged.value });
       }),
   }),
   endpoint('reset', 'POST /reset', {
@@ -132,8 +132,11 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
   const clears = keep.has('journal') ? undefined : 'all';
   const held = await kept.journal.held();
   const reply = await edit(call, 'reset', (state, now) => ({
-    ...restart(state, sandbox.start, parts.sandboxes.upstream, now, keep),
-    reply: NO_CONTENT,
+    ...outcome(
+      state,
+      NO_CONTENT,
+      restart(state, sandbox.start, parts.sandboxes.upstream, now, keep),
+    ),
     clears,
     resets: true,
   }));
@@ -161,12 +164,13 @@ export const SNAPSHOT_ENDPOINTS = [
     example: { body: { name: 'before' } },
     replies: { 200: SNAPSHOT, 201: SNAPSHOT, 409: 'The sandbox has too many snapshots.' },
     handle: (call) =>
-      edit(call, `took the snapshot ${call.body.name}`, ({ snapshots, store }) => {
+      edit(call, `took the snapshot ${call.body.name}`, (state) => {
+        const { snapshots, store } = state;
         const { name } = call.body;
         const refusal = refuseOneMore('snapshots', snapshots, name);
-        if (refusal !== undefined) return refusal;
+        if (refusal !== undefined) return outcome(state, refusal);
         const reply = json(showSnapshot(name, store), snapshots.has(name) ? 200 : 201);
-        return { snapshots: withEntry(snapshots, name, store), reply };
+        return outcome(state, reply, { snapshots: withEntry(snapshots, name, store) });
       }),
   }),
   endpoint('restoreSnapshot', 'POST /snapshots/{name}/restore', {
@@ -175,10 +179,11 @@ export const SNAPSHOT_ENDPOINTS = [
     example: { path: 'before' },
     replies: { 204: 'Restored.', 404: MISSING },
     handle: (call) =>
-      edit(call, `restored the snapshot ${call.params.name}`, ({ snapshots }) => {
+      edit(call, `restored the snapshot ${call.params.name}`, (state) => {
         const { name = '' } = call.params;
-        const store = snapshots.get(name);
-        return store === undefined ? refuseSnapshot(name) : { store, reply: NO_CONTENT };
+        const store = state.snapshots.get(name);
+        if (store === undefined) return outcome(state, refuseSnapshot(name));
+        return outcome(state, NO_CONTENT, { store });
       }),
   }),
   endpoint('deleteSnapshot', 'DELETE /snapshots/{name}', {
@@ -186,10 +191,11 @@ export const SNAPSHOT_ENDPOINTS = [
     example: { path: 'before' },
     replies: { 204: 'Deleted.', 404: MISSING },
     handle: (call) =>
-      edit(call, `deleted the snapshot ${call.params.name}`, ({ snapshots }) => {
+      edit(call, `deleted the snapshot ${call.params.name}`, (state) => {
         const { name = '' } = call.params;
-        if (!snapshots.has(name)) return refuseSnapshot(name);
-        return { snapshots: withEntry(snapshots, name, undefined), reply: NO_CONTENT };
+        if (!state.snapshots.has(name)) return outcome(state, refuseSnapshot(name));
+        const snapshots = withEntry(state.snapshots, name, undefined);
+        return outcome(state, NO_CONTENT, { snapshots });
       }),
   }),
 ];

@@ -1,4 +1,5 @@
 import { BASE_URL, hostName, isLoopbackName } from '../../contract/base-url.ts';
+import { outcome } from '../../sandbox/answer.ts';
 import type { Responder } from '../../sandbox/responder.ts';
 import { namedObject, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, type InputOf, KEY } from '../../shape/shapes.ts';
@@ -40,20 +41,18 @@ export const UPSTREAM_ENDPOINTS = [
       if (upstream === undefined) {
         return refuse('route_not_found', 404, 'this mock forwards no requests');
       }
-      return edit(call, `set the upstream to ${upstream.url}`, ({ settings }) => ({
-        settings: { ...settings, upstream },
-        reply: replyWithUpstream(upstream),
-      }));
+      return edit(call, `set the upstream to ${upstream.url}`, (state) =>
+        outcome(state, replyWithUpstream(upstream), { settings: { ...state.settings, upstream } }),
+      );
     },
   }),
   endpoint('removeUpstream', 'DELETE /upstream', {
     summary: 'Let the mock answer again',
     replies: { 204: 'The mock answers.' },
     handle: (call) =>
-      edit(call, 'removed the upstream', ({ settings }) => ({
-        settings: { ...settings, upstream: undefined },
-        reply: NO_CONTENT,
-      })),
+      edit(call, 'removed the upstream', (state) =>
+        outcome(state, NO_CONTENT, { settings: { ...state.settings, upstream: undefined } }),
+      ),
   }),
 ];
 
