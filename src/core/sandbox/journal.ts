@@ -13,6 +13,7 @@ import {
   selectExchanges,
 } from './journal-page.ts';
 import type { MemoryBudget } from './memory-budget.ts';
+import { Ring } from './ring.ts';
 import type { State } from './state.ts';
 
 const MAX_EDITS = 1000;
@@ -46,8 +47,8 @@ interface KeptEdit {
 export class Journal {
   readonly #sandbox: string;
   readonly #context: JournalContext;
-  /** By number, the oldest first. */
-  readonly #entries = new Map<number, Entry>();
+  /** In the order of their numbers, which have gaps where other servers answered. */
+  readonly #entries: Ring<Entry>;
   #number = 0;
   #cleared = 0;
   #totals = new Totals();
@@ -58,6 +59,7 @@ export class Journal {
   constructor(sandbox: string, context: JournalContext) {
     this.#sandbox = sandbox;
     this.#context = context;
+    this.#entries = new Ring(context.capacity);
   }
 
   size(): JournalSize {
@@ -77,32 +79,24 @@ export class Journal {
     }
     const { capacity } = this.#context;
     if (capacity === 0) return;
-    const previous = this.#entries.get(this.#number - 1)?.exchange;
+    const previous = this.#entries.at(-1)?.exchange;
     if (this.#entries.size >= capacity) this.#forgetExchange();
     const kept = withoutBodies(exchange);
     const bytes = countExchange(kept, previous) + countStates(before, after);
-    this.#entries.set(this.#number, { exchange: kept, before, after, bytes });
+    this.#entries.push({ exchange: kept, before, after, bytes });
     this.#context.memory.add(this, bytes);
   }
 
-  /** @returns its bytes */
-  #removeOldest(): number {
-    const [oldest] = this.#entries.values();
-    if (oldest === undefined) return 0;
-    this.#entries.delete(oldest.exchange.number);
-    return oldest.bytes;
-  }
-
   #forgetExchange(): void {
-    this.#context.memory.remove(this, this.#removeOldest());
+    this.#context.memory.remove(this, this.#entries.shift()?.bytes ?? 0);
   }
 
   /** An exchange goes whole, so that no state of it outlives an edit that is forgotten. */
   forgetOldest(): number {
-    const [oldest] = this.#entries.keys();
+    const oldest = this.#entries.at(0)?.exchange.number;
     const edit = this.#edits?.slice(0, -1).find(({ bytes }) => bytes > 0);
     if (edit === undefined || (oldest !== undefined && oldest <= edit.edit.after)) {
-      return this.#removeOldest();
+      return this.#entries.shift()?.bytes ?? 0;
     }
     const { bytes } = edit;
     edit.before = undefined;
@@ -133,7 +127,7 @@ export class Journal {
 
   forgetStates(): void {
     for (const known of this.#edits ?? []) known.before = undefined;
-    for (const entry of this.#entries.values()) {
+    for (const entry of this.#entries) {
       entry.before = undefined;
       entry.after = undefined;
     }
@@ -155,18 +149,31 @@ export class Journal {
   }
 
   remembered(number: number): RememberedStates | undefined {
-    const { before, after } = this.#entries.get(number) ?? {};
+    const { before, after } = this.#entry(number) ?? {};
     return before === undefined || after === undefined ? undefined : { before, after };
   }
 
+  #entry(number: number): Entry | undefined {
+    let [from, to] = [0, this.#entries.size - 1];
+    while (from <= to) {
+      const middle = (from + to) >> 1;
+      const entry = this.#entries.at(middle);
+      const found = entry?.exchange.number ?? 0;
+      if (found === number) return entry;
+      if (found < number) from = middle + 1;
+      else to = middle - 1;
+    }
+    return undefined;
+  }
+
   find(number: number): Exchange | undefined {
-    return this.#entries.get(number)?.exchange ?? this.#held?.get(number);
+    return this.#entry(number)?.exchange ?? this.#held?.get(number);
   }
 
   select(query: JournalQuery): JournalPage {
     return selectExchanges(
       this.size(),
-      Array.from(this.#entries.values(), ({ exchange }) => exchange).reverse(),
+      Array.from(this.#entries, ({ exchange }) => exchange).reverse(),
       this.held(),
       query,
     );
@@ -184,7 +191,7 @@ export class Journal {
   endHold(exchange: Exchange): void {
     const { number } = exchange;
     this.#held?.delete(number);
-    const entry = this.#entries.get(number);
+    const entry = this.#entry(number);
     if (entry !== undefined) entry.exchange.duration = exchange.duration;
     const findings = findHoldFindings(exchange);
     if (findings.length > 0) this.#totals.add({ ...exchange, shows: [], findings }, this.#sandbox);

@@ -12,16 +12,20 @@ export class MemoryBudget {
   #bytes = 0;
   /** The last used comes last. */
   readonly #memories = new Set<Memory>();
+  #lastUsed: Memory | undefined;
 
   add(memory: Memory, bytes: number): void {
     this.#bytes += bytes;
-    this.#memories.delete(memory);
-    this.#memories.add(memory);
+    if (memory !== this.#lastUsed) {
+      this.#memories.delete(memory);
+      this.#memories.add(memory);
+      this.#lastUsed = memory;
+    }
     while (this.#bytes > MAX_REMEMBERED_BYTES) {
       const [unused] = this.#memories;
       if (unused === undefined) return;
       const freed = unused.forgetOldest();
-      if (freed === 0) this.#memories.delete(unused);
+      if (freed === 0) this.#drop(unused);
       this.#bytes -= freed;
     }
   }
@@ -29,6 +33,11 @@ export class MemoryBudget {
   /** @param isLast whether nothing is left in this memory */
   remove(memory: Memory, bytes: number, isLast = false): void {
     this.#bytes -= bytes;
-    if (isLast) this.#memories.delete(memory);
+    if (isLast) this.#drop(memory);
+  }
+
+  #drop(memory: Memory): void {
+    this.#memories.delete(memory);
+    if (memory === this.#lastUsed) this.#lastUsed = undefined;
   }
 }
