@@ -111,6 +111,13 @@ test('the changelog has this version', () => {
 });
 
 describe('a file of src/', () => {
+  test('has no value in the core that may be a promise or not', () => {
+    const core = SOURCES.filter((file) => file.startsWith('core/'));
+    expect(
+      core.filter((file) => /\| Promise<|Promise<[^;=]*> \|/.test(read(`src/${file}`))),
+    ).toEqual([]);
+  });
+
   test('has at most 300 lines', () => {
     expect(SOURCES.filter((file) => read(`src/${file}`).split('\n').length > 301)).toEqual([]);
   });

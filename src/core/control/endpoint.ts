@@ -63,7 +63,7 @@ export interface Endpoint<Types = unknown> {
   readonly mends?: true;
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
-  handle(call: ControlCall): ControlReply | Promise<ControlReply>;
+  handle(call: ControlCall): Promise<ControlReply>;
   /** Never set. */
   readonly types?: Types;
 }
@@ -106,7 +106,7 @@ export function endpoint<
     readonly body?: EndpointBody<Body, BodyIn, Optional>;
     readonly query?: Shape<Query, QueryIn>;
     readonly replies: Answers;
-    handle(call: ControlCall<Body, Query>): ControlReply | Promise<ControlReply>;
+    handle(call: ControlCall<Body, Query>): Promise<ControlReply>;
   },
 ): Endpoint<
   EndpointTypes<

@@ -34,7 +34,7 @@ const MOCK_ENDPOINTS = [
     summary: 'Check that the mock is ready',
     unguarded: true,
     replies: { 200: HEALTH, 503: 'What keeps the sandboxes cannot be reached.' },
-    handle: ({ parts }) => {
+    handle: async ({ parts }) => {
       const problem = parts.persistence.problem;
       if (problem !== undefined) return refuse('service_unavailable', 503, problem);
       return json({ status: 'ok', version: parts.version });
@@ -45,7 +45,7 @@ const MOCK_ENDPOINTS = [
     unguarded: true,
     replies: { 200: ANY_TEXT, 404: 'The server speaks plain HTTP.' },
     mediaType: PEM,
-    handle: ({ parts: { certificate } }) =>
+    handle: async ({ parts: { certificate } }) =>
       certificate === undefined
         ? refuse('route_not_found', 404, 'this server speaks plain HTTP: start it with --tls')
         : { status: 200, mediaType: PEM, content: certificate },
@@ -53,7 +53,7 @@ const MOCK_ENDPOINTS = [
   endpoint('getServiceDocument', 'GET /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: ANY_OBJECT },
-    handle: ({ origin, mount, sandbox, parts }) =>
+    handle: async ({ origin, mount, sandbox, parts }) =>
       json(
         createServiceOpenApi({
           choices: sandbox.state.settings.choices,
@@ -65,7 +65,7 @@ const MOCK_ENDPOINTS = [
   endpoint('getControlDocument', 'GET /openapi.json', {
     summary: 'Read the OpenAPI document of the control API',
     replies: { 200: ANY_OBJECT },
-    handle: ({ origin, mount, sandbox, parts }) => {
+    handle: async ({ origin, mount, sandbox, parts }) => {
       const isDefault = sandbox === parts.sandboxes.default;
       const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);
       return json(

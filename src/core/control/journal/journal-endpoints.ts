@@ -174,7 +174,7 @@ export const JOURNAL_ENDPOINTS = [
     query: EXCHANGE_FILTER,
     replies: { 200: ANY_TEXT },
     mediaType: EVENTS,
-    handle: ({ sandbox, kept, headers, parts, query: { after, ...filter } }) => {
+    handle: async ({ sandbox, kept, headers, parts, query: { after, ...filter } }) => {
       const lastId = String(headers['last-event-id'] ?? '');
       const from = isIntegerText(lastId) ? Number(lastId) : after;
       const refusal = refuseListener(sandbox);
@@ -190,7 +190,7 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'Read an exchange',
     example: { path: 1 },
     replies: { 200: EXCHANGE, 404: 'The journal does not have it, or has dropped it.' },
-    handle: withExchange((_call, exchange) => {
+    handle: withExchange(async (_call, exchange) => {
       return { status: 200, content: formatExchange(exchange) };
     }),
   }),

@@ -78,7 +78,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     query: SIDE,
     example: { path: 1 },
     replies: { 200: WHOLE_STATE, 404: MISSING },
-    handle: withStates(({ query: { at = 'before' } }, _exchange, states) => {
+    handle: withStates(async ({ query: { at = 'before' } }, _exchange, states) => {
       return { status: 200, content: storeText(states[at].store) };
     }),
   }),
@@ -153,7 +153,7 @@ export const TIME_TRAVEL_ENDPOINTS = [
     example: { path: 1 },
     replies: { 200: ANY_TEXT, 404: 'The journal does not have it, or it reached no operation.' },
     mediaType: YAML_TYPE,
-    handle: withExchange((_call, exchange) => {
+    handle: withExchange(async (_call, exchange) => {
       const content = writeRule(exchange);
       if (content !== undefined) return { status: 200, mediaType: YAML_TYPE, content };
       return refuse('not_found', 404, `exchange ${exchange.number} reached no operation`);
@@ -259,7 +259,7 @@ function describeAlternative(id: AssumptionId, option: string, other: Exchange):
 type Handler<Body, Query, Found extends readonly unknown[]> = (
   call: ControlCall<Body, Query>,
   ...found: Found
-) => ControlReply | Promise<ControlReply>;
+) => Promise<ControlReply>;
 
 export function withExchange<Body, Query>(
   handle: Handler<Body, Query, [exchange: Exchange]>,
@@ -284,7 +284,7 @@ export function withExchange<Body, Query>(
 function withStates<Body, Query>(
   handle: Handler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
 ): Handler<Body, Query, []> {
-  return withExchange((call, exchange) => {
+  return withExchange(async (call, exchange) => {
     const { forgets } = call.parts.persistence;
     if (forgets !== undefined) return refuse('not_found', 404, forgets);
     const states = call.sandbox.journal.remembered(exchange.number);

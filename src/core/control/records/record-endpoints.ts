@@ -127,7 +127,7 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
       query: createListQuery(members),
       replies: { 200: list(shape) },
       headers: LIST_HEADERS,
-      handle: ({ sandbox, query }) =>
+      handle: async ({ sandbox, query }) =>
         createListReply(selectPage<AnyRecord>(sandbox.state.store[name], query)),
     }),
     endpoint(`create${record}`, `POST ${all}`, {
@@ -163,7 +163,7 @@ function createRecordEndpoints(kind: RecordKind): readonly Endpoint[] {
       summary: `Read ${noun}`,
       example: { path: example.id },
       replies: { 200: shape, 404: missing },
-      handle: withId(({ sandbox }, id) => {
+      handle: withId(async ({ sandbox }, id) => {
         const found = sandbox.state.store[name].get(id);
         return found ? { status: 200, content: recordText(found) } : refuseRecord(kind, id);
       }),
@@ -252,9 +252,9 @@ function stripArticle({ noun }: RecordKind): string {
 }
 
 function withId<Body>(
-  handle: (call: ControlCall<Body>, id: bigint) => ControlReply | Promise<ControlReply>,
-): (call: ControlCall<Body>) => ControlReply | Promise<ControlReply> {
-  return (call) => {
+  handle: (call: ControlCall<Body>, id: bigint) => Promise<ControlReply>,
+): (call: ControlCall<Body>) => Promise<ControlReply> {
+  return async (call) => {
     const { id: text = '' } = call.params;
     const id = parseInt64(text);
     if (id !== undefined) return handle(call, id);

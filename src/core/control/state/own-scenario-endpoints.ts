@@ -70,7 +70,7 @@ export const OWN_SCENARIO_ENDPOINTS = [
     replies: { 200: ANY_TEXT, 404: 'There is no text of this name.' },
     mediaType: Object.values(MEDIA_TYPES),
     headers: { ETag: 'The version of the text, for `If-Match` of `PUT scenarios/{name}`.' },
-    handle: ({ sandbox, parts, params: { name = '' } }) => {
+    handle: async ({ sandbox, parts, params: { name = '' } }) => {
       const shipped = isShipped(name) ? scenarioText(parts.platform, name) : undefined;
       const { format, text } = sandbox.state.scenarios.get(name) ?? {
         format: 'yaml',

@@ -67,12 +67,12 @@ export const SCENARIO_ENDPOINTS = [
     description:
       "Those that ship, those that the server started with, those that are active, and the sandbox's own.",
     replies: { 200: list(SCENARIO_SUMMARY) },
-    handle: ({ sandbox, parts }) => json(listScenarios(sandbox, parts)),
+    handle: async ({ sandbox, parts }) => json(listScenarios(sandbox, parts)),
   }),
   endpoint('getScenario', 'GET /scenario', {
     summary: 'Read the active scenarios and their rules',
     replies: { 200: ACTIVE_SCENARIOS },
-    handle: ({ sandbox }) => json(showActive(sandbox.state)),
+    handle: async ({ sandbox }) => json(showActive(sandbox.state)),
   }),
   endpoint('setScenario', 'PUT /scenario', {
     summary: 'Replace the active scenarios',
@@ -105,7 +105,7 @@ export const SCENARIO_ENDPOINTS = [
   endpoint('getScenarioSchema', 'GET /scenario-schema', {
     summary: 'Read the JSON Schema of scenario files',
     replies: { 200: ANY_OBJECT },
-    handle: () => json(scenarioSchema()),
+    handle: async () => json(scenarioSchema()),
   }),
 ];
 

@@ -142,7 +142,7 @@ export const CLOCK_ENDPOINTS = [
   endpoint('getClock', 'GET /clock', {
     summary: 'Read the clock',
     replies: { 200: CLOCK },
-    handle: ({ sandbox }) => json(showClock(sandbox.state.clock)),
+    handle: async ({ sandbox }) => json(showClock(sandbox.state.clock)),
   }),
   endpoint('setClock', 'PUT /clock', {
     summary: 'Set, freeze or unfreeze the clock',
@@ -151,7 +151,7 @@ export const CLOCK_ENDPOINTS = [
     body: { shape: CLOCK_SETTING },
     example: { body: { now: '2030-12-06T00:00:00Z', frozen: true } },
     replies: { 200: CLOCK },
-    handle: (call) => {
+    handle: async (call) => {
       const { now, frozen, real } = call.body;
       if (real && frozen) return refuse('invalid_input', 400, 'a real clock cannot be frozen');
       return edit(call, describeSetting(call.body), (state, { wall }) => {

@@ -69,7 +69,7 @@ export const STATE_ENDPOINTS = [
   endpoint('getState', 'GET /state', {
     summary: 'Read the whole store as a fixture',
     replies: { 200: WHOLE_STATE },
-    handle: ({ sandbox }) => replyWithState(sandbox.state.store),
+    handle: async ({ sandbox }) => replyWithState(sandbox.state.store),
   }),
   endpoint('replaceState', 'PUT /state', {
     summary: 'Replace the whole store',
@@ -118,7 +118,7 @@ export const STATE_ENDPOINTS = [
     description:
       'Of this sandbox alone: its store, active and own scenarios, assumptions and clock. The server keeps it until it stops, or reloads its files.',
     replies: { 204: 'Done.', 404: 'Servers that share sandboxes have one start for all of them.' },
-    handle: ({ sandbox, parts: { persistence } }) => {
+    handle: async ({ sandbox, parts: { persistence } }) => {
       if (persistence.forgets !== undefined) return refuse('not_found', 404, persistence.forgets);
       sandbox.start = startFrom(sandbox.state);
       return NO_CONTENT;
@@ -154,7 +154,7 @@ export const SNAPSHOT_ENDPOINTS = [
   endpoint('listSnapshots', 'GET /snapshots', {
     summary: 'List snapshots, the oldest first',
     replies: { 200: list(SNAPSHOT) },
-    handle: ({ sandbox }) =>
+    handle: async ({ sandbox }) =>
       json(Array.from(sandbox.state.snapshots, ([name, store]) => showSnapshot(name, store))),
   }),
   endpoint('createSnapshot', 'POST /snapshots', {

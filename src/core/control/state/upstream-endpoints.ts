@@ -22,7 +22,7 @@ export const UPSTREAM_ENDPOINTS = [
   endpoint('getUpstream', 'GET /upstream', {
     summary: 'Read which deployment answers',
     replies: { 200: UPSTREAM },
-    handle: ({ sandbox }) => replyWithUpstream(sandbox.state.settings.upstream),
+    handle: async ({ sandbox }) => replyWithUpstream(sandbox.state.settings.upstream),
   }),
   endpoint('setUpstream', 'PUT /upstream', {
     summary: 'Let a deployment answer in place of the mock',
