@@ -15,6 +15,21 @@ export {
   ControlError,
   type Route,
 } from './client/control-client.ts';
+export type {
+  Animal,
+  InventoryEntry,
+  MockSandbox,
+  Order,
+  RecordControl,
+  StateChanges,
+} from './client/mock-sandbox.ts';
+export {
+  DroppedExchangesError,
+  type Latch,
+  type LatchOptions,
+  type RequestFilter,
+  type RequestHandle,
+} from './client/request-control.ts';
 export type { AssumptionId } from './core/contract/assumption-table.ts';
 export type { OperationId } from './core/contract/operations.ts';
 export type { RecordedExchange } from './core/control/journal/exchange-text.ts';
@@ -35,21 +50,6 @@ export {
   connectPetstoreMock,
   type PetstoreMock,
 } from './features/testing/connect.ts';
-export type {
-  Animal,
-  InventoryEntry,
-  MockSandbox,
-  Order,
-  RecordControl,
-  StateChanges,
-} from './features/testing/mock-sandbox.ts';
-export {
-  DroppedExchangesError,
-  type Latch,
-  type LatchOptions,
-  type RequestFilter,
-  type RequestHandle,
-} from './features/testing/request-control.ts';
 export { globalSetup, startPetstoreMock } from './features/testing/start-mock.ts';
 export type { ServerOptions } from './features.ts';
 export { CertificateError } from './server/http/tls.ts';

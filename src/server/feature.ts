@@ -4,7 +4,7 @@ import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { OpenResponder, Responder } from '../core/sandbox/responder.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
-import type { Keeper } from './mock.ts';
+import type { Keeper } from './open-sandboxes.ts';
 import type { BaseOptions, OptionGroups } from './options.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */

@@ -11,11 +11,6 @@ export const UNTRUSTED_CERTIFICATE = /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY
 export const NOT_TLS =
   /^(?:EPROTO|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/;
 
-/** Reports what was thrown as a warning of the process, and goes on. */
-export function warn(thrown: unknown): void {
-  process.emitWarning(asError(thrown));
-}
-
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

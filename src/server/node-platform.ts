@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 import type { Platform } from '../core/platform.ts';
 import { packageRoot } from './files.ts';
-import { warn } from './node-errors.ts';
+import { asError } from './node-errors.ts';
 
 /** Imported, since the globals stop when a test in the same process fakes them. */
 export const NODE_PLATFORM: Platform = {
@@ -19,5 +19,5 @@ export const NODE_PLATFORM: Platform = {
   },
   pause: () => new Promise((resolve) => setImmediate(resolve)),
   shippedText: (file) => readFileSync(join(packageRoot, file), 'utf8'),
-  warn,
+  warn: (thrown) => process.emitWarning(asError(thrown)),
 };

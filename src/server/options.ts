@@ -16,7 +16,7 @@ import {
   text,
 } from '../core/shape/shapes.ts';
 import type { Timeouts } from './http/listener.ts';
-import type { MockOptions } from './mock.ts';
+import type { MockOptions } from './open-sandboxes.ts';
 import {
   AMOUNT,
   ASSUMED,

@@ -1,20 +1,15 @@
 import { onTestFinished } from 'vitest';
-import { BODY_LIMITS } from '../../src/core/contract/assumptions/protocol-assumptions.ts';
-import { operationShape } from '../../src/core/contract/operations.ts';
 import { parseTarget } from '../../src/core/contract/target.ts';
 import { answerControl } from '../../src/core/control/control-api.ts';
 import { tryParseJson } from '../../src/core/json.ts';
 import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
-import { locateSandbox } from '../../src/core/sandbox/locate-sandbox.ts';
-import { readPrefer } from '../../src/core/sandbox/preference.ts';
-import { createServiceRequest, findOperation } from '../../src/core/sandbox/service-request.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
 import { BodyBytes, type RequestBody } from '../../src/core/service/input.ts';
 import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
 import type { ServerOptions } from '../../src/index.ts';
+import { answerRequest, bodyLimit, NO_BODY, openArrival } from '../../src/server/answer-request.ts';
 import { assembleMock } from '../../src/server/mock.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
-import { handleRequest } from '../../src/server/persistence/persistence.ts';
 import { loadFiles } from '../../src/server/server.ts';
 import { type Answer, type Client, controlBy, encodeParts, type RequestParts } from './wire.ts';
 
@@ -62,32 +57,20 @@ export async function openMock(
   };
 
   const callService = async (method: string, url: string, sent: Sent) => {
-    const target = parseTarget(url);
-    const location = locateSandbox(sandboxes, target.sandbox, sent.headers);
-    const { sandbox, authorization } = location;
-    const receivedAt = performance.now();
     const head = {
       method,
       headers: sent.headers,
       rawHeaders: sent.raw,
       mount: '',
       port: undefined,
+      receivedAt: performance.now(),
     };
-    const operation = findOperation(target, method);
-    const hasBody = operation !== undefined && operationShape(operation).body !== undefined;
-    const limit = BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
-    const body: RequestBody = hasBody ? bodyOf(sent, limit) : { kind: 'none' };
-    const request = createServiceRequest({ ...head, receivedAt }, target, authorization, body);
-    const refusal = location.refusal ?? (request.call && location.keyRefusal);
-    const given = refusal && { reply: refusal };
-    const { prefer } = sent.headers;
-    const isAsked = prefer !== undefined && request.call !== undefined && !settings.plain;
-    const preference = isAsked
-      ? await readPrefer(prefer, NODE_PLATFORM, async () =>
-          persistence.run(sandbox, () => sandbox.read()),
-        )
-      : undefined;
-    const exchange = await handleRequest(persistence, sandbox, { ...request, given }, preference);
+    const parts = { sandboxes, persistence, platform: NODE_PLATFORM };
+    const arrival = openArrival(parts, head, parseTarget(url), neverLeaves);
+    const limit = bodyLimit(arrival);
+    const body = limit === undefined ? NO_BODY : bodyOf(sent, limit);
+    const exchange = await answerRequest(parts, arrival, body);
+    const { sandbox } = arrival.location;
     if (isWaiting(exchange)) {
       await new Promise<void>((send) => {
         sandbox.holds.add(exchange, { send, onDisconnect: neverLeaves });

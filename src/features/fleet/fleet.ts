@@ -8,8 +8,8 @@ import type { Sandboxes, SandboxOptions } from '../../core/sandbox/sandboxes.ts'
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { Start } from '../../core/scenario/sandbox-start.ts';
 import type { KeeperContext } from '../../server/feature.ts';
-import type { Keeper } from '../../server/mock.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
+import type { Keeper } from '../../server/open-sandboxes.ts';
 import type { BaseOptions } from '../../server/options.ts';
 import type { ServerPersistence } from '../../server/persistence/persistence.ts';
 import { parseRedisAddress, REDIS_ADDRESS_FORM } from './address.ts';

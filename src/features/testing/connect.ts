@@ -1,9 +1,9 @@
 /// <reference types="node" preserve="true" />
 import { checkSandboxName, createClient } from '../../client/connect-client.ts';
 import type { QueryOf } from '../../client/control-client.ts';
+import { createSandbox, type MockSandbox } from '../../client/mock-sandbox.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../core/limits.ts';
 import { STAGING_KEY } from '../../core/service/keyring.ts';
-import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends Readonly<ReturnType<typeof createMock>> {}

@@ -1,6 +1,6 @@
+import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import type { ServerOptions } from '../../features.ts';
 import type { PetstoreMock } from './connect.ts';
-import type { MockSandbox } from './mock-sandbox.ts';
 import { globalSetup as startForRun } from './start-mock.ts';
 import {
   checkTestOptions,

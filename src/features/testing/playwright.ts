@@ -8,8 +8,8 @@ import {
   type PlaywrightWorkerOptions,
   type TestType,
 } from '@playwright/test';
+import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import type { PetstoreMock } from './connect.ts';
-import type { MockSandbox } from './mock-sandbox.ts';
 import {
   checkTestOptions,
   openTestMock,

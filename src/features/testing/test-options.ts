@@ -1,4 +1,5 @@
 import { ControlError } from '../../client/control-client.ts';
+import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { createStart } from '../../core/scenario/sandbox-start.ts';
 import type { Scenario, ScenarioDefinition } from '../../core/scenario/scenario-shape.ts';
@@ -8,7 +9,6 @@ import { storeText } from '../../core/store/store-text.ts';
 import { joinWords } from '../../core/words.ts';
 import type { ServerOptions } from '../../features.ts';
 import { loadFiles } from '../../server/server.ts';
-import type { MockSandbox } from './mock-sandbox.ts';
 
 /** What a sandbox of a running server can take. */
 const SANDBOX_OPTIONS: readonly string[] = [

@@ -1,4 +1,5 @@
 import { ControlError } from '../../client/control-client.ts';
+import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
 import { writeJson } from '../../core/json.ts';
 import { FINDING_CODE_NAMES, type FindingCode } from '../../core/sandbox/report-shapes.ts';
@@ -9,7 +10,6 @@ import { FEATURE_OPTIONS, type ServerOptions } from '../../features.ts';
 import { refusalText } from '../../server/option-kinds.ts';
 import { checkOptions } from '../../server/options.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
-import type { MockSandbox } from './mock-sandbox.ts';
 import { findKey, findServerOfRun, startPetstoreMock } from './start-mock.ts';
 import { applyOptions, createLike, refuseServerOptions } from './test-options.ts';
 

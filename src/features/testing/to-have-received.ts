@@ -1,3 +1,4 @@
+import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import {
   OPERATIONS,
   type OperationId,
@@ -9,7 +10,6 @@ import type { RecordedExchange } from '../../core/control/journal/exchange-text.
 import { isObject, parseInt64 } from '../../core/json.ts';
 import type { InputOf } from '../../core/shape/shapes.ts';
 import { countText, describe, isRowName, suggest } from '../../core/words.ts';
-import type { MockSandbox } from './mock-sandbox.ts';
 import { formatExchange } from './test-sandbox.ts';
 
 /** Of any runner. The method is optional since Playwright types a matcher as a record of anything. */

@@ -1,6 +1,6 @@
 import { test as base, expect, type TestAPI } from 'vitest';
+import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import type { PetstoreMock } from './connect.ts';
-import type { MockSandbox } from './mock-sandbox.ts';
 import {
   checkTestOptions,
   openTestMock,

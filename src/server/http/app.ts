@@ -5,9 +5,9 @@ import type { ErrorRequestHandler, Router } from 'express';
 import { ROOT } from '../../core/contract/target.ts';
 import { answerControl, isLogged } from '../../core/control/control-api.ts';
 import type { ControlParts } from '../../core/control/endpoint.ts';
+import { createRootReply } from '../../core/control/root.ts';
 import type { Feature, Pages } from '../feature.ts';
 import { readControlRequest, sendControlReply } from './control-request.ts';
-import { createRootReply } from './root.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { answerInTurn, sendFailure } from './write.ts';
 

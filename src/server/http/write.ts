@@ -9,7 +9,8 @@ import type { State } from '../../core/sandbox/state.ts';
 import { currentInstant } from '../../core/service/clock.ts';
 import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { CHUNK, joinChunks } from '../../core/store/store-text.ts';
-import { errorCode, warn } from '../node-errors.ts';
+import { errorCode } from '../node-errors.ts';
+import { NODE_PLATFORM } from '../node-platform.ts';
 
 /** For a client to read its last reply, or to send the rest of its request. */
 const LINGER_TIMEOUT_MS = 1_000;
@@ -99,7 +100,7 @@ export class PendingResponses {
  */
 export function sendFailure(response: ServerResponse, error: unknown, state: State): void {
   try {
-    const reply = createFailure(state, error, { warn });
+    const reply = createFailure(state, error, NODE_PLATFORM);
     if (response.headersSent) {
       if (!response.writableEnded) response.destroy();
       return;
@@ -109,7 +110,7 @@ export function sendFailure(response: ServerResponse, error: unknown, state: Sta
     response.statusMessage = '';
     sendReply(response, createRefusal({ ...reply, headers: ['Connection', 'close'] }, state));
   } catch (failure) {
-    warn(failure);
+    NODE_PLATFORM.warn(failure);
     response.destroy();
   }
 }
@@ -202,7 +203,7 @@ function writePieces(
   response.write(first);
   pipeline(Readable.from(paced(chunks)), response, (error) => {
     // Errors with a code are of connections. Others break the reply off too: it is incomplete.
-    if (error && errorCode(error) === undefined) warn(error);
+    if (error && errorCode(error) === undefined) NODE_PLATFORM.warn(error);
   });
 }
 

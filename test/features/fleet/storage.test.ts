@@ -11,8 +11,8 @@ import { createStart, type Start } from '../../../src/core/scenario/sandbox-star
 import { currentInstant } from '../../../src/core/service/clock.ts';
 import { joinFleet } from '../../../src/features/fleet/fleet.ts';
 import { loadFixture } from '../../../src/server/fixtures.ts';
-import type { Keeper } from '../../../src/server/mock.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
+import type { Keeper } from '../../../src/server/open-sandboxes.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';

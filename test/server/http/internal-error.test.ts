@@ -7,6 +7,7 @@ import type { ServerOptions } from '../../../src/index.ts';
 import { createListener } from '../../../src/server/http/listener.ts';
 import { createServiceHandler } from '../../../src/server/http/service-handler.ts';
 import { PendingResponses } from '../../../src/server/http/write.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { MemoryPersistence } from '../../../src/server/persistence/persistence.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { askRaw, openRaw, rawRequest } from '../../helpers/raw.ts';
@@ -24,8 +25,10 @@ async function startBroken(loadApp: () => Promise<RequestListener>): Promise<num
   };
   const sandboxes = createSandboxes({}, { ...createStart({}, EMPTY_STORE), store });
   const persistence = new MemoryPersistence(sandboxes);
-  const pending = new PendingResponses();
-  const service = createServiceHandler({ sandboxes, persistence, pending });
+  const service = createServiceHandler(
+    { sandboxes, persistence, platform: NODE_PLATFORM },
+    new PendingResponses(),
+  );
   const sandbox = sandboxes.default;
   const listener = createListener({ service, loadApp, sandbox, persistence });
   onTestFinished(listener.close);

@@ -1,16 +1,16 @@
-import type { BodyOf, ControlClient, QueryOf, ReplyOf } from '../../client/control-client.ts';
-import type { Choices } from '../../core/contract/assumption-table.ts';
-import { BASE_PATH } from '../../core/contract/operations.ts';
-import type { CollectionName } from '../../core/contract/records.ts';
-import { formatAddress } from '../../core/contract/target.ts';
-import type { StoreState } from '../../core/control/state/state-endpoints.ts';
-import type { Int64 } from '../../core/json.ts';
-import type { FindingsReport } from '../../core/sandbox/coverage.ts';
-import type { CoverageReport } from '../../core/sandbox/report-shapes.ts';
-import type { ResetPart } from '../../core/sandbox/state.ts';
-import type { RuleDefinition } from '../../core/scenario/rule-shape.ts';
-import type { ScenarioName } from '../../core/scenario/scenario-names.ts';
-import type { ScenarioDefinition } from '../../core/scenario/scenario-shape.ts';
+import type { Choices } from '../core/contract/assumption-table.ts';
+import { BASE_PATH } from '../core/contract/operations.ts';
+import type { CollectionName } from '../core/contract/records.ts';
+import { formatAddress } from '../core/contract/target.ts';
+import type { StoreState } from '../core/control/state/state-endpoints.ts';
+import type { Int64 } from '../core/json.ts';
+import type { FindingsReport } from '../core/sandbox/coverage.ts';
+import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
+import type { ResetPart } from '../core/sandbox/state.ts';
+import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
+import type { ScenarioName } from '../core/scenario/scenario-names.ts';
+import type { ScenarioDefinition } from '../core/scenario/scenario-shape.ts';
+import type { BodyOf, ControlClient, QueryOf, ReplyOf } from './control-client.ts';
 import {
   createLatch,
   createRequestControl,

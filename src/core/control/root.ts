@@ -1,16 +1,11 @@
-import {
-  type ControlParts,
-  type ControlRequest,
-  findServiceUrl,
-} from '../../core/control/endpoint.ts';
-import { type ControlReply, json } from '../../core/control/reply.ts';
-import type { Pages } from '../feature.ts';
+import { type ControlParts, type ControlRequest, findServiceUrl } from './endpoint.ts';
+import { type ControlReply, json } from './reply.ts';
 
 /** Redirects browsers from a root to the first page; other clients get a list of addresses. */
 export function createRootReply(
   { headers, origin, mount }: ControlRequest,
   { noControl = false, version }: ControlParts,
-  pages: Pages['paths'],
+  pages: Readonly<Record<string, string>>,
 ): ControlReply {
   // curl accepts any type and gets JSON.
   const isBrowser = /\btext\/html\b/i.test(String(headers.accept ?? ''));

@@ -1,6 +1,6 @@
-import type { ControlClient, QueryOf } from '../../client/control-client.ts';
-import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
-import type { RuleDefinition } from '../../core/scenario/rule-shape.ts';
+import type { RecordedExchange } from '../core/control/journal/exchange-text.ts';
+import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
+import type { ControlClient, QueryOf } from './control-client.ts';
 
 /** Selects exchanges. Every member given must match. */
 export type RequestFilter = QueryOf<'GET /requests/stream'>;

@@ -1,0 +1,130 @@
+import { BODY_LIMITS } from '../core/contract/assumptions/protocol-assumptions.ts';
+import { type OperationId, operationShape } from '../core/contract/operations.ts';
+import { belowBase, type Target } from '../core/contract/target.ts';
+import { LIMITS } from '../core/limits.ts';
+import type { Platform } from '../core/platform.ts';
+import { needsService, readServiceState } from '../core/sandbox/answer.ts';
+import type { Exchange } from '../core/sandbox/exchange.ts';
+import { locateSandbox, type SandboxLocation } from '../core/sandbox/locate-sandbox.ts';
+import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
+import type { Responder, ResponderCall } from '../core/sandbox/responder.ts';
+import type { Sandbox } from '../core/sandbox/sandbox.ts';
+import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
+import {
+  createServiceRequest,
+  findOperation,
+  type RequestHead,
+} from '../core/sandbox/service-request.ts';
+import type { RequestBody } from '../core/service/input.ts';
+import type { Reply } from '../core/service/reply.ts';
+import { handleRequest, type ServerPersistence } from './persistence/persistence.ts';
+
+/** What answers requests for the service, whichever way they come in. */
+export interface ServiceParts {
+  readonly sandboxes: Sandboxes;
+  readonly persistence: ServerPersistence;
+  readonly platform: Platform;
+}
+
+/** A request whose body may still arrive. */
+export interface Arrival {
+  readonly head: RequestHead;
+  readonly target: Target;
+  readonly location: SandboxLocation;
+  readonly operation: OperationId | undefined;
+  /** The deployment that answers, and what it is asked for; undefined if the mock answers. */
+  readonly forwarded: ReturnType<typeof findUpstream>;
+  /** Calls back once the client has left. Returns how to cancel. */
+  readonly onDisconnect: (act: () => void) => () => void;
+}
+
+/** @param refusal of a request that HTTP forbids */
+export function openArrival(
+  { sandboxes }: ServiceParts,
+  head: RequestHead,
+  target: Target,
+  onDisconnect: Arrival['onDisconnect'],
+  refusal?: Reply,
+): Arrival {
+  const location =
+    refusal === undefined
+      ? locateSandbox(sandboxes, target.sandbox, head.headers)
+      : { sandbox: sandboxes.default, authorization: undefined, refusal };
+  const operation = findOperation(target, head.method);
+  const forwarded = findUpstream(location.sandbox, target);
+  return { head, target, location, operation, forwarded, onDisconnect };
+}
+
+function findUpstream({ state }: Sandbox, target: Target) {
+  const { upstream } = state.settings;
+  const below = upstream && belowBase(target);
+  return upstream === undefined || below === undefined ? undefined : { upstream, below };
+}
+
+export const NO_BODY: RequestBody = { kind: 'none' };
+
+/** The bytes that a body may have; undefined if nobody reads it. */
+export function bodyLimit({ head, operation, forwarded, location }: Arrival): number | undefined {
+  const { sandbox, refusal, keyRefusal } = location;
+  if (refusal !== undefined || keyRefusal !== undefined) return undefined;
+  if (forwarded !== undefined) return LIMITS.deploymentBody.max;
+  if (operation === undefined) return undefined;
+  if (operationShape(operation).body === undefined) {
+    // A chunked body may turn out to be empty.
+    return head.headers['transfer-encoding'] === undefined ? undefined : 0;
+  }
+  return BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
+}
+
+/** A promise if the request asks for something with `Prefer`, or more than memory keeps the sandbox. */
+export function answerRequest(
+  { persistence, platform }: ServiceParts,
+  arrival: Arrival,
+  body: RequestBody,
+): Exchange | Promise<Exchange> {
+  const { head, target, location, operation, forwarded } = arrival;
+  const { sandbox, authorization } = location;
+  const request = createServiceRequest(head, target, authorization, body, operation);
+  const refusal = location.refusal ?? (request.call && location.keyRefusal);
+  if (refusal !== undefined)
+    return handleRequest(persistence, sandbox, { ...request, given: { reply: refusal } });
+  const { prefer } = head.headers;
+  const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
+  const preference = isAsked
+    ? readPrefer(String(prefer), platform, async () =>
+        persistence.run(sandbox, () => sandbox.read()),
+      )
+    : undefined;
+  if (forwarded !== undefined) {
+    const { upstream, below } = forwarded;
+    const asked: ResponderCall = {
+      request,
+      target: below,
+      body,
+      sandbox: sandbox.name,
+      state: readServiceState(sandbox.state, Date.now()),
+      onDisconnect: arrival.onDisconnect,
+    };
+    return answerBy(upstream, asked, persistence, sandbox, preference);
+  }
+  return preference === undefined
+    ? handleRequest(persistence, sandbox, request)
+    : preference.then((read) => handleRequest(persistence, sandbox, request, read));
+}
+
+/** Lets the upstream answer, unless a rule of the sandbox does, and records the exchange. */
+async function answerBy(
+  upstream: Responder,
+  asked: ResponderCall,
+  persistence: ServerPersistence,
+  sandbox: Sandbox,
+  preparing: Promise<Preference | undefined> | undefined,
+): Promise<Exchange> {
+  const preference = await preparing;
+  const { request } = asked;
+  const { call } = request;
+  const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
+  const reply = needsService(match) ? await upstream.answer(asked) : undefined;
+  const answered = { ...request, given: { reply, match } };
+  return handleRequest(persistence, sandbox, answered, preference);
+}

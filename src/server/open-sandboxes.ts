@@ -1,0 +1,113 @@
+import type { ControlOptions } from '../core/control/endpoint.ts';
+import type { Platform } from '../core/platform.ts';
+import { describeFinding, isOfOperation } from '../core/sandbox/coverage.ts';
+import { findHoldFindings, type Observer, observedExchange } from '../core/sandbox/exchange.ts';
+import type { OnFinding } from '../core/sandbox/report-shapes.ts';
+import type { ServerEvent } from '../core/sandbox/sandbox.ts';
+import { Sandboxes, type SandboxOptions, type SandboxParts } from '../core/sandbox/sandboxes.ts';
+import type { Start } from '../core/scenario/sandbox-start.ts';
+import {
+  MemoryPersistence,
+  type SaveScenarios,
+  type ServerPersistence,
+} from './persistence/persistence.ts';
+
+export interface MockOptions extends SandboxOptions, ControlOptions {
+  /** Called after each exchange in any sandbox. */
+  readonly observe?: Observer | undefined;
+  /** Called for each new finding. */
+  readonly onFinding?: OnFinding | undefined;
+  /** Called with what the operator should know, such as what to do about clients that cannot connect. */
+  readonly onNotice?: ((message: string) => void) | undefined;
+}
+
+/** What keeps sandboxes elsewhere than in memory. */
+export interface Keeper {
+  readonly open: (sandboxes: Sandboxes, saveScenarios?: SaveScenarios) => ServerPersistence;
+  /** Whether other servers have the same sandboxes, and something else keeps their journals. */
+  readonly isShared?: boolean;
+  readonly close: () => Promise<void>;
+}
+
+export interface StoredParts extends Pick<SandboxParts, 'upstream' | 'platform'> {
+  readonly start: Start;
+  readonly keeper?: Keeper | undefined;
+  readonly saveScenarios?: SaveScenarios | undefined;
+}
+
+/** The sandboxes of a mock, where they are kept, and what watches them. */
+export function openSandboxes(parts: StoredParts, options: MockOptions) {
+  const { observe, onFinding, sandboxIdle, onNotice } = options;
+  const { start, keeper, saveScenarios, upstream, platform } = parts;
+  const isOneOfMany = keeper?.isShared ?? false;
+  const sandboxes = new Sandboxes(
+    start,
+    { ...options, journal: isOneOfMany ? 0 : options.journal },
+    { upstream, isOneOfMany, platform },
+  );
+  const persistence =
+    keeper?.open(sandboxes, saveScenarios) ?? new MemoryPersistence(sandboxes, saveScenarios);
+  const listen = (observer: (event: ServerEvent) => void): void => {
+    sandboxes.events.add(guarded(observer, platform));
+  };
+  if (observe !== undefined)
+    listen(({ sandbox, exchange }) => observe(sandbox.name, observedExchange(exchange)));
+  if (onFinding !== undefined) listen(reportFindings(onFinding));
+  const stopRemoving =
+    sandboxIdle === undefined
+      ? undefined
+      : removeIdle(persistence, platform, sandboxIdle, (name) =>
+          onNotice?.(`removed sandbox ${name}: idle for longer than --sandbox-idle`),
+        );
+  return { sandboxes, persistence, stopRemoving };
+}
+
+const MAX_IDLE_PAUSE_MS = 3_600_000;
+
+/** Calls back on the server that removed it. Returns how to stop. */
+function removeIdle(
+  persistence: ServerPersistence,
+  platform: Platform,
+  idle: number,
+  onRemoved: (name: string) => void,
+): () => void {
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    // The storage may be away; the next look tries again.
+    const all = await persistence.unused().catch(() => new Map<string, number>());
+    for (const [name, unused] of all) {
+      if (unused < idle) continue;
+      if (await persistence.remove(name, idle).catch(() => false)) onRemoved(name);
+    }
+    isLooking = false;
+  };
+  return platform.every(Math.min(idle / 4, MAX_IDLE_PAUSE_MS), () => void look());
+}
+
+/** What an observer throws becomes a warning, and the client has its reply all the same. */
+function guarded(
+  observe: (event: ServerEvent) => void,
+  { warn }: Platform,
+): (event: ServerEvent) => void {
+  return (event) => {
+    try {
+      observe(event);
+    } catch (error) {
+      warn(error);
+    }
+  };
+}
+
+function reportFindings(onFinding: OnFinding): (event: ServerEvent) => void {
+  const reported = new Set<string>();
+  return ({ kind, sandbox: { name: sandbox }, exchange }) => {
+    for (const found of kind === 'hold' ? findHoldFindings(exchange) : exchange.findings) {
+      const name = `${sandbox} ${found.code}`;
+      if (isOfOperation(found) && reported.has(name)) continue;
+      reported.add(name);
+      onFinding(describeFinding(found, exchange, sandbox));
+    }
+  };
+}
