@@ -14,8 +14,8 @@ export function isObject(value: unknown): value is Json {
   );
 }
 
-/** Text in which a double could lose a digit or a sign: 16 digits, a fraction, an exponent, or -0. */
-const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]|-0/;
+/** Text in which a double could lose a digit or a sign: 16 digits, a fraction, an exponent, or -0, but no date. */
+const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]|(?<!\d)-0/;
 
 /** In characters: any shorter number without an exponent is exact as a double. */
 const SAFE_LENGTH = 15;

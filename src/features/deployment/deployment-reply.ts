@@ -46,8 +46,15 @@ export function findNextQuery({ headers }: Head): string | undefined {
   return NEXT.exec(links.join(', '))?.[1];
 }
 
+const parsed = new WeakMap<Buffer, { readonly json: unknown }>();
+
+/** Parses a body once: that of a large store takes long. */
 export function parseBody(body: Buffer): unknown {
-  return isUtf8(body) ? tryParseJson(body.toString()) : undefined;
+  const known = parsed.get(body);
+  if (known !== undefined) return known.json;
+  const json = isUtf8(body) ? tryParseJson(body.toString()) : undefined;
+  parsed.set(body, { json });
+  return json;
 }
 
 function describeBody(body: Buffer): string {
