@@ -159,7 +159,7 @@ export const SNAPSHOT_ENDPOINTS = [
   }),
   endpoint('createSnapshot', 'POST /snapshots', {
     summary: 'Take a snapshot',
-    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${LIMITS.named.max} snapshots.`,
+    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${LIMITS.named.max} snapshots, with ${LIMITS.snapshotRecords.max} records in all of them.`,
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
     example: { body: { name: 'before' } },
     replies: { 200: SNAPSHOT, 201: SNAPSHOT, 409: 'The sandbox has too many snapshots.' },
@@ -167,7 +167,9 @@ export const SNAPSHOT_ENDPOINTS = [
       edit(call, `took the snapshot ${call.body.name}`, (state) => {
         const { snapshots, store } = state;
         const { name } = call.body;
-        const refusal = refuseOneMore('snapshots', snapshots, name);
+        const refusal =
+          refuseOneMore('snapshots', snapshots, name) ??
+          refuseRecords(new Map([...snapshots, [name, store]]));
         if (refusal !== undefined) return outcome(state, refusal);
         const reply = json(showSnapshot(name, store), snapshots.has(name) ? 200 : 201);
         return outcome(state, reply, { snapshots: withEntry(snapshots, name, store) });
@@ -199,6 +201,17 @@ export const SNAPSHOT_ENDPOINTS = [
       }),
   }),
 ];
+
+/** Each snapshot may keep records that no other one has. */
+function refuseRecords(snapshots: ReadonlyMap<string, Store>): ControlReply | undefined {
+  const { max } = LIMITS.snapshotRecords;
+  let count = 0;
+  for (const { animals, inventory, orders } of snapshots.values())
+    count += animals.size + inventory.size + orders.size;
+  if (count <= max) return undefined;
+  const message = `limit of records in the snapshots of a sandbox (${max}) reached; delete one first`;
+  return refuse('too_many_snapshots', 409, message);
+}
 
 function showSnapshot(name: string, { animals, inventory, orders }: Store): Snapshot {
   return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };
