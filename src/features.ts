@@ -1,8 +1,9 @@
+import type { Shape, ValueOf } from './core/shape/shapes.ts';
 import { DASHBOARD } from './features/dashboard/feature.ts';
 import { DEPLOYMENT } from './features/deployment/feature.ts';
 import { FLEET } from './features/fleet/feature.ts';
 import type { Feature } from './server/feature.ts';
-import type { BaseOptions, Intersection, OptionGroups, OptionsOf } from './server/options.ts';
+import type { BaseOptions, Intersection, OptionsOf } from './server/options.ts';
 import type { FeatureCommand, ProgramFeature } from './terminal/program-feature.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
@@ -15,34 +16,34 @@ export const FEATURES = [
 
 const ALL: readonly (Feature & ProgramFeature)[] = FEATURES;
 
-type GroupsOf<F> = F extends { readonly options: infer Groups } ? Groups : never;
+type AddedBy<F, Kind extends string> = F extends { readonly [K in Kind]: infer Added }
+  ? Added
+  : never;
 
-/** The rows of options that the features add, under their headings. */
-type FeatureGroups = Intersection<GroupsOf<(typeof FEATURES)[number]>>;
+/** What the features add together. */
+type Added<Kind extends 'options' | 'flags' | 'settings'> = Intersection<
+  AddedBy<(typeof FEATURES)[number], Kind>
+>;
 
-/** How to start a server. Defaults are those of the flags with the same names. */
-export type ServerOptions = BaseOptions & OptionsOf<FeatureGroups>;
-
-export const FEATURE_OPTIONS: readonly OptionGroups[] = ALL.flatMap(({ options }) =>
-  options === undefined ? [] : [options],
+/** What only code and a config file can say, by name. */
+export const FEATURE_SETTINGS: Readonly<Record<string, Shape<unknown>>> = Object.assign(
+  {},
+  ...ALL.map(({ settings }) => settings),
 );
 
-/** The rows of a heading that features add; none if no feature has any. */
-export function addedRows<Heading extends string>(
+export type FeatureSettings = {
+  readonly [Name in keyof Added<'settings'>]?: ValueOf<Added<'settings'>[Name]> | undefined;
+};
+
+/** How to start a server. Defaults are those of the flags with the same names. */
+export type ServerOptions = BaseOptions & OptionsOf<Added<'options'>> & FeatureSettings;
+
+/** The rows of a heading that features add, of options or of flags that no server takes. */
+export function addedRows<Kind extends 'options' | 'flags', Heading extends string>(
+  kind: Kind,
   heading: Heading,
-): FeatureGroups extends { readonly [H in Heading]: infer Rows } ? Rows : object {
-  return Object.assign({}, ...FEATURE_OPTIONS.map((groups) => groups[heading]));
-}
-
-type FlagGroupsOf<F> = F extends { readonly flags: infer Groups } ? Groups : never;
-
-type FeatureFlagGroups = Intersection<FlagGroupsOf<(typeof FEATURES)[number]>>;
-
-/** The same for flags that no server takes. */
-export function addedFlags<Heading extends string>(
-  heading: Heading,
-): FeatureFlagGroups extends { readonly [H in Heading]: infer Rows } ? Rows : object {
-  return Object.assign({}, ...ALL.map(({ flags }) => flags?.[heading]));
+): Added<Kind> extends { readonly [H in Heading]: infer Rows } ? Rows : object {
+  return Object.assign({}, ...ALL.map(({ [kind]: groups }) => groups?.[heading]));
 }
 
 type CommandsOf<F> = F extends { readonly commands: infer Commands } ? keyof Commands : never;

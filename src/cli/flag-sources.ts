@@ -1,11 +1,11 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
-import { SAVED_VERDICTS, type SavedVerdicts } from '../core/control/verdicts.ts';
-import { object, optional } from '../core/shape/objects.ts';
+import { type Member, object, optional } from '../core/shape/objects.ts';
 import { readAs } from '../core/shape/shapes.ts';
 import { readJson } from '../core/shape/source-text.ts';
 import { firstProblems, formatProblem, isRowName, type TextProblem } from '../core/words.ts';
+import { FEATURE_SETTINGS } from '../features.ts';
 import { refusalText } from '../server/option-kinds.ts';
 import type { Variables } from '../terminal/command.ts';
 import { readTextFile, UsageError } from '../terminal/command.ts';
@@ -73,7 +73,7 @@ export async function readFlags(
   const environment = readEnvironment(command, variables, commandLine);
   const config = own.includes('config') && (commandLine.get('config') ?? environment.get('config'));
   const file = config && (await readConfigFile(String(config.value), config.origin));
-  let flags: Flags = file ? { checked: file.checked } : {};
+  let flags: Flags = file ? file.settings : {};
   for (const layer of [...(file ? [file.layer] : []), environment, commandLine]) {
     const entries = [...layer].filter(([name]) => own.includes(name));
     const values = Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
@@ -139,7 +139,8 @@ function readEnvironment(command: CommandName, variables: Variables, commandLine
 
 interface ConfigFile {
   readonly layer: Layer;
-  readonly checked: SavedVerdicts | undefined;
+  /** Of features, besides flags. */
+  readonly settings: object;
 }
 
 /** Reads a JSON object of flags by name. Relative paths start from the file's folder. */
@@ -147,11 +148,12 @@ export async function readConfigFile(file: string, origin: string): Promise<Conf
   const parsed = readJson(`config file ${file}`, await readTextFile(file, origin, 'a JSON file'));
   if (!parsed.ok) throw fileError(parsed.problems);
   const members = listFlagsFrom('config').map((name) => [spell(name), flagShape(name)] as const);
-  const checked = optional(SAVED_VERDICTS, 'What a check of a deployment found out.');
-  const shape = object(
-    { ...Object.fromEntries(members), checked },
-    { expected: 'an object of flags by name' },
+  const settings = Object.entries(FEATURE_SETTINGS).map(
+    ([name, shape]) => [name, optional(shape, '')] as const,
   );
+  const shape = object(Object.fromEntries<Member<unknown>>([...members, ...settings]), {
+    expected: 'an object of flags by name',
+  });
   const reading = readAs(shape, parsed.value);
   if (!reading.ok) throw fileError(parsed.locate(reading.problems));
   const layer = new Map<FlagName, FlagInput>();
@@ -161,7 +163,8 @@ export async function readConfigFile(file: string, origin: string): Promise<Conf
     const origin = `config file ${file}: ${spelling}`;
     layer.set(name, { value: resolveBeside(file, name, value), origin });
   }
-  return { layer, checked: reading.value.checked };
+  const { value } = reading;
+  return { layer, settings: Object.fromEntries(settings.map(([name]) => [name, value[name]])) };
 }
 
 function fileError(problems: readonly TextProblem[]): UsageError {

@@ -1,6 +1,5 @@
 import { extname } from 'node:path';
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
-import type { SavedVerdicts } from '../core/control/verdicts.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
@@ -8,7 +7,7 @@ import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
 import { joinWords, rowNames } from '../core/words.ts';
-import { addedFlags, addedRows, findFeatureCommand } from '../features.ts';
+import { addedRows, type FeatureSettings, findFeatureCommand } from '../features.ts';
 import {
   ALLOWED,
   count,
@@ -90,7 +89,7 @@ export const FLAG_GROUPS = {
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
   },
-  Store: { ...OPTION_GROUPS.Store, ...addedRows('Store') },
+  Store: { ...OPTION_GROUPS.Store, ...addedRows('options', 'Store') },
   Simulation: OPTION_GROUPS.Simulation,
   Answers: {
     ...OPTION_GROUPS.Answers,
@@ -110,7 +109,7 @@ export const FLAG_GROUPS = {
       'Refuse this key, even if another flag accepts it; for check, one that the deployment refuses.',
     ),
     anyKey: forServers(SWITCH, 'Accept every key that is not listed as invalid.'),
-    ...addedFlags('Keys'),
+    ...addedRows('flags', 'Keys'),
   },
   'Control API': {
     ...OPTION_GROUPS['Control API'],
@@ -122,8 +121,8 @@ export const FLAG_GROUPS = {
     follow: forCtl(SWITCH, 'Print exchanges as they happen (requests).'),
   },
   Deployment: {
-    ...addedRows('Deployment'),
-    ...addedFlags('Deployment'),
+    ...addedRows('options', 'Deployment'),
+    ...addedRows('flags', 'Deployment'),
     yes: optionFor('serve', 'exec')(
       SWITCH,
       'Send requests to another machine without asking for consent.',
@@ -198,9 +197,7 @@ export type FlagName = keyof typeof FLAGS;
 
 export const FLAG_VALUES = object(FLAGS);
 
-export interface Flags extends ValueOf<typeof FLAG_VALUES> {
-  readonly checked?: SavedVerdicts | undefined;
-}
+export type Flags = ValueOf<typeof FLAG_VALUES> & FeatureSettings;
 
 export const FLAG_NAMES = rowNames(FLAGS);
 

@@ -3,7 +3,7 @@ import { DEFAULTS } from '../core/limits.ts';
 import { StorageError } from '../core/sandbox/storage-error.ts';
 import { ScenarioError } from '../core/scenario/sandbox-start.ts';
 import { ContentError, describe, isRowName } from '../core/words.ts';
-import { FEATURE_OPTIONS, FEATURES, type ServerOptions } from '../features.ts';
+import { FEATURES, type ServerOptions } from '../features.ts';
 import { CertificateError } from '../server/http/tls.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
 import { checkOptions, listOptionNames } from '../server/options.ts';
@@ -75,14 +75,10 @@ export type ServeSettings = ServerOptions & { readonly host: string; readonly po
 export function serveSettings(flags: Flags): ServeSettings {
   const { host = DEFAULTS.host, port = DEFAULTS.port } = flags;
   const { key: valid, readOnlyKey: readOnly, invalidKey: invalid, anyKey: any } = flags;
-  const named = listOptionNames(FEATURE_OPTIONS).map((name) => [name, Reflect.get(flags, name)]);
+  const named = listOptionNames(FEATURES).map((name) => [name, Reflect.get(flags, name)]);
   const options: object = { ...Object.fromEntries(named), keys: { valid, readOnly, invalid, any } };
   try {
-    checkOptions(
-      options,
-      FEATURE_OPTIONS,
-      (name) => `--${isRowName(FLAGS, name) ? spell(name) : name}`,
-    );
+    checkOptions(options, FEATURES, (name) => `--${isRowName(FLAGS, name) ? spell(name) : name}`);
   } catch (cause) {
     throw new UsageError(asError(cause).message, { cause });
   }

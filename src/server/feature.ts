@@ -1,17 +1,17 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
-import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
+import type { AssumptionNote, CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { OpenResponder, Responder } from '../core/sandbox/responder.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Keeper } from './open-sandboxes.ts';
-import type { BaseOptions, OptionGroups } from './options.ts';
+import type { AddedOptions, BaseOptions } from './options.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */
-export interface Feature {
+export interface Feature extends AddedOptions {
   readonly name: string;
-  /** Rows of options that a server takes. */
-  readonly options?: OptionGroups;
+  /** What it knows of assumptions, by id. */
+  noteAssumptions?(options: BaseOptions): ReadonlyMap<string, AssumptionNote> | undefined;
   /** What can answer the calls of a sandbox in place of the service, for apps that have no options. */
   readonly createResponders?: () => Responders;
   /** The same for a server, whose options are checked. */

@@ -1,6 +1,5 @@
 import type { ControlParts } from '../core/control/endpoint.ts';
 import { outcome } from '../core/sandbox/answer.ts';
-import type { OpenResponder } from '../core/sandbox/responder.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import { type ResetPart, restart } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
@@ -15,14 +14,13 @@ import type { ServerPersistence } from './persistence/persistence.ts';
 
 export interface MockParts
   extends Omit<StoredParts, 'platform'>,
-    Pick<ControlParts, 'certificate'> {
+    Pick<ControlParts, 'certificate' | 'notes' | 'openResponder'> {
   readonly guard: GuardOptions;
-  readonly openResponder?: OpenResponder | undefined;
 }
 
 export function assembleMock(parts: MockParts, options: MockOptions) {
-  const { noControl, checked, onControlCall } = options;
-  const { start, guard, certificate, openResponder } = parts;
+  const { noControl, onControlCall } = options;
+  const { start, guard, certificate, notes, openResponder } = parts;
   const platform = NODE_PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ ...parts, platform }, options);
   const pending = new PendingResponses();
@@ -34,10 +32,10 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
     platform,
     version: packageVersion(),
     certificate,
+    notes,
     openResponder,
     plain: start.plain,
     noControl,
-    checked,
     onControlCall,
   };
   return { stopRemoving, sandboxes, persistence, service, control, pending };

@@ -57,6 +57,14 @@ interface CodeOptions extends StartSettings, MockOptions {
 /** Rows of options under the headings of the help. */
 export type OptionGroups = Readonly<Record<string, Readonly<Record<string, OptionShape>>>>;
 
+/** Of a feature. */
+export interface AddedOptions {
+  /** Rows of options that a server takes. */
+  readonly options?: OptionGroups;
+  /** What only code and a config file can say, by name. */
+  readonly settings?: Readonly<Record<string, Shape<unknown>>>;
+}
+
 type InCode<Row> = Row extends { readonly codeShape: Shape<infer Value> } ? Value : never;
 
 type OptionsOfRows<Rows> = { readonly [Name in keyof Rows]?: InCode<Rows[Name]> | undefined };
@@ -212,7 +220,6 @@ const CODE_OPTIONS: Readonly<
     any: optional(FLAG, ''),
     expires: optional(EXPIRY_MAP, ''),
   }),
-  checked: object({}, { open: true }),
   timeouts: object({ headers: TIME, idle: TIME, stop: TIME }),
   proxyVariables: VARIABLES,
   onReload: FUNCTION,
@@ -225,43 +232,41 @@ const CODE_OPTIONS: Readonly<
 const APP_OPTIONS = [
   ...(['fixture', 'seed', 'assume', 'keys', 'clock', 'frozen', 'delay', 'maxHold'] as const),
   ...(['journal', 'maxSandboxes', 'sandboxRequired', 'sandboxIdle'] as const),
-  ...(['plain', 'noControl', 'controlToken', 'checked'] as const),
+  ...(['plain', 'noControl', 'controlToken'] as const),
   ...(['observe', 'onNotice', 'onFinding', 'onControlCall'] as const),
 ] as const satisfies readonly (keyof BaseOptions)[];
 
 export type AppOptions = Pick<BaseOptions, (typeof APP_OPTIONS)[number]>;
 
 /** The rows of a server: its own, and those that features add. */
-function listRows(added: readonly OptionGroups[]): Readonly<Record<string, OptionShape>> {
-  return Object.assign({}, OPTIONS, ...added.flatMap((groups) => Object.values(groups)));
+function listRows(features: readonly AddedOptions[]): Readonly<Record<string, OptionShape>> {
+  return Object.assign({}, OPTIONS, ...features.flatMap((it) => Object.values(it.options ?? {})));
+}
+
+function listShapes(features: readonly AddedOptions[]): Readonly<Record<string, Shape<unknown>>> {
+  const settings: object[] = features.map((feature) => feature.settings ?? {});
+  return Object.assign(codeShapes(listRows(features)), CODE_OPTIONS, ...settings);
 }
 
 /** The names of all options, those that only code can give included. */
-export function listOptionNames(added: readonly OptionGroups[]): readonly string[] {
-  return Object.keys({ ...listRows(added), ...CODE_OPTIONS });
+export function listOptionNames(features: readonly AddedOptions[]): readonly string[] {
+  return Object.keys(listShapes(features));
 }
 
 type NameOption = (name: string) => string;
 
-/**
- * @param added the rows of features
- * @throws RangeError that names the first wrong option
- */
+/** @throws RangeError that names the first wrong option */
 export function checkOptions(
   options: object,
-  added: readonly OptionGroups[],
+  features: readonly AddedOptions[],
   nameOf: NameOption = String,
 ): asserts options is BaseOptions {
-  const rows = listRows(added);
-  check(options, rows, { ...codeShapes(rows), ...CODE_OPTIONS }, nameOf);
+  check(options, listRows(features), listShapes(features), nameOf);
 }
 
 /** The same for `createApp`, which listens nowhere. */
 export function checkAppOptions(options: object): asserts options is AppOptions {
-  const known: Readonly<Record<string, Shape<unknown>>> = {
-    ...codeShapes(OPTIONS),
-    ...CODE_OPTIONS,
-  };
+  const known = listShapes([]);
   const shapes = APP_OPTIONS.map((name) => [name, known[name] ?? ANY]);
   check(options, OPTIONS, Object.fromEntries(shapes), String);
 }

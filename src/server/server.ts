@@ -103,8 +103,7 @@ export async function startServerWith(
   files?: LoadedFiles,
 ): Promise<RunningServer> {
   const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts } = options;
-  const added = features.flatMap(({ options: rows }) => (rows === undefined ? [] : [rows]));
-  checkOptions(options, added);
+  checkOptions(options, features);
   let loaded = files ?? (await loadFiles(options));
   const createOwnStart = () => createStart(options, loaded.store, loaded.scenarios, loaded.saved);
   const start = createOwnStart();
@@ -134,7 +133,10 @@ export async function startServerWith(
     });
   const keeper = shared ?? file;
   const stores = { start: withFile(start), keeper, saveScenarios };
-  const parts = { ...stores, guard, certificate: certificate?.cert, openResponder, upstream };
+  const notes = new Map(features.flatMap((it) => [...(it.noteAssumptions?.(options) ?? [])]));
+  const parts = {
+    ...{ ...stores, guard, certificate: certificate?.cert, notes, openResponder, upstream },
+  };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, persistence, pending } = mock;
   const { listen, close: stopListening } = createListener({

@@ -29,7 +29,7 @@ import { FAULT_NAMES } from '../../src/core/scenario/fault-table.ts';
 import { RULE_SHAPE } from '../../src/core/scenario/rule-shape.ts';
 import { shippedScenarios } from '../../src/core/scenario/scenario-names.ts';
 import { SCENARIO } from '../../src/core/scenario/scenario-shape.ts';
-import { FEATURE_OPTIONS } from '../../src/features.ts';
+import { FEATURES } from '../../src/features.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/server/files.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
@@ -238,7 +238,7 @@ test('docs/library-api.md lists every export, option and part of a mock', async 
     );
   const exported = [...listed('Functions', 'function'), ...listed('Errors', 'error')];
   expect(exported.filter((name) => name !== 'Error').sort()).toEqual(Object.keys(library).sort());
-  expect(listed('Options', 'option').sort()).toEqual(listOptionNames(FEATURE_OPTIONS).toSorted());
+  expect(listed('Options', 'option').sort()).toEqual(listOptionNames(FEATURES).toSorted());
   await using mock = await library.startPetstoreMock();
   expect(listed('Parts of a mock', 'part').sort()).toEqual(Object.keys(mock).sort());
 });

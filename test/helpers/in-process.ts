@@ -31,7 +31,12 @@ export async function openMock(
   const start = createStart(settings, store, scenarios, saved);
   const { open: openResponder, close } = await DEPLOYMENT.openResponders(settings);
   const { sandboxes, persistence, control, stopRemoving } = assembleMock(
-    { start, guard: { token: undefined }, openResponder },
+    {
+      start,
+      guard: { token: undefined },
+      notes: DEPLOYMENT.noteAssumptions(settings),
+      openResponder,
+    },
     settings,
   );
   onTestFinished(() => {

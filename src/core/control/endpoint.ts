@@ -3,6 +3,7 @@ import type { Json } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import type { Outcome } from '../sandbox/answer.ts';
 import type { KeptSandbox, Persistence } from '../sandbox/persistence.ts';
+import type { AssumptionNote } from '../sandbox/report-shapes.ts';
 import type { OpenResponder } from '../sandbox/responder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
@@ -11,7 +12,6 @@ import { currentInstant, type Instant } from '../service/clock.ts';
 import type { RequestBody, RequestHeaders } from '../service/input.ts';
 import type { Shape } from '../shape/shapes.ts';
 import type { ControlReply } from './reply.ts';
-import type { SavedVerdicts } from './verdicts.ts';
 
 /** The media type of YAML (RFC 9512). */
 export const YAML_TYPE = 'application/yaml';
@@ -135,8 +135,6 @@ export interface ControlOptions {
   readonly plain?: boolean | undefined;
   /** Leaves out the control API, except for `health` and `certificate.pem`. */
   readonly noControl?: boolean | undefined;
-  /** What a check of a deployment found out, to show beside the assumptions. */
-  readonly checked?: SavedVerdicts | undefined;
   /** Called after each call of the control API, except `health` and `status`. */
   readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
 }
@@ -152,6 +150,8 @@ export interface ControlParts extends ControlOptions {
   readonly version: string;
   /** In PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
+  /** To show beside assumptions, by id. */
+  readonly notes?: ReadonlyMap<string, AssumptionNote> | undefined;
   /** Undefined if nothing here can answer in place of the service. */
   readonly openResponder?: OpenResponder | undefined;
 }

@@ -115,6 +115,16 @@ export type Finding = ValueOf<typeof FINDING>;
 /** Called for each new finding. One that every call of an operation causes is reported once. */
 export type OnFinding = (finding: Finding) => void;
 
+/** What was found out about an assumption elsewhere. */
+export const ASSUMPTION_NOTE = object({
+  deployment: required(ANY_TEXT, 'The base URL of the deployment.'),
+  at: required(INSTANT_TEXT, 'When it was checked.'),
+  verdict: required(ANY_TEXT, 'What was found out.'),
+  option: optional(ANY_TEXT, 'The option of the deployment, if it is settled.'),
+  why: optional(ANY_TEXT, 'The exchanges that show it, or what was seen or missing instead.'),
+});
+export type AssumptionNote = ValueOf<typeof ASSUMPTION_NOTE>;
+
 export const EXPECTED_REPLY = object({
   status: required(COUNT, 'The status.'),
   by: required(TEXTS, 'The assumptions that decided it.'),

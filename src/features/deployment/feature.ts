@@ -5,6 +5,7 @@ import type { BaseOptions } from '../../server/options.ts';
 import { UsageError } from '../../terminal/command.ts';
 import type { ProgramFeature } from '../../terminal/program-feature.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { createNotes, SAVED_VERDICTS, type SavedVerdicts } from './check/saved-verdicts.ts';
 import { DEPLOYMENT_COMMANDS } from './commands.ts';
 import { DEPLOYMENT_FLAGS } from './flags.ts';
 import { DEPLOYMENT_OPTIONS, type UpstreamOptions } from './options.ts';
@@ -14,6 +15,10 @@ import { createUpstreams, openUpstreams } from './upstream.ts';
 export const DEPLOYMENT = {
   name: 'deployment',
   options: DEPLOYMENT_OPTIONS,
+  /** What `check --save` found out, to show beside the assumptions. */
+  settings: { checked: SAVED_VERDICTS },
+  noteAssumptions: ({ checked }: BaseOptions & { readonly checked?: SavedVerdicts | undefined }) =>
+    checked && createNotes(checked),
   createResponders: createUpstreams,
   flags: DEPLOYMENT_FLAGS,
   commands: DEPLOYMENT_COMMANDS,

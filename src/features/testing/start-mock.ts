@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { findWorkingKey, MOCK_VARIABLES, mockVariables } from '../../client/mock-variables.ts';
-import { FEATURE_OPTIONS, FEATURES, type ServerOptions } from '../../features.ts';
+import { FEATURES, type ServerOptions } from '../../features.ts';
 import { checkOptions } from '../../server/options.ts';
 import { type RunningServer, startServerWith } from '../../server/server.ts';
 import {
@@ -66,7 +66,7 @@ export function findServerOfRun(): ConnectOptions | undefined {
  * @example export default globalSetup({ scenarios: ['slow'] });
  */
 export function globalSetup(options: ServerOptions = {}): () => Promise<() => Promise<void>> {
-  checkOptions(options, FEATURE_OPTIONS);
+  checkOptions(options, FEATURES);
   return async () => {
     const running = findServerOfRun();
     if (running !== undefined) return shareRunning(running, options);

@@ -6,7 +6,7 @@ import { FINDING_CODE_NAMES, type FindingCode } from '../../core/sandbox/report-
 import { object, optional } from '../../core/shape/objects.ts';
 import { choice, list, readAs } from '../../core/shape/shapes.ts';
 import { countText, joinWords } from '../../core/words.ts';
-import { FEATURE_OPTIONS, type ServerOptions } from '../../features.ts';
+import { FEATURES, type ServerOptions } from '../../features.ts';
 import { refusalText } from '../../server/option-kinds.ts';
 import { checkOptions } from '../../server/options.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
@@ -29,7 +29,7 @@ export type TestOptions = ServerOptions & {
 };
 
 export function checkTestOptions({ failOn, ...options }: TestOptions): void {
-  checkOptions(options, FEATURE_OPTIONS);
+  checkOptions(options, FEATURES);
   const reading = readAs(FAIL_ON, failOn === undefined ? {} : { failOn });
   if (!reading.ok) throw new RangeError(refusalText(reading.problems, String));
 }

@@ -5,7 +5,7 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { outcome } from '../../sandbox/answer.ts';
-import { COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
+import { ASSUMPTION_NOTE, COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
 import { ASSUME, INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/settings-shapes.ts';
 import {
@@ -24,7 +24,6 @@ import { measureChanges } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, json, refuse } from '../reply.ts';
-import { ASSUMPTION_VERDICT, findVerdict } from '../verdicts.ts';
 
 const OPTION = object({
   name: required(ANY_TEXT, 'Its name.'),
@@ -40,7 +39,7 @@ const ASSUMPTION = namedObject('Assumption', {
   chosen: required(ANY_TEXT, 'The option that is chosen.'),
   default: required(ANY_TEXT, 'The option that is chosen by default.'),
   calls: optional(COUNT, 'How many calls in the journal it decided; in `GET assumptions` only.'),
-  checked: optional(ASSUMPTION_VERDICT, 'What a check of a deployment found out about it.'),
+  checked: optional(ASSUMPTION_NOTE, 'What a check of a deployment found out about it.'),
 });
 type AssumptionState = InputOf<typeof ASSUMPTION>;
 
@@ -110,11 +109,11 @@ function formatChoices(choices: Partial<Choices>): string {
 
 function replyWithAssumptions(
   choices: Choices,
-  { checked: all }: ControlParts,
+  { notes }: ControlParts,
   calls?: ReadonlyMap<string, number>,
 ): ControlReply {
   const states = ASSUMPTION_IDS.map((id): AssumptionState => {
-    const checked = findVerdict(id, all);
+    const checked = notes?.get(id);
     const counted = calls && { calls: calls.get(id) ?? 0 };
     return { ...assumptionState(id, choices), ...(checked && { checked }), ...counted };
   });

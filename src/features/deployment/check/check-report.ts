@@ -1,15 +1,15 @@
 import type { Choices } from '../../../core/contract/assumption-table.ts';
 import type { OperationId } from '../../../core/contract/operations.ts';
-import type { SavedVerdicts } from '../../../core/control/verdicts.ts';
 import { isObject } from '../../../core/json.ts';
 import type { Deviation } from '../deployment-reply.ts';
 import type { CheckRun } from './run.ts';
+import type { AssumptionVerdict } from './saved-verdicts.ts';
 
 /** Stands in the reason of a verdict that is open because of others, not of the deployment. */
 export const OTHER_CLIENT = 'another client';
 
 type ReplyVerdictName = 'as-documented' | 'different' | 'not-tried';
-export type VerdictName = SavedVerdicts['assumptions'][number]['verdict'] | ReplyVerdictName;
+export type VerdictName = AssumptionVerdict['verdict'] | ReplyVerdictName;
 
 export const VERDICT_TONES = {
   settled: undefined,
@@ -30,8 +30,6 @@ export interface CheckReport {
   /** For a lag of how many seconds the verdicts hold that say that a write had no effect. */
   readonly holdsForLag?: number | undefined;
 }
-
-export type AssumptionVerdict = SavedVerdicts['assumptions'][number];
 
 export interface ReplyVerdict {
   readonly operation: OperationId;

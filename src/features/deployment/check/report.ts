@@ -8,12 +8,7 @@ import { DOCUMENTED_REPLIES } from '../../../core/contract/possible-replies.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
 import { joinWords } from '../../../core/words.ts';
 import { distinct, isViolation } from '../deployment-reply.ts';
-import {
-  type AssumptionVerdict,
-  type CheckReport,
-  OTHER_CLIENT,
-  type ReplyVerdict,
-} from './check-report.ts';
+import { type CheckReport, OTHER_CLIENT, type ReplyVerdict } from './check-report.ts';
 import { listBodyDifferences, listUnexplained } from './differences.ts';
 import { Scene } from './facets.ts';
 import { type Evidence, Fit, VOLATILE } from './fit.ts';
@@ -21,6 +16,7 @@ import { commonFacets, type Exhibit, tellStory } from './predict.ts';
 import { describeExchange, type ProbeExchange } from './probe-sender.ts';
 import { BURST, missingNeeds } from './probes.ts';
 import type { CheckRun, Telling } from './run.ts';
+import type { AssumptionVerdict } from './saved-verdicts.ts';
 import { listUnasked } from './unasked.ts';
 
 export function createCheckReport(run: CheckRun): CheckReport {
