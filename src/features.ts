@@ -1,9 +1,10 @@
 import type { Shape, ValueOf } from './core/shape/shapes.ts';
+import type { Intersection } from './core/words.ts';
 import { DASHBOARD } from './features/dashboard/feature.ts';
 import { DEPLOYMENT } from './features/deployment/feature.ts';
 import { FLEET } from './features/fleet/feature.ts';
 import type { Feature } from './server/feature.ts';
-import type { BaseOptions, Intersection, OptionsOf } from './server/options.ts';
+import type { BaseOptions, OptionsOf } from './server/options.ts';
 import type { FeatureCommand, ProgramFeature } from './terminal/program-feature.ts';
 import type { Terminal } from './terminal/terminal.ts';
 

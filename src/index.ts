@@ -38,7 +38,6 @@ export type { Alternative, Undone } from './core/control/journal/time-travel-end
 export type { StoreState } from './core/control/state/state-endpoints.ts';
 export type { Int64 } from './core/json.ts';
 export type { FindingsReport } from './core/sandbox/coverage.ts';
-export type { ObservedExchange } from './core/sandbox/exchange.ts';
 export type { CoverageReport, Finding, FindingCode } from './core/sandbox/report-shapes.ts';
 export type { RuleDefinition } from './core/scenario/rule-shape.ts';
 export { ScenarioError } from './core/scenario/sandbox-start.ts';

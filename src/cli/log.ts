@@ -1,9 +1,9 @@
 import type { FinishedCall } from '../core/control/endpoint.ts';
+import { listCircumstances, type RecordedExchange } from '../core/control/journal/exchange-text.ts';
 import { DEFAULT_SANDBOX } from '../core/limits.ts';
-import { describeHold, type ObservedExchange } from '../core/sandbox/exchange.ts';
+import { EXCHANGE_FIELDS } from '../core/sandbox/exchange-fields.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
-import { basisReasons } from '../core/service/reply.ts';
-import { countText, escapeCharacter, roundDuration } from '../core/words.ts';
+import { countText, escapeCharacter, roundDuration, rowNames } from '../core/words.ts';
 import type { ServerOptions } from '../features.ts';
 import {
   escapeControls,
@@ -21,38 +21,34 @@ const MAX_TEXT = 1000;
 
 const DOCUMENTED_REASON = 'as the document prescribes';
 
+// A finding has a line of its own.
+const { at: _at, findings: _findings, expected: _expected, ...LOGGED } = EXCHANGE_FIELDS;
+
+const LOGGED_NAMES = rowNames(LOGGED);
+
 /** An exchange as a line of JSON, in ASCII, without members that have no value. */
-export function renderJson(sandbox: string, exchange: ObservedExchange): string {
-  const { number, operation, traceId, status, fault, delay, hold, basis, key } = exchange;
-  const by = basisReasons(basis);
-  return jsonLine({
-    time: formatInstant(exchange.at),
-    sandbox,
-    number,
-    method: truncate(exchange.method),
-    target: truncate(exchange.target),
-    operation,
-    traceId,
-    status,
-    fault,
-    duration: roundDuration(exchange.duration),
-    delay: delay > 0 ? delay : undefined,
-    hold: hold && describeHold(hold),
-    basis: basis.kind,
-    by: by.length > 0 ? by : undefined,
-    why: exchange.why.map(truncate),
-    key,
-  });
+export function renderJson(sandbox: string, exchange: RecordedExchange): string {
+  const members = LOGGED_NAMES.map((name) => [name, exchange[name]] as const);
+  const told = members.filter(([name, value]) => !isNothing(value) || name === 'duration');
+  const texts = told.map(([name, value]) => [name, truncateTexts(value)]);
+  return jsonLine({ time: exchange.at, sandbox, ...Object.fromEntries(texts) });
 }
 
-export function renderPretty(sandbox: string, exchange: ObservedExchange, style: Style): string {
-  const { basis, duration, fault, delay, hold, traceId } = exchange;
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === 0 || (Array.isArray(value) && value.length === 0);
+}
+
+function truncateTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(truncateTexts);
+  return typeof value === 'string' ? truncate(value) : value;
+}
+
+export function renderPretty(sandbox: string, exchange: RecordedExchange, style: Style): string {
+  const { basis, duration, traceId } = exchange;
   const circumstances = [
-    basis.kind,
-    ...(fault === undefined ? [] : [`fault ${fault}`]),
+    basis,
     `${duration.toFixed(1)} ms`,
-    ...(delay > 0 ? [`delayed by ${delay} ms`] : []),
-    ...(hold === undefined ? [] : [`${hold.ended ?? 'held'} as ${hold.name}`]),
+    ...listCircumstances(exchange),
     ...(traceId === undefined ? [] : [`trace ${traceId}`]),
     ...(sandbox === DEFAULT_SANDBOX ? [] : [`in sandbox ${sandbox}`]),
   ].join(', ');
@@ -62,7 +58,7 @@ export function renderPretty(sandbox: string, exchange: ObservedExchange, style:
 }
 
 function prettyLine(
-  { at, method, target, status }: Pick<ObservedExchange, 'at' | 'method' | 'target' | 'status'>,
+  { at, method, target, status }: Pick<RecordedExchange, 'at' | 'method' | 'target' | 'status'>,
   circumstances: string,
   style: Style,
 ): string {
@@ -78,11 +74,12 @@ function prettyLine(
 }
 
 export function renderControlCall(call: FinishedCall, format: LogFormat, style: Style): string {
-  const { method, target, status, at, duration } = call;
+  const { method, target, status, duration } = call;
+  const time = new Date(call.at).toISOString();
   if (format === 'pretty') {
-    return prettyLine(call, `control API, ${duration.toFixed(1)} ms`, style);
+    const circumstances = `control API, ${duration.toFixed(1)} ms`;
+    return prettyLine({ ...call, at: time }, circumstances, style);
   }
-  const time = formatInstant(at);
   return jsonLine({
     time,
     control: true,
@@ -99,7 +96,7 @@ export function renderFinding(finding: Finding, format: LogFormat, style: Style)
     return jsonLine({ time: at, sandbox, number: exchange, finding: code, message, advice });
   }
   const kind = paint(`finding ${code}`, 'yellow', style);
-  return `${formatTime(Date.parse(at), style)} ${kind}: ${escapeControls(message)} ${advice}\n`;
+  return `${formatTime(at, style)} ${kind}: ${escapeControls(message)} ${advice}\n`;
 }
 
 export function renderNotice(text: string, format: LogFormat): string {
@@ -114,12 +111,8 @@ function renderDropped(count: number, format: LogFormat): string {
 }
 
 /** The time of day from the end because years can have more than four digits. */
-function formatTime(at: number, style: Style): string {
-  return paint(formatInstant(at).slice(-'00:00:00.000Z'.length, -1), 'grey', style);
-}
-
-function formatInstant(at: number): string {
-  return new Date(at).toISOString();
+function formatTime(at: string, style: Style): string {
+  return paint(at.slice(-'00:00:00.000Z'.length, -1), 'grey', style);
 }
 
 function truncate(text: string): string {

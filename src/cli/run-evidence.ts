@@ -5,8 +5,8 @@ import {
   assumptionShape,
 } from '../core/contract/assumption-table.ts';
 import type { Sign } from '../core/contract/assumptions/assumption-shape.ts';
+import type { Observer } from '../core/control/journal/exchange-text.ts';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
-import type { Observer } from '../core/sandbox/exchange.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
@@ -116,7 +116,7 @@ export class AssumptionTracker {
   readonly #signs = new Set<Sign>();
   #calls = 0;
 
-  readonly observe: Observer = (_sandbox, { operation, status, basis }) => {
+  readonly observe: Observer = (_sandbox, { operation, status, basis, by }) => {
     this.#calls += 1;
     const signs: Sign[] = ['a call'];
     if (operation !== undefined) signs.push(operation, `${operation} ${status ?? 0}`);
@@ -124,8 +124,8 @@ export class AssumptionTracker {
     if (status !== undefined && status >= 400) signs.push('an error');
     if (status !== undefined && status !== 204) signs.push('a body');
     for (const sign of signs) this.#signs.add(sign);
-    if (basis.kind !== 'assumed') return;
-    for (const by of basis.by) this.#signs.add(`by ${by.slice(0, by.indexOf('='))}`);
+    if (basis !== 'assumed') return;
+    for (const ground of by) this.#signs.add(`by ${ground.slice(0, ground.indexOf('='))}`);
   };
 
   get calls(): number {

@@ -125,6 +125,13 @@ export function describeSwitch(before: readonly string[], after: readonly string
   return texts.length > 0 ? texts.join(', ') : `set the scenarios to ${after.join(', ')}`;
 }
 
+/** Of what is an alternative: what has the members of all. */
+export type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
 export function rowNames<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
   return Object.keys(table).filter((name) => isRowName(table, name));
 }

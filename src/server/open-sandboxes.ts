@@ -1,7 +1,8 @@
 import type { ControlOptions } from '../core/control/endpoint.ts';
+import { type Observer, recordExchange } from '../core/control/journal/exchange-text.ts';
 import type { Platform } from '../core/platform.ts';
 import { describeFinding, isOfOperation } from '../core/sandbox/coverage.ts';
-import { findHoldFindings, type Observer, observedExchange } from '../core/sandbox/exchange.ts';
+import { findHoldFindings } from '../core/sandbox/exchange.ts';
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
 import type { ServerEvent } from '../core/sandbox/sandbox.ts';
 import { Sandboxes, type SandboxOptions, type SandboxParts } from '../core/sandbox/sandboxes.ts';
@@ -51,7 +52,7 @@ export function openSandboxes(parts: StoredParts, options: MockOptions) {
     sandboxes.events.add(guarded(observer, platform));
   };
   if (observe !== undefined)
-    listen(({ sandbox, exchange }) => observe(sandbox.name, observedExchange(exchange)));
+    listen(({ sandbox, exchange }) => observe(sandbox.name, recordExchange(exchange)));
   if (onFinding !== undefined) listen(reportFindings(onFinding));
   const stopRemoving =
     sandboxIdle === undefined

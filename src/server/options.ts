@@ -15,6 +15,7 @@ import {
   type Shape,
   text,
 } from '../core/shape/shapes.ts';
+import type { Intersection } from '../core/words.ts';
 import type { Timeouts } from './http/listener.ts';
 import type { MockOptions } from './open-sandboxes.ts';
 import {
@@ -68,12 +69,6 @@ export interface AddedOptions {
 type InCode<Row> = Row extends { readonly codeShape: Shape<infer Value> } ? Value : never;
 
 type OptionsOfRows<Rows> = { readonly [Name in keyof Rows]?: InCode<Rows[Name]> | undefined };
-
-export type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never;
 
 /** The options of some rows, as code gives them. */
 export type OptionsOf<Groups> = Intersection<

@@ -8,7 +8,11 @@ import {
   renderJson,
   renderPretty,
 } from '../../src/cli/log.ts';
-import { type ObservedExchange, observedExchange } from '../../src/core/sandbox/exchange.ts';
+import {
+  type RecordedExchange,
+  recordExchange,
+} from '../../src/core/control/journal/exchange-text.ts';
+import type { Exchange } from '../../src/core/sandbox/exchange.ts';
 import type { Finding } from '../../src/core/sandbox/report-shapes.ts';
 import { startCommand } from '../helpers/command.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
@@ -16,22 +20,23 @@ import { TOKEN_HOST } from '../helpers/host.ts';
 
 const PLAIN = { width: 80, colour: false };
 
-function logged(members: Partial<ObservedExchange> = {}): ObservedExchange {
+function logged(members: Partial<Exchange> = {}): RecordedExchange {
   const at = Date.UTC(2030, 11, 6, 1, 2, 3, 4);
   const exchange = { duration: 0.44, number: 7, at, target: '/v1/pets?limit=3', status: 200 };
-  const told = { key: 'demo…', why: ['as the document prescribes'] };
-  return { ...observedExchange(exchangeWith(exchange)), ...told, ...members };
+  const told = { authorization: 'Bearer demo-key', reasons: ['as the document prescribes'] };
+  return recordExchange(exchangeWith({ ...exchange, ...told, ...members }));
 }
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
-const HOLD = { name: 'list', exchange: 7, since: 0 };
-const RELEASED = { ...HOLD, due: 'released', ended: 'released', lasted: 5.000_49 } as const;
+const TRACEPARENT = ['traceparent', `00-${TRACE}-b7ad6b7169203331-01`];
+const HOLD = { name: 'list', since: 0 };
+const RELEASED = { ...HOLD, ended: 'released', lasted: 5.000_49 } as const;
 
 describe('an exchange is a pretty line, and a line of JSON without members that have no value', () => {
-  test.each<[sandbox: string, Partial<ObservedExchange>, line: string, json: object]>([
+  test.each<[sandbox: string, Partial<Exchange>, line: string, json: object]>([
     [
       'default',
-      { traceId: TRACE },
+      { request: { headers: TRACEPARENT, body: undefined, size: 0 } },
       `/v1/pets?limit=3 200 documented, 0.4 ms, trace ${TRACE}\n`,
       { target: '/v1/pets?limit=3', traceId: TRACE },
     ],
@@ -42,7 +47,7 @@ describe('an exchange is a pretty line, and a line of JSON without members that 
         status: 404,
         duration: 5.123_45,
         basis: { kind: 'assumed', by: ['unknown-pet=404'] },
-        why: ['assumption unknown-pet=404', 'there is no animal 9'],
+        reasons: ['assumption unknown-pet=404', 'there is no animal 9'],
       },
       '/v1/pets?limit=3 404 assumed, 5.1 ms, in sandbox a: assumption unknown-pet=404; there is no animal 9\n',
       {
@@ -64,11 +69,11 @@ describe('an exchange is a pretty line, and a line of JSON without members that 
       {
         status: undefined,
         basis: { kind: 'forced', by: 'flaky#1' },
-        fault: 'reset',
+        fault: { kind: 'reset' },
         delay: 120,
-        why: ['scenario flaky, rule 1, call 2 of 2'],
+        reasons: ['scenario flaky, rule 1, call 2 of 2'],
       },
-      '/v1/pets?limit=3 --- forced, fault reset, 0.4 ms, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n',
+      '/v1/pets?limit=3 --- forced, 0.4 ms, fault reset, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n',
       { fault: 'reset', delay: 120, basis: 'forced', by: ['flaky#1'] },
     ],
     [
@@ -96,7 +101,7 @@ describe('an exchange is a pretty line, and a line of JSON without members that 
 test('input from a client cannot forge or flood a line', () => {
   const hostile = '/v1/\r\n\u001B[2Jfake\u009B31m\u202Eabc\u2028';
   const long = hostile + 'x'.repeat(100_000);
-  for (const members of [{ target: long }, { why: [long] }, { method: hostile }]) {
+  for (const members of [{ target: long }, { reasons: [long] }, { method: hostile }]) {
     const exchange = logged(members);
     for (const line of [renderPretty('a', exchange, PLAIN), renderJson('a', exchange)]) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes these.
@@ -105,8 +110,8 @@ test('input from a client cannot forge or flood a line', () => {
   }
 });
 
-function exchanged(number: number): ObservedExchange {
-  return observedExchange(exchangeWith({ number, target: `/v1/${'x'.repeat(900)}`, status: 404 }));
+function exchanged(number: number): RecordedExchange {
+  return recordExchange(exchangeWith({ number, target: `/v1/${'x'.repeat(900)}`, status: 404 }));
 }
 
 test('the log gathers lines; for a slow reader it drops some, says how many, and continues', async () => {

@@ -22,8 +22,8 @@ import { ERROR_CODES } from '../../src/core/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
 import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/core/contract/possible-replies.ts';
 import { ENDPOINTS } from '../../src/core/control/endpoints.ts';
+import { recordExchange } from '../../src/core/control/journal/exchange-text.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import { observedExchange } from '../../src/core/sandbox/exchange.ts';
 import { FINDING_CODE_NAMES } from '../../src/core/sandbox/report-shapes.ts';
 import { FAULT_NAMES } from '../../src/core/scenario/fault-table.ts';
 import { RULE_SHAPE } from '../../src/core/scenario/rule-shape.ts';
@@ -212,10 +212,16 @@ test('the README counts the assumptions and the scenarios that ship', () => {
   );
 });
 
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
 test('docs/command-line.md names every member of a JSON line of the log', () => {
   const exchange = exchangeWith({
     operation: 'getPet',
     status: 200,
+    number: 2,
+    replays: 1,
+    hold: { name: 'list', since: 0 },
+    request: { headers: ['traceparent', TRACE], body: undefined, size: 0 },
     fault: { kind: 'truncate' },
     delay: 5,
     basis: { kind: 'forced', by: 'flaky#1' },
@@ -223,7 +229,7 @@ test('docs/command-line.md names every member of a JSON line of the log', () => 
     reasons: ['a rule'],
     duration: 5,
   });
-  const line = renderJson('default', observedExchange(exchange));
+  const line = renderJson('default', recordExchange(exchange));
   const [, names = ''] =
     /has the members (.*)\. Members/.exec(readPage('docs/command-line.md')) ?? [];
   const members = [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name);

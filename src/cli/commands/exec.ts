@@ -1,4 +1,4 @@
-import type { ObservedExchange } from '../../core/sandbox/exchange.ts';
+import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
 import { beforeStart } from '../../features.ts';
 import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
 import { formatNotice } from '../../terminal/terminal.ts';
@@ -29,7 +29,7 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   const notify = (text: string) => {
     notices.write(renderNotice(text, 'pretty'));
   };
-  const observe = (sandbox: string, exchange: ObservedExchange) => {
+  const observe = (sandbox: string, exchange: RecordedExchange) => {
     tracker.observe(sandbox, exchange);
     log?.hooks.observe?.(sandbox, exchange);
   };

@@ -1,5 +1,7 @@
 import { LIMITS } from '../limits.ts';
 import { bearerToken } from '../service/keyring.ts';
+import { type Member, optional } from '../shape/objects.ts';
+import { ANY_TEXT, choice, FLAG, type Shape, text } from '../shape/shapes.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 import { bodyText, type Exchange, maskedKey, maskHeaders } from './exchange.ts';
 
@@ -12,6 +14,47 @@ interface Mistake {
 
 /** What a value after `name:` tests, in a search. */
 export type SearchTerm = (value: string) => Test | Mistake;
+
+const { max: MAX_FILTER_TEXT } = LIMITS.filterText;
+
+export const FILTER_TEXT = text(
+  `a string of at most ${MAX_FILTER_TEXT} characters`,
+  new RegExp(`^.{0,${MAX_FILTER_TEXT}}$`, 'su'),
+  { maxLength: MAX_FILTER_TEXT },
+);
+
+/** A member of a filter, its test, and the same in a search, if that can name it. */
+export interface Filter<T = never, In = unknown> extends Member<unknown, false, In> {
+  readonly test: (exchange: Exchange, wanted: T) => boolean;
+  readonly term: SearchTerm | undefined;
+}
+
+export function filter<T, In>(
+  shape: Shape<T, In>,
+  description: string,
+  test: Filter<T>['test'],
+  term?: SearchTerm,
+) {
+  return { ...optional(shape, description), test, term };
+}
+
+export function flag(description: string, is: Test) {
+  return filter(FLAG, description, (exchange, wanted) => is(exchange) === wanted);
+}
+
+/** Exact in a filter; in any case in a search. */
+export function textFilter(description: string, read: (exchange: Exchange) => string | undefined) {
+  return filter(ANY_TEXT, description, (of, wanted) => read(of) === wanted, equal(read));
+}
+
+export function wordFilter<const Word extends string>(
+  words: readonly Word[],
+  description: string,
+  read: (exchange: Exchange) => Word | undefined,
+) {
+  const term = oneOf(words, (exchange) => [read(exchange)]);
+  return filter(choice(words), description, (of, wanted) => read(of) === wanted, term);
+}
 
 function isSame(text: string, value: string): boolean {
   return text.toLowerCase() === value.toLowerCase();

@@ -60,7 +60,10 @@ type MembersOf<
 type Simplify<T> = { readonly [Name in keyof T]: T[Name] };
 
 type ValuesOf<M extends ObjectMembers> = MembersOf<M, { [N in keyof M]: ValueOf<M[N]['shape']> }>;
-type InputsOf<M extends ObjectMembers> = MembersOf<M, { [N in keyof M]: InputOf<M[N]['shape']> }>;
+export type InputsOf<M extends ObjectMembers> = MembersOf<
+  M,
+  { [N in keyof M]: InputOf<M[N]['shape']> }
+>;
 
 export interface ObjectShape<M extends ObjectMembers = ObjectMembers>
   extends Shape<ValuesOf<M>, InputsOf<M>> {

@@ -1,6 +1,9 @@
 import { ControlError } from '../../client/control-client.ts';
 import type { MockSandbox } from '../../client/mock-sandbox.ts';
-import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
+import {
+  listCircumstances,
+  type RecordedExchange,
+} from '../../core/control/journal/exchange-text.ts';
 import { writeJson } from '../../core/json.ts';
 import { FINDING_CODE_NAMES, type FindingCode } from '../../core/sandbox/report-shapes.ts';
 import { object, optional } from '../../core/shape/objects.ts';
@@ -169,14 +172,8 @@ export function formatExchange({ number, method, target, status }: RecordedExcha
 }
 
 function explainExchange(exchange: RecordedExchange): string[] {
-  const { fault, delay, hold, basis, why, request, reply } = exchange;
-  const outcome = [
-    formatExchange(exchange),
-    ...(fault === undefined ? [] : [`fault ${fault}`]),
-    ...(delay > 0 ? [`delayed by ${delay} ms`] : []),
-    ...(hold === undefined ? [] : [`${hold.ended ?? 'held'} as ${hold.name}`]),
-    basis,
-  ];
+  const { basis, why, request, reply } = exchange;
+  const outcome = [formatExchange(exchange), ...listCircumstances(exchange), basis];
   return [
     `${outcome.join(', ')}: ${why.join('; ')}`,
     ...formatBody('sent', request.body),

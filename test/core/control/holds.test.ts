@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Hold } from '../../../src/core/sandbox/exchange.ts';
+import type { RecordedExchange } from '../../../src/core/control/journal/exchange-text.ts';
 import { type ServerOptions, startServer } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
@@ -143,12 +143,12 @@ describe('a rule with hold', () => {
 
 describe('a held reply', () => {
   async function start(options: ServerOptions = {}) {
-    const holds: (Hold | undefined)[] = [];
+    const holds: RecordedExchange['hold'][] = [];
     const findings: string[] = [];
     const server = await serverFor({
       ...options,
       port: 0,
-      observe: (_, { hold }) => holds.push(hold && { ...hold }),
+      observe: (_, { hold }) => holds.push(hold),
       onFinding: ({ code, message }) => findings.push(`${code}: ${message}`),
     });
     return { server, client: clientAt(server.port), holds, findings };

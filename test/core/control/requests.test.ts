@@ -184,7 +184,7 @@ describe('the journal in the control API', () => {
         'basis:asumed',
         /documented, assumed,? .* after basis:, found .* \(did you mean assumed\?\)/,
       ],
-      ['constructor:x', /expected a field \(operation, .*, found "constructor:"/],
+      ['constructor:x', /expected a field \(after, .*, found "constructor:"/],
       ['status:', /expected a value after status:/],
       ['status:4', /such as 409 or 4xx/],
       ['before:x', /the number of an exchange after before:/],

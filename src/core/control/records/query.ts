@@ -1,8 +1,8 @@
 import type { AnyRecord } from '../../contract/records.ts';
 import { type Int64, parseInput, tryParseJson } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
-import { FILTER_TEXT } from '../../sandbox/exchange-filter.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
+import { FILTER_TEXT } from '../../sandbox/search-terms.ts';
 import { type Member, type ObjectMembers, object, optional } from '../../shape/objects.ts';
 import {
   ANY,

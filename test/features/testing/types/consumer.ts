@@ -58,7 +58,10 @@ is<api.RecordedExchange['request']['body'], unknown>();
 is<api.RecordedExchange['reply']['headers'], Readonly<Record<string, string>>>();
 
 is<api.CoverageReport['documented' | 'assumed'][number]['operation'], api.OperationId>();
-is<api.ObservedExchange['why'], readonly string[]>();
+is<
+  Parameters<NonNullable<api.ServerOptions['observe']>>,
+  [sandbox: string, exchange: api.RecordedExchange]
+>();
 is<api.FindingsReport['findings'], readonly api.Finding[]>();
 is<api.FindingsReport['counts'], Readonly<Partial<Record<api.FindingCode, number>>>>();
 is<api.Finding['code'], api.FindingCode>();
