@@ -41,8 +41,6 @@ const REQUESTS: Table = {
     ...['"utf-8"', 'utf8', 'US-ASCII'].map((name) =>
       post(REX, { 'Content-Type': `application/json;charset=${name}` }),
     ),
-    // As HTTP clients that speak HTTP/2 too, such as that of Java, send their first request.
-    post(REX, { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' }),
   ],
   '400 invalid_input': [
     ...[post('{"name":'), post('['.repeat(100_000)), post(`[${REX}]`), post('')],
@@ -225,6 +223,15 @@ describe('one request', () => {
       });
     },
   );
+
+  // As clients that speak HTTP/2 too, such as that of Java, send their first request.
+  test('that asks for another protocol gets its reply, and leaves the connection to the next', async () => {
+    const connection = await openRaw(port);
+    connection.send(post(REX, { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' }));
+    expect((await connection.reply()).status).toBe(201);
+    connection.send(get('/v1/pets/1'));
+    expect((await connection.reply()).status).toBe(200);
+  });
 
   test('with Expect gets 100 Continue before its reply', async () => {
     const connection = await openRaw(port);
