@@ -67,17 +67,8 @@ export type { RunningServer } from './server/server.ts';
 export function createApp(options: AppOptions = {}): RequestListener {
   checkAppOptions(options);
   const store = loadFixtureSync(options.fixture ?? 'default');
-  const responders = FEATURES.flatMap((it) =>
-    'createResponders' in it ? it.createResponders() : [],
-  );
-  const { service, control } = assembleMock(
-    {
-      start: createStart(options, store),
-      guard: { token: options.controlToken },
-      openResponder: responders[0]?.open,
-    },
-    options,
-  );
+  const parts = { start: createStart(options, store), guard: { token: options.controlToken } };
+  const { service, control } = assembleMock(parts, options);
   return createExpressApp(express, service, control, FEATURES);
 }
 

@@ -105,13 +105,6 @@ export function createSandbox(root: string, client: ControlClient, name: string,
       freeze: (now?: string | Date) =>
         control.call('PUT /clock', { body: { now: formatInstant(now), frozen: true } }),
     },
-    /** The deployment that answers in place of the mock. */
-    upstream: {
-      get: () => control.call('GET /upstream'),
-      set: (body: BodyOf<'PUT /upstream'>) => control.call('PUT /upstream', { body }),
-      /** Lets the mock answer again. */
-      remove: () => control.call('DELETE /upstream'),
-    },
     requests: createRequestControl(control),
     /**
      * Holds the replies of an operation back until the test releases them, or the sandbox ends.

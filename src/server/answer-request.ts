@@ -51,12 +51,11 @@ export function openArrival(
       ? locateSandbox(sandboxes, target.sandbox, head.headers)
       : { sandbox: sandboxes.default, authorization: undefined, refusal };
   const operation = findOperation(target, head.method);
-  const forwarded = findUpstream(location.sandbox, target);
+  const forwarded = findUpstream(sandboxes, target);
   return { head, target, location, operation, forwarded, onDisconnect };
 }
 
-function findUpstream({ state }: Sandbox, target: Target) {
-  const { upstream } = state.settings;
+function findUpstream({ upstream }: Sandboxes, target: Target) {
   const below = upstream && belowBase(target);
   return upstream === undefined || below === undefined ? undefined : { upstream, below };
 }

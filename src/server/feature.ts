@@ -2,7 +2,7 @@ import type expressModule from 'express';
 import type { RequestHandler } from 'express';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { AssumptionNote, CoverageReport } from '../core/sandbox/report-shapes.ts';
-import type { OpenResponder, Responder } from '../core/sandbox/responder.ts';
+import type { Responder } from '../core/sandbox/responder.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Keeper } from './open-sandboxes.ts';
 import type { AddedOptions, BaseOptions } from './options.ts';
@@ -12,10 +12,8 @@ export interface Feature extends AddedOptions {
   readonly name: string;
   /** What it knows of assumptions, by id. */
   noteAssumptions?(options: BaseOptions): ReadonlyMap<string, AssumptionNote> | undefined;
-  /** What can answer the calls of a sandbox in place of the service, for apps that have no options. */
-  readonly createResponders?: () => Responders;
-  /** The same for a server, whose options are checked. */
-  openResponders?(options: BaseOptions): Promise<Responders>;
+  /** What answers in place of the service, if the options ask for it. */
+  openResponder?(options: BaseOptions): Promise<OpenedResponder | undefined>;
   /** Keeps sandboxes elsewhere than in memory, if the options ask for it. */
   openKeeper?(options: BaseOptions, context: KeeperContext): Promise<Keeper | undefined>;
   /** @internal */
@@ -30,17 +28,14 @@ export interface RunEvidence {
   readonly findings: FindingsReport;
 }
 
-export interface Responders {
-  readonly open: OpenResponder;
-  /** The one that sandboxes start with. */
-  readonly initial?: Responder | undefined;
+export interface OpenedResponder {
+  readonly responder: Responder;
   readonly close: () => void;
 }
 
 export interface KeeperContext {
   readonly start: Start;
   readonly upstream: Responder | undefined;
-  readonly openResponder: OpenResponder | undefined;
 }
 
 /**

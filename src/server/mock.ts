@@ -14,13 +14,13 @@ import type { ServerPersistence } from './persistence/persistence.ts';
 
 export interface MockParts
   extends Omit<StoredParts, 'platform'>,
-    Pick<ControlParts, 'certificate' | 'notes' | 'openResponder'> {
+    Pick<ControlParts, 'certificate' | 'notes'> {
   readonly guard: GuardOptions;
 }
 
 export function assembleMock(parts: MockParts, options: MockOptions) {
   const { noControl, onControlCall } = options;
-  const { start, guard, certificate, notes, openResponder } = parts;
+  const { start, guard, certificate, notes } = parts;
   const platform = NODE_PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ ...parts, platform }, options);
   const pending = new PendingResponses();
@@ -33,7 +33,6 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
     version: packageVersion(),
     certificate,
     notes,
-    openResponder,
     plain: start.plain,
     noControl,
     onControlCall,
@@ -56,8 +55,7 @@ export async function restartAll(
     const change = () =>
       sandbox.change(
         (state, now) => {
-          const { upstream } = state.settings;
-          const restarted = restart(state, sandbox.start, upstream, now, keep);
+          const restarted = restart(state, sandbox.start, now, keep);
           return { ...outcome(state, undefined, restarted), forgets: true };
         },
         currentInstant(),

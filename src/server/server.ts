@@ -110,9 +110,9 @@ export async function startServerWith(
   const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? randomToken());
   const guard = { token: controlToken, host };
   const { certificate } = loaded;
-  const responders = await openFirst(features, (feature) => feature.openResponders?.(options));
-  const { open: openResponder, initial: upstream } = responders ?? {};
-  const context = { start, upstream, openResponder };
+  const responding = await openFirst(features, (feature) => feature.openResponder?.(options));
+  const upstream = responding?.responder;
+  const context = { start, upstream };
   const shared = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
   // Last, since only a server that listens releases the file.
   const file = await openFile(start, options);
@@ -135,7 +135,7 @@ export async function startServerWith(
   const stores = { start: withFile(start), keeper, saveScenarios };
   const notes = new Map(features.flatMap((it) => [...(it.noteAssumptions?.(options) ?? [])]));
   const parts = {
-    ...{ ...stores, guard, certificate: certificate?.cert, notes, openResponder, upstream },
+    ...{ ...stores, guard, certificate: certificate?.cert, notes, upstream },
   };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, persistence, pending } = mock;
@@ -166,7 +166,7 @@ export async function startServerWith(
     mock.stopRemoving?.();
     sandboxes.end();
     await closed;
-    responders?.close();
+    responding?.close();
     await keeper?.close();
   };
   return {

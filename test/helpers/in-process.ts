@@ -29,20 +29,20 @@ export async function openMock(
 ): Promise<Client> {
   const { store, scenarios, saved } = await loadFiles(settings);
   const start = createStart(settings, store, scenarios, saved);
-  const { open: openResponder, close } = await DEPLOYMENT.openResponders(settings);
+  const opened = await DEPLOYMENT.openResponder(settings);
   const { sandboxes, persistence, control, stopRemoving } = assembleMock(
     {
       start,
       guard: { token: undefined },
       notes: DEPLOYMENT.noteAssumptions(settings),
-      openResponder,
+      upstream: opened?.responder,
     },
     settings,
   );
   onTestFinished(() => {
     stopRemoving?.();
     sandboxes.end();
-    close();
+    opened?.close();
   });
 
   const callControl = async (method: string, url: string, sent: Sent) => {

@@ -11,5 +11,5 @@ export function serviceStateWith(
   now = 0,
   assume: Partial<Choices> = {},
 ): ServiceState {
-  return readServiceState(initialState(createStart({ assume }, store), undefined, now), now);
+  return readServiceState(initialState(createStart({ assume }, store), now), now);
 }

@@ -4,7 +4,6 @@ import type { Platform } from '../platform.ts';
 import type { Outcome } from '../sandbox/answer.ts';
 import type { KeptSandbox, Persistence } from '../sandbox/persistence.ts';
 import type { AssumptionNote } from '../sandbox/report-shapes.ts';
-import type { OpenResponder } from '../sandbox/responder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
 import type { State } from '../sandbox/state.ts';
@@ -152,8 +151,6 @@ export interface ControlParts extends ControlOptions {
   readonly certificate?: string | undefined;
   /** To show beside assumptions, by id. */
   readonly notes?: ReadonlyMap<string, AssumptionNote> | undefined;
-  /** Undefined if nothing here can answer in place of the service. */
-  readonly openResponder?: OpenResponder | undefined;
 }
 
 /** A request for the control API, from a port or from anywhere else. */

@@ -20,7 +20,6 @@ import {
   STATUS_ENDPOINT,
 } from './state/settings-endpoints.ts';
 import { SNAPSHOT_ENDPOINTS, STATE_ENDPOINTS } from './state/state-endpoints.ts';
-import { UPSTREAM_ENDPOINTS } from './state/upstream-endpoints.ts';
 
 const HEALTH = object({
   status: required(choice(['ok']), 'Always `ok`: a server that is not ready does not answer.'),
@@ -88,7 +87,6 @@ const TOPICS = {
   Clock: ['The clock of a sandbox.', CLOCK_ENDPOINTS],
   Journal: ['The exchanges, and what they show about the client.', JOURNAL_ENDPOINTS],
   Sandboxes: ['Isolated copies of the service on one server.', SANDBOX_ENDPOINTS],
-  Upstream: ['A deployment that answers in place of the mock.', UPSTREAM_ENDPOINTS],
 } as const;
 
 export const ENDPOINTS: readonly TaggedEndpoint[] = Object.entries<Topic>(TOPICS).flatMap(

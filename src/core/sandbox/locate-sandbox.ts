@@ -73,10 +73,10 @@ function splitKey(
 ): readonly [authorization: string | undefined, name?: string] {
   if (!authorization?.includes('~')) return [authorization];
   const sandbox = sandboxes.find(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
-  const { keys, upstream } = sandbox.state.settings;
+  const { keys } = sandbox.state.settings;
   // The mock does not know the keys of a deployment.
   const isWhole =
-    (inPath !== undefined && upstream !== undefined) || isListedKey(keys, authorization);
+    (inPath !== undefined && sandboxes.upstream !== undefined) || isListedKey(keys, authorization);
   if (isWhole || bearerToken(authorization) === undefined) return [authorization];
   const tilde = authorization.lastIndexOf('~');
   return [authorization.slice(0, tilde), authorization.slice(tilde + 1)];

@@ -24,5 +24,3 @@ export interface Responder {
   readonly key: string | undefined;
   readonly answer: (call: ResponderCall) => Promise<Reply>;
 }
-
-export type OpenResponder = (url: URL, key?: string) => Responder;

@@ -41,6 +41,7 @@ export class Sandboxes {
   readonly max: number;
   readonly default: Sandbox;
   readonly events: ServerContext['events'] = new Emitter();
+  /** Answers in place of the mock. */
   readonly upstream: Responder | undefined;
   readonly #context: ServerContext;
   readonly #isOneOfMany: boolean;
@@ -75,7 +76,7 @@ export class Sandboxes {
   }
 
   createState(start: Start): State {
-    return initialState(start, this.upstream, Date.now());
+    return initialState(start, Date.now());
   }
 
   /** Throws a StorageError at the limit. */

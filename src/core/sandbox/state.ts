@@ -29,7 +29,6 @@ import {
 import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
 import { NO_RETRIES, type Retries } from './findings.ts';
-import type { Responder } from './responder.ts';
 
 export interface State {
   readonly store: Store;
@@ -54,8 +53,6 @@ interface Layers {
   /** The last wins. */
   readonly active: readonly Scenario[];
   readonly byHand: Partial<Choices>;
-  /** Answers in place of the mock. */
-  readonly upstream: Responder | undefined;
   /** When `keys.expires` began, in milliseconds since 1970. */
   readonly startedAt: number;
 }
@@ -91,17 +88,17 @@ export function createSettings(layers: Layers): Settings {
 /** Shared by all sandboxes of a start. */
 const startSettings = new WeakMap<Start, Settings>();
 
-export function initialState(start: Start, upstream: Responder | undefined, wall: number): State {
+export function initialState(start: Start, wall: number): State {
   const clock = setClock(REAL_CLOCK, start.clock, wall);
   let settings = startSettings.get(start);
   if (settings === undefined) {
-    const layers = { start, active: start.scenarios, byHand: {}, upstream: undefined };
-    settings = createSettings({ ...layers, startedAt: 0 });
+    const layers = { start, active: start.scenarios, byHand: {}, startedAt: 0 };
+    settings = createSettings(layers);
     startSettings.set(start, settings);
   }
   return {
     store: start.store,
-    settings: { ...settings, upstream, startedAt: readClock(clock, wall) },
+    settings: { ...settings, startedAt: readClock(clock, wall) },
     clock,
     counters: NO_COUNTERS,
     snapshots: NO_SNAPSHOTS,
@@ -161,12 +158,11 @@ export type ResetPart = (typeof RESET_PARTS)[number];
 export function restart(
   state: State,
   start: Start,
-  upstream: Responder | undefined,
   { wall }: Pick<Instant, 'wall'>,
   keep: ReadonlySet<ResetPart>,
 ): State {
   const { settings, clock, store, snapshots, scenarios } = state;
-  const fresh = { ...initialState(start, upstream, wall), snapshots };
+  const fresh = { ...initialState(start, wall), snapshots };
   const active = keep.has('scenario') ? activate(fresh, settings.active, { wall }) : fresh;
   return {
     ...changeLayers(active, {

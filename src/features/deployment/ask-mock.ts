@@ -29,7 +29,7 @@ export function prepareMock(
   now: number,
   seed?: number,
 ): (choices: Choices) => AskMock {
-  const initial = initialState(createStart({ plain: true, seed }, store), undefined, now);
+  const initial = initialState(createStart({ plain: true, seed }, store), now);
   const bodies = new Map<string, BodyBytes>();
   return (choices) => {
     const settings = { ...initial.settings, choices, represent: representLate(choices) };

@@ -9,7 +9,7 @@ import { createNotes, SAVED_VERDICTS, type SavedVerdicts } from './check/saved-v
 import { DEPLOYMENT_COMMANDS } from './commands.ts';
 import { DEPLOYMENT_FLAGS } from './flags.ts';
 import { DEPLOYMENT_OPTIONS, type UpstreamOptions } from './options.ts';
-import { createUpstreams, openUpstreams } from './upstream.ts';
+import { openUpstream } from './upstream.ts';
 
 /** Compares the mock with running instances of the real service, and lets them answer. */
 export const DEPLOYMENT = {
@@ -19,10 +19,9 @@ export const DEPLOYMENT = {
   settings: { checked: SAVED_VERDICTS },
   noteAssumptions: ({ checked }: BaseOptions & { readonly checked?: SavedVerdicts | undefined }) =>
     checked && createNotes(checked),
-  createResponders: createUpstreams,
   flags: DEPLOYMENT_FLAGS,
   commands: DEPLOYMENT_COMMANDS,
-  openResponders: (options: BaseOptions & UpstreamOptions) => openUpstreams(options),
+  openResponder: (options: BaseOptions & UpstreamOptions) => openUpstream(options),
   /** Refuses a server in front of itself, and asks before requests go to another machine. */
   beforeStart: async (
     { upstream, port, yes }: { upstream?: URL; port?: number; yes?: boolean },

@@ -1,59 +1,43 @@
 import { parseBaseUrl } from '../../core/contract/base-url.ts';
-import type { Responder } from '../../core/sandbox/responder.ts';
-import type { Responders } from '../../server/feature.ts';
+import type { OpenedResponder } from '../../server/feature.ts';
 import { readCertificates } from '../../server/http/tls.ts';
 import type { BaseOptions } from '../../server/options.ts';
 import type { Deployment } from './forward.ts';
 import type { UpstreamOptions } from './options.ts';
-import type { Transport, TransportOptions } from './transport.ts';
+import type { Transport } from './transport.ts';
 
-/** @throws CertificateError if the file of `cacert` cannot be used */
-export async function openUpstreams({
-  upstream: url,
-  upstreamKey,
+/**
+ * The deployment that answers for a server. Its transport loads with the first call.
+ *
+ * @throws CertificateError if the file of `cacert` cannot be used
+ */
+export async function openUpstream({
+  upstream,
+  upstreamKey: key,
   upstreamTimeout: timeout,
   cacert,
   proxyVariables: variables,
-}: BaseOptions & UpstreamOptions): Promise<Responders> {
+}: BaseOptions & UpstreamOptions): Promise<OpenedResponder | undefined> {
   const ca = cacert === undefined ? undefined : await readCertificates(cacert);
-  const upstreams = createUpstreams({ ca, timeout, variables });
-  const base = url === undefined ? undefined : parseBaseUrl(String(url));
-  return { ...upstreams, initial: base && upstreams.open(base, upstreamKey) };
-}
-
-/** The deployments that answer for sandboxes of one server. Their transport loads with the first call. */
-export function createUpstreams(options: TransportOptions = {}): Responders {
-  /** By URL and key: a test may set the same one before each of its cases. */
-  const opened = new Map<string, Responder>();
-  const transports: Promise<Transport>[] = [];
-  return {
-    open: (base, key) => {
-      const name = JSON.stringify([base, key]);
-      const responder = opened.get(name) ?? open(base, key);
-      opened.set(name, responder);
-      return responder;
-    },
-    close: () => {
-      for (const transport of transports) void transport.then(({ close }) => close());
-    },
+  const base = upstream === undefined ? undefined : parseBaseUrl(String(upstream));
+  if (base === undefined) return undefined;
+  const url = base.href.replace(/\/$/, '');
+  let transport: Promise<Transport> | undefined;
+  const connect = async (): Promise<Deployment> => {
+    transport ??= import('./transport.ts').then((it) =>
+      it.createTransport(base, { ca, timeout, variables }),
+    );
+    return { url, key, send: (await transport).send };
   };
-
-  function open(base: URL, key: string | undefined): Responder {
-    const url = base.href.replace(/\/$/, '');
-    let deployment: Promise<Deployment> | undefined;
-    const connect = async (): Promise<Deployment> => {
-      const transport = import('./transport.ts').then((it) => it.createTransport(base, options));
-      transports.push(transport);
-      return { url, key, send: (await transport).send };
-    };
-    return {
+  return {
+    responder: {
       url,
       key,
       answer: async (call) => {
-        deployment ??= connect();
         const { forward } = await import('./forward.ts');
-        return forward(await deployment, call);
+        return forward(await connect(), call);
       },
-    };
-  }
+    },
+    close: () => void transport?.then(({ close }) => close()),
+  };
 }

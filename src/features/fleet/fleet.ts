@@ -2,7 +2,6 @@ import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
 import { isHeld } from '../../core/sandbox/exchange.ts';
-import type { OpenResponder } from '../../core/sandbox/responder.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes, SandboxOptions } from '../../core/sandbox/sandboxes.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
@@ -38,7 +37,6 @@ interface FleetOptions {
   readonly url: string;
   readonly settings: FleetSettings;
   readonly maxSandboxes: number;
-  readonly openResponder: OpenResponder | undefined;
   readonly options: SandboxOptions & {
     readonly onNotice?: ((message: string) => void) | undefined;
   };
@@ -52,11 +50,11 @@ interface FleetOptions {
 export function joinServers(
   url: string,
   options: BaseOptions,
-  { start, upstream, openResponder }: KeeperContext,
+  { start, upstream }: KeeperContext,
 ): Promise<Keeper> {
   const { maxSandboxes = DEFAULTS.maxSandboxes } = options;
   const settings = fleetSettings(start, options, upstream);
-  return joinFleet({ url, settings, maxSandboxes, openResponder, options });
+  return joinFleet({ url, settings, maxSandboxes, options });
 }
 
 /** @throws StorageError, also if the server differs from those of the fleet */
@@ -187,10 +185,7 @@ class Fleet {
   readonly #redis: RedisConnection;
   readonly #settings: FleetSettings;
 
-  constructor(
-    redis: RedisConnection,
-    { settings, maxSandboxes, openResponder, options }: FleetOptions,
-  ) {
+  constructor(redis: RedisConnection, { settings, maxSandboxes, options }: FleetOptions) {
     this.#redis = redis;
     this.#settings = settings;
     const start = JSON.stringify(settings);
@@ -201,7 +196,6 @@ class Fleet {
       capacity: options.journal ?? DEFAULTS.journal,
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
       maxSandboxes,
-      openResponder,
       platform: NODE_PLATFORM,
       disagreement: undefined,
       agree: () => this.agree(),

@@ -6,7 +6,6 @@ import {
 } from '../../core/contract/records.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
 import type { Exchange } from '../../core/sandbox/exchange.ts';
-import type { OpenResponder } from '../../core/sandbox/responder.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
 import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
 import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';
@@ -16,11 +15,6 @@ import type { Records, Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
 import { problemText } from '../../core/words.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
-
-interface RestoreContext {
-  readonly start: Start;
-  readonly openResponder: OpenResponder | undefined;
-}
 
 /** A collection is written in parts of 128 ids, so that a change does not write all of it. */
 const PART_BITS = 7n;
@@ -95,7 +89,7 @@ type MemberName = Exclude<keyof State, 'store'>;
 const MEMBERS: {
   readonly [Name in MemberName]: {
     readonly write: (value: State[Name]) => string;
-    readonly read: (text: string, context: RestoreContext) => State[Name] | Promise<State[Name]>;
+    readonly read: (text: string, start: Start) => State[Name] | Promise<State[Name]>;
   };
 } = {
   settings: { write: settingsText, read: readSettings },
@@ -124,7 +118,7 @@ const MEMBERS: {
           COLLECTIONS.map((collection) => writeCollection(store[collection])),
         ]),
       ),
-    read: (json, { start }) => {
+    read: (json, start) => {
       const read = (store: Store, [highestId, records]: NamedPart, at: number): Store => {
         const name = COLLECTIONS[at] ?? 'animals';
         return readHighestId(readRecords(store, name, records), name, highestId);
@@ -186,11 +180,10 @@ function writeMember<Name extends MemberName>(state: State, name: Name): NamedPa
 export async function restorePart(
   state: State,
   [name, text]: NamedPart,
-  context: RestoreContext,
+  start: Start,
 ): Promise<State> {
   const member = MEMBER_NAMES.find((known) => known === name);
-  if (member !== undefined)
-    return { ...state, [member]: await MEMBERS[member].read(text, context) };
+  if (member !== undefined) return { ...state, [member]: await MEMBERS[member].read(text, start) };
   const [collection, part] = parsePartName(name);
   const { store } = state;
   return {
@@ -215,11 +208,10 @@ function readExactly<T>(shape: Shape<T>, json: string): T {
 }
 
 /** Its scenarios are left out while they are those of the start. */
-function settingsText({ start, active, byHand, startedAt, upstream }: Settings): string {
+function settingsText({ start, active, byHand, startedAt }: Settings): string {
   return JSON.stringify({
     byHand,
     startedAt,
-    upstream: upstream && { url: upstream.url, key: upstream.key },
     active: active === start.scenarios ? undefined : active.map(writeScenario),
   });
 }
@@ -240,15 +232,11 @@ function readScenario([name, definition]: ScenarioSource, { scenarios }: Start):
 }
 
 interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
-  readonly upstream?: { readonly url: string; readonly key?: string };
   readonly active?: readonly ScenarioSource[];
 }
 
-async function readSettings(
-  json: string,
-  { start, openResponder }: RestoreContext,
-): Promise<Settings> {
-  const { active, upstream, startedAt, byHand } = parse<SettingsJson>(json);
+async function readSettings(json: string, start: Start): Promise<Settings> {
+  const { active, startedAt, byHand } = parse<SettingsJson>(json);
   if (!Number.isFinite(startedAt)) throw new Error('no settings');
   return createSettings({
     byHand: readExactly(ASSUME, JSON.stringify(byHand)),
@@ -262,7 +250,6 @@ async function readSettings(
             NODE_PLATFORM,
             start.seed,
           ),
-    upstream: upstream && openResponder?.(new URL(upstream.url), upstream.key),
   });
 }
 

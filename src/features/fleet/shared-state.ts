@@ -4,7 +4,6 @@ import type { Platform } from '../../core/platform.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
 import { isHeld } from '../../core/sandbox/exchange.ts';
-import type { OpenResponder } from '../../core/sandbox/responder.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { State } from '../../core/sandbox/state.ts';
 import { createLimitError, type StorageError } from '../../core/sandbox/storage-error.ts';
@@ -29,7 +28,6 @@ export interface FleetContext {
   readonly capacity: number;
   readonly maxHold: number;
   readonly maxSandboxes: number;
-  readonly openResponder: OpenResponder | undefined;
   readonly platform: Platform;
   /** How other servers started differently, if they came first after Redis had lost everything. */
   disagreement: string | undefined;
@@ -196,7 +194,7 @@ export class SharedState {
   }
 
   async #refresh(version: string, tokens: RedisHash): Promise<void> {
-    const { redis, openResponder, id, agree } = this.#context;
+    const { redis, id, agree } = this.#context;
     if (!version.startsWith(id)) await agree();
     // Redis has gone back to an earlier state, or the sandbox was created again.
     if ([...this.#tokens.keys()].some((part) => tokens[part] === undefined)) this.#forget();
@@ -207,11 +205,10 @@ export class SharedState {
     // Another server has written since: Redis will say so again.
     if (present !== version) return;
     const sandbox = this.#sandbox;
-    const { start } = sandbox;
     for (const [at, part] of changed.entries()) {
       const named = [part, texts[at] ?? ''] as const;
       try {
-        sandbox.state = await restorePart(sandbox.state, named, { start, openResponder });
+        sandbox.state = await restorePart(sandbox.state, named, sandbox.start);
         this.#spoilt.delete(part);
       } catch (error) {
         this.#spoilt.set(part, spoiltError(`p:${part} of ${this.#keys.state}`, error));

@@ -42,7 +42,6 @@ const PARAMETERS: Readonly<Record<string, fc.Arbitrary<string | number>>> = {
 
 /** Bodies that random values would not find, or should not: a deployment, and no wait. */
 const BODIES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
-  setUpstream: fc.constant({ url: 'http://127.0.0.1:9/v1' }),
   countRequests: fc.constantFrom({}, { operation: 'getPet' }, { atLeast: 1 }),
   createSnapshot: fc.record({ name: NAMES }),
   createSandbox: fc.record({ name: NAMES }),
@@ -193,7 +192,7 @@ const START = {
   orders: [1, 2, 3].map((id) => ({ id, petId: id, status: 'pending' })),
 };
 
-const SHOWN = ['state', 'scenario', 'scenarios', 'assumptions', 'snapshots', 'holds', 'upstream'];
+const SHOWN = ['state', 'scenario', 'scenarios', 'assumptions', 'snapshots', 'holds'];
 
 /** All of a sandbox that a call can change, and the number of its latest exchange. */
 interface Observed {

@@ -3,7 +3,7 @@ import { openMock } from '../../helpers/in-process.ts';
 
 describe('the state in the control API', () => {
   test('the status names what differs from a fresh mock', async () => {
-    const { send, control } = await openMock();
+    const { send, control } = await openMock({ upstream: 'http://127.0.0.1:9/v1' });
     const fresh = {
       sandbox: 'default',
       scenarios: [],
@@ -11,6 +11,7 @@ describe('the state in the control API', () => {
       held: 0,
       latches: [],
       latestExchange: 0,
+      upstream: 'http://127.0.0.1:9/v1',
       changed: { animals: 0, inventory: 0, orders: 0 },
       keys: ['demo-key', 'demo-read-only-key'],
     };
@@ -21,14 +22,12 @@ describe('the state in the control API', () => {
     await control('DELETE animals/1');
     await control('PATCH assumptions', { 'unknown-pet': '400' });
     await control('PUT clock', { now: '2031-01-01T00:00:00Z', frozen: true });
-    await control('PUT upstream', { url: 'http://127.0.0.1:9/v1' });
     await send('GET', '/v1/nowhere');
     expect((await control('GET status')).json).toEqual({
       ...fresh,
       scenarios: ['flaky', 'invalid-keys', 'slow'],
       assumptions: ['unknown-pet=400'],
       clock: { now: '2031-01-01T00:00:00.000Z', real: false, frozen: true },
-      upstream: 'http://127.0.0.1:9/v1',
       latches: ['pets'],
       latestExchange: 1,
       changed: { animals: 1, inventory: 1, orders: 1 },

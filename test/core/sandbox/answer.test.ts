@@ -30,7 +30,7 @@ const otherStore = createStore({
 });
 /** The clock is frozen, so that the same events show the same. */
 const origin = createStart({ clock: Date.UTC(2030, 0), frozen: true }, fixture);
-const first = initialState(origin, undefined, NOW.wall);
+const first = initialState(origin, NOW.wall);
 
 const written = readScenario(
   {
@@ -99,7 +99,7 @@ const edits: fc.Arbitrary<(state: State) => State> = fc.oneof(
   }),
   fc
     .subarray([...RESET_PARTS])
-    .map((kept) => (state: State) => restart(state, origin, undefined, NOW, new Set(kept))),
+    .map((kept) => (state: State) => restart(state, origin, NOW, new Set(kept))),
   fc.constantFrom(fixture, otherStore).map((store) => (state: State) => ({ ...state, store })),
   fc.constantFrom('a', 'b').map((name) => (state: State) => {
     const { store, snapshots } = state;
@@ -159,7 +159,7 @@ test('after any history, a restart without anything kept is a new sandbox', () =
   const property = fc.property(events, (history) => {
     const before = history.reduce((state, event) => event(state).state, first);
     const { snapshots } = first;
-    const fresh = restart({ ...before, snapshots }, origin, undefined, NOW, new Set());
+    const fresh = restart({ ...before, snapshots }, origin, NOW, new Set());
     expect(shown(fresh)).toBe(shown(first));
   });
   fc.assert(property, { numRuns: 30 });
@@ -167,7 +167,7 @@ test('after any history, a restart without anything kept is a new sandbox', () =
 
 test('a call under a rate limit changes the window of its key alone, and a thousand keys are known', () => {
   const start = createStart({ assume: { 'rate-limit': '2/m' }, keys: { any: true } }, fixture);
-  let before = initialState(start, undefined, NOW.wall);
+  let before = initialState(start, NOW.wall);
   for (let client = 0; client < 1100; client += 1) {
     const call = { ...callOf('getPet'), pathId: '1', authorization: `Bearer key-${client}` };
     const { state, result: exchange } = answer(before, requestOf(call), NOW);

@@ -12,7 +12,7 @@ const FITTING = Math.floor(MAX_REMEMBERED_BYTES / (SIZE + 1100));
 
 function openJournals() {
   const context = { capacity: 10_000, memory: new MemoryBudget(), past: new Totals() };
-  const state: State = initialState(createStart({}, EMPTY_STORE), undefined, 0);
+  const state: State = initialState(createStart({}, EMPTY_STORE), 0);
   const open = (name: string) => {
     const journal = new Journal(name, context);
     const add = (count: number): void => {

@@ -14,9 +14,7 @@ const SHAPES: readonly (readonly [string, Shape<unknown>])[] = [
   ['a fixture', STORE],
   ...ENDPOINTS.flatMap(({ id, body }) =>
     // A text is read by itself, and not described by a shape; a drawn text is no URL.
-    body === undefined || body.asText || id === 'setUpstream'
-      ? []
-      : [[`the body of ${id}`, body.shape] as const],
+    body === undefined || body.asText ? [] : [[`the body of ${id}`, body.shape] as const],
   ),
 ];
 

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { answer, type Outcome } from '../../../src/core/sandbox/answer.ts';
 import type { HeldExchange } from '../../../src/core/sandbox/exchange.ts';
-import type { OpenResponder } from '../../../src/core/sandbox/responder.ts';
 import type { SandboxEvent, SandboxListener } from '../../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
 import { changeLayers, type State } from '../../../src/core/sandbox/state.ts';
@@ -20,11 +19,6 @@ import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 const STATE = 'petstore-mock:mine:state';
 const START = 'petstore-mock:start';
 const SANDBOXES = 'petstore-mock:sandboxes';
-
-const upstream: OpenResponder = ({ href }, key) => {
-  const answer = () => Promise.reject(new Error('not used'));
-  return { url: href, key, answer };
-};
 
 /** Raises a number in the state by one; returns it. */
 function raise({ counters, ...state }: State) {
@@ -95,7 +89,6 @@ describeWithRedis('the storage of a fleet', () => {
       url,
       settings,
       maxSandboxes: 2,
-      openResponder: upstream,
       options,
     });
     fleets.push(fleet);

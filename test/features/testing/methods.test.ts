@@ -110,16 +110,6 @@ const METHODS: Readonly<
     having({ now: '2030-12-06T00:00:00.000Z' }),
   ],
   'clock.freeze': [({ clock }) => clock.freeze(new Date('2030-12-01T00:00:00Z')), having({ now: '2030-12-01T00:00:00.000Z', frozen: true })],
-  'upstream.get': [({ upstream }) => upstream.get(), { ownKey: false }],
-  'upstream.set': [({ upstream }) => upstream.set({ url: server.url }), { url: expect.stringContaining('/v1'), ownKey: false }],
-  'upstream.remove': [
-    async ({ upstream }) => {
-      await upstream.set({ url: server.url });
-      await upstream.remove();
-      return upstream.get();
-    },
-    { ownKey: false },
-  ],
   'requests.list': [({ requests }) => requests.list({ operation: 'cancelOrder' }), [having({ number: 2, method: 'DELETE', status: 204, key: 'demo…' })]],
   'requests.get': [({ requests }) => requests.get(1).read(), having({ number: 1 })],
   'requests.edits': [async ({ requests, state }) => { await state.patch(SHIPPED); return requests.edits(); }, [having({ after: 2 })]],

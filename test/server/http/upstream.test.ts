@@ -33,14 +33,17 @@ describe('a request', () => {
     ]);
   });
 
-  test('carries the key of the sandbox in place of the client’s, or the client’s without its sandbox name', async () => {
-    const { deployment, ask, control } = await inFrontOf(OK);
-    await ask('GET', '/inventory', { key: 'real-key~team' });
-    expect(deployment.received()).toContain('Authorization: Bearer real-key\r\n');
-    await control('PUT', '/upstream', { body: { url: deployment.url, key: 'other-key' } });
-    await ask('GET', '/inventory');
-    expect(deployment.received()).toContain('Authorization: Bearer other-key\r\n');
-  });
+  test.each([
+    ['real-key', {}],
+    ['other-key', { upstreamKey: 'other-key' }],
+  ])(
+    'carries %s: the client’s without its sandbox name, or that of the server under %j',
+    async (key, options) => {
+      const { deployment, ask } = await inFrontOf(OK, options);
+      await ask('GET', '/inventory', { key: 'real-key~team' });
+      expect(deployment.received()).toContain(`Authorization: Bearer ${key}\r\n`);
+    },
+  );
 
   test('keeps a key with a tilde where the path names the sandbox', async () => {
     const { deployment, server } = await inFrontOf(OK);
@@ -61,10 +64,12 @@ describe('a request', () => {
   });
 
   test('that comes back to its sandbox gets 502', async () => {
-    const { ask, control, server } = await inFrontOf(OK);
-    await control('PUT', '/upstream', { body: { url: server.url } });
+    const { ask, deployment } = await inFrontOf(OK);
+    await ask('GET', '/inventory');
+    const [, via = ''] = /\r\nVia: (.*)\r\n/.exec(deployment.received()) ?? [];
     const message = expect.stringContaining('back to this sandbox');
-    expect(await ask('GET', '/inventory')).toMatchObject({ status: 502, json: { message } });
+    const returned = await ask('GET', '/inventory', { headers: { via } });
+    expect(returned).toMatchObject({ status: 502, json: { message } });
   });
 
   test.each(['POST', 'DELETE'])('with %s and no body announces none', async (method) => {
@@ -141,10 +146,8 @@ describe('a reply', () => {
     async (_, answer, status, message) => {
       // A busy machine may take seconds for what does not wait.
       const upstreamTimeout = status === 504 ? 50 : 60_000;
-      const { ask, control, exchange } = await inFrontOf(answer ?? OK, { upstreamTimeout });
-      if (answer === undefined) {
-        await control('PUT', '/upstream', { body: { url: 'http://127.0.0.1:1/v1' } });
-      }
+      const nobody = answer === undefined && { upstream: 'http://127.0.0.1:1/v1' };
+      const { ask, exchange } = await inFrontOf(answer ?? OK, { upstreamTimeout, ...nobody });
       const reply = await ask('GET', '/pets');
       expect(reply.headers['mock-basis']).toBe('assumed');
       expect(reply).toMatchObject({
@@ -235,18 +238,6 @@ test('a kept connection that the deployment has closed is replaced, unless the c
   expect((await ask('GET', '/pets')).status).toBe(200);
   expect(connections).toBe(2);
   expect((await ask('DELETE', '/store/orders/1')).status).toBe(502);
-});
-
-test('another machine gets requests only with consent', async () => {
-  const { control } = await inFrontOf(OK);
-  const url = 'https://staging.example/v1';
-  expect((await control('PUT', '/upstream', { body: { url } })).json).toMatchObject({
-    message: 'staging.example is another machine; send "yes": true',
-  });
-  const agreed = await control('PUT', '/upstream', { body: { url, key: 'secret', yes: true } });
-  expect(agreed).toMatchObject({ status: 200, json: { url, ownKey: true } });
-  await control('POST', '/reset');
-  expect((await control('GET', '/upstream')).text).toContain('127.0.0.1');
 });
 
 test('HTTP_PROXY carries requests to a deployment on another machine', async () => {

@@ -123,7 +123,7 @@ const anEdit = fc.constantFrom<Step[]>(
     state: { ...state, store: { ...state.store, animals: state.store.animals.cleared() } },
   })),
   edit('reset', (state) => ({
-    state: restart(state, start, undefined, NOW, new Set()),
+    state: restart(state, start, NOW, new Set()),
     clears: 'all',
     resets: true,
   })),
@@ -155,7 +155,7 @@ function serve(open: (sandboxes: Sandboxes) => ServerPersistence, journal = CAPA
     },
   );
   const { default: sandbox } = sandboxes;
-  sandbox.state = initialState(start, undefined, NOW.wall);
+  sandbox.state = initialState(start, NOW.wall);
   return { sandbox, persistence: open(sandboxes) };
 }
 
@@ -216,8 +216,7 @@ describeWithRedis('a fleet', () => {
     const redis = await RedisServer.start();
     onTestFinished(() => redis.end());
     const options = { journal: CAPACITY };
-    const join = () =>
-      joinFleet({ url: redis.url, settings: {}, maxSandboxes: 100, openResponder, options });
+    const join = () => joinFleet({ url: redis.url, settings: {}, maxSandboxes: 100, options });
     const fleets = [await join(), await join(), await join()];
     onTestFinished(() => {
       for (const fleet of fleets) void fleet.close();
@@ -231,7 +230,3 @@ describeWithRedis('a fleet', () => {
     }
   });
 });
-
-function openResponder(): never {
-  throw new Error('not used');
-}

@@ -134,9 +134,9 @@ export const TIME_TRAVEL_ENDPOINTS = [
     },
     handle: withExchange(async (call, exchange) => {
       if (exchange.isRefused) return refuseUnreplayable(exchange);
-      const { upstream } = call.sandbox.state.settings;
+      const { upstream } = call.parts.sandboxes;
       if (upstream !== undefined) {
-        const message = `request ${exchange.number} cannot be replayed: ${upstream.url} answers this sandbox; send it again with a client`;
+        const message = `request ${exchange.number} cannot be replayed: ${upstream.url} answers in place of the mock; send it again with a client`;
         return refuse('not_replayable', 409, message);
       }
       const request = recreateRequest(exchange);

@@ -213,16 +213,16 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',
   replies: { 200: STATUS },
-  handle: async ({ sandbox, kept: { journal } }) => {
+  handle: async ({ sandbox, kept: { journal }, parts: { sandboxes } }) => {
     const { name, state } = sandbox;
-    const { active, choices, upstream, keys } = state.settings;
+    const { active, choices, keys } = state.settings;
     const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
     return json<SandboxStatus>({
       sandbox: name,
       scenarios: active.map((scenario) => scenario.name),
       assumptions: chosen.map((id) => `${id}=${choices[id]}`),
       clock: showClock(state.clock),
-      upstream: upstream?.url,
+      upstream: sandboxes.upstream?.url,
       held: (await journal.held()).length,
       latches: [...state.latches.keys()],
       latestExchange: (await journal.size()).number,

@@ -127,16 +127,12 @@ export const STATE_ENDPOINTS = [
 ];
 
 async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<ControlReply> {
-  const { sandbox, kept, parts, body } = call;
+  const { sandbox, kept, body } = call;
   const keep = new Set(body.keep ?? DEFAULT_KEPT);
   const clears = keep.has('journal') ? undefined : 'all';
   const held = await kept.journal.held();
   const reply = await edit(call, 'reset', (state, now) => ({
-    ...outcome(
-      state,
-      NO_CONTENT,
-      restart(state, sandbox.start, parts.sandboxes.upstream, now, keep),
-    ),
+    ...outcome(state, NO_CONTENT, restart(state, sandbox.start, now, keep)),
     clears,
     resets: true,
   }));
