@@ -112,6 +112,12 @@ describe('the files of the dashboard', () => {
     });
   });
 
+  test.each(['nothing.js', '..%2findex.html', '%2e%2e/index.html'])('lack %s', async (file) => {
+    const { send } = await openServer();
+    const missing = { status: 404, json: { code: 'route_not_found' } };
+    expect(await send('GET', `/__mock/assets/${file}`)).toMatchObject(missing);
+  });
+
   test('have a version each, and come without a body where that is asked', async () => {
     const { send } = await openServer();
     const page = await send('GET', '/__mock/');
