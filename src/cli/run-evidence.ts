@@ -15,7 +15,13 @@ import type { RunningServer } from '../server/server.ts';
 import { bold, escapeControls, renderTable, type Style } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
 import type { Flags } from './flags.ts';
-import { describeExamples, type FindingGroup, groupFindings, REPORT_FORMATS } from './reports.ts';
+import {
+  describeExamples,
+  describeShare,
+  type FindingGroup,
+  groupFindings,
+  REPORT_FORMATS,
+} from './reports.ts';
 
 export const NO_CALLS =
   'the command made no call: does it take its base URL from PETSTORE_MOCK_URL? --allow-no-calls lets it pass';
@@ -51,19 +57,17 @@ export function renderEvidence(
   { calls, assumptions: { length: questions } }: AssumptionTracker,
   style: Style,
 ): string {
-  const { shown, total, percent } = coverage.totals.documented;
   const missing = missingReplies(coverage);
   const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
   const replies = assumedReplies(coverage);
   const groups = groupFindings(findings);
-  const share = `${shown} of ${total} documented replies (${percent}%)`;
   const operations = [...new Set(missing.map(({ operation }) => operation))];
   // `listPets 200, listPets 401` as `listPets 200 401`.
   const notShown = operations.map((id) =>
     [id, ...missing.flatMap((reply) => (reply.operation === id ? reply.status : []))].join(' '),
   );
   const rows = [
-    ['shown', `${share} in ${countText(calls, 'call')}`],
+    ['shown', `${describeShare(coverage)} in ${countText(calls, 'call')}`],
     ['by upstream', ofUpstream > 0 && `${ofUpstream} of them by the deployment itself`],
     ['not shown', notShown.join(', ')],
     [

@@ -1,4 +1,4 @@
-import { parseAddress } from '../core/contract/target.ts';
+import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
 import { NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { ControlClient } from './control-client.ts';
 import { createNodeFetch } from './node-fetch.ts';
@@ -18,8 +18,8 @@ export function createClient({ url, token, ca }: ServerAddress, name?: string) {
   }
   checkSandboxName(sandbox);
   const fetch = createNodeFetch(ca === undefined ? {} : { ca });
-  const client = new ControlClient({ url: `${root}/__mock`, token, fetch, name });
-  return { root, sandbox, client: client.sandbox(sandbox) };
+  const control = formatControlUrl({ root, sandbox });
+  return { root, sandbox, client: new ControlClient({ url: control, token, fetch, name }) };
 }
 
 export function checkSandboxName(name: string): void {

@@ -1,4 +1,4 @@
-import { formatAddress } from '../core/contract/target.ts';
+import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
 import type { ControlApi } from '../core/control/endpoints.ts';
 import type { StreamEvent } from '../core/control/journal/exchange-stream.ts';
 import type { ControlProblem } from '../core/control/reply.ts';
@@ -100,8 +100,8 @@ export class ControlClient {
 
   /** The client of another sandbox of the same server, `default` for the default one. */
   sandbox(name: string): ControlClient {
-    const root = this.url.replace(/(?:\/~[^/]*)?\/__mock$/, '');
-    const url = `${formatAddress({ root, sandbox: name })}/__mock`;
+    const { root } = parseAddress(this.url);
+    const url = formatControlUrl({ root, sandbox: name });
     return new ControlClient({ ...this.#options, url });
   }
 

@@ -1,7 +1,6 @@
 import type { Choices } from '../core/contract/assumption-table.ts';
-import { BASE_PATH } from '../core/contract/operations.ts';
 import type { CollectionName } from '../core/contract/records.ts';
-import { formatAddress } from '../core/contract/target.ts';
+import { formatServiceUrl } from '../core/contract/target.ts';
 import type { StoreState } from '../core/control/state/state-endpoints.ts';
 import type { Int64 } from '../core/json.ts';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
@@ -35,7 +34,7 @@ export function createSandbox(root: string, client: ControlClient, name: string,
   return {
     name,
     /** The service's base URL, for the client that is tested. */
-    url: formatAddress({ root, sandbox: name }) + BASE_PATH,
+    url: formatServiceUrl({ root, sandbox: name }),
     /** An API key that the sandbox accepts. */
     key,
     controlUrl: control.url,

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseAddress } from '../core/contract/target.ts';
+import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
 import { createKeyring, type KeyLists } from '../core/service/keyring.ts';
 import type { RunningServer } from '../server/server.ts';
 
@@ -32,7 +32,7 @@ export function mockVariables(
   return {
     [MOCK_VARIABLES.url]: url,
     [MOCK_VARIABLES.key]: key,
-    [MOCK_VARIABLES.controlUrl]: noControl ? undefined : `${parseAddress(url).root}/__mock`,
+    [MOCK_VARIABLES.controlUrl]: noControl ? undefined : formatControlUrl(parseAddress(url)),
     [MOCK_VARIABLES.controlToken]: noControl ? undefined : controlToken,
     [MOCK_VARIABLES.ca]: ca,
     ...(ca && { [NODE_CA]: ca }),

@@ -4,6 +4,7 @@ import { OPERATION_IDS } from '../../core/contract/operations.ts';
 import { countText, describe, rowNames } from '../../core/words.ts';
 import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER, NO_WORDS } from '../command-table.ts';
+import { describeShare } from '../reports.ts';
 import { callEndpoint, RECORD_ACTIONS } from './ctl-records.ts';
 import {
   type Action,
@@ -167,10 +168,8 @@ const ACTIONS = {
     summary: 'Print how often each documented reply was shown.',
     async run(client) {
       const json = await client.call('GET /coverage');
-      const { shown, total, percent } = json.totals.documented;
-      const text = `${shown} of ${total} documented replies (${percent}%)\n`;
       const table = createTable(json.documented, 'count', 'operation', 'status', 'description');
-      return { ...table, text, json };
+      return { ...table, text: `${describeShare(json)}\n`, json };
     },
   },
   findings: {

@@ -1,14 +1,15 @@
 import { ControlClient, ControlError } from '../../client/control-client.ts';
 import { createNodeFetch } from '../../client/node-fetch.ts';
-import { parseAddress } from '../../core/contract/target.ts';
-import { DEFAULTS } from '../../core/limits.ts';
+import { formatControlUrl, parseAddress } from '../../core/contract/target.ts';
+import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
 import { errorCode, NOT_TLS } from '../../server/node-errors.ts';
 import { Failure } from '../../terminal/command.ts';
 import { findServerUrl, type ProgramCommand } from '../command.ts';
 
 export const health: ProgramCommand = async ({ flags }) => {
   const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;
-  const url = `${parseAddress(findServerUrl(flags)).root}/__mock`;
+  const { root } = parseAddress(findServerUrl(flags));
+  const url = formatControlUrl({ root, sandbox: DEFAULT_SANDBOX });
   // The request carries no secret.
   const fetch = createNodeFetch(tls ? { rejectUnauthorized: false } : {});
   const signal = AbortSignal.timeout(timeout);

@@ -9,7 +9,7 @@ import {
 } from '../../core/contract/operations.ts';
 import { DOCUMENTED_REPLIES } from '../../core/contract/possible-replies.ts';
 import { exampleOf } from '../../core/contract/records.ts';
-import { formatAddress } from '../../core/contract/target.ts';
+import { CONTROL_PATH, formatAddress } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 
 function exampleRequest(operation: OperationId): RequestChange {
@@ -100,7 +100,7 @@ export function listSteps(
 function controlStep(call: string, prefix: string): RecipeStep {
   const [, method = '', path, body] = /^(\S+) (\S+)(?: (.*))?$/.exec(call) ?? [];
   const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
-  return { method, path: `${prefix}/__mock${path}`, headers, body, times: 1 };
+  return { method, path: `${prefix}${CONTROL_PATH}${path}`, headers, body, times: 1 };
 }
 
 function createCall(operation: OperationId, prefix: string, sent: RequestChange = {}): RecipeStep {

@@ -1,6 +1,6 @@
 import { DEFAULT_URL } from '../../core/contract/base-url.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../../core/contract/operations.ts';
-import { type Address, parseAddress } from '../../core/contract/target.ts';
+import { type Address, CONTROL_PATH, parseAddress } from '../../core/contract/target.ts';
 import { curlCommand } from '../../core/raw-http.ts';
 import { describe } from '../../core/words.ts';
 import { parseChoice, refusal } from '../../terminal/command.ts';
@@ -95,7 +95,7 @@ function describeWays(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
 function describeStep({ method, path, headers, body, times }: RecipeStep): string {
   const key = headers.Authorization?.replace('Bearer ', '') ?? '';
   const type = headers['Content-Type'] ?? 'application/json';
-  const isService = !path.startsWith('/__mock');
+  const isService = !path.startsWith(CONTROL_PATH);
   return [
     `${method} ${path}`,
     ...(body === undefined ? [] : [typeof body === 'number' ? `a body of ${body} bytes` : body]),

@@ -1,5 +1,5 @@
 import { findWorkingKey, type ServerAccess } from '../../client/mock-variables.ts';
-import { parseAddress } from '../../core/contract/target.ts';
+import { formatControlUrl, parseAddress } from '../../core/contract/target.ts';
 import { curlCommand, shellWord } from '../../core/raw-http.ts';
 import type { ServerOptions } from '../../features.ts';
 import { beforeStart } from '../../features.ts';
@@ -14,15 +14,15 @@ export function renderBanner(
   style: Style,
 ): string {
   const key = findWorkingKey(keys);
-  const { root } = parseAddress(url);
+  const control = formatControlUrl(parseAddress(url));
   const trusting = tlsWrite === undefined ? ['--insecure'] : ['--cacert', shellWord(tlsWrite)];
   const headers = [['Authorization', `Bearer ${key}`]] as const;
   const request = { method: 'GET', url: `${url}/pets?limit=3`, headers };
   const lines: [what: string, isShown: boolean, how: string][] = [
     ['Try it', key !== undefined, curlCommand(request, certificate ? trusting : [])],
-    ['Trust it', certificate !== undefined, tlsWrite ?? `${root}/__mock/certificate.pem`],
+    ['Trust it', certificate !== undefined, tlsWrite ?? `${control}/certificate.pem`],
     ['Scenarios', scenarios.length > 0, scenarios.join(', ')],
-    ['Dashboard', !noControl, `${root}/__mock/`],
+    ['Dashboard', !noControl, `${control}/`],
     // A token that was given is not printed.
     ['Control token', !noControl && given === undefined, controlToken ?? ''],
     ['List its assumptions', true, 'petstore-mock assumptions'],

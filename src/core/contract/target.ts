@@ -7,7 +7,7 @@ import {
   operationShape,
 } from './operations.ts';
 
-const CONTROL_PATH = '/__mock';
+export const CONTROL_PATH = '/__mock';
 
 interface ServiceRoute {
   readonly operations: ReadonlyMap<string, OperationId>;
@@ -124,7 +124,15 @@ export function parseAddress(address: string): Address {
   return { root, sandbox };
 }
 
-/** Where the service and the control API of a sandbox are. */
+/** Above the service and the control API of a sandbox. */
 export function formatAddress({ root, sandbox }: Address): string {
   return sandbox === DEFAULT_SANDBOX ? root : `${root}/~${sandbox}`;
+}
+
+export function formatControlUrl(address: Address): string {
+  return formatAddress(address) + CONTROL_PATH;
+}
+
+export function formatServiceUrl(address: Address): string {
+  return formatAddress(address) + BASE_PATH;
 }

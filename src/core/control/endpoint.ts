@@ -1,4 +1,4 @@
-import { BASE_PATH } from '../contract/operations.ts';
+import { formatServiceUrl, parseAddress } from '../contract/target.ts';
 import type { Json } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import type { Outcome } from '../sandbox/answer.ts';
@@ -182,7 +182,7 @@ export interface ControlCall<Body = unknown, Query = unknown> extends ControlReq
 }
 
 export function findServiceUrl(controlUrl: string): string {
-  return controlUrl.slice(0, -'/__mock'.length) + BASE_PATH;
+  return formatServiceUrl(parseAddress(controlUrl));
 }
 
 /** @param what the change in words, for the journal */

@@ -7,7 +7,6 @@ import {
 } from '../contract/assumption-table.ts';
 import { errorShape, findErrorCodes } from '../contract/error-codes.ts';
 import {
-  BASE_PATH,
   type DocumentedReply,
   OPERATION_IDS,
   type OperationId,
@@ -15,7 +14,7 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import { exampleOf, INTEGER, RECORDS } from '../contract/records.ts';
-import { formatAddress, parseAddress } from '../contract/target.ts';
+import { formatServiceUrl, parseAddress } from '../contract/target.ts';
 import { isObject, type Json } from '../json.ts';
 import { STAGING_SANDBOX } from '../limits.ts';
 import type { ObjectShape } from '../shape/objects.ts';
@@ -95,7 +94,7 @@ export function createServiceOpenApi(options: {
 function servers(serverUrl: string): Json[] {
   const url = serverUrl.replace(/\/+$/, '');
   const { root } = parseAddress(url);
-  const staging = formatAddress({ root, sandbox: STAGING_SANDBOX }) + BASE_PATH;
+  const staging = formatServiceUrl({ root, sandbox: STAGING_SANDBOX });
   const deployments = [{ url: staging, description: 'Staging.' }];
   if (url !== staging) deployments.unshift({ url, description: 'The mock.' });
   return deployments;

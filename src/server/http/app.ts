@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type expressModule from 'express';
 import type { ErrorRequestHandler, Router } from 'express';
-import { ROOT } from '../../core/contract/target.ts';
+import { CONTROL_PATH, ROOT } from '../../core/contract/target.ts';
 import { answerControl, isLogged } from '../../core/control/control-api.ts';
 import type { ControlParts } from '../../core/control/endpoint.ts';
 import { createRootReply } from '../../core/control/root.ts';
@@ -12,6 +12,8 @@ import type { ServiceHandler } from './service-handler.ts';
 import { answerInTurn, sendFailure } from './write.ts';
 
 /** @param express passed in, since importing it slows the start: callers do so only when needed */
+const CONTROL = new RegExp(`^(?:/~[^/]*)?${CONTROL_PATH}(?=/|$)`);
+
 export function createExpressApp(
   express: typeof expressModule,
   service: ServiceHandler,
@@ -25,12 +27,12 @@ export function createExpressApp(
   app.use((_request, response, next) => answerInTurn(response, next));
   if (!control.plain) {
     app.get(ROOT, (request, response) => {
-      const mount = `${request.baseUrl}${request.path.replace(/\/$/, '')}/__mock`;
+      const mount = `${request.baseUrl}${request.path.replace(/\/$/, '')}${CONTROL_PATH}`;
       const root = { ...readControlRequest(request), mount };
       sendControlReply(response, createRootReply(root, control, paths));
     });
   }
-  app.use(/^(?:\/~[^/]*)?\/__mock(?=\/|$)/, createControlRouter(express, control, pages));
+  app.use(CONTROL, createControlRouter(express, control, pages));
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
   const answerError: ErrorRequestHandler = (error, _request, response, _next) =>

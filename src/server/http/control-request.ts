@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseTarget } from '../../core/contract/target.ts';
+import { CONTROL_PATH, parseAddress, parseTarget } from '../../core/contract/target.ts';
 import type { ControlRequest } from '../../core/control/endpoint.ts';
 import type { ControlReply, EventSink } from '../../core/control/reply.ts';
-import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { receiveBody } from './receive-request.ts';
 import { onDisconnect, writeReply } from './write.ts';
 
@@ -14,10 +13,10 @@ export type ExpressRequest = IncomingMessage &
 export function readControlRequest(request: ExpressRequest): ControlRequest {
   const { baseUrl: mount, originalUrl, headers, method = 'GET', socket } = request;
   const scheme = 'encrypted' in socket ? 'https' : 'http';
-  const [, sandboxName = DEFAULT_SANDBOX] = /\/~([^/]*)\/__mock$/.exec(mount) ?? [];
+  const { sandbox: sandboxName } = parseAddress(mount);
   const { path, search } = parseTarget(request.url);
   // Express adds a slash to the mount itself.
-  const isMount = parseTarget(originalUrl).path.endsWith('/__mock');
+  const isMount = parseTarget(originalUrl).path.endsWith(CONTROL_PATH);
   return {
     method,
     headers,

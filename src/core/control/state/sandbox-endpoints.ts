@@ -1,5 +1,4 @@
-import { BASE_PATH } from '../../contract/operations.ts';
-import { formatAddress } from '../../contract/target.ts';
+import { formatControlUrl, formatServiceUrl, parseAddress } from '../../contract/target.ts';
 import { NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { createFindingsReport } from '../../sandbox/coverage.ts';
 import { refuseName } from '../../sandbox/locate-sandbox.ts';
@@ -167,12 +166,11 @@ async function summarize(
   const { name } = sandbox;
   const kept = persistence.of(sandbox);
   const { animals, inventory, orders } = (await kept.run(() => sandbox.read())).store;
-  const root = mount.slice(0, -'/__mock'.length);
-  const path = formatAddress({ root, sandbox: name });
+  const address = { root: parseAddress(mount).root, sandbox: name };
   return {
     name,
-    service: path + BASE_PATH,
-    control: `${path}/__mock`,
+    service: formatServiceUrl(address),
+    control: formatControlUrl(address),
     lastUsed,
     animals: animals.size,
     inventory: inventory.size,

@@ -1,7 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { ControlClient, type ReplyOf } from '../../../client/control-client.ts';
-import { BASE_PATH } from '../../../core/contract/operations.ts';
-import { formatAddress, parseAddress } from '../../../core/contract/target.ts';
+import { formatControlUrl, formatServiceUrl, parseAddress } from '../../../core/contract/target.ts';
 
 export type ListedExchange = ReplyOf<'GET /requests/{number}'>;
 export type ExchangePage = ReplyOf<'GET /requests'>;
@@ -14,10 +13,10 @@ const { root, sandbox: named } = parseAddress(location.pathname);
 export const sandbox = named;
 
 export function controlPath(name: string): string {
-  return `${formatAddress({ root, sandbox: name })}/__mock`;
+  return formatControlUrl({ root, sandbox: name });
 }
 
-export const servicePath = formatAddress({ root, sandbox }) + BASE_PATH;
+export const servicePath = formatServiceUrl({ root, sandbox });
 
 export const serviceUrl = location.origin + servicePath;
 
