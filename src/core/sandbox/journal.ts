@@ -50,6 +50,7 @@ export class Journal {
   /** In the order of their numbers, which have gaps where other servers answered. */
   readonly #entries: Ring<Entry>;
   #number = 0;
+  #isClosed = false;
   #cleared = 0;
   #totals = new Totals();
   // Created when needed: there can be many sandboxes.
@@ -78,7 +79,7 @@ export class Journal {
       this.#held.set(exchange.number, exchange);
     }
     const { capacity } = this.#context;
-    if (capacity === 0) return;
+    if (capacity === 0 || this.#isClosed) return;
     const previous = this.#entries.at(-1)?.exchange;
     if (this.#entries.size >= capacity) this.#forgetExchange();
     const kept = withoutBodies(exchange);
@@ -197,12 +198,14 @@ export class Journal {
     if (findings.length > 0) this.#totals.add({ ...exchange, shows: [], findings }, this.#sandbox);
   }
 
-  /** Of a sandbox that is deleted, too. */
-  forgetAll(): void {
-    while (this.#entries.size > 0) this.#forgetExchange();
-    const counted = this.#edits?.slice(0, -1) ?? [];
-    const bytes = counted.reduce((sum, edit) => sum + edit.bytes, 0);
-    this.#edits = undefined;
+  /** Of a deleted sandbox, which open streams still read to its end. */
+  close(): void {
+    this.#isClosed = true;
+    this.#uncount([...this.#entries, ...(this.#edits?.slice(0, -1) ?? [])]);
+  }
+
+  #uncount(counted: readonly { readonly bytes: number }[]): void {
+    const bytes = counted.reduce((sum, it) => sum + it.bytes, 0);
     this.#context.memory.remove(this, bytes, true);
   }
 
@@ -211,7 +214,8 @@ export class Journal {
     while (this.#entries.size > 0) this.#forgetExchange();
     this.#cleared = this.#number;
     if (what === 'journal') return;
-    this.forgetAll();
+    this.#uncount(this.#edits?.slice(0, -1) ?? []);
+    this.#edits = undefined;
     this.#context.past.merge(this.#totals);
     this.#totals = new Totals();
   }

@@ -206,7 +206,7 @@ export class Sandbox {
     if (event.kind === 'release') this.#holds?.end(event.why, event.exchanges);
     if (event.kind === 'deleted') this.#holds?.end('deleted');
     if (!this.#events.isEmpty) this.#events.emit(event);
-    if (event.kind === 'deleted') this.journal.forgetAll();
+    if (event.kind === 'deleted') this.journal.close();
   }
 }
 

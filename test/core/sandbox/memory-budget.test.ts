@@ -48,7 +48,7 @@ test('a server remembers a number of bytes: the oldest of the sandbox used longe
   expect(one.journal.select({})).toMatchObject({ isComplete: false, dropped });
   expect(one.journal.find(dropped)).toBeUndefined();
   expect(one.journal.find(dropped + 1)?.request.size).toBe(SIZE);
-  other.journal.forgetAll();
+  other.journal.close();
   one.add(30);
   expect(one.journal.size().dropped).toBe(dropped);
 });
