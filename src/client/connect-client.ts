@@ -1,6 +1,6 @@
 import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
-import { NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { ControlClient } from './control-client.ts';
+import { checkSandboxName } from './controlled-mock.ts';
 import { createNodeFetch } from './node-fetch.ts';
 
 interface ServerAddress {
@@ -20,9 +20,4 @@ export function createClient({ url, token, ca }: ServerAddress, name?: string) {
   const fetch = createNodeFetch(ca === undefined ? {} : { ca });
   const control = formatControlUrl({ root, sandbox });
   return { root, sandbox, client: new ControlClient({ url: control, token, fetch, name }) };
-}
-
-export function checkSandboxName(name: string): void {
-  if (NAME_PATTERN.test(name)) return;
-  throw new TypeError(`sandbox name: expected ${NAME_FORM}, found ${JSON.stringify(name)}`);
 }

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
-import { createKeyring, type KeyLists } from '../core/service/keyring.ts';
 import type { RunningServer } from '../server/server.ts';
 
 export const MOCK_VARIABLES = {
@@ -61,10 +60,4 @@ function makeTemporaryFolder(): string {
     const problem = `no temporary folder for the certificate in ${tmpdir()}`;
     throw new Error(`${problem}: set TMPDIR to a folder that can be written`, { cause });
   }
-}
-
-export function findWorkingKey(lists: KeyLists): string | undefined {
-  const { valid, readOnly, invalid, any } = createKeyring(lists);
-  const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];
-  return invalid === 'all' ? undefined : candidates.find((key) => !invalid.has(key));
 }

@@ -1,8 +1,13 @@
-import { existsSync } from 'node:fs';
 import { isObject } from '../core/json.ts';
-import { ASSUME } from '../core/scenario/settings-shapes.ts';
+import {
+  ASSUME,
+  HOLD_TIME,
+  IDLE_TIME,
+  INSTANT,
+  MAX_DELAY_MS,
+} from '../core/scenario/settings-shapes.ts';
 import { LATEST } from '../core/service/clock.ts';
-import { type Member, object, required } from '../core/shape/objects.ts';
+import { type Member, object, optional, required } from '../core/shape/objects.ts';
 import {
   choice,
   convert,
@@ -14,6 +19,7 @@ import {
   number,
   oneOrMore,
   type ReportMisfit,
+  readAs,
   type Shape,
   type ShapeProblem,
   scalar,
@@ -103,6 +109,30 @@ export function inMilliseconds(
   return { ...one(placeholder, shape), codeShape };
 }
 
+export const SEED = count(-(2 ** 31), 2 ** 31 - 1);
+
+export const DELAY = milliseconds(0, MAX_DELAY_MS);
+
+export const DAY_MS = 86_400_000;
+
+export const MAX_HOLD = inMilliseconds(
+  'DURATION',
+  HOLD_TIME,
+  number(1, DAY_MS, 'milliseconds from 1 to a day'),
+);
+
+export const SANDBOX_IDLE = inMilliseconds(
+  'DURATION',
+  IDLE_TIME,
+  number(1, Number.POSITIVE_INFINITY, 'milliseconds, at least 1'),
+);
+
+export const CLOCK = inMilliseconds(
+  'INSTANT',
+  INSTANT,
+  number(0, LATEST, 'milliseconds since 1970'),
+);
+
 export const SWITCH: OptionKind<boolean> = { type: 'switch', shape: FLAG, codeShape: FLAG };
 
 export const FILE = one('FILE', text());
@@ -127,16 +157,6 @@ export const TOKEN = one(
     (value) => VISIBLE.test(value),
     'another character in it',
   ),
-);
-
-export const SCENARIOS = many(
-  'FILE',
-  convert(text(), (value, at, report) => {
-    if (!value.includes(',') || existsSync(value)) return value;
-    const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
-    const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
-    return report({ at, expected: 'one scenario', found });
-  }),
 );
 
 const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, {}));
@@ -178,7 +198,7 @@ const EXPIRY_IN_CODE = either(
 );
 
 /** When keys expire, by key. */
-export const EXPIRY_MAP: Shape<ReadonlyMap<unknown, unknown>> = {
+const EXPIRY_MAP: Shape<ReadonlyMap<unknown, unknown>> = {
   ...scalar('a Map of times by key', {}, (value) => (value instanceof Map ? value : undefined)),
   read(value, at, report) {
     if (!(value instanceof Map)) {
@@ -188,6 +208,16 @@ export const EXPIRY_MAP: Shape<ReadonlyMap<unknown, unknown>> = {
     return value;
   },
 };
+
+/** API keys, as code gives them. */
+export const KEY_LISTS = object({
+  valid: optional(KEYS.codeShape, ''),
+  readOnly: optional(KEYS.codeShape, ''),
+  allReadOnly: optional(FLAG, ''),
+  invalid: optional(either(choice(['all']), list(KEY)), ''),
+  any: optional(FLAG, ''),
+  expires: optional(EXPIRY_MAP, ''),
+});
 
 /** Such as `process.env`. */
 export const VARIABLES = scalar('an object of strings', {}, (value) => {
@@ -212,8 +242,23 @@ export const FUNCTION = scalar('a function', {}, (value) =>
   typeof value === 'function' ? value : undefined,
 );
 
+/**
+ * @param shapes of the values that code gives, by the name of the option
+ * @throws RangeError that names the first wrong option
+ */
+export function checkValues(
+  options: object,
+  shapes: Readonly<Record<string, Shape<unknown>>>,
+  nameOf: (name: string) => string = String,
+): void {
+  const members = Object.entries(shapes).map(([name, shape]) => [name, optional(shape, '')]);
+  const shape = object(Object.fromEntries(members), { expectedName: 'the name of an option' });
+  const reading = readAs(shape, dropUndefined(options));
+  if (!reading.ok) throw new RangeError(refusalText(reading.problems, nameOf));
+}
+
 /** Also within `keys`, whose members come from flags that may all be missing. */
-export function dropUndefined(options: object): object {
+function dropUndefined(options: object): object {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
     given.map(([name, value]) => [

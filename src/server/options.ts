@@ -1,41 +1,31 @@
+import { existsSync } from 'node:fs';
 import { DEFAULTS } from '../core/limits.ts';
 import type { StartSettings, StoreChoice } from '../core/scenario/sandbox-start.ts';
-import { HOLD_TIME, IDLE_TIME, INSTANT, MAX_DELAY_MS } from '../core/scenario/settings-shapes.ts';
-import { LATEST } from '../core/service/clock.ts';
 import { object, optional } from '../core/shape/objects.ts';
-import {
-  ANY,
-  choice,
-  either,
-  FLAG,
-  KEY,
-  list,
-  number,
-  readAs,
-  type Shape,
-  text,
-} from '../core/shape/shapes.ts';
-import type { Intersection } from '../core/words.ts';
+import { ANY, convert, number, type Shape, text } from '../core/shape/shapes.ts';
+import { describe, type Intersection } from '../core/words.ts';
 import type { Timeouts } from './http/listener.ts';
 import type { MockOptions } from './open-sandboxes.ts';
 import {
   AMOUNT,
   ASSUMED,
+  CLOCK,
+  checkValues,
   count,
-  dropUndefined,
-  EXPIRY_MAP,
+  DAY_MS,
+  DELAY,
   FILE,
   FOLDER,
   FUNCTION,
-  inMilliseconds,
-  KEYS,
-  milliseconds,
+  KEY_LISTS,
+  MAX_HOLD,
+  many,
   type OptionShape,
   OUTPUT,
   one,
   optionFor,
-  refusalText,
-  SCENARIOS,
+  SANDBOX_IDLE,
+  SEED,
   SWITCH,
   TOKEN,
   VARIABLES,
@@ -80,7 +70,15 @@ type RowOptions = Omit<OptionsOf<typeof OPTION_GROUPS>, 'fixture' | 'animals' | 
 /** How to start a server. Defaults are those of the flags with the same names. */
 export type BaseOptions = CodeOptions & StoreOptions & RowOptions;
 
-const DAY_MS = 86_400_000;
+const SCENARIOS = many(
+  'FILE',
+  convert(text(), (value, at, report) => {
+    if (!value.includes(',') || existsSync(value)) return value;
+    const repeated = value.split(',').map((name) => `--scenario ${name.trim()}`);
+    const found = `${describe(value)} (repeat the flag for several: ${repeated.join(' ')})`;
+    return report({ at, expected: 'one scenario', found });
+  }),
+);
 
 export const forServe = optionFor('serve');
 const forListeners = optionFor('serve', 'exec', 'health', 'ctl');
@@ -122,11 +120,9 @@ export const OPTION_GROUPS = {
     orders: forGenerators(AMOUNT, 'Generate this many orders instead of reading a fixture.', {
       excludes: ['fixture'],
     }),
-    seed: forGenerators(
-      count(-(2 ** 31), 2 ** 31 - 1),
-      'Seed of everything random; the same seed gives the same store.',
-      { default: DEFAULTS.seed },
-    ),
+    seed: forGenerators(SEED, 'Seed of everything random; the same seed gives the same store.', {
+      default: DEFAULTS.seed,
+    }),
     /** A file that keeps the default sandbox's store through restarts. */
     db: forServeAndExec(FILE, 'Keep the store in this file across restarts.'),
     /** Whether every sandbox restarts when a file that it started from changes. */
@@ -145,30 +141,16 @@ export const OPTION_GROUPS = {
     maxSandboxes: forServers(AMOUNT, 'Maximum number of sandboxes; the next gets 503.', {
       default: DEFAULTS.maxSandboxes,
     }),
-    sandboxIdle: forServers(
-      inMilliseconds(
-        'DURATION',
-        IDLE_TIME,
-        number(1, Number.POSITIVE_INFINITY, 'milliseconds, at least 1'),
-      ),
-      'Remove sandboxes idle for this long.',
-    ),
+    sandboxIdle: forServers(SANDBOX_IDLE, 'Remove sandboxes idle for this long.'),
     journal: forServers(AMOUNT, 'Exchanges to keep in each sandbox.', {
       default: DEFAULTS.journal,
     }),
   },
   Answers: {
     assume: forChoosers(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
-    delay: forServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
-    maxHold: forServers(
-      inMilliseconds('DURATION', HOLD_TIME, number(1, DAY_MS, 'milliseconds from 1 to a day')),
-      'Maximum time to hold a reply.',
-      { default: 'PT5M' },
-    ),
-    clock: forServers(
-      inMilliseconds('INSTANT', INSTANT, number(0, LATEST, 'milliseconds since 1970')),
-      'Time to start from, such as 2030-12-06T00:00:00Z.',
-    ),
+    delay: forServers(DELAY, 'Delay replies that no rule decides.'),
+    maxHold: forServers(MAX_HOLD, 'Maximum time to hold a reply.', { default: 'PT5M' }),
+    clock: forServers(CLOCK, 'Time to start from, such as 2030-12-06T00:00:00Z.'),
     frozen: optionFor(
       'serve',
       'exec',
@@ -207,14 +189,7 @@ const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
 const CODE_OPTIONS: Readonly<
   Record<Exclude<keyof CodeOptions, keyof typeof OPTIONS>, Shape<unknown>>
 > = {
-  keys: object({
-    valid: optional(KEYS.codeShape, ''),
-    readOnly: optional(KEYS.codeShape, ''),
-    allReadOnly: optional(FLAG, ''),
-    invalid: optional(either(choice(['all']), list(KEY)), ''),
-    any: optional(FLAG, ''),
-    expires: optional(EXPIRY_MAP, ''),
-  }),
+  keys: KEY_LISTS,
   timeouts: object({ headers: TIME, idle: TIME, stop: TIME }),
   proxyVariables: VARIABLES,
   onReload: FUNCTION,
@@ -276,10 +251,7 @@ function check(
   shapes: Readonly<Record<string, Shape<unknown>>>,
   nameOf: NameOption,
 ): void {
-  const members = Object.entries(shapes).map(([name, shape]) => [name, optional(shape, '')]);
-  const shape = object(Object.fromEntries(members), { expectedName: 'the name of an option' });
-  const reading = readAs(shape, dropUndefined(options));
-  if (!reading.ok) throw new RangeError(refusalText(reading.problems, nameOf));
+  checkValues(options, shapes, nameOf);
   const given = Object.keys(rows).filter((name) => Reflect.get(options, name) !== undefined);
   for (const name of given) {
     const other = given.find((it) => rows[name]?.excludes?.includes(it));

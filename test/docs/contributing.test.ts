@@ -20,7 +20,7 @@ function firstCells(column: string): string[] {
 
 const RINGS = [
   ...['core', 'server', 'client', 'terminal', 'features', 'features.ts'],
-  ...['features/testing', 'cli', 'index.ts'],
+  ...['features/testing', 'cli', 'fetch.ts', 'index.ts'],
 ];
 /** What has no folder is above all of these. */
 const CORE = ['shape', 'contract', 'store', 'service', 'scenario', 'sandbox', 'control'];

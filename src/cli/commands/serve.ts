@@ -1,6 +1,7 @@
-import { findWorkingKey, type ServerAccess } from '../../client/mock-variables.ts';
+import type { ServerAccess } from '../../client/mock-variables.ts';
 import { formatControlUrl, parseAddress } from '../../core/contract/target.ts';
 import { curlCommand, shellWord } from '../../core/raw-http.ts';
+import { findWorkingKey } from '../../core/service/keyring.ts';
 import type { ServerOptions } from '../../features.ts';
 import { beforeStart } from '../../features.ts';
 import { bold, escapeControls, type Style, writeInBackground } from '../../terminal/terminal.ts';

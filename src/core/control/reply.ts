@@ -54,6 +54,16 @@ export interface ControlReply {
   readonly content?: ControlContent;
 }
 
+/** Names and values in turn. */
+export function controlHeaders({ content, mediaType, headers }: ControlReply): string[] {
+  return Object.entries({
+    // A cache would miss changes in the sandbox.
+    'Cache-Control': 'no-store',
+    ...(content !== undefined && { 'Content-Type': mediaType ?? 'application/json' }),
+    ...headers,
+  }).flat();
+}
+
 export const NO_CONTENT: ControlReply = { status: 204 };
 
 export function json<T extends object>(

@@ -1,3 +1,4 @@
+import { joinBytes, toBytes } from '../bytes.ts';
 import { rowNames } from '../words.ts';
 
 /**
@@ -25,3 +26,14 @@ export type Fault = {
 }[FaultName];
 
 export const FAULT_NAMES = rowNames(FAULTS);
+
+/** Headers of a whole body, which a broken one has anew. */
+export const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
+
+/** Ends no JSON: outside a string a colon needs a value, and inside one the string is never closed. */
+const TAIL = toBytes(':}');
+
+/** Half of a body, with an end that makes it no JSON. */
+export function spoilJson(body: Uint8Array): Uint8Array {
+  return joinBytes([body.subarray(0, body.length >> 1), TAIL]);
+}

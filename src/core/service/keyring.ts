@@ -137,3 +137,10 @@ export function countRequest(before: RateWindows, key: string, rate: Rate, now: 
   if (count < Number(max)) return { rates, wait: undefined };
   return { rates, wait: Math.max(1, Math.ceil((startedAt + length - now) / 1000)) };
 }
+
+/** A key that these lists accept, if there is one. */
+export function findWorkingKey(lists: KeyLists): string | undefined {
+  const { valid, readOnly, invalid, any } = createKeyring(lists);
+  const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];
+  return invalid === 'all' ? undefined : candidates.find((key) => !invalid.has(key));
+}

@@ -1,9 +1,6 @@
 /// <reference types="node" preserve="true" />
-import { checkSandboxName, createClient } from '../../client/connect-client.ts';
-import type { QueryOf } from '../../client/control-client.ts';
-import { createSandbox, type MockSandbox } from '../../client/mock-sandbox.ts';
-import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../core/limits.ts';
-import { STAGING_KEY } from '../../core/service/keyring.ts';
+import { createClient } from '../../client/connect-client.ts';
+import { createControlledMock } from '../../client/controlled-mock.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends Readonly<ReturnType<typeof createMock>> {}
@@ -33,38 +30,16 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
   return mock;
 }
 
-export const DEMO_KEY = 'demo-key';
-
 export function createMock(options: ConnectOptions, stop: () => Promise<void>) {
   const { key, ca } = options;
-  const { root, sandbox: own, client } = createClient(options);
-  const server = client.sandbox(DEFAULT_SANDBOX);
-  const open = (name: string): MockSandbox => {
-    // The key that was given is one of the sandbox that the address names.
-    const isStaging = name === STAGING_SANDBOX && (key === undefined || name !== own);
-    return createSandbox(root, client, name, isStaging ? STAGING_KEY : (key ?? DEMO_KEY));
-  };
-  return Object.assign(open(own), {
-    /** The certificate that a client must trust, in PEM; undefined without `tls`. */
-    ca,
-    /** Another sandbox, created at its first use. Without a name it gets a unique one. */
-    sandbox: (name: string = crypto.randomUUID()) => {
-      checkSandboxName(name);
-      return open(name);
+  return createControlledMock(
+    { ...createClient(options), key },
+    {
+      /** The certificate that a client must trust, in PEM; undefined without `tls`. */
+      ca,
+      /** Stops the server if this mock started it; any other keeps running. */
+      stop,
+      [Symbol.asyncDispose]: stop,
     },
-    sandboxes: {
-      list: (query?: QueryOf<'GET /sandboxes'>) => server.call('GET /sandboxes', { query }),
-      /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
-      delete: async (which: string | QueryOf<'DELETE /sandboxes'>): Promise<void> => {
-        if (typeof which !== 'string') await server.call('DELETE /sandboxes', { query: which });
-        else {
-          checkSandboxName(which);
-          await server.call('DELETE /sandboxes/{name}', { path: { name: which } });
-        }
-      },
-    },
-    /** Stops the server if this mock started it; any other keeps running. */
-    stop,
-    [Symbol.asyncDispose]: stop,
-  });
+  );
 }

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { findWorkingKey, MOCK_VARIABLES, mockVariables } from '../../client/mock-variables.ts';
+import { DEMO_KEY } from '../../client/controlled-mock.ts';
+import { MOCK_VARIABLES, mockVariables } from '../../client/mock-variables.ts';
+import { findWorkingKey } from '../../core/service/keyring.ts';
 import { FEATURES, type ServerOptions } from '../../features.ts';
 import { checkOptions } from '../../server/options.ts';
 import { type RunningServer, startServerWith } from '../../server/server.ts';
@@ -7,7 +9,6 @@ import {
   type ConnectOptions,
   connectPetstoreMock,
   createMock,
-  DEMO_KEY,
   type PetstoreMock,
 } from './connect.ts';
 import { applyOptions, createLike, refuseServerOptions } from './test-options.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CONTROL_PATH, parseAddress, parseTarget } from '../../core/contract/target.ts';
 import type { ControlRequest } from '../../core/control/endpoint.ts';
-import type { ControlReply, EventSink } from '../../core/control/reply.ts';
+import { type ControlReply, controlHeaders, type EventSink } from '../../core/control/reply.ts';
 import { receiveBody } from './receive-request.ts';
 import { onDisconnect, writeReply } from './write.ts';
 
@@ -31,13 +31,8 @@ export function readControlRequest(request: ExpressRequest): ControlRequest {
 }
 
 export function sendControlReply(response: ServerResponse, reply: ControlReply): void {
-  const { status, mediaType = 'application/json', content } = reply;
-  const headers = Object.entries({
-    // A cache would miss changes in the sandbox.
-    'Cache-Control': 'no-store',
-    ...(content !== undefined && { 'Content-Type': mediaType }),
-    ...reply.headers,
-  }).flat();
+  const { status, content } = reply;
+  const headers = controlHeaders(reply);
   if (typeof content !== 'function') {
     writeReply(response, status, headers, content);
     return;

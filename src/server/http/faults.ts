@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { withoutHeaders } from '../../core/raw-http.ts';
 import type { SentReply } from '../../core/sandbox/exchange.ts';
-import type { Fault } from '../../core/scenario/fault-table.ts';
+import { type Fault, FRAMING, spoilJson } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { mayHaveContent } from '../../core/service/reply.ts';
 import { unwrapTls } from './tls.ts';
@@ -14,8 +14,6 @@ export type WireReply = Pick<SentReply, 'status' | 'headers' | 'body'>;
 
 /** The page of a proxy is a reply like others. */
 export type WireFault = Exclude<Fault, { readonly kind: 'html' }>;
-
-const REPLACED_FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
 export function applyFault(
   fault: WireFault,
@@ -30,7 +28,7 @@ export function applyFault(
     pending.delay(response, MAX_DELAY_MS, () => void socket.destroy());
   } else if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);
   else {
-    const broken = { ...reply, headers: withoutHeaders(reply.headers, REPLACED_FRAMING) };
+    const broken = { ...reply, headers: withoutHeaders(reply.headers, FRAMING) };
     if (fault.kind === 'truncate') truncate(response, broken);
     else if (fault.kind === 'malformed-json') malformedJson(response, broken);
     else if (fault.kind === 'bad-chunk') badChunk(response, broken);
@@ -66,13 +64,9 @@ function truncate(response: ServerResponse, reply: WireReply): void {
   endConnection(response);
 }
 
-/** Ends no JSON: outside a string a colon needs a value, and inside one the string is never closed. */
-const TAIL = ':}';
-
 /** A complete body that is not JSON. A status without a body, such as 204, stays as it is. */
 function malformedJson(response: ServerResponse, reply: WireReply): void {
-  const text = toBytes(reply).toString();
-  const spoilt = Buffer.from(text.slice(0, text.length >> 1) + TAIL);
+  const spoilt = spoilJson(toBytes(reply));
   writeHead(response, reply, spoilt.length);
   response.end(hasContent(response, reply) ? spoilt : '');
 }

@@ -1,10 +1,16 @@
+import { Agent } from 'node:http';
 import request from 'supertest';
-import { expect, test } from 'vitest';
-import { createApp } from '../../../src/index.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { listReplies, listSteps } from '../../../src/cli/commands/reply-recipes.ts';
+import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
+import { createMock } from '../../../src/fetch.ts';
+import { createApp, startServer } from '../../../src/index.ts';
+import { openFetch } from '../../helpers/fetch.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import {
   type Answer,
   type Client,
+  clientAt,
   encodeParts,
   openServer,
   type RequestParts,
@@ -79,9 +85,15 @@ const CALLS: readonly (readonly [status: number, call: string, sent?: RequestPar
   [200, 'GET /__mock/health', { headers: EVIL }],
 ];
 
-async function answers({ send }: Client): Promise<Answer[]> {
+/** Of the guard, which only a port needs. */
+const isGuarded = (call: string, sent: RequestParts = {}): boolean =>
+  call.includes('/__mock') && sent.headers !== undefined && 'Origin' in sent.headers;
+
+type Calls = typeof CALLS;
+
+async function answers({ send }: Client, calls: Calls): Promise<Answer[]> {
   const all: Answer[] = [];
-  for (const [status, call, sent] of CALLS) {
+  for (const [status, call, sent] of calls) {
     const [method = '', path = ''] = call.split(' ');
     const answer = await send(method, path, sent);
     expect([call, answer.status]).toEqual([call, status]);
@@ -106,22 +118,89 @@ function openApp(): Client {
   return { send, control: (call, body) => send('GET', call, { body }) };
 }
 
-test.each([
-  ['the listener', () => openServer(FROZEN)],
-  ['createApp', openApp],
-])('%s answers each call as the core does', async (_door, open) => {
-  const expected = await answers(await openMock(FROZEN));
-  const received = await answers(await open());
-  for (const [at, [, call]] of CALLS.entries()) {
+test.each<readonly [string, () => Client | Promise<Client>, Calls]>([
+  ['the listener', () => openServer(FROZEN), CALLS],
+  ['createApp', openApp, CALLS],
+  [
+    'createMock',
+    () => openFetch(createMock(FROZEN)),
+    CALLS.filter(([, call, sent]) => !isGuarded(call, sent)),
+  ],
+])('%s answers each call as the core does', async (_door, open, calls) => {
+  const expected = await answers(await openMock(FROZEN), calls);
+  const received = await answers(await open(), calls);
+  for (const [at, [, call]] of calls.entries()) {
     const { headers, text } = received[at] ?? expect.fail();
     const { 'content-length': length, ...others } = headers;
     const { 'content-length': _, ...core } = expected[at]?.headers ?? {};
     expect([call, text, others]).toEqual([call, expected[at]?.text, core]);
     // A HEAD has the length of its GET.
-    const got = CALLS.findIndex(([, other]) => call === other.replace('GET', 'HEAD'));
+    const got = calls.findIndex(([, other]) => call === other.replace('GET', 'HEAD'));
     const whole = (call.startsWith('HEAD') ? received[got]?.text : text) ?? '';
     if (length !== undefined)
       expect([call, Number(length)]).toEqual([call, Buffer.byteLength(whole)]);
     if (call.includes('/__mock')) expect(Object.keys(headers).join()).not.toContain('access-');
+  }
+});
+
+interface Step {
+  readonly method: string;
+  readonly path: string;
+  readonly sent: RequestParts;
+}
+
+/** The way to every documented and assumed reply, each in a sandbox of its own. */
+function replySteps(): Step[] {
+  return listReplies().flatMap((recipe, at) =>
+    listSteps(recipe, 'state', `reply-${at}`).flatMap(({ times, body, headers, ...step }) => {
+      const content = typeof body === 'number' ? ' '.repeat(body) : body;
+      const sent = { key: null, headers: { 'Content-Type': undefined, ...headers }, body: content };
+      return Array.from({ length: times }, () => ({ ...step, sent }));
+    }),
+  );
+}
+
+/** The examples of the control API; those of an exchange before the exchanges are cleared. */
+function exampleSteps(): Step[] {
+  const steps = ENDPOINTS.map(({ method, path, example = {} }) => {
+    const target = path.replace(/\{\w+\}/, String(example.path));
+    const query = new URLSearchParams(example.query);
+    const sent = { body: example.body };
+    return { method: method.toUpperCase(), path: `/__mock${target}?${query}`, sent };
+  }).filter(({ path }) => !path.includes('/stream'));
+  const isOfOne = ({ path }: Step) => path.startsWith('/__mock/requests/1');
+  return steps.sort((a, b) => Number(isOfOne(b)) - Number(isOfOne(a)));
+}
+
+/** What differs from run to run, and what Node's client adds to a request. */
+const OF_THE_RUN =
+  /"(?:duration|lasted|lastUsed|time|wait|receive|startedDateTime|bodySize|headersSize)":[^,}]+|,?"connection":"keep-alive"|,?\{"name":"connection","value":"keep-alive"\}|"idle":\d+/gi;
+
+test('fetch shows every documented and assumed reply, and every example of the control API, as a server does', async () => {
+  const { port, close } = await startServer({ ...FROZEN, port: 0 });
+  // One connection: calls of several may be parallel, which is no retry.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => {
+    agent.destroy();
+    return close();
+  });
+  const doors = [clientAt(port, agent), openFetch(createMock(FROZEN), port)];
+  const steps = [
+    ...replySteps(),
+    { method: 'GET', path: '/v1/pets/1', sent: {} },
+    ...exampleSteps(),
+  ];
+  expect(steps.length).toBeGreaterThan(200);
+  for (const { method, path, sent } of steps) {
+    const [server, mock] = await Promise.all(
+      doors.map(async ({ send }) => {
+        const { status, headers, text } = await send(method, path, sent);
+        const { connection: _, 'keep-alive': _timeout, date, ...others } = headers;
+        const { 'content-length': length, ...rest } = others;
+        const shown = path.includes('/__mock') ? rest : { ...rest, length, date };
+        return { status, headers: shown, text: text.replaceAll(OF_THE_RUN, '') };
+      }),
+    );
+    expect([method, path, mock]).toEqual([method, path, server]);
   }
 });

@@ -1,0 +1,52 @@
+import { DEFAULT_SANDBOX, NAME_FORM, NAME_PATTERN, STAGING_SANDBOX } from '../core/limits.ts';
+import { STAGING_KEY } from '../core/service/keyring.ts';
+import type { ControlClient, QueryOf } from './control-client.ts';
+import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
+
+export const DEMO_KEY = 'demo-key';
+
+/** What the calls of a mock need. */
+interface MockAccess {
+  /** The address of the mock, or where it is mounted. */
+  readonly root: string;
+  readonly client: ControlClient;
+  /** The sandbox that the mock itself stands for. */
+  readonly sandbox: string;
+  /** A key that this sandbox accepts; by default that of every mock. */
+  readonly key?: string | undefined;
+}
+
+/** One sandbox of a mock, the way to the others, and what else the mock has. */
+export function createControlledMock<More extends object>(access: MockAccess, more: More) {
+  const { root, client, sandbox: own, key } = access;
+  const server = client.sandbox(DEFAULT_SANDBOX);
+  const open = (name: string): MockSandbox => {
+    // The key that was given is one of the sandbox that the address names.
+    const isStaging = name === STAGING_SANDBOX && (key === undefined || name !== own);
+    return createSandbox(root, client, name, isStaging ? STAGING_KEY : (key ?? DEMO_KEY));
+  };
+  const others = {
+    /** Another sandbox, created at its first use. Without a name it gets a unique one. */
+    sandbox: (name: string = crypto.randomUUID()) => {
+      checkSandboxName(name);
+      return open(name);
+    },
+    sandboxes: {
+      list: (query?: QueryOf<'GET /sandboxes'>) => server.call('GET /sandboxes', { query }),
+      /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
+      delete: async (which: string | QueryOf<'DELETE /sandboxes'>): Promise<void> => {
+        if (typeof which !== 'string') await server.call('DELETE /sandboxes', { query: which });
+        else {
+          checkSandboxName(which);
+          await server.call('DELETE /sandboxes/{name}', { path: { name: which } });
+        }
+      },
+    },
+  };
+  return Object.assign(open(own), others, more);
+}
+
+export function checkSandboxName(name: string): void {
+  if (NAME_PATTERN.test(name)) return;
+  throw new TypeError(`sandbox name: expected ${NAME_FORM}, found ${JSON.stringify(name)}`);
+}

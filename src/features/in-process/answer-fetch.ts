@@ -1,0 +1,133 @@
+import { byteLength } from '../../core/bytes.ts';
+import { isMockPath, parseTarget, ROOT, type Target } from '../../core/contract/target.ts';
+import { answerControl } from '../../core/control/control-api.ts';
+import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
+import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
+import { createRootReply } from '../../core/control/root.ts';
+import { DEFAULT_SANDBOX } from '../../core/limits.ts';
+import { isWaiting } from '../../core/sandbox/exchange.ts';
+import type { RequestHead } from '../../core/sandbox/service-request.ts';
+import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
+import { mayHaveContent } from '../../core/service/reply.ts';
+import {
+  answerRequest,
+  bodyLimit,
+  NO_BODY,
+  openArrival,
+  type ServiceParts,
+} from '../../server/answer-request.ts';
+import { breakResponse } from './broken-response.ts';
+import { createResponse, streamEvents, streamPieces } from './create-response.ts';
+import { delay, onAbort, untilAborted } from './waiting.ts';
+
+/** A request as a server would receive it. */
+interface Sent extends RequestHead {
+  readonly origin: string;
+  /** The path and the query. */
+  readonly url: string;
+  readonly bytes: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Answers a request as a server does, whatever its host. Rejects as `fetch` does. */
+export async function answerFetch(
+  request: Request,
+  service: ServiceParts,
+  control: ControlParts,
+): Promise<Response> {
+  request.signal.throwIfAborted();
+  const sent = await receive(request);
+  const target = parseTarget(sent.url);
+  const reply = isMockPath(target) ? await callControl(sent, target, control) : undefined;
+  return reply === undefined
+    ? callService(sent, target, service)
+    : createControlResponse(reply, sent);
+}
+
+const ADDRESS = /^([a-z][\w+.-]*:\/\/([^/?#]*))([^#]*)/i;
+
+async function receive(request: Request): Promise<Sent> {
+  const { method, signal } = request;
+  const receivedAt = performance.now();
+  const [, origin = '', host = '', url = '/'] = ADDRESS.exec(request.url) ?? [];
+  const headers: Record<string, string> = { host };
+  const rawHeaders = ['host', host];
+  const add = (name: string, value: string): void => {
+    headers[name] = value;
+    rawHeaders.push(name, value);
+  };
+  for (const [name, value] of request.headers) add(name, value);
+  const hasNone = method === 'GET' || method === 'HEAD';
+  const bytes = hasNone ? undefined : new Uint8Array(await request.arrayBuffer());
+  // What a client adds to a request when it sends it.
+  if (bytes?.length) add('content-length', String(bytes.length));
+  return {
+    method,
+    headers,
+    rawHeaders,
+    mount: '',
+    port: undefined,
+    receivedAt,
+    origin,
+    url,
+    bytes,
+    signal,
+  };
+}
+
+function limitBody({ bytes }: Pick<Sent, 'bytes'>, limit: number): RequestBody {
+  if (bytes === undefined || bytes.length === 0) return NO_BODY;
+  return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
+}
+
+async function callService(sent: Sent, target: Target, parts: ServiceParts): Promise<Response> {
+  const { signal } = sent;
+  const onDisconnect = (act: () => void) => onAbort(signal, act);
+  const arrival = openArrival(parts, sent, target, onDisconnect);
+  const limit = bodyLimit(arrival);
+  const body = limit === undefined ? NO_BODY : limitBody(sent, limit);
+  const exchange = await answerRequest(parts, arrival, body);
+  if (isWaiting(exchange)) {
+    const { holds } = arrival.location.sandbox;
+    const released = new Promise<void>((send) => holds.add(exchange, { send, onDisconnect }));
+    await untilAborted(signal, released);
+  }
+  if (exchange.delay > 0) await delay(signal, exchange.delay);
+  const { fault, reply } = exchange;
+  if (fault !== undefined && fault.kind !== 'html') return breakResponse(fault, reply, sent);
+  if (reply === undefined) throw new Error('An exchange has neither a reply nor a fault.');
+  return createResponse(reply.status, reply.headers, reply.body, reply.phrase);
+}
+
+const CONTROL = /^((?:\/~([^/]*))?\/__mock)(\/.*|)$/;
+
+/** Undefined for what is not of the control API. */
+async function callControl(
+  { method, headers, origin, signal, ...sent }: Sent,
+  { path: whole, search }: Target,
+  parts: ControlParts,
+): Promise<ControlReply | undefined> {
+  const isRoot = ROOT.test(whole) && !parts.plain && (method === 'GET' || method === 'HEAD');
+  const ofRoot = `${whole.replace(/\/$/, '')}/__mock`;
+  const [, mount = ofRoot, sandboxName = DEFAULT_SANDBOX, path] = CONTROL.exec(whole) ?? [];
+  if (path === undefined && !isRoot) return undefined;
+  const onDisconnect = (act: () => void) => onAbort(signal, act);
+  const readBody: ControlRequest['readBody'] = async (max) => limitBody(sent, max);
+  const address = { origin, mount, sandboxName, path: path ?? '', search };
+  const request = { method, headers, ...address, readBody, onDisconnect };
+  if (isRoot) return createRootReply(request, parts, {});
+  return untilAborted(signal, answerControl(request, parts));
+}
+
+function createControlResponse(reply: ControlReply, { method, signal }: Sent): Response {
+  const { status, content = '' } = reply;
+  const headers = controlHeaders(reply);
+  if (typeof content === 'string') {
+    if (mayHaveContent(status)) headers.push('Content-Length', String(byteLength(content)));
+    return createResponse(status, headers, method === 'HEAD' ? undefined : content || undefined);
+  }
+  if (method === 'HEAD') return createResponse(status, headers, undefined);
+  const isEvents = typeof content === 'function';
+  const body = isEvents ? streamEvents(content, signal) : streamPieces(content);
+  return createResponse(status, headers, body);
+}

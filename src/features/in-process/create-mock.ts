@@ -1,0 +1,81 @@
+import { ControlClient } from '../../client/control-client.ts';
+import { createControlledMock } from '../../client/controlled-mock.ts';
+import { formatControlUrl } from '../../core/contract/target.ts';
+import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
+import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
+import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
+import { findWorkingKey } from '../../core/service/keyring.ts';
+import { generateStore } from '../../core/store/generate-store.ts';
+import { openSandboxes } from '../../server/open-sandboxes.ts';
+import { answerFetch } from './answer-fetch.ts';
+import { type CreateMockOptions, readOptions } from './options.ts';
+import { bundledVersion, shippedText } from './shipped-files.ts';
+
+const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
+
+/** A name that no resolver knows, so that a request which misses the mock reaches nobody. */
+const ADDRESS = { root: 'http://petstore-mock.test', sandbox: DEFAULT_SANDBOX };
+
+/** A mock in this process, with its default sandbox. */
+export interface Mock extends Readonly<ReturnType<typeof createMock>> {}
+
+/**
+ * Creates a mock that answers `fetch` in this process, without a port.
+ *
+ * @throws RangeError for a wrong option, FixtureError or ScenarioError for one without the right form
+ * @example
+ * const mock = createMock({ scenarios: ['shipped-orders'] });
+ * const reply = await mock.fetch(`${mock.url}/pets`, { headers: { Authorization: `Bearer ${mock.key}` } });
+ */
+export function createMock(options: CreateMockOptions = {}) {
+  const opening = open(options, readOptions(options, PLATFORM));
+  // Each call rejects with it.
+  opening.catch(() => {});
+  /** Answers any request whose path is one of the service or of the control API, whatever its host. */
+  const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { service, control } = await opening;
+    return answerFetch(new Request(input, init), service, control);
+  };
+  /** Releases held replies and ends the streams. */
+  const stop = async (): Promise<void> => {
+    const { stopRemoving, service } = await opening;
+    stopRemoving?.();
+    service.sandboxes.end();
+  };
+  const client = new ControlClient({ url: formatControlUrl(ADDRESS), fetch });
+  const key = findWorkingKey(options.keys ?? {});
+  return createControlledMock(
+    { ...ADDRESS, client, key },
+    { fetch, stop, [Symbol.asyncDispose]: stop },
+  );
+}
+
+async function open(
+  options: CreateMockOptions,
+  { store, generate, scenarios }: ReturnType<typeof readOptions>,
+) {
+  const { seed = DEFAULTS.seed } = options;
+  const own = generate ? await generateStore({ ...generate, seed }, PLATFORM) : store;
+  const start = createStart(options, own, await loadScenarios(scenarios, seed));
+  const platform = PLATFORM;
+  const { sandboxes, persistence, stopRemoving } = openSandboxes({ start, platform }, options);
+  const control = {
+    ...{ sandboxes, persistence, platform, plain: start.plain },
+    // Whoever can call `fetch` is in this process.
+    guard: () => undefined,
+    version: bundledVersion,
+  };
+  return { stopRemoving, service: { sandboxes, persistence, platform }, control };
+}
+
+async function loadScenarios(given: ReturnType<typeof readOptions>['scenarios'], seed: number) {
+  if (given.length === 0) return [];
+  // Imported here, since it loads the parser of YAML.
+  const { resolveScenarios, scenariosByName } = await import(
+    '../../core/scenario/resolve-scenarios.ts'
+  );
+  const objects = given.filter((scenario) => typeof scenario !== 'string');
+  const known = new Map(objects.map((scenario) => [scenario.name, scenario]));
+  const names = given.map((scenario) => (typeof scenario === 'string' ? scenario : scenario.name));
+  return loadBases(resolveScenarios(names, scenariosByName(PLATFORM, known)), PLATFORM, seed);
+}
