@@ -29,10 +29,11 @@ const CORE = ['shape', 'contract', 'store', 'service', 'scenario', 'sandbox', 'c
 const ringOf = (file: string): string =>
   file.startsWith('features/testing/') ? 'features/testing' : (file.split('/')[0] ?? '');
 
-/** Such as `core/shape`, `cli` or `index.ts`. */
+/** Such as `core`, `core/shape`, `cli` or `index.ts`. */
 function partOf(file: string): string {
-  const path = file.split('/');
-  return path.slice(0, /^(?:core|server|features)\//.test(file) ? 2 : 1).join('/');
+  const [ring = '', ...path] = file.split('/');
+  const [folder] = /^(?:core|server|features)$/.test(ring) ? path.slice(0, -1) : [];
+  return folder === undefined ? ring : `${ring}/${folder}`;
 }
 
 /** The imports, as `file imports file`, that are not allowed from the first place to the second. */
