@@ -2,34 +2,24 @@
 // that are bundled. Everything is bundled, so that `npx` installs one package.
 
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { isBuiltin } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { licensePlugin } from 'rolldown-license-plugin';
-import { build } from 'vite';
+import { build, mergeConfig } from 'vite';
 
 const PAGE = 'features/dashboard';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const manifest = readFileSync('package.json', 'utf8');
+const manifest = fs.readFileSync('package.json', 'utf8');
 const { name, peerDependenciesMeta } = JSON.parse(manifest);
 
-/**
- * The files of dist/ that package.json names: each is a file of src/ with another suffix.
- * @param {string} suffix
- */
-const named = (suffix) =>
-  [...manifest.matchAll(/"(?:\.\/)?dist\/([^"]+)\.(\w+)"/g)].flatMap(([, entry = '', end]) =>
-    end === suffix ? entry : [],
+/** The files of dist/ that package.json names: one of src/ with another end. @param {string} end */
+const named = (end) =>
+  [...manifest.matchAll(new RegExp(`dist/([^"\\s]+)\\.${end}"`, 'g'))].map(
+    ([, entry = '']) => entry,
   );
 
 /** @type {Map<string, import('rolldown-license-plugin').LicenseInfo>} */
@@ -42,39 +32,28 @@ const licences = licensePlugin({
 });
 
 /**
- * Bundles with vite; fails where it warns.
- * @param {import('vite').UserConfig} config
+ * Fails where vite warns.
+ * @type {import('vite').InlineConfig}
  */
-async function bundle({ build: options, ...config }) {
-  await build({
-    configFile: false,
-    logLevel: 'warn',
-    publicDir: false,
-    plugins: [licences],
-    ...config,
-    build: {
-      ...options,
-      rolldownOptions: {
-        ...options?.rolldownOptions,
-        onLog: (level, { message }) => {
-          throw new Error(`${level}: ${message}`);
-        },
+const common = {
+  configFile: false,
+  logLevel: 'warn',
+  publicDir: false,
+  plugins: [licences],
+  build: {
+    rolldownOptions: {
+      onLog: (level, { message }) => {
+        throw new Error(`${level}: ${message}`);
       },
     },
-  });
-}
-
-/**
- * The page may import types of the server, which leave nothing in the bundle, and what runs in a browser.
- * @type {import('vite').Plugin}
- */
-const browserOnly = {
-  name: 'browser-only',
-  enforce: 'pre',
-  resolveId(source, importer) {
-    if (isBuiltin(source)) throw new Error(`the page imports ${source}, in ${importer}`);
   },
 };
+/** The page runs in a browser. @param {string} id */
+const refuseNode = (id) => {
+  if (isBuiltin(id)) throw new Error(`the page imports ${id}`);
+};
+/** @param {import('vite').InlineConfig} config */
+const bundle = (config) => build(mergeConfig(common, config));
 
 await bundle({
   ssr: {
@@ -91,49 +70,45 @@ await bundle({
     },
   },
 });
-/**
- * The page, and the script of a report, which brings its styles.
- * @type {import('vite').Rolldown.RolldownOptions[]}
- */
+/** @type {import('vite').Rolldown.RolldownOptions[]} */
 const pages = [
   { input: 'index.html' },
+  // The script of a report, which brings its styles.
   { input: 'coverage-report.tsx', output: { format: 'iife', entryFileNames: 'report.js' } },
 ];
-for (const rolldownOptions of existsSync(`src/${PAGE}`) ? pages : []) {
+for (const rolldownOptions of fs.existsSync(`src/${PAGE}`) ? pages : []) {
   await bundle({
     root: `src/${PAGE}`,
     base: './',
-    plugins: [browserOnly, licences],
     build: {
       outDir: `../../../dist/${PAGE}`,
       emptyOutDir: false, // The build above has emptied it.
       target: 'es2022',
       modulePreload: false,
-      rolldownOptions,
+      rolldownOptions: { ...rolldownOptions, external: refuseNode },
     },
   });
 }
 // Compressed once: browsers take it so, and the server sends the files as they are.
-const assets = `dist/${PAGE}/assets`;
-for (const file of existsSync(assets) ? readdirSync(assets) : [])
-  writeFileSync(`${assets}/${file}`, gzipSync(readFileSync(`${assets}/${file}`), { level: 9 }));
-chmodSync('dist/cli/main.js', 0o755);
+const assets = `dist/${PAGE}/assets/`;
+for (const file of fs.existsSync(assets) ? fs.readdirSync(assets) : [])
+  fs.writeFileSync(assets + file, gzipSync(fs.readFileSync(assets + file), { level: 9 }));
+fs.chmodSync('dist/cli/main.js', 0o755);
 
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
 // Only Jest needs CommonJS: Node itself requires ES modules.
 for (const entry of named('cjs'))
-  for (const suffix of ['cjs', 'd.cts'])
-    copyFileSync(`src/${entry}.${suffix}`, `dist/${entry}.${suffix}`);
+  for (const end of ['cjs', 'd.cts'])
+    fs.copyFileSync(`src/${entry}.${end}`, `dist/${entry}.${end}`);
 
-const line = '-'.repeat(80);
 const sections = [...packages.values()].map((one) => {
   // The package of the Redis client leaves out the licence of its repository.
-  const text = one.licenseText || readFileSync(`scripts/licences/${one.name}.txt`, 'utf8');
-  return `${line}\n\n${one.name} ${one.version} (${one.license})\n\n${text.trim()}\n`;
+  const text = one.licenseText || fs.readFileSync(`scripts/licences/${one.name}.txt`, 'utf8');
+  return `${'-'.repeat(80)}\n\n${one.name} ${one.version} (${one.license})\n\n${text.trim()}\n`;
 });
-const title = `${name} contains code of these packages:\n`;
-writeFileSync('dist/THIRD-PARTY-LICENSES.txt', [title, ...sections].join('\n'));
-writeFileSync('dist/sbom.cdx.json', JSON.stringify(billOfMaterials()));
+sections.unshift(`${name} contains code of these packages:\n`);
+fs.writeFileSync('dist/THIRD-PARTY-LICENSES.txt', sections.join('\n'));
+fs.writeFileSync('dist/sbom.cdx.json', JSON.stringify(billOfMaterials()));
 
 /**
  * What npm knows of the bundled packages, in CycloneDX, for tools that look for known vulnerabilities.
@@ -143,22 +118,24 @@ function billOfMaterials() {
   const args = 'sbom --sbom-format=cyclonedx --package-lock-only --offline --include=dev';
   // On Windows, npm is a script, which needs a shell.
   const shell = process.platform === 'win32';
-  /** @typedef {{ 'bom-ref': string, name: string, externalReferences?: unknown, properties?: unknown }} Component */
-  /** @type {{ serialNumber: string, metadata: { timestamp: string, component: Component }, components: Component[], dependencies: { ref: string, dependsOn: string[] }[] }} */
-  const { serialNumber, metadata, components, dependencies, ...sbom } = JSON.parse(
-    execFileSync('npm', args.split(' '), { encoding: 'utf8', shell }),
-  );
-  const { timestamp, component: own, ...tools } = metadata;
-  const used = components.filter((component) => packages.has(component['bom-ref']));
-  const refs = new Set([own, ...used].map((component) => component['bom-ref']));
-  /** @param {Component} component */
-  const clean = ({ externalReferences, properties, ...known }) => ({ ...known, scope: 'required' });
+  const text = execFileSync('npm', args.split(' '), { encoding: 'utf8', shell });
+  const left = new Set(['serialNumber', 'timestamp', 'externalReferences', 'properties']);
+  /** @typedef {{ 'bom-ref': string }} Component */
+  /** @type {{ metadata: { component: Component }, components: Component[], dependencies: { ref: string, dependsOn: string[] }[] }} */
+  const all = JSON.parse(text, (key, value) => (left.has(key) ? undefined : value));
+  const used = all.components.filter((component) => packages.has(component['bom-ref']));
+  const [own, ...components] = [all.metadata.component, ...used].map((component) => ({
+    ...component,
+    scope: 'required',
+  }));
+  const refs = new Set([own, ...components].map((component) => component?.['bom-ref']));
+  const dependencies = all.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((to) => refs.has(to)) }));
   return {
-    ...sbom,
-    metadata: { ...tools, component: { ...clean(own), name } },
-    components: used.map(clean),
-    dependencies: dependencies
-      .filter(({ ref }) => refs.has(ref))
-      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((to) => refs.has(to)) })),
+    ...all,
+    metadata: { ...all.metadata, component: { ...own, name } },
+    components,
+    dependencies,
   };
 }
