@@ -27,6 +27,10 @@ export interface Keeper {
   readonly open: (sandboxes: Sandboxes, saveScenarios?: SaveScenarios) => ServerPersistence;
   /** Whether other servers have the same sandboxes, and something else keeps their journals. */
   readonly isShared?: boolean;
+  /** The token of the control API that all servers of the sandboxes have. */
+  readonly controlToken?: string;
+  /** Lets others take over before this server closes. */
+  readonly drain?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 

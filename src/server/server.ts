@@ -107,13 +107,15 @@ export async function startServerWith(
   let loaded = files ?? (await loadFiles(options));
   const createOwnStart = () => createStart(options, loaded.store, loaded.scenarios, loaded.saved);
   const start = createOwnStart();
-  const controlToken = isLoopbackName(host) ? undefined : (options.controlToken ?? randomToken());
-  const guard = { token: controlToken, host };
   const { certificate } = loaded;
   const responding = await openFirst(features, (feature) => feature.openResponder?.(options));
   const upstream = responding?.responder;
   const context = { start, upstream };
   const shared = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
+  const controlToken = isLoopbackName(host)
+    ? undefined
+    : (options.controlToken ?? shared?.controlToken ?? randomToken());
+  const guard = { token: controlToken, host };
   // Last, since only a server that listens releases the file.
   const file = await openFile(start, options);
   // What a file holds wins over the state that scenarios set up.
@@ -160,6 +162,7 @@ export async function startServerWith(
   const watching = options.watch ? watch(options, loaded.watched, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
+    await shared?.drain?.();
     // First: the replies that `endAll` sends then carry `Connection: close`.
     const closed = stopListening();
     pending.endAll();

@@ -225,7 +225,7 @@ describe('each error names the place, the expected value and the nearest valid w
     ],
     [
       '--shared http://me:secret@127.0.0.1',
-      '--shared: expected redis://[USER:PASSWORD@]HOST[:PORT][/DB] or rediss://…, found something else',
+      '--shared: expected redis://[USER:PASSWORD@]HOST[:PORT][/DB][#NAME] or rediss://…, found something else',
     ],
   ];
   const elsewhere: [Places, string][] = [

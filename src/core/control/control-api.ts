@@ -110,7 +110,7 @@ async function answerEndpoint(
   const call = { ...request, params, query: query?.value, body: body.value, parts, sandbox, kept };
   try {
     // What other servers have done counts, too.
-    if (!endpoint.unguarded && !endpoint.mends) await kept.run(() => sandbox.read());
+    if (!endpoint.unguarded) await kept.run(() => sandbox.read());
     return await endpoint.handle(call);
   } catch (error) {
     if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);

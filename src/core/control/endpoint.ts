@@ -58,8 +58,6 @@ export interface Endpoint<Types = unknown> {
   readonly unguarded?: true;
   /** Not logged: open pages read it again and again. */
   readonly quiet?: true;
-  /** Works also while the state that is kept cannot be read. */
-  readonly mends?: true;
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
   handle(call: ControlCall): Promise<ControlReply>;

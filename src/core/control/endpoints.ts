@@ -1,4 +1,4 @@
-import { object, required } from '../shape/objects.ts';
+import { object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { createControlOpenApi } from './control-openapi.ts';
 import {
@@ -24,6 +24,7 @@ import { SNAPSHOT_ENDPOINTS, STATE_ENDPOINTS } from './state/state-endpoints.ts'
 const HEALTH = object({
   status: required(choice(['ok']), 'Always `ok`: a server that is not ready does not answer.'),
   version: required(ANY_TEXT, 'The version of petstore-mock.'),
+  notice: optional(ANY_TEXT, 'What happened in the last minute, such as that Redis lost its data.'),
 });
 
 const PEM = 'application/x-pem-file';
@@ -36,7 +37,8 @@ const MOCK_ENDPOINTS = [
     handle: async ({ parts }) => {
       const problem = parts.persistence.problem;
       if (problem !== undefined) return refuse('service_unavailable', 503, problem);
-      return json({ status: 'ok', version: parts.version });
+      const { notice } = parts.persistence;
+      return json({ status: 'ok', version: parts.version, notice });
     },
   }),
   endpoint('getCertificate', 'GET /certificate.pem', {

@@ -5,7 +5,7 @@ import { writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';
 import { adviseMethod } from '../service/operation.ts';
-import { errorBody, type Reply } from '../service/reply.ts';
+import { errorBody, RETRY_AFTER_S, type Reply } from '../service/reply.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, type InputOf, list, type Shape, withTypes } from '../shape/shapes.ts';
 import { firstProblems, problemText } from '../words.ts';
@@ -79,7 +79,7 @@ export function refuse<C extends ErrorCode>(
   code: C,
   status: StatusOf<C>,
   message: string,
-  headers: ControlReply['headers'] = {},
+  headers: ControlReply['headers'] = status === 503 ? { 'Retry-After': RETRY_AFTER_S } : {},
   problems?: readonly ControlProblem[],
 ): ControlReply {
   const error = errorBody(chooseOptions(), code, status, message);

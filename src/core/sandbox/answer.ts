@@ -17,7 +17,14 @@ import {
 } from '../service/operation.ts';
 import { cancelOrder, conflictBody, listOrders } from '../service/orders.ts';
 import { createPet, deprecationHeaders, getPet, listPets } from '../service/pets.ts';
-import { AssumptionTrace, type Body, errorBody, errorReply, type Reply } from '../service/reply.ts';
+import {
+  AssumptionTrace,
+  type Body,
+  errorBody,
+  errorReply,
+  RETRY_AFTER_S,
+  type Reply,
+} from '../service/reply.ts';
 import { createExchange } from './create-exchange.ts';
 import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
 import { findInRequest, judgeRetry } from './findings.ts';
@@ -44,8 +51,6 @@ export interface Outcome<T> {
   readonly edit?: EditText | undefined;
   /** `all` includes coverage and findings. */
   readonly clears?: 'journal' | 'all' | undefined;
-  /** Whether it replaces whatever was there. */
-  readonly resets?: boolean | undefined;
   /** No earlier state can come back: files say otherwise by now. */
   readonly forgets?: boolean | undefined;
   /** Whether it undoes the latest edit. */
@@ -239,8 +244,6 @@ function createCannedReply(serviceState: ServiceState, id: OperationId, status: 
   const text = JSON.stringify(errorBody(choices, code, status, message));
   return { status, headers, body: { kind: 'json', text } };
 }
-
-const RETRY_AFTER_S = '1';
 
 function createSuccessBody(serviceState: ServiceState, id: OperationId, status: number): Body {
   const shown = operationShape(id).replies[status]?.body;

@@ -126,7 +126,12 @@ export class Totals implements TotalsState {
       const count = counts[code];
       if (count !== undefined) this.counts[code] = (this.counts[code] ?? 0) + count;
     }
-    this.findings = this.findings.concat(findings).slice(0, MAX_FINDINGS_TOGETHER);
+    const added = findings.filter((finding) => !isOfOperation(finding) || !this.#has(finding));
+    this.findings = this.findings.concat(added).slice(0, MAX_FINDINGS_TOGETHER);
+  }
+
+  #has({ code, sandbox }: Finding): boolean {
+    return this.findings.some((known) => known.code === code && known.sandbox === sandbox);
   }
 
   toJSON(): TotalsState {

@@ -26,10 +26,27 @@ export interface KeptSandbox {
   subscribe(listener: SandboxListener): () => void;
 }
 
+export interface SharedStatus {
+  /** What the keys of these servers begin with. */
+  readonly fleet: string;
+  readonly servers: number;
+  readonly sandboxes: number;
+  /** Of this server, as the others. */
+  readonly calls: number;
+  /** Calls made again, since another server was faster. */
+  readonly conflicts: number;
+  /** In milliseconds. */
+  readonly roundTrip: number;
+}
+
 /** What the control API needs of where sandboxes are kept. Its promises reject with a StorageError. */
 export interface Persistence {
   /** Why it cannot be used now. */
   readonly problem: string | undefined;
+  /** What whoever runs the server should know for a while. */
+  readonly notice?: string | undefined;
+  /** Of the servers that share the sandboxes. */
+  status?(): SharedStatus;
   /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
   readonly forgets: string | undefined;
   of(sandbox: Sandbox): KeptSandbox;

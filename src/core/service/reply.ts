@@ -114,6 +114,10 @@ export function jsonReply(
   return reply(decidedBy, status, { kind: 'json', text }, headers);
 }
 
+/** What is away comes back, or another server takes over. */
+export const RETRY_AFTER_S = '1';
+const RETRY_SOON = ['Retry-After', RETRY_AFTER_S];
+
 /** Assumed unless it is told otherwise: the document shows few errors. */
 export function errorReply<C extends ErrorCode>(
   decidedBy: AssumptionTrace,
@@ -121,7 +125,7 @@ export function errorReply<C extends ErrorCode>(
   status: StatusOf<C>,
   message: string,
   {
-    headers = NO_HEADERS,
+    headers = status === 503 ? RETRY_SOON : NO_HEADERS,
     basis = decidedBy.assumed,
   }: { headers?: readonly string[]; basis?: Basis } = {},
 ): Reply {

@@ -2,7 +2,7 @@ import { hostName, readCredentials } from '../../core/contract/base-url.ts';
 
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
-export const REDIS_ADDRESS_FORM = 'redis://[USER:PASSWORD@]HOST[:PORT][/DB] or rediss://…';
+export const REDIS_ADDRESS_FORM = 'redis://[USER:PASSWORD@]HOST[:PORT][/DB][#NAME] or rediss://…';
 
 export function parseRedisAddress(text: string) {
   if (!URL.canParse(text)) return undefined;
@@ -10,7 +10,8 @@ export function parseRedisAddress(text: string) {
   const { protocol, hostname, pathname, search, hash } = url;
   const digits = /^\/?(\d{0,6})$/.exec(pathname)?.[1];
   if (!/^rediss?:$/.test(protocol) || hostname === '' || digits === undefined) return undefined;
-  if (search !== '' || hash !== '') return undefined;
+  const name = /^(?:#([\w.-]{1,64}))?$/.exec(hash);
+  if (search !== '' || name === null) return undefined;
   const port = Number(url.port || 6379);
   const database = Number(digits);
   return {
@@ -18,6 +19,8 @@ export function parseRedisAddress(text: string) {
     host: hostName(url),
     port,
     database,
+    /** Of the fleet. */
+    name: name[1] ?? 'default',
     ...readCredentials(url),
     /** For messages, without credentials. */
     shown: `${protocol}//${hostname}:${port}/${database}`,

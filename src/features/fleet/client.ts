@@ -11,9 +11,18 @@ export interface RedisClient {
   readonly sendCommand: (args: readonly string[]) => Promise<unknown>;
   readonly subscribe: (channel: string, onMessage: OnMessage) => Promise<unknown>;
   readonly unsubscribe: (channel: string, onMessage: OnMessage) => Promise<unknown>;
-  readonly destroy: () => void;
+  readonly destroy: (reason: string) => void;
   /** Resolves with the reason when the connection is lost. */
   readonly lost: Promise<Error>;
+  readonly clock: RedisClock;
+}
+
+/** By the latest reply that told the time. */
+export interface RedisClock {
+  /** In milliseconds. */
+  roundTrip: number;
+  /** By which Redis is ahead of `performance.now()`, or a little more than this. */
+  ahead: number;
 }
 
 export function isRefusal(error: unknown): error is Error {
@@ -41,7 +50,7 @@ export function describeFailure(error: unknown): {
 const MIN_VERSION = 6.2;
 
 /** How often a connection is checked: a peer that was paused or cut off keeps it open. */
-const PING_INTERVAL_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 
 /**
  * Connects once. The client's own reconnecting cannot be forced, and its `socketTimeout` never ends a silent
@@ -65,35 +74,44 @@ export async function openClient(address: RedisAddress, timeout: number): Promis
     commandOptions: { timeout: 0 },
   });
   const lost = new Promise<Error>((resolve) => void client.on('error', resolve));
-  const destroy = (): void => {
+  const destroy = (reason: string): void => {
     client.destroy();
-    client.emit('error', new Error(`no reply within ${timeout} ms`));
+    client.emit('error', new Error(reason));
   };
   const inTime = <T>(reply: Promise<T>): Promise<T> => {
-    const timer = setTimeout(destroy, timeout);
+    const timer = setTimeout(() => destroy(`no reply within ${timeout} ms`), timeout);
     return reply.finally(() => clearTimeout(timer));
   };
-  const failed = lost.then((error) => Promise.reject(error));
+  const clock: RedisClock = { roundTrip: 0, ahead: 0 };
+  const readClock = async (): Promise<void> => {
+    const sent = performance.now();
+    const [seconds, microseconds] = Object(await inTime(client.sendCommand(['TIME'])));
+    const received = performance.now();
+    clock.roundTrip = received - sent;
+    // It was read before this moment, so Redis is at least so far by now.
+    clock.ahead = Number(seconds) * 1000 + Number(microseconds) / 1000 - received;
+  };
   try {
+    const failed = lost.then((error) => Promise.reject(error));
     await inTime(Promise.race([client.connect(), failed]));
     // Every user may ask a Redis what it is.
     checkServer(Object(await inTime(client.sendCommand(['HELLO', '3']))));
+    await readClock();
   } catch (error) {
-    destroy();
+    destroy('not connected');
     throw error;
   }
-  const ping = (): void => {
-    const pong = inTime(client.sendCommand(['PING']));
-    pong.then(waitToPing, (error) => isRefusal(error) && waitToPing());
-  };
-  const waitToPing = (): void => void setTimeout(ping, PING_INTERVAL_MS).unref();
-  waitToPing();
+  const check = (): void =>
+    void readClock().then(waitToCheck, (error) => isRefusal(error) && waitToCheck());
+  const waitToCheck = (): void => void setTimeout(check, CHECK_INTERVAL_MS).unref();
+  waitToCheck();
   return {
     sendCommand: (args) => client.sendCommand(args),
     subscribe: (channel, onMessage) => client.subscribe(channel, onMessage),
     unsubscribe: (channel, onMessage) => client.unsubscribe(channel, onMessage),
     destroy,
     lost,
+    clock,
   };
 }
 

@@ -10,5 +10,5 @@ export const FLEET = {
     { shared: url, ...options }: BaseOptions & FleetOptions,
     context: KeeperContext,
   ) =>
-    url === undefined ? undefined : (await import('./fleet.ts')).joinServers(url, options, context),
+    url === undefined ? undefined : (await import('./fleet.ts')).joinFleet(url, options, context),
 } as const satisfies Feature;

@@ -1,11 +1,13 @@
 import type { Outcome } from '../../core/sandbox/answer.ts';
-import { type HeldExchange, type HoldEnd, isHeld } from '../../core/sandbox/exchange.ts';
+import { type HeldExchange, type HoldEnd, isWaiting } from '../../core/sandbox/exchange.ts';
 import { type Release, type Released, selectHeld } from '../../core/sandbox/holds.ts';
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import type { State } from '../../core/sandbox/state.ts';
-import { RedisJournal } from './redis-journal.ts';
-import { type Batch, type FleetContext, type PreparedCall, SharedState } from './shared-state.ts';
+import type { FleetContext } from './fleet-context.ts';
+import { FleetJournal } from './fleet-journal.ts';
+import { TOUCH } from './scripts.ts';
+import { type PreparedCall, SharedState } from './shared-state.ts';
 
 const MAX_BATCH = 100;
 
@@ -17,22 +19,29 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** A sandbox whose state is in Redis. A server caches the state, and asks each time if it is current. */
+interface Batch {
+  readonly calls: readonly PreparedCall[];
+  readonly failures: readonly (() => void)[];
+  readonly after: State;
+}
+
+/** A sandbox whose state is in Redis. */
 export class FleetSandbox implements KeptSandbox {
-  readonly journal: RedisJournal;
+  readonly journal: FleetJournal;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
   readonly #state: SharedState;
+  readonly #keys: readonly string[];
   readonly #waiting: WaitingCall[] = [];
   #isRunning = false;
-  #holding = 0;
 
   constructor(sandbox: Sandbox, context: FleetContext, createState: () => State) {
     this.#sandbox = sandbox;
     this.#context = context;
-    const server = crypto.randomUUID();
-    this.#state = new SharedState(server, sandbox, context, createState);
-    this.journal = new RedisJournal(server, sandbox, context.redis, context.maxHold);
+    const keys = context.sandboxKeys(sandbox.name);
+    this.#keys = [...Object.values(keys), context.fleetKeys.sandboxes];
+    this.journal = new FleetJournal(sandbox, keys, context);
+    this.#state = new SharedState(sandbox, keys, this.journal, context, createState);
   }
 
   run<T>(call: () => Outcome<T>): Promise<T> {
@@ -58,7 +67,15 @@ export class FleetSandbox implements KeptSandbox {
 
   /** False if there is one. */
   create(): Promise<boolean> {
-    return this.#state.create();
+    return this.#state.offer([], this.#sandbox.state, true);
+  }
+
+  /** Keeps it in use. */
+  async touch(): Promise<void> {
+    const { name, unused } = this.#sandbox;
+    if (unused > 0) return;
+    await this.#context.redis.eval(TOUCH, this.#keys, [name, `${this.#context.ttl}`]);
+    await this.journal.look();
   }
 
   subscribe(listener: SandboxListener): () => void {
@@ -71,46 +88,42 @@ export class FleetSandbox implements KeptSandbox {
   }
 
   #unfollow(): void {
-    const isFollowed = this.#sandbox.listeners > 0 || this.#holding > 0 || this.#isRunning;
+    const isFollowed = this.#sandbox.listeners > 0 || this.journal.isHolding || this.#isRunning;
     if (!isFollowed) this.journal.unfollow();
   }
 
   /** Tells Redis, and so the other servers, that a reply is no longer held. */
   async endHold(exchange: HeldExchange): Promise<void> {
-    this.#holding -= 1;
     await this.journal.endHold(exchange);
     this.#unfollow();
   }
 
   async release(which: Release, why: HoldEnd): Promise<Released> {
-    const due = selectHeld(await this.journal.held(), which);
-    const exchanges = due.map(({ number }) => number);
-    const left = new Set(exchanges);
-    const confirmed = this.#waitUntilSent(left);
-    if (due.length > 0) {
-      await this.journal.publish('release', JSON.stringify({ why, exchanges }));
-      this.#sandbox.emit({ kind: 'release', why, exchanges });
-    }
-    await confirmed;
-    const held = (await this.journal.held()).length;
-    return { released: due.filter(({ number }) => !left.has(number)), held };
-  }
-
-  /** Removes from `left` what was sent, until all is sent or the time is over. */
-  async #waitUntilSent(left: Set<number>): Promise<void> {
-    if (left.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        cancelTimer();
-        cancel();
-        resolve();
-      };
-      const cancelTimer = this.#context.platform.after(CONFIRM_TIMEOUT_MS, end);
-      const cancel = this.subscribe((event) => {
-        if (event.kind === 'hold') left.delete(event.exchange.number);
-        if (left.size === 0) end();
-      });
+    const due = selectHeld(await this.journal.held(), { ...which, count: undefined });
+    const sent = new Set<number>();
+    const listener: { check: () => void } = { check: () => {} };
+    const cancel = this.subscribe((event) => {
+      if (event.kind !== 'hold') return;
+      if (event.exchange.hold?.ended !== 'left') sent.add(event.exchange.number);
+      listener.check();
     });
+    try {
+      await this.journal.follow();
+      const { claimed, held } = await this.journal.claim(due, which.count ?? due.length, why);
+      const released = due.filter(({ number }) => claimed.has(number));
+      await new Promise<void>((resolve) => {
+        const cancelTimer = this.#context.platform.after(CONFIRM_TIMEOUT_MS, resolve);
+        listener.check = () => {
+          if (released.some(({ number }) => !sent.has(number))) return;
+          cancelTimer();
+          resolve();
+        };
+        listener.check();
+      });
+      return { released: released.filter(({ number }) => sent.has(number)), held };
+    } finally {
+      cancel();
+    }
   }
 
   async #runAll(): Promise<void> {
@@ -129,36 +142,36 @@ export class FleetSandbox implements KeptSandbox {
     this.#isRunning = false;
   }
 
-  async #offer(batch: Batch): Promise<boolean> {
-    const held = batch.calls.filter(({ outcome: { exchange } }) => exchange && isHeld(exchange));
+  async #offer({ calls, after }: Batch): Promise<boolean> {
+    const isHeld = calls.some(({ outcome: { exchange } }) => exchange && isWaiting(exchange));
     // A release must not come before somebody listens.
-    if (held.length > 0) await this.journal.follow();
-    const isKept = await this.#state.offer(batch);
-    if (isKept) this.#holding += held.length;
-    return isKept;
+    if (isHeld) await this.journal.follow();
+    return this.#state.offer(calls, after);
   }
 
   /** Runs what waits, each on the state that the one before leaves. */
   #runWaiting(): Batch {
     const sandbox = this.#sandbox;
     const [calls, failures]: [PreparedCall[], (() => void)[]] = [[], []];
+    let { state } = sandbox;
     for (const { run, reject } of this.#waiting.slice(0, MAX_BATCH)) {
       try {
         const call = run();
-        const { state, clears, resets = false } = call.outcome;
+        const { outcome } = call;
         // What it clears comes before it.
-        if (clears !== undefined && calls.length + failures.length > 0) break;
-        const { problem } = this.#state;
-        if (problem !== undefined && !resets) throw problem;
+        if (outcome.clears !== undefined && calls.length + failures.length > 0) break;
+        const isSaved = outcome.state.snapshots !== state.snapshots;
+        state = outcome.state;
         sandbox.pending = state;
         calls.push(call);
+        // A snapshot refers to what the batch leaves.
+        if (isSaved) break;
       } catch (error) {
         // It counts only if the state is current.
         failures.push(() => reject(error));
       }
     }
-    const after = sandbox.pending ?? sandbox.state;
     sandbox.pending = undefined;
-    return { calls, failures, after };
+    return { calls, failures, after: state };
   }
 }

@@ -1,4 +1,6 @@
-import { one, textThat } from '../../server/option-kinds.ts';
+import { HOLD_TIME, IDLE_TIME } from '../../core/scenario/settings-shapes.ts';
+import { number } from '../../core/shape/shapes.ts';
+import { inMilliseconds, one, textThat } from '../../server/option-kinds.ts';
 import { forServe, type OptionsOf } from '../../server/options.ts';
 import { parseRedisAddress, REDIS_ADDRESS_FORM } from './address.ts';
 
@@ -7,13 +9,28 @@ const REDIS = one(
   textThat(REDIS_ADDRESS_FORM, (value) => parseRedisAddress(value) !== undefined, 'something else'),
 );
 
+const atLeast = (least: number) =>
+  number(least, Number.POSITIVE_INFINITY, `milliseconds, at least ${least}`);
+
 export const FLEET_OPTIONS = {
   Store: {
-    /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB`. */
+    /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB#NAME`. */
     shared: forServe(
       REDIS,
-      'Share sandboxes through this Redis, such as redis://127.0.0.1:6379/0.',
+      'Share sandboxes through this Redis, such as redis://127.0.0.1:6379/0#team.',
       { excludes: ['db', 'watch', 'scenarioFolder'] },
+    ),
+    /** Milliseconds after which Redis forgets what no server of the fleet uses. */
+    fleetTtl: forServe(
+      inMilliseconds('DURATION', IDLE_TIME, atLeast(1000)),
+      'With --shared: forget what was not used for this long.',
+      { default: 'P1D' },
+    ),
+    /** Milliseconds for which `health` answers 503 before a server of a fleet closes. */
+    drain: forServe(
+      inMilliseconds('DURATION', HOLD_TIME, atLeast(0)),
+      'With --shared: answer health with 503 for this long before closing.',
+      { default: 'PT2S' },
     ),
   },
 };

@@ -1,79 +1,92 @@
-import {
-  COLLECTIONS,
-  type CollectionName,
-  STORED_RECORDS,
-  type StoredRecord,
-} from '../../core/contract/records.ts';
-import { parseJson, writeJson } from '../../core/json.ts';
-import type { Exchange } from '../../core/sandbox/exchange.ts';
+import { COLLECTIONS } from '../../core/contract/records.ts';
+import { writeJson } from '../../core/json.ts';
+import { parseLatch } from '../../core/sandbox/holds.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
 import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
 import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';
 import { ASSUME } from '../../core/scenario/settings-shapes.ts';
-import { list, readAs, type Shape } from '../../core/shape/shapes.ts';
-import type { Records, Store } from '../../core/store/store.ts';
-import { cachedRecordText } from '../../core/store/store-text.ts';
-import { problemText } from '../../core/words.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
+import {
+  changedRecords,
+  fieldOf,
+  isOfStore,
+  type KnownStore,
+  type NamedPart,
+  type ReadFields,
+  readExactly,
+  readStore,
+  restorePart,
+  storeVersions,
+  type Versions,
+} from './store-parts.ts';
 
-/** A collection is written in parts of 128 ids, so that a change does not write all of it. */
-const PART_BITS = 7n;
-
-const NEVER = 'never';
-
-function linesText(records: Iterable<object>): string {
-  return Array.from(records, cachedRecordText).join('\n');
+/** What a server knows of a sandbox in Redis. Snapshots refer to parts, also to those that were replaced. */
+export interface Known {
+  readonly state: State;
+  readonly versions: Versions;
+  readonly snapshots: ReadonlyMap<string, KnownStore>;
 }
 
-function* recordsInPart<R extends object>(records: Records<R>, part: bigint): Generator<R> {
-  for (const record of records.ascending((part << PART_BITS) - 1n)) {
-    if (records.idOf(record) >> PART_BITS !== part) return;
-    yield record;
+/** What a server knows once an update is kept, the parts that this writes, and what nothing refers to then. */
+export function writeParts(known: Known, after: State, version: number) {
+  const parts = [...changedParts(known.state, after)];
+  const versions = new Map(known.versions);
+  for (const [part] of parts) versions.set(part, version);
+  let { snapshots } = known;
+  if (after.snapshots !== known.state.snapshots) {
+    const saved = { store: after.store, versions: storeVersions(versions) };
+    snapshots = new Map(
+      Array.from(after.snapshots, ([name, store]) => {
+        const earlier = known.snapshots.get(name);
+        return [name, earlier?.store === store ? earlier : saved];
+      }),
+    );
+    const references = Array.from(snapshots, ([name, { versions: of }]) => [name, [...of]]);
+    parts.push(['snapshots', JSON.stringify(references)]);
+    versions.set('snapshots', version);
   }
+  const next: Known = { state: after, versions, snapshots };
+  const fields = new Set(parts.length === 0 ? [] : listFields(next));
+  const drops = parts.length === 0 ? [] : listFields(known).filter((field) => !fields.has(field));
+  return { next, parts, drops };
 }
 
-function writeRecords<Name extends CollectionName>(store: Store, name: Name, part: bigint): string {
-  const records: Records<StoredRecord[Name]> = store[name];
-  return linesText(recordsInPart(records, part));
+function listFields({ versions, snapshots }: Known): readonly string[] {
+  const all = [versions, ...Array.from(snapshots.values(), (saved) => saved.versions)];
+  return all.flatMap((of) => Array.from(of, fieldOf));
 }
 
-function* changedRecords<Name extends CollectionName>(
-  name: Name,
-  before: Store,
-  after: Store,
-): Generator<NamedPart> {
-  const records: Records<StoredRecord[Name]> = after[name];
-  const { highestId } = records;
-  if (highestId !== before[name].highestId) yield [name, `${highestId ?? NEVER}`];
-  for (const part of new Set(records.changedIds(before[name]).map((id) => id >> PART_BITS))) {
-    yield [`${name}/${part}`, linesText(recordsInPart(records, part))];
+/** Undefined if Redis has changed meanwhile, or if the sandbox was created anew. */
+export async function readParts(
+  { state, versions: before, snapshots }: Known,
+  versions: Versions,
+  read: ReadFields,
+  start: Start,
+): Promise<Known | undefined> {
+  const store = await readStore({ store: state.store, versions: before }, versions, read, start);
+  if (store === undefined) return undefined;
+  let after: State = { ...state, store };
+  let saved = snapshots;
+  for (const part of new Set([...before.keys(), ...versions.keys()])) {
+    const version = versions.get(part);
+    if (version === before.get(part) || isOfStore(part)) continue;
+    const [text] = version === undefined ? [] : await read([fieldOf([part, version])]);
+    if (text === undefined) return undefined;
+    if (part === 'snapshots') {
+      const references = parse<readonly (readonly [string, Entries<number>])[]>(text);
+      const restored = new Map<string, KnownStore>();
+      for (const [name, of] of references) {
+        const wanted = new Map(of);
+        const base = snapshots.get(name) ?? { store, versions };
+        const known = await readStore(base, wanted, read, start);
+        if (known === undefined) return undefined;
+        restored.set(name, { store: known, versions: wanted });
+      }
+      saved = restored;
+      after = { ...after, snapshots: new Map(Array.from(saved, ([name, it]) => [name, it.store])) };
+    } else after = await restorePart(part, () => readMember(after, part, text, start));
   }
-}
-
-/** Puts records in the place of those of a part, or of all. Parses only those that differ. */
-function readRecords<Name extends CollectionName>(
-  store: Store,
-  name: Name,
-  text: string,
-  part?: bigint,
-): Store {
-  const records: Records<StoredRecord[Name]> = store[name];
-  const shape: Shape<StoredRecord[Name]> = STORED_RECORDS[name];
-  const present = part === undefined ? records.ascending() : recordsInPart(records, part);
-  const added = new Set(text === '' ? [] : text.split('\n'));
-  const removed = [...present].filter((record) => !added.delete(cachedRecordText(record)));
-  const parsed = readExactly(list(shape), `[${[...added]}]`);
-  const restored = records.without(removed.map(records.idOf)).withAll(parsed);
-  return { ...store, [name]: restored.withHighestId(records.highestId) };
-}
-
-function readHighestId(store: Store, name: CollectionName, text: string): Store {
-  const highestId = text === NEVER ? undefined : BigInt(text);
-  return { ...store, [name]: store[name].withHighestId(highestId) };
-}
-
-function writeCollection(records: Store[CollectionName]): NamedPart {
-  return [`${records.highestId ?? NEVER}`, linesText(records.ascending())];
+  return { state: after, versions, snapshots: saved };
 }
 
 type Entries<Value> = Iterable<readonly [string, Value]>;
@@ -84,7 +97,7 @@ interface CountersJson extends Pick<State['counters'], 'retries'> {
   readonly rates: EntriesOf<State['counters']['rates']>;
 }
 
-type MemberName = Exclude<keyof State, 'store'>;
+type MemberName = Exclude<keyof State, 'store' | 'snapshots'>;
 
 const MEMBERS: {
   readonly [Name in MemberName]: {
@@ -92,41 +105,20 @@ const MEMBERS: {
     readonly read: (text: string, start: Start) => State[Name] | Promise<State[Name]>;
   };
 } = {
-  settings: { write: settingsText, read: readSettings },
+  settings: { write: writeSettings, read: readSettings },
   clock: {
     write: JSON.stringify,
     read: (json) => {
       const { ahead, frozenAt } = parse<State['clock']>(json);
-      if (!Number.isFinite(ahead) || !Number.isFinite(frozenAt ?? 0))
-        throw new Error('not a clock');
       return { ahead, frozenAt };
     },
   },
   counters: {
-    write: ({ rules, rates, ...rest }) =>
-      JSON.stringify({ ...rest, rules: [...rules], rates: [...rates] }),
+    write: ({ rules, rates, retries }) =>
+      JSON.stringify({ rules: [...rules], rates: [...rates], retries }),
     read: (json) => {
       const { rules, rates, retries } = parse<CountersJson>(json);
-      return { retries: [...retries], rules: new Map(rules), rates: new Map(rates) };
-    },
-  },
-  snapshots: {
-    write: (snapshots) =>
-      JSON.stringify(
-        Array.from(snapshots, ([name, store]) => [
-          name,
-          COLLECTIONS.map((collection) => writeCollection(store[collection])),
-        ]),
-      ),
-    read: (json, start) => {
-      const read = (store: Store, [highestId, records]: NamedPart, at: number): Store => {
-        const name = COLLECTIONS[at] ?? 'animals';
-        return readHighestId(readRecords(store, name, records), name, highestId);
-      };
-      const snapshots = parse<Entries<readonly NamedPart[]>>(json);
-      return new Map(
-        Array.from(snapshots, ([name, texts]) => [name, texts.reduce(read, start.store)]),
-      );
+      return { rules: new Map(rules), rates: new Map(rates), retries };
     },
   },
   scenarios: {
@@ -135,93 +127,61 @@ const MEMBERS: {
   },
   latches: {
     write: (latches) => JSON.stringify(Array.from(latches, ([name, { json }]) => [name, json])),
-    read: async (json) => {
-      // Imported here: it loads the reader of scenarios.
-      const { parseLatch } = await import('../../core/sandbox/holds.ts');
-      const latches = parse<Entries<string>>(json);
-      return new Map(Array.from(latches, ([name, text]) => [name, parseLatch(text)]));
-    },
+    read: (json) =>
+      new Map(Array.from(parse<Entries<string>>(json), ([name, text]) => [name, parseLatch(text)])),
   },
 };
 
 const MEMBER_NAMES = Object.keys(MEMBERS).filter((name): name is MemberName => name in MEMBERS);
 
-export type NamedPart = readonly [name: string, text: string];
-
+/** All but snapshots, which refer to parts. */
 export function changedParts(before: State, after: State): readonly NamedPart[] {
-  const changed = MEMBER_NAMES.filter((name) => before[name] !== after[name]);
+  const write = <Name extends MemberName>(name: Name): NamedPart => [
+    name,
+    MEMBERS[name].write(after[name]),
+  ];
   return [
     ...COLLECTIONS.flatMap((name) => [...changedRecords(name, before.store, after.store)]),
-    ...changed.map((name) => writeMember(after, name)),
+    ...MEMBER_NAMES.filter((name) => before[name] !== after[name]).map(write),
   ];
 }
 
-/** @throws Error if no part has this name */
-export function writePart(state: State, name: string): string {
-  const member = MEMBER_NAMES.find((known) => known === name);
-  if (member !== undefined) return writeMember(state, member)[1];
-  const [collection, part] = parsePartName(name);
-  const { [collection]: records } = state.store;
-  if (part === undefined) return `${records.highestId ?? NEVER}`;
-  return writeRecords(state.store, collection, part);
+async function readMember(state: State, part: string, text: string, start: Start): Promise<State> {
+  const name = MEMBER_NAMES.find((known) => known === part);
+  return name === undefined ? state : { ...state, [name]: await MEMBERS[name].read(text, start) };
 }
 
-function parsePartName(name: string): readonly [collection: CollectionName, part?: bigint] {
-  const [prefix, part] = name.split('/');
-  const collection = COLLECTIONS.find((known) => known === prefix);
-  if (collection === undefined) throw new Error(`There is no part ${name}.`);
-  return part === undefined ? [collection] : [collection, BigInt(part)];
-}
-
-function writeMember<Name extends MemberName>(state: State, name: Name): NamedPart {
-  return [name, MEMBERS[name].write(state[name])];
-}
-
-export async function restorePart(
-  state: State,
-  [name, text]: NamedPart,
-  start: Start,
-): Promise<State> {
-  const member = MEMBER_NAMES.find((known) => known === name);
-  if (member !== undefined) return { ...state, [member]: await MEMBERS[member].read(text, start) };
-  const [collection, part] = parsePartName(name);
-  const { store } = state;
-  return {
-    ...state,
-    store:
-      part === undefined
-        ? readHighestId(store, collection, text)
-        : readRecords(store, collection, text, part),
-  };
-}
-
-/** A server of the same version has written it: the settings of a fleet say so. Hands can have changed it. */
+/** A server of this version has written it. */
 function parse<T>(text: string): T {
   return JSON.parse(text);
 }
 
-function readExactly<T>(shape: Shape<T>, json: string): T {
-  const reading = readAs(shape, parseJson(json));
-  if (reading.ok) return reading.value;
-  const [problem] = reading.problems;
-  throw new Error(`what another server wrote cannot be read: ${problem && problemText(problem)}`);
+type ScenarioSource = readonly [name: string, definition: string];
+
+interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
+  readonly active?: readonly ScenarioSource[];
 }
 
 /** Its scenarios are left out while they are those of the start. */
-function settingsText({ start, active, byHand, startedAt }: Settings): string {
+function writeSettings({ start, active, byHand, startedAt }: Settings): string {
+  const sources = active.map(({ name, definition }) => [name, writeJson(definition)]);
   return JSON.stringify({
     byHand,
     startedAt,
-    active: active === start.scenarios ? undefined : active.map(writeScenario),
+    active: active === start.scenarios ? undefined : sources,
   });
 }
 
-type ScenarioSource = readonly [name: string, definition: string];
-
-const writeScenario = ({ name, definition }: Scenario): ScenarioSource => [
-  name,
-  writeJson(definition),
-];
+async function readSettings(json: string, start: Start): Promise<Settings> {
+  const { active, startedAt, byHand } = parse<SettingsJson>(json);
+  const scenarios = active?.map((source) => readScenario(source, start));
+  return createSettings({
+    byHand: readExactly(ASSUME, JSON.stringify(byHand)),
+    startedAt,
+    start,
+    active: scenarios ? await loadBases(scenarios, NODE_PLATFORM, start.seed) : start.scenarios,
+  });
+}
 
 /** One of the start, which may come from a file here, or else one that ships or that a client has sent. */
 function readScenario([name, definition]: ScenarioSource, { scenarios }: Start): Scenario {
@@ -229,50 +189,4 @@ function readScenario([name, definition]: ScenarioSource, { scenarios }: Start):
     (scenario) => scenario.name === name && writeJson(scenario.definition) === definition,
   );
   return ofStart ?? readExactly(scenarioShape(name), definition);
-}
-
-interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
-  readonly active?: readonly ScenarioSource[];
-}
-
-async function readSettings(json: string, start: Start): Promise<Settings> {
-  const { active, startedAt, byHand } = parse<SettingsJson>(json);
-  if (!Number.isFinite(startedAt)) throw new Error('no settings');
-  return createSettings({
-    byHand: readExactly(ASSUME, JSON.stringify(byHand)),
-    startedAt,
-    start,
-    active:
-      active === undefined
-        ? start.scenarios
-        : await loadBases(
-            active.map((source) => readScenario(source, start)),
-            NODE_PLATFORM,
-            start.seed,
-          ),
-  });
-}
-
-/** Bytes that a body may have to be kept: every server reads it, and Redis has it for each exchange. */
-const MAX_REDIS_BODY_BYTES = 16 * 1024;
-
-export function writeExchange(exchange: Exchange): string {
-  const pack = ({ body, size }: Exchange['request']) => {
-    if (size > MAX_REDIS_BODY_BYTES) return undefined;
-    return typeof body === 'object' ? { latin1: Buffer.from(body).toString('latin1') } : body;
-  };
-  const { request, reply } = exchange;
-  return JSON.stringify({
-    ...exchange,
-    request: { ...request, body: pack(request) },
-    reply: reply && { ...reply, body: pack(reply) },
-  });
-}
-
-export function parseExchange(text: string, number: number): Exchange {
-  const exchange: Exchange = JSON.parse(text, (name, value) =>
-    name === 'body' && value?.latin1 !== undefined ? Buffer.from(value.latin1, 'latin1') : value,
-  );
-  if (!Number.isInteger(exchange.request.size)) throw new Error('not an exchange');
-  return { ...exchange, number };
 }

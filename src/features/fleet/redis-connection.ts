@@ -9,10 +9,12 @@ import {
   type OnMessage,
   openClient,
   type RedisClient,
+  type RedisClock,
 } from './client.ts';
 import type { Script } from './scripts.ts';
 
-const RECONNECT_TIMEOUT_MS = 5000;
+/** How long a call waits for Redis. */
+const CALL_TIMEOUT_MS = 5000;
 
 /** How long Redis may be silent. A large collection that arrives slowly is silence, too. */
 const REPLY_TIMEOUT_MS = 3000;
@@ -23,9 +25,6 @@ const RETRY_AFTER_MS = 100;
 /** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
 const RETRYABLE = /^(?:LOADING|MASTERDOWN|BUSY|READONLY)\b|-READONLY\b/;
 
-/** Whether a command can be repeated if its connection breaks, so that nobody knows whether it was run. */
-export type Effect = 'reads' | 'writes';
-
 export interface Channel {
   readonly name: string;
   readonly onMessage: OnMessage;
@@ -33,12 +32,24 @@ export interface Channel {
   readonly onReady: () => void;
 }
 
+interface RunOptions {
+  /** What an EVALSHA runs, in case Redis does not know it yet. */
+  readonly script?: Script;
+  /** Whether to run it twice would be wrong: nobody knows if it was run when its connection breaks. */
+  readonly once?: boolean;
+  readonly until?: number;
+}
+
 /** One connection to Redis, made again whenever it is lost. All commands and channels share it. */
 export class RedisConnection {
   readonly address: RedisAddress;
+  /** Called whenever there is a connection again. */
+  onConnected: () => void = () => {};
   readonly #onNotice: ((message: string) => void) | undefined;
   readonly #channels = new Set<Channel>();
   #client: RedisClient | undefined;
+  /** The latest one that was known. */
+  #clock: RedisClock = { roundTrip: 0, ahead: 0 };
   #isClosed = false;
   #problem = 'not connected yet';
   #downSince = performance.now();
@@ -55,32 +66,43 @@ export class RedisConnection {
     return this.#client === undefined ? this.#unreachable().message : undefined;
   }
 
-  /** The channel of a sandbox. Pub/sub knows no databases. */
-  channelName(name: string): string {
-    return `petstore-mock:${this.address.database}:${name}`;
+  get roundTrip(): number {
+    return this.#clock.roundTrip;
   }
 
-  /** @param script what an EVALSHA runs, in case Redis does not know it yet */
-  async run(args: readonly string[], effect: Effect, script?: Script): Promise<unknown> {
-    // Commands that come long after Redis was lost do not wait for it again.
-    const until =
-      (this.#client === undefined ? this.#downSince : performance.now()) + RECONNECT_TIMEOUT_MS;
+  /** When a call that begins now has failed. */
+  get deadline(): number {
+    // Calls that come long after Redis was lost do not wait for it again.
+    return (this.#client === undefined ? this.#downSince : performance.now()) + CALL_TIMEOUT_MS;
+  }
+
+  /** By the clock of Redis, not later. */
+  timeOf(deadline: number): number {
+    return Math.floor(deadline + this.#clock.ahead);
+  }
+
+  async run(args: readonly string[], options: RunOptions = {}): Promise<unknown> {
+    const { script, once: runsOnce = false, until = this.deadline } = options;
     let command = args;
+    let isSent = false;
     for (;;) {
       const client = this.#client ?? (await this.#connected(until));
-      if (client === undefined) throw this.#unreachable();
+      if (client === undefined) {
+        const { message } = this.#unreachable();
+        throw new StorageError(message, { isOutcomeUnknown: isSent });
+      }
       try {
         return await client.sendCommand(command);
       } catch (error) {
         if (!isRefusal(error)) {
-          const canRepeat = effect === 'reads' || isUnsent(error);
-          if (canRepeat && performance.now() < until) {
-            await setImmediate();
-            continue;
+          isSent ||= !isUnsent(error);
+          if (isSent && runsOnce) {
+            const { reason } = describeFailure(error);
+            const why = `lost the connection to ${this.address.shown} (${reason})`;
+            throw new StorageError(why, { isOutcomeUnknown: true });
           }
-          const { reason } = describeFailure(error);
-          const why = `lost the connection to ${this.address.shown} (${reason})`;
-          throw new StorageError(why, { isOutcomeUnknown: !canRepeat });
+          await setImmediate();
+          continue;
         }
         if (script !== undefined && error.message.startsWith('NOSCRIPT')) {
           command = ['EVAL', script.text, ...args.slice(2)];
@@ -91,7 +113,9 @@ export class RedisConnection {
           throw new StorageError(`${this.address.shown} answers ${message}`);
         }
         // After a failover, the address leads to another one.
-        if (message.includes('READONLY')) client.destroy();
+        if (message.includes('READONLY')) {
+          client.destroy('it became a replica (READONLY): waiting for the new primary');
+        }
         await delay(RETRY_AFTER_MS);
       }
     }
@@ -99,15 +123,17 @@ export class RedisConnection {
 
   eval(
     script: Script,
-    effect: Effect,
     keys: readonly string[],
     args: readonly string[] = [],
+    options: RunOptions = {},
   ): Promise<unknown> {
-    return this.run(
-      ['EVALSHA', script.hash, String(keys.length), ...keys, ...args],
-      effect,
-      script,
-    );
+    const command = ['EVALSHA', script.hash, String(keys.length), ...keys, ...args];
+    return this.run(command, { ...options, script });
+  }
+
+  async list(key: string): Promise<readonly string[]> {
+    const reply = await this.run(['LRANGE', key, '0', '-1']);
+    return Array.isArray(reply) ? reply.map(String) : [];
   }
 
   follow(channel: Channel): Promise<void> {
@@ -122,7 +148,7 @@ export class RedisConnection {
 
   close(): void {
     this.#isClosed = true;
-    this.#client?.destroy();
+    this.#client?.destroy('closed');
     this.#client = undefined;
     this.#events.emit('news');
   }
@@ -148,12 +174,14 @@ export class RedisConnection {
     while (!this.#isClosed) {
       try {
         const client = await openClient(this.address, REPLY_TIMEOUT_MS);
-        if (this.#isClosed) return client.destroy();
+        if (this.#isClosed) return client.destroy('closed');
         this.#client = client;
+        this.#clock = client.clock;
         if (!isFirst) this.#onNotice?.(`${this.address.shown} can be reached again`);
         isFirst = false;
         this.#events.emit('news');
         for (const channel of this.#channels) void this.#subscribe(channel);
+        this.onConnected();
         this.#problem = (await client.lost).message;
         this.#downSince = performance.now();
         if (!this.#isClosed) this.#onNotice?.(this.#unreachable().message);

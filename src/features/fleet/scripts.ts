@@ -1,6 +1,7 @@
 // What Redis runs as one step, in Lua.
 
 import { createHash } from 'node:crypto';
+import { PERMANENT_SANDBOXES } from '../../core/limits.ts';
 
 export interface Script {
   readonly text: string;
@@ -12,223 +13,280 @@ const script = (text: string): Script => ({
   hash: createHash('sha1').update(text).digest('hex'),
 });
 
-/** What the fleet started from, the names of its sandboxes, and the totals of what is gone. */
-export const START = 'petstore-mock:start';
-export const SANDBOXES = 'petstore-mock:sandboxes';
-export const PAST = 'petstore-mock:past';
+export type SandboxKeys = ReturnType<typeof sandboxKeys>;
 
 /**
  * The keys of a sandbox.
  *
- * - `state`, a hash: `p:PART`, the text of a part that differs from the start; `t:PART`, the token of its
- *   latest write; `version`, that of the latest write of any part, without which there is no sandbox;
- *   `number` of the latest exchange, and of the latest that was `cleared`; when it was last `used`
+ * - `state`, a hash: `v:PART`, the version of each part that differs from the start; `version`, the latest of
+ *   them, without which there is no sandbox; `born`, the first; `number` of the latest exchange, and of the
+ *   latest that was `cleared`; `bytes` of the journal; `u:SERVER`, the latest update of each server
+ * - `parts`, a hash: the texts of parts, as `PART@VERSION`; snapshots refer to them too
  * - `journal`, a list of exchanges
+ * - `totals`, a list: what exchanges add to coverage and findings, each with the number that it counts from
  * - `held`, a hash: exchanges whose replies are held back, by number
- * - `totals`, a hash: what was shown and found, as `ADD_TOTALS` writes it
- * - `turn`: the server that lost a race; it alone may write until it has written or the key expires
+ * - `claims`, a hash: why such a reply has to leave, until its server has sent it
  */
-export function sandboxKeys(name: string) {
-  const key = (part: string) => `petstore-mock:${name}:${part}`;
+export function sandboxKeys(prefix: string, name: string) {
+  const key = (part: string) => `${prefix}:${name}:${part}`;
   return {
     state: key('state'),
+    parts: key('parts'),
     journal: key('journal'),
-    held: key('held'),
     totals: key('totals'),
-    turn: key('turn'),
+    held: key('held'),
+    claims: key('claims'),
   };
 }
 
-/** Findings kept of a sandbox, and of all that were cleared or deleted. */
-const MAX_FINDINGS = 100;
-const MAX_PAST_FINDINGS = 1000;
-
-/** How long a server that lost a race can write alone. Else one far from Redis would lose for good. */
-const TURN_MS = 500;
+/** The keys of a fleet; names of sandboxes have no slash. */
+export function fleetKeys(prefix: string) {
+  return {
+    /** Sorted by when they were used. */
+    sandboxes: `${prefix}/sandboxes`,
+    /** Sorted by when they were last heard of. */
+    servers: `${prefix}/servers`,
+    /** The totals of deleted sandboxes and cleared journals. */
+    past: `${prefix}/past`,
+    /** The token of the control API, and what tells the fleet's data apart. */
+    token: `${prefix}/token`,
+  };
+}
 
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-const READ_HASH = `
-local function readHash(key)
-  local flat, hash = redis.call('HGETALL', key), {}
-  for at = 1, #flat, 2 do hash[flat[at]] = flat[at + 1] end
-  return hash
+/** Redis may be full: then the totals are lost, but the sandbox can be deleted. */
+const MOVE_TOTALS = `
+local function move(from, to)
+  for _, text in ipairs(redis.call('LRANGE', from, 0, -1)) do redis.pcall('RPUSH', to, text) end
+  redis.call('DEL', from)
 end
 `;
 
-/** Adds totals, as JSON of `Totals`, to a hash. Numbers of exchanges are relative to `number`. */
-const ADD_TOTALS = `
-local function add(key, totals, number, maxFindings)
-  for _, entry in ipairs(totals.shown) do
-    local name, shown = unpack(entry)
-    redis.call('HINCRBY', key, 'shown:' .. name, shown.count)
-    local place = shown.first.sandbox .. '/' .. (number + shown.first.exchange)
-    redis.call('HSETNX', key, 'first:' .. name, place)
-    if shown.upstream then redis.call('HINCRBY', key, 'upstream:' .. name, shown.upstream) end
-    for _, by in ipairs(shown.by or {}) do redis.call('HSET', key, 'by:' .. by .. ' ' .. name, 1) end
-  end
-  for _, finding in ipairs(totals.findings) do
-    local isCommon = finding.code == 'deprecated' or finding.code == 'experimental'
-    -- What every call of an operation causes is kept once.
-    if not isCommon or redis.call('HSETNX', key, 'found:' .. finding.sandbox .. finding.code, 1) == 1 then
-      local kept = redis.call('HINCRBY', key, 'findings', 1)
-      finding.exchange = number + finding.exchange
-      if kept <= maxFindings then
-        redis.call('HSET', key, 'finding:' .. kept, cjson.encode(finding))
-      end
-    end
-  end
-  for code, count in pairs(totals.counts) do redis.call('HINCRBY', key, 'count:' .. code, count) end
+const EXPIRE = `
+local function expire(ttl)
+  for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ttl) end
 end
 `;
 
 /** What an update asks of Redis. The texts of parts and of exchanges follow it as they are. */
 export interface UpdateRequest {
-  /** The token of the latest write that the server knows; empty if it knows no sandbox. */
-  readonly version: string;
-  readonly token: string;
-  /** Set if the sandbox may be created: how the fleet must have started, and how many there may be. */
-  readonly creates?: { readonly name: string; readonly start: string; readonly max?: number };
-  readonly writes: boolean;
-  readonly clears?: 'journal' | 'all' | undefined;
-  readonly edits: boolean;
+  readonly id: string;
   readonly server: string;
-  readonly capacity: number;
+  /** By the clock of Redis, in milliseconds. */
+  readonly deadline: number;
+  /** The version that the server knows; 0 if it knows no sandbox. */
+  readonly known: number;
+  readonly version: number;
+  readonly creates: boolean;
+  /** Undefined for a permanent sandbox. */
+  readonly max?: number | undefined;
+  readonly name: string;
   readonly channel: string;
+  readonly writes: boolean;
+  readonly edits: boolean;
+  readonly clears?: 'journal' | 'all' | undefined;
   readonly parts: readonly string[];
+  /** Fields of `parts` that nothing refers to any more. */
+  readonly drops: readonly string[];
   /** Which exchanges are held back, counted from 1. */
   readonly held: readonly number[];
-  readonly totals: object;
+  /** JSON of `Totals`, with exchanges counted from 1. */
+  readonly totals?: string | undefined;
 }
 
-/** What became of an update. */
-export type UpdateResult =
-  /** All of it is kept. `number` is that of the exchange before; `cleared` the totals that were cleared. */
-  | { readonly kind: 'kept'; readonly number: number; readonly cleared: RedisHash }
-  /** The server does not know the present state. `tokens` are those of the parts. */
-  | { readonly kind: 'changed'; readonly version: string; readonly tokens: RedisHash }
-  | { readonly kind: 'busy' }
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'full' }
-  | { readonly kind: 'differs' };
-
-export type RedisHash = Readonly<Record<string, string>>;
-
 /**
- * Takes an update if the server knows the present state. After the first write nothing can fail.
- * KEYS: those of the sandbox, START, SANDBOXES. ARGV: a request; texts of parts; of exchanges.
+ * Takes an update if the server knows the present state, and once. After the first write nothing can fail.
+ * KEYS: those of the sandbox, `sandboxes`, `past`. ARGV: a request; texts of parts; of exchanges. Returns
+ * - `kept`, the number of the exchange before, `born`, and how many totals wait to be added up
+ * - `changed`, then `born`, and of each part its name, its version, and its text if it is newer than `known`
+ * - `gone`, `full` or `late`
  */
-export const UPDATE = script(`${NOW}${READ_HASH}${ADD_TOTALS}
+export function updateScript(ttl: number, capacity: number, maxBytes: number): Script {
+  return script(`${NOW}${MOVE_TOTALS}${EXPIRE}
 local ask = cjson.decode(ARGV[1])
-local state, journal, held, totals, turn, start, sandboxes = unpack(KEYS)
-local head = redis.call('HMGET', state, 'version', 'number')
-local version, number = head[1] or '', tonumber(head[2] or 0)
-if version ~= '' and version ~= ask.version then
-  redis.call('SET', turn, ask.server, 'NX', 'PX', ${TURN_MS})
-  local tokens = {}
-  for _, field in ipairs(redis.call('HKEYS', state)) do
-    local name = string.match(field, '^t:(.*)')
-    if name then tokens[name] = redis.call('HGET', state, field) end
-  end
-  return cjson.encode({kind = 'changed', version = version, tokens = tokens})
+local state, parts, journal, totals, held, claims, sandboxes, past = unpack(KEYS)
+local update = 'u:' .. ask.server
+local head = redis.call('HMGET', state, 'version', 'number', 'born', 'bytes', update)
+local version, number, born = tonumber(head[1] or 0), tonumber(head[2] or 0), head[3]
+if head[5] then
+  local id, before = string.match(head[5], '^(%S+) (%d+)')
+  if id == ask.id then return {'kept', before, born, 0} end
 end
-local turnOf = redis.call('GET', turn)
-if #ask.parts > 0 and turnOf and turnOf ~= ask.server then return '{"kind":"busy"}' end
-if version == '' then
-  if ask.version ~= '' or not ask.creates then return '{"kind":"gone"}' end
-  local name, max = ask.creates.name, ask.creates.max
-  redis.call('SETNX', start, ask.creates.start)
-  if redis.call('GET', start) ~= ask.creates.start then return '{"kind":"differs"}' end
-  if max and redis.call('SISMEMBER', sandboxes, name) == 0 then
-    if redis.call('SCARD', sandboxes) >= max then return '{"kind":"full"}' end
-    redis.call('SADD', sandboxes, name)
+if now > ask.deadline then return {'late'} end
+if version ~= 0 and version ~= ask.known then
+  local flat, rows = redis.call('HGETALL', state), {'changed', born}
+  for at = 1, #flat, 2 do
+    local name = string.match(flat[at], '^v:(.*)')
+    if name then
+      local isNew = tonumber(flat[at + 1]) > ask.known
+      local text = isNew and redis.call('HGET', parts, name .. '@' .. flat[at + 1])
+      rows[#rows + 1], rows[#rows + 2], rows[#rows + 3] = name, flat[at + 1], text
+    end
   end
+  return rows
 end
-local cleared = {}
+local own = string.format('%.0f', ask.version)
+if version == 0 then
+  if ask.known ~= 0 or not ask.creates then return {'gone'} end
+  for _, name in ipairs({'${PERMANENT_SANDBOXES.join("', '")}'}) do redis.call('ZADD', sandboxes, 'NX', now, name) end
+  if ask.max and not redis.call('ZSCORE', sandboxes, ask.name) then
+    if redis.call('ZCARD', sandboxes) >= ask.max + ${PERMANENT_SANDBOXES.length} then return {'full'} end
+  end
+  -- Redis may have dropped the state alone.
+  redis.call('DEL', parts, journal, totals, held, claims)
+  redis.call('HSET', state, 'born', own)
+  born = own
+end
+if not ask.writes then return {'kept', number, born, 0} end
 if ask.clears then
   redis.call('HSET', state, 'cleared', number)
   redis.call('DEL', journal)
-  if ask.clears == 'all' then
-    cleared = readHash(totals)
-    redis.call('DEL', totals)
-  end
+  if ask.clears == 'all' then move(totals, past) end
 end
 for at, name in ipairs(ask.parts) do
-  redis.call('HSET', state, 'version', ask.token, 't:' .. name, ask.token, 'p:' .. name, ARGV[1 + at])
+  redis.call('HSET', state, 'version', own, 'v:' .. name, own)
+  redis.call('HSET', parts, name .. '@' .. own, ARGV[1 + at])
 end
-local shift = 1 + #ask.parts
+for _, field in ipairs(ask.drops) do redis.call('HDEL', parts, field) end
+local shift, bytes = 1 + #ask.parts, ask.clears and 0 or tonumber(head[4] or 0)
 for at = shift + 1, #ARGV do
-  if redis.call('RPUSH', journal, ARGV[at]) > ask.capacity then redis.call('LPOP', journal) end
-  redis.call('PUBLISH', ask.channel, 'exchange ' .. (number + at - shift) .. ' ' .. ask.server .. ' ' .. ARGV[at])
+  local size = redis.call('RPUSH', journal, ARGV[at])
+  bytes = bytes + #ARGV[at]
+  while size > 0 and (size > ${capacity} or bytes > ${maxBytes}) do
+    bytes, size = bytes - #redis.call('LPOP', journal), size - 1
+  end
 end
-for _, index in ipairs(ask.held) do
-  redis.call('HSET', held, number + index, ARGV[shift + index])
-end
-if ask.writes then redis.call('HSET', state, 'number', number + #ARGV - shift, 'used', now) end
-add(totals, ask.totals, number, ${MAX_FINDINGS})
-if ask.edits then redis.call('PUBLISH', ask.channel, 'edit 0 ' .. ask.server) end
-if turnOf == ask.server then redis.call('DEL', turn) end
-return cjson.encode({kind = 'kept', number = number, cleared = cleared})
+for _, index in ipairs(ask.held) do redis.call('HSET', held, number + index, ARGV[shift + index]) end
+local latest, added = number + #ARGV - shift, 0
+redis.call('HSET', state, 'number', latest, 'bytes', bytes, update, ask.id .. ' ' .. number)
+if ask.totals then added = redis.call('RPUSH', totals, number .. ' ' .. ask.totals) end
+redis.call('ZADD', sandboxes, now, ask.name)
+expire(${ttl})
+if latest > number then redis.call('PUBLISH', ask.channel, 'exchange ' .. ask.server) end
+if ask.edits then redis.call('PUBLISH', ask.channel, 'edit ' .. ask.server) end
+return {'kept', number, born, added}
 `);
+}
 
 /**
- * KEYS: state, journal. ARGV: the lowest and the highest number. Returns the latest number, the latest that
- * was cleared, how many are kept, the number of the first text, and the texts.
+ * KEYS: those of the sandbox. ARGV: the lowest and the highest number; numbers of replies that are held
+ * back here. Returns `born`, the latest number, the latest that was cleared, how many are kept, the number
+ * of the first text, the texts, and why these replies have to leave.
  */
 export const READ = script(`
-local head = redis.call('HMGET', KEYS[1], 'version', 'number', 'cleared')
+local state, _, journal, _, _, claims = unpack(KEYS)
+local head = redis.call('HMGET', state, 'born', 'number', 'cleared')
 if not head[1] then return nil end
 local number = tonumber(head[2] or 0)
-local size = redis.call('LLEN', KEYS[2])
+local size = redis.call('LLEN', journal)
 local oldest = number - size + 1
 local from = math.max(oldest, tonumber(ARGV[1]))
 local to = math.min(number, tonumber(ARGV[2]))
 local texts = {}
-if to >= from then texts = redis.call('LRANGE', KEYS[2], from - oldest, to - oldest) end
-return {number, tonumber(head[3] or 0), size, from, texts}
-`);
-
-/** KEYS: state, journal, held, totals. ARGV: number, text of the exchange, findings. */
-export const END_HOLD = script(`${ADD_TOTALS}
-if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return end
-local number = redis.call('HGET', KEYS[1], 'number') or 0
-local index = ARGV[1] - number + redis.call('LLEN', KEYS[2]) - 1
-if index >= 0 then redis.call('LSET', KEYS[2], index, ARGV[2]) end
-add(KEYS[4], cjson.decode(ARGV[3]), 0, ${MAX_FINDINGS})
+if to >= from then texts = redis.call('LRANGE', journal, from - oldest, to - oldest) end
+local whys = {}
+for at = 3, #ARGV do whys[at - 2] = redis.call('HGET', claims, ARGV[at]) end
+return {head[1], number, tonumber(head[3] or 0), size, from, texts, whys}
 `);
 
 /**
- * The milliseconds since each sandbox was used. Removes the names of those that Redis has dropped.
- * KEYS: SANDBOXES. ARGV: names that are not in it.
+ * Claims replies that are held back, in this order, each for one release. KEYS: those of the sandbox. ARGV:
+ * born, why, how many, channel, TTL, numbers. Returns the numbers that it claimed, and how many are still held.
+ */
+export const CLAIM = script(`${EXPIRE}
+local state, _, _, _, held, claims = unpack(KEYS)
+if redis.call('HGET', state, 'born') ~= ARGV[1] then return {{}, 0} end
+local claimed = {}
+for at = 6, #ARGV do
+  if #claimed == tonumber(ARGV[3]) then break end
+  if redis.call('HDEL', held, ARGV[at]) == 1 then
+    redis.call('HSET', claims, ARGV[at], ARGV[2])
+    claimed[#claimed + 1] = ARGV[at]
+  end
+end
+expire(ARGV[5])
+redis.call('PUBLISH', ARGV[4], 'claim')
+return {claimed, redis.call('HLEN', held)}
+`);
+
+/** KEYS: those of the sandbox. ARGV: born, number, text of the exchange, channel, server, why, totals. */
+export const END_HOLD = script(`
+local state, _, journal, totals, held, claims = unpack(KEYS)
+local head = redis.call('HMGET', state, 'born', 'number')
+if head[1] ~= ARGV[1] then return end
+if redis.call('HDEL', held, ARGV[2]) + redis.call('HDEL', claims, ARGV[2]) == 0 then return end
+local index = ARGV[2] - head[2] + redis.call('LLEN', journal) - 1
+if index >= 0 then redis.call('LSET', journal, index, ARGV[3]) end
+if ARGV[7] then redis.call('RPUSH', totals, '0 ' .. ARGV[7]) end
+redis.call('PUBLISH', ARGV[4], 'hold ' .. ARGV[5] .. ' ' .. ARGV[2] .. ' ' .. ARGV[6])
+`);
+
+/** Puts what totals add up to in their place. KEYS: a list. ARGV: its first text, how many, their sum. */
+export const ADD_UP = script(`
+if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then return end
+redis.call('LTRIM', KEYS[1], ARGV[2], -1)
+redis.call('LPUSH', KEYS[1], ARGV[3])
+`);
+
+/** Counts as a use. KEYS: those of the sandbox, `sandboxes`. ARGV: name, TTL. */
+export const TOUCH = script(`${NOW}${EXPIRE}
+if redis.call('EXISTS', KEYS[1]) == 0 then return end
+redis.call('ZADD', KEYS[#KEYS], now, ARGV[1])
+expire(ARGV[2])
+`);
+
+/**
+ * Sandboxes with the milliseconds since each was used, in turn. Removes those that Redis has dropped.
+ * KEYS: `sandboxes`. ARGV: prefix, the first index, how many. Returns also how many it looked at and removed.
  */
 export const UNUSED = script(`${NOW}
-local names, unused = redis.call('SMEMBERS', KEYS[1]), {}
-for _, name in ipairs(ARGV) do names[#names + 1] = name end
-for _, name in ipairs(names) do
-  local used = redis.call('HGET', 'petstore-mock:' .. name .. ':state', 'used')
-  if used then unused[name] = now - used else redis.call('SREM', KEYS[1], name) end
+local flat = redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[2] + ARGV[3] - 1, 'WITHSCORES')
+local unused, gone = {}, 0
+for at = 1, #flat, 2 do
+  if redis.call('EXISTS', ARGV[1] .. ':' .. flat[at] .. ':state') == 1 then
+    unused[#unused + 1], unused[#unused + 2] = flat[at], now - flat[at + 1]
+  else
+    gone = gone + redis.call('ZREM', KEYS[1], flat[at])
+  end
 end
-return cjson.encode(unused)
+return {#flat / 2, gone, unused}
 `);
 
 /**
- * Takes no memory: Redis may be full. KEYS: those of the sandbox, SANDBOXES. ARGV: name, channel,
- * milliseconds that it must not have been used. Returns its totals; nothing if it was not deleted.
+ * Takes no memory: Redis may be full. KEYS: those of the sandbox, `sandboxes`, `past`. ARGV: name, channel,
+ * milliseconds that it must not have been used, TTL. Returns how many totals wait to be added up; nothing if
+ * it was not deleted.
  */
-export const DELETE = script(`${NOW}${READ_HASH}
-local used = redis.call('HGET', KEYS[1], 'used')
-if not used or now - used < tonumber(ARGV[3]) then return nil end
-local totals = cjson.encode(readHash(KEYS[4]))
-redis.call('SREM', table.remove(KEYS), ARGV[1])
+export const DELETE = script(`${NOW}${MOVE_TOTALS}
+local past, sandboxes = table.remove(KEYS), table.remove(KEYS)
+local used = redis.call('ZSCORE', sandboxes, ARGV[1])
+if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
+if used and now - used < tonumber(ARGV[3]) then return nil end
+move(KEYS[4], past)
+redis.call('PEXPIRE', past, ARGV[4])
+redis.call('ZREM', sandboxes, ARGV[1])
 redis.call('UNLINK', unpack(KEYS))
 redis.call('PUBLISH', ARGV[2], 'deleted')
-return totals
+return redis.call('LLEN', past)
 `);
 
-/** KEYS: PAST. ARGV: totals, as JSON. */
-export const ADD_PAST = script(`${ADD_TOTALS}
-add(KEYS[1], cjson.decode(ARGV[1]), 0, ${MAX_PAST_FINDINGS})
+/** How long a server counts that is not heard of. */
+const SERVER_MS = 30_000;
+
+/**
+ * A server's sign of life. KEYS: those of the fleet. ARGV: server, TTL, token. Returns the token of the
+ * fleet, how many servers there are, and how many sandboxes.
+ */
+export const BEAT = script(`${NOW}${EXPIRE}
+local sandboxes, servers, _, token = unpack(KEYS)
+redis.call('SET', token, ARGV[3], 'NX')
+redis.call('ZADD', servers, now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', servers, '-inf', now - ${SERVER_MS})
+redis.call('ZREMRANGEBYSCORE', sandboxes, '-inf', now - ARGV[2])
+expire(ARGV[2])
+return {redis.call('GET', token), redis.call('ZCARD', servers), redis.call('ZCARD', sandboxes)}
 `);

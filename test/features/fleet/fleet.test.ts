@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
 import { type ServerOptions, startServer } from '../../../src/index.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
@@ -28,6 +27,7 @@ describeWithRedis('a fleet', () => {
     const shared = `redis://127.0.0.1:${redis.port}/${database}`;
     const server = await startServer({
       port: 0,
+      drain: 0,
       ...options,
       db: undefined,
       watch: undefined,
@@ -69,7 +69,7 @@ describeWithRedis('a fleet', () => {
       (await redis.command('CLIENT', 'LIST')).trim().split('\n').length;
     const onlyThisTest = () => expect.poll(connections).toBe(1);
     await onlyThisTest();
-    const server = await startServer({ port: 0, shared: redis.url });
+    const server = await startServer({ port: 0, shared: redis.url, drain: 0 });
     expect(await connections()).toBeGreaterThan(1);
     await server.close();
     await onlyThisTest();
@@ -252,52 +252,77 @@ describeWithRedis('a fleet', () => {
     expect((await ask('GET', '/__mock/requests')).json).toMatchObject({ exchanges: [] });
   });
 
-  test.each<[own: ServerOptions, other: ServerOptions, difference: RegExp]>([
-    [
-      { assume: { 'cancel-again': '404' } },
-      { journal: 5 },
-      /^assumptions: the fleet has cancel-again=404, this server none\njournal: the fleet has 1000, this server 5$/m,
-    ],
-    [{}, { upstream: UPSTREAM }, /^upstream: the fleet has none, this server http:/m],
-    [{}, { sandboxRequired: true }, /^sandbox-required: the fleet has false, this server true$/m],
-    [{}, { plain: true }, /^plain: the fleet has false, this server true$/m],
-    // A key is not shown.
+  test.each<[own: ServerOptions, other: ServerOptions]>([
+    [{ assume: { 'cancel-again': '404' } }, {}],
+    [{}, { journal: 5 }],
+    [{}, { upstream: UPSTREAM }],
     [
       { upstream: UPSTREAM, upstreamKey: 'one' },
       { upstream: UPSTREAM, upstreamKey: 'two' },
-      /^upstream-key: the fleet has [\da-f]{12}, this server [\da-f]{12}$/m,
     ],
-  ])('of %j refuses a server with %j, and names the difference', async (own, other, difference) => {
-    await join(own);
-    const refused = join(other);
-    await expect(refused).rejects.toThrow(StorageError);
-    await expect(refused).rejects.toThrow(difference);
+    [{}, { sandboxRequired: true }],
+    [{}, { plain: true }],
+  ])('of %j is another one than a fleet with %j', async (own, other) => {
+    const fleets = [];
+    for (const options of [own, own, other]) {
+      const ask = asker((await join(options)).port, '');
+      const { shared } = Object((await ask('GET', '/~mine/__mock/status')).json);
+      fleets.push(shared.fleet);
+    }
+    expect(fleets[1]).toBe(fleets[0]);
+    expect(fleets[2]).not.toBe(fleets[0]);
+  });
+
+  test('has one token of the control API, which its first server draws', async () => {
+    const [one, two] = [await join({ host: '0.0.0.0' }), await join({ host: '0.0.0.0' })];
+    expect(one.controlToken).toMatch(/^.{32,}$/);
+    expect(two.controlToken).toBe(one.controlToken);
+  });
+
+  test('tells its servers, sandboxes, calls and conflicts', async () => {
+    const ask = await clients(2);
+    await times(20, () => ask('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } }));
+    const { shared } = Object((await ask('GET', '/__mock/status')).json);
+    expect(shared).toMatchObject({ servers: expect.any(Number), sandboxes: expect.any(Number) });
+    expect(shared.calls).toBeGreaterThan(10);
+    expect(shared.conflicts).toBeGreaterThan(0);
+    expect(shared.roundTrip).toBeGreaterThan(0);
+  });
+
+  test('answers health with 503 while it drains, and calls as before', async () => {
+    const server = await join({ drain: 500 });
+    const ask = asker(server.port, '');
+    const closed = server.close();
+    const health = await ask('GET', '/__mock/health');
+    expect(health).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(health.text).toContain('this server is stopping');
+    expect((await ask('GET', '/v1/pets')).status).toBe(200);
+    await closed;
   });
 
   test.each([
-    ['state', 'p:clock', 'null'],
-    ['state', 'p:clock', '{"ahead":"x"}'],
-    ['state', 'p:counters', '{"rules":[1],"rates":[],"retries":[]}'],
-    ['state', 'p:settings', '{"byHand":{"cancel-again":"no"},"startedAt":0}'],
-    ['state', 'p:orders/0', '{"id":'],
-    ['journal', undefined, 'null'],
-  ])('names a spoilt value of %s %s, which a reset replaces', async (part, field, value) => {
-    const key = `petstore-mock:default:${part}`;
-    const script = "redis.call('SELECT', ARGV[1]); return redis.call(unpack(ARGV, 2))";
-    const inDatabase = (...command: string[]) =>
-      redis.command('EVAL', script, '0', String(database), ...command);
-    const first = asker((await join()).port, '');
-    expect((await first('DELETE', '/v1/store/orders/1')).status).toBe(204);
-    await first('PATCH', '/__mock/assumptions', { body: { 'cancel-again': '404' } });
-    await inDatabase(...(field === undefined ? ['LSET', key, '0'] : ['HSET', key, field]), value);
-    const ask = asker((await join()).port, '');
-    const path = field === undefined ? '/__mock/requests' : '/v1/pets';
-    const message = expect.stringContaining(field === undefined ? key : `${field} of ${key}`);
+    ['part clock', 'HSET', 'parts', 'null'],
+    ['part orders/0', 'HSET', 'parts', '{"id":'],
+    ['exchange 1', 'LSET', 'journal', 'null'],
+  ])('names a spoilt %s, until the sandbox is deleted', async (what, command, part, value) => {
+    const [first, ask] = [asker((await join()).port, ''), asker((await join()).port, '')];
+    expect((await first('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
+    const { shared } = Object((await first('GET', '/~mine/__mock/status')).json);
+    const script = `redis.call('SELECT', ARGV[1])
+      local key = ARGV[2]
+      if ARGV[3] == 'LSET' then return redis.call('LSET', key, 0, ARGV[5]) end
+      for _, field in ipairs(redis.call('HKEYS', key)) do
+        if string.find(field, ARGV[4] .. '@', 1, true) then redis.call('HSET', key, field, ARGV[5]) end
+      end`;
+    const key = `${shared.fleet}:mine:${part}`;
+    const field = what.replace('part ', '');
+    await redis.command('EVAL', script, '0', String(database), key, command, field, value);
+    const path = part === 'journal' ? '/~mine/__mock/requests' : '/~mine/v1/pets';
+    const message = expect.stringContaining(what);
+    // The server that wrote it has it in memory.
     expect(await ask('GET', path)).toMatchObject({ status: 503, json: { message } });
-    expect((await ask('POST', '/__mock/reset')).status).toBe(204);
-    for (const { port } of [...running, await join()]) {
-      expect((await asker(port, '')('GET', path)).status).toBe(200);
-    }
+    expect((await ask('DELETE', '/__mock/sandboxes/mine')).status).toBe(204);
+    for (const server of [ask, first]) expect((await server('GET', path)).status).toBe(200);
   });
 
   test('says so if the server at the address of --shared is not Redis', async () => {

@@ -19,6 +19,7 @@ import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
 import { advanceClock } from '../../../src/core/service/clock.ts';
 import { readAs } from '../../../src/core/shape/shapes.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
+import { storeText } from '../../../src/core/store/store-text.ts';
 import { joinFleet } from '../../../src/features/fleet/fleet.ts';
 import { changedParts } from '../../../src/features/fleet/parts.ts';
 import { loadFixture } from '../../../src/server/fixtures.ts';
@@ -125,7 +126,6 @@ const anEdit = fc.constantFrom<Step[]>(
   edit('reset', (state) => ({
     state: restart(state, start, NOW, new Set()),
     clears: 'all',
-    resets: true,
   })),
   (sandbox) => ({ ...sandbox.read(), result: undefined, clears: 'journal' }),
   (sandbox) => ({ ...sandbox.read(), result: undefined }),
@@ -180,7 +180,8 @@ async function shownJournal({ sandbox, persistence }: Server) {
 /** All of a state, as the servers of a fleet write it. */
 function shownState(state: State) {
   const nothing = Object.fromEntries(Object.keys(state).map((name) => [name, undefined]));
-  return changedParts({ ...state, ...nothing, store: EMPTY_STORE }, state);
+  const snapshots = Array.from(state.snapshots, ([name, store]) => [name, ...storeText(store)]);
+  return [changedParts({ ...state, ...nothing, store: EMPTY_STORE }, state), snapshots];
 }
 
 /** Servers of one sandbox do in turn what memory does, and have all that it has. */
@@ -215,8 +216,8 @@ describeWithRedis('a fleet', () => {
   test('has all that memory has, on every server', async () => {
     const redis = await RedisServer.start();
     onTestFinished(() => redis.end());
-    const options = { journal: CAPACITY };
-    const join = () => joinFleet({ url: redis.url, settings: {}, maxSandboxes: 100, options });
+    const context = { start, upstream: undefined, openResponder: undefined };
+    const join = () => joinFleet(redis.url, { journal: CAPACITY }, context);
     const fleets = [await join(), await join(), await join()];
     onTestFinished(() => {
       for (const fleet of fleets) void fleet.close();
@@ -224,7 +225,7 @@ describeWithRedis('a fleet', () => {
     for (const steps of sequences) {
       await conforms(
         steps,
-        fleets.map((fleet) => serve(fleet.open, 0)),
+        fleets.map((fleet) => serve((sandboxes) => fleet.open(sandboxes), 0)),
       );
       await redis.command('FLUSHALL');
     }

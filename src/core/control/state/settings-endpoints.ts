@@ -19,7 +19,15 @@ import {
 import type { Keyring } from '../../service/keyring.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
-import { ANY_TEXT, choice, FLAG, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
+import {
+  ANY_TEXT,
+  choice,
+  FLAG,
+  type InputOf,
+  list,
+  number,
+  type ValueOf,
+} from '../../shape/shapes.ts';
 import { measureChanges } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
@@ -68,6 +76,20 @@ const STATUS = namedObject('Status', {
     'How many records differ from those of the start.',
   ),
   keys: required(TEXTS, 'The API keys that work, the first of which may write.'),
+  shared: optional(
+    object({
+      fleet: required(ANY_TEXT, 'What the keys of the fleet in Redis begin with.'),
+      servers: required(COUNT, 'How many servers were heard of in the last half minute.'),
+      sandboxes: required(COUNT, 'How many sandboxes have been used.'),
+      calls: required(COUNT, 'How many calls this server has answered and changes it has made.'),
+      conflicts: required(COUNT, 'How many of them it made again: another server was faster.'),
+      roundTrip: required(
+        number(0, Number.MAX_VALUE, 'milliseconds'),
+        'The latest round trip to Redis, in milliseconds.',
+      ),
+    }),
+    'With `--shared`, the servers that share the sandboxes.',
+  ),
 });
 type SandboxStatus = InputOf<typeof STATUS>;
 
@@ -213,7 +235,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',
   replies: { 200: STATUS },
-  handle: async ({ sandbox, kept: { journal }, parts: { sandboxes } }) => {
+  handle: async ({ sandbox, kept: { journal }, parts: { sandboxes, persistence } }) => {
     const { name, state } = sandbox;
     const { active, choices, keys } = state.settings;
     const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
@@ -228,6 +250,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
       latestExchange: (await journal.size()).number,
       changed: measureChanges(sandbox.start.store, state.store).changed,
       keys: [...keys.valid, ...keys.readOnly].filter((key) => isAccepted(keys, key)),
+      shared: persistence.status?.(),
     });
   },
 });

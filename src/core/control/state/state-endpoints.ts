@@ -110,7 +110,6 @@ export const STATE_ENDPOINTS = [
     body: { shape: RESET, optional: true },
     example: { body: { keep: ['scenario'] } },
     replies: { 204: 'Reset.' },
-    mends: true,
     handle: resetSandbox,
   }),
   endpoint('setStart', 'POST /start', {
@@ -134,7 +133,6 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
   const reply = await edit(call, 'reset', (state, now) => ({
     ...outcome(state, NO_CONTENT, restart(state, sandbox.start, now, keep)),
     clears,
-    resets: true,
   }));
   if (held.length > 0) await kept.release({}, 'reset');
   return reply;
