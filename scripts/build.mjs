@@ -17,14 +17,13 @@ const manifest = fs.readFileSync('package.json', 'utf8');
 const { name, peerDependenciesMeta } = JSON.parse(manifest);
 
 /** The files of dist/ that package.json names: one of src/ with another end. @param {string} end */
-const named = (end) =>
-  [...manifest.matchAll(new RegExp(`dist/([^"\\s]+)\\.${end}"`, 'g'))].map(
-    ([, entry = '']) => entry,
-  );
+function named(end) {
+  const names = manifest.matchAll(new RegExp(`dist/([^"\\s]+)\\.${end}"`, 'g'));
+  return Array.from(names, ([, entry = '']) => entry);
+}
 
 /** @type {Map<string, import('rolldown-license-plugin').LicenseInfo>} */
 const packages = new Map();
-
 const licences = licensePlugin({
   done: (found) => {
     for (const one of found) packages.set(`${one.name}@${one.version}`, one);
