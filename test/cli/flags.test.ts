@@ -45,48 +45,16 @@ test('without flags, a server gets no options but its address', async () => {
 });
 
 describe('every flag of serve can come from the command line, the environment or a file', () => {
+  // biome-ignore format: a row for each
   const rows: [object, ...Places[]][] = [
-    [
-      { port: 8080 },
-      { args: ['--port', '8080'] },
-      { args: ['-port', '1', '--port', '8080'] },
-      { args: ['--plain', 'run', '--port', '8080'] },
-      { env: { PORT: '8080' } },
-      { config: { port: 8080 } },
-    ],
+    [{ port: 8080 }, { args: ['--port', '8080'] }, { args: ['-port', '1', '--port', '8080'] }, { args: ['--plain', 'run', '--port', '8080'] }, { env: { PORT: '8080' } }, { config: { port: 8080 } }],
     [{ plain: true }, { args: ['--plain'] }, { env: { PLAIN: '1' } }, { config: { plain: true } }],
-    [
-      { keys: { valid: ['a', 'b'] } },
-      { args: ['--key', 'a', '--key', 'b'] },
-      { env: { KEY: 'a, b,' } },
-      { config: { key: ['a', 'b'] } },
-    ],
-    [
-      { noControl: true },
-      { args: ['--no-control', '--no-control'] },
-      { env: { NO_CONTROL: '1' } },
-      { config: { 'no-control': true } },
-    ],
-    [
-      { assume: { 'cancel-again': '404', cors: 'absent' } },
-      { args: ['--assume', 'cancel-again=404', '--assume', 'cors=absent'] },
-      { env: { ASSUME: 'cancel-again=404,cors=absent' } },
-      { config: { assume: ['cancel-again=404', 'cors=absent'] } },
-      { config: { assume: { 'cancel-again': '404', cors: 'absent' } } },
-    ],
-    [
-      { assume: { 'rate-limit': '5/s' } },
-      { args: ['--rate-limit', '5/s', '--assume', 'rate-limit=6/s'] },
-      { env: { RATE_LIMIT: '5/s' } },
-      { config: { 'rate-limit': '5/s' } },
-    ],
+    [{ keys: { valid: ['a', 'b'] } }, { args: ['--key', 'a', '--key', 'b'] }, { env: { KEY: 'a, b,' } }, { config: { key: ['a', 'b'] } }],
+    [{ noControl: true }, { args: ['--no-control', '--no-control'] }, { env: { NO_CONTROL: '1' } }, { config: { 'no-control': true } }],
+    [{ assume: { 'cancel-again': '404', cors: 'absent' } }, { args: ['--assume', 'cancel-again=404', '--assume', 'cors=absent'] }, { env: { ASSUME: 'cancel-again=404,cors=absent' } }, { config: { assume: ['cancel-again=404', 'cors=absent'] } }, { config: { assume: { 'cancel-again': '404', cors: 'absent' } } }],
+    [{ assume: { 'rate-limit': '5/s' } }, { args: ['--rate-limit', '5/s', '--assume', 'rate-limit=6/s'] }, { env: { RATE_LIMIT: '5/s' } }, { config: { 'rate-limit': '5/s' } }],
     [{ sandboxIdle: 30 * 86_400_000 }, { args: ['--sandbox-idle', 'P30D'] }],
-    [
-      { clock: Date.UTC(2030, 11, 6), frozen: true },
-      { args: ['--clock', '2030-12-06T01:00:00+01:00', '--freeze'] },
-      { env: { CLOCK: '2030-12-06T00:00:00Z', FREEZE: '1' } },
-      { config: { clock: '2030-12-06T00:00:00.000Z', freeze: true } },
-    ],
+    [{ clock: Date.UTC(2030, 11, 6), frozen: true }, { args: ['--clock', '2030-12-06T01:00:00+01:00', '--freeze'] }, { env: { CLOCK: '2030-12-06T00:00:00Z', FREEZE: '1' } }, { config: { clock: '2030-12-06T00:00:00.000Z', freeze: true } }],
   ];
   test.each(rows)('%j', async (expected, ...places) => {
     for (const place of places)
@@ -167,84 +135,35 @@ test('a config file can say what a check of a deployment found out', async () =>
 describe('each error names the place, the expected value and the nearest valid word', () => {
   const port = 'an integer from 0 to 65535';
   const fileFlags = `${listFlagsFrom('config').map(spell).join(', ')} or checked`;
+  // biome-ignore format: a row for each
   const onCommandLine: [words: string, message: string][] = [
-    [
-      '--prot 80',
-      'serve has no flag --prot (did you mean --port?); petstore-mock --help lists its flags',
-    ],
-    [
-      '--json',
-      '--json is a flag of assumptions, not of serve; petstore-mock --help lists its flags',
-    ],
-    [
-      'run -- npm test',
-      'serve takes only flags, no command; did you mean petstore-mock exec -- npm test?',
-    ],
-    [
-      'exec --port 0 pytest -v',
-      'exec needs `--` before the command: petstore-mock exec --port 0 -- pytest -v',
-    ],
+    ['--prot 80', 'serve has no flag --prot (did you mean --port?); petstore-mock --help lists its flags'],
+    ['--json', '--json is a flag of assumptions, not of serve; petstore-mock --help lists its flags'],
+    ['run -- npm test', 'serve takes only flags, no command; did you mean petstore-mock exec -- npm test?'],
+    ['exec --port 0 pytest -v', 'exec needs `--` before the command: petstore-mock exec --port 0 -- pytest -v'],
     ['exec mvn -h', 'exec needs `--` before the command: petstore-mock exec -- mvn -h'],
-    [
-      'exec jest --coverage -- x',
-      'exec needs `--` before the command: petstore-mock exec -- jest --coverage -- x',
-    ],
-    [
-      '--plain sweep go --help',
-      'sweep needs `--` before the command: petstore-mock --plain sweep -- go --help',
-    ],
-    [
-      'exec --prot 80 pytest -v',
-      'exec has no flag --prot (did you mean --port?); petstore-mock exec --help lists its flags',
-    ],
+    ['exec jest --coverage -- x', 'exec needs `--` before the command: petstore-mock exec -- jest --coverage -- x'],
+    ['--plain sweep go --help', 'sweep needs `--` before the command: petstore-mock --plain sweep -- go --help'],
+    ['exec --prot 80 pytest -v', 'exec has no flag --prot (did you mean --port?); petstore-mock exec --help lists its flags'],
     ['exec', 'exec needs `--` and a command, as in petstore-mock exec -- npm test'],
     ['serve x', 'serve takes no words; found "x"'],
     ['assumptions cors x', 'assumptions takes [ID]; found "cors x"'],
-    [
-      '--scenario slow,flaky',
-      '--scenario: expected one scenario, found "slow,flaky" (repeat the flag for several: --scenario slow --scenario flaky)',
-    ],
+    ['--scenario slow,flaky', '--scenario: expected one scenario, found "slow,flaky" (repeat the flag for several: --scenario slow --scenario flaky)'],
     ['--port', '--port needs a value (N)'],
-    [
-      '--constructor',
-      'serve has no flag --constructor (did you mean --control-token?); petstore-mock --help lists its flags',
-    ],
+    ['--constructor', 'serve has no flag --constructor (did you mean --control-token?); petstore-mock --help lists its flags'],
     ['--port 65536', `--port: expected ${port}, found 65536`],
     ['--plain=yes', '--plain: expected true or false, found "yes"'],
-    [
-      '--assume cancel-agian=404',
-      '--assume: expected an assumption that "petstore-mock assumptions" lists, found "cancel-agian" (did you mean cancel-again?)',
-    ],
-    [
-      '--animals 5 --fixture default',
-      '--animals and --fixture exclude each other: drop one of them',
-    ],
-    [
-      '--db x.json --shared redis://127.0.0.1',
-      '--shared and --db exclude each other: drop one of them',
-    ],
-    [
-      '--shared http://me:secret@127.0.0.1',
-      '--shared: expected redis://[USER:PASSWORD@]HOST[:PORT][/DB][#NAME] or rediss://…, found something else',
-    ],
+    ['--assume cancel-agian=404', '--assume: expected an assumption that "petstore-mock assumptions" lists, found "cancel-agian" (did you mean cancel-again?)'],
+    ['--animals 5 --fixture default', '--animals and --fixture exclude each other: drop one of them'],
+    ['--db x.json --shared redis://127.0.0.1', '--shared and --db exclude each other: drop one of them'],
+    ['--shared http://me:secret@127.0.0.1', '--shared: expected redis://[USER:PASSWORD@]HOST[:PORT][/DB][#NAME] or rediss://…, found something else'],
   ];
+  // biome-ignore format: a row for each
   const elsewhere: [Places, string][] = [
-    [
-      { env: { PORT: '80a' } },
-      `environment variable PETSTORE_MOCK_PORT: expected ${port}, found "80a"`,
-    ],
-    [
-      { env: { PROT: '80' } },
-      'environment variable PETSTORE_MOCK_PROT matches no flag (did you mean PETSTORE_MOCK_PORT?)',
-    ],
-    [
-      { config: { prot: 80 } },
-      `config file FILE:1:2: $.prot: expected ${fileFlags}, found "prot" (did you mean port?)`,
-    ],
-    [
-      { config: '{\n  "port": 80,\n}' },
-      "config file FILE:3:1: expected JSON: Quoted object key expected but got '}'",
-    ],
+    [{ env: { PORT: '80a' } }, `environment variable PETSTORE_MOCK_PORT: expected ${port}, found "80a"`],
+    [{ env: { PROT: '80' } }, 'environment variable PETSTORE_MOCK_PROT matches no flag (did you mean PETSTORE_MOCK_PORT?)'],
+    [{ config: { prot: 80 } }, `config file FILE:1:2: $.prot: expected ${fileFlags}, found "prot" (did you mean port?)`],
+    [{ config: '{\n  "port": 80,\n}' }, "config file FILE:3:1: expected JSON: Quoted object key expected but got '}'"],
   ];
   test.each([
     ...onCommandLine.map(([words, message]) => [{ args: words.split(' ') }, message] as const),

@@ -33,61 +33,13 @@ const HOLD = { name: 'list', since: 0 };
 const RELEASED = { ...HOLD, ended: 'released', lasted: 5.000_49 } as const;
 
 describe('an exchange is a pretty line, and a line of JSON without members that have no value', () => {
+  // biome-ignore format: a row for each
   test.each<[sandbox: string, Partial<Exchange>, line: string, json: object]>([
-    [
-      'default',
-      { request: { headers: TRACEPARENT, body: undefined, size: 0 } },
-      `/v1/pets?limit=3 200 documented, 0.4 ms, trace ${TRACE}\n`,
-      { target: '/v1/pets?limit=3', traceId: TRACE },
-    ],
-    [
-      'a',
-      {
-        operation: 'getPet',
-        status: 404,
-        duration: 5.123_45,
-        basis: { kind: 'assumed', by: ['unknown-pet=404'] },
-        reasons: ['assumption unknown-pet=404', 'there is no animal 9'],
-      },
-      '/v1/pets?limit=3 404 assumed, 5.1 ms, in sandbox a: assumption unknown-pet=404; there is no animal 9\n',
-      {
-        time: '2030-12-06T01:02:03.004Z',
-        sandbox: 'a',
-        number: 7,
-        method: 'GET',
-        operation: 'getPet',
-        status: 404,
-        duration: 5.123,
-        basis: 'assumed',
-        by: ['unknown-pet=404'],
-        why: ['assumption unknown-pet=404', 'there is no animal 9'],
-        key: 'demo…',
-      },
-    ],
-    [
-      'default',
-      {
-        status: undefined,
-        basis: { kind: 'forced', by: 'flaky#1' },
-        fault: { kind: 'reset' },
-        delay: 120,
-        reasons: ['scenario flaky, rule 1, call 2 of 2'],
-      },
-      '/v1/pets?limit=3 --- forced, 0.4 ms, fault reset, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n',
-      { fault: 'reset', delay: 120, basis: 'forced', by: ['flaky#1'] },
-    ],
-    [
-      'default',
-      { hold: HOLD },
-      '/v1/pets?limit=3 200 documented, 0.4 ms, held as list\n',
-      { hold: { name: 'list' } },
-    ],
-    [
-      'default',
-      { hold: RELEASED },
-      '/v1/pets?limit=3 200 documented, 0.4 ms, released as list\n',
-      { hold: { name: 'list', ended: 'released', lasted: 5 } },
-    ],
+    ['default', { request: { headers: TRACEPARENT, body: undefined, size: 0 } }, `/v1/pets?limit=3 200 documented, 0.4 ms, trace ${TRACE}\n`, { target: '/v1/pets?limit=3', traceId: TRACE }],
+    ['a', { operation: 'getPet', status: 404, duration: 5.123_45, basis: { kind: 'assumed', by: ['unknown-pet=404'] }, reasons: ['assumption unknown-pet=404', 'there is no animal 9'] }, '/v1/pets?limit=3 404 assumed, 5.1 ms, in sandbox a: assumption unknown-pet=404; there is no animal 9\n', { time: '2030-12-06T01:02:03.004Z', sandbox: 'a', number: 7, method: 'GET', operation: 'getPet', status: 404, duration: 5.123, basis: 'assumed', by: ['unknown-pet=404'], why: ['assumption unknown-pet=404', 'there is no animal 9'], key: 'demo…' }],
+    ['default', { status: undefined, basis: { kind: 'forced', by: 'flaky#1' }, fault: { kind: 'reset' }, delay: 120, reasons: ['scenario flaky, rule 1, call 2 of 2'] }, '/v1/pets?limit=3 --- forced, 0.4 ms, fault reset, delayed by 120 ms: scenario flaky, rule 1, call 2 of 2\n', { fault: 'reset', delay: 120, basis: 'forced', by: ['flaky#1'] }],
+    ['default', { hold: HOLD }, '/v1/pets?limit=3 200 documented, 0.4 ms, held as list\n', { hold: { name: 'list' } }],
+    ['default', { hold: RELEASED }, '/v1/pets?limit=3 200 documented, 0.4 ms, released as list\n', { hold: { name: 'list', ended: 'released', lasted: 5 } }],
   ])('in sandbox %s: %j', (sandbox, members, line, json) => {
     const exchange = logged(members);
     expect(renderPretty(sandbox, exchange, PLAIN)).toBe(`01:02:03.004 GET    ${line}`);

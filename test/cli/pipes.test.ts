@@ -9,8 +9,6 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { CommandName } from '../../src/cli/command-table.ts';
-import { FLAG_NAMES, type FlagName, flagShape, spell } from '../../src/cli/flags.ts';
 import { startServer } from '../../src/index.ts';
 import { MAIN } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -45,49 +43,27 @@ function hasOpened(pid: number | undefined, pipe: string): boolean {
   }
 }
 
-const certificate = join(folder, 'certificate.pem');
-writeFileSync(certificate, '-----BEGIN CERTIFICATE-----\n00\n-----END CERTIFICATE-----\n');
 const deployment = await startServer({ port: 0 });
 afterAll(() => deployment.close());
-const TO_DEPLOYMENT = [deployment.url, '--key', 'demo-key', '--rate', '10000'];
+const TO_DEPLOYMENT = [deployment.url, '--key', 'demo-key', '--rate', '10000', '--force'];
+const SERVE = ['serve', '--port', '0'];
 
-/** What each command needs besides the flag: words before it and after it. */
-const WORDS: Partial<Record<CommandName, readonly [string[], string[]]>> = {
-  exec: [['exec'], ['--', 'true']],
-  sweep: [['sweep'], ['--', 'true']],
-  check: [['check', ...TO_DEPLOYMENT], []],
-  record: [['record', ...TO_DEPLOYMENT], []],
-  validate: [['validate', 'scenarios/slow.yaml'], []],
-  ctl: [['ctl', 'requests'], []],
-};
-
-/** What a flag needs besides its file. */
-const OTHERS: Partial<Record<FlagName, readonly string[]>> = {
-  tlsCert: ['--tls', '--tls-key', 'x'],
-  tlsKey: ['--tls', '--tls-cert', certificate],
-  tlsWrite: ['--tls'],
-  output: ['--force'],
-  save: ['--force', '--allow-unsettled'],
-};
-
-/** Each flag that names a file, under the first of its commands; one under all, which load files alike. */
-const FLAG_ROWS = FLAG_NAMES.flatMap((flag) => {
-  const { commands, placeholder = '' } = flagShape(flag);
-  const isFile = /^(?:FILE|DIR)/.test(placeholder) || flag === 'scenarios';
-  const tried = flag === 'fixture' ? commands : commands.slice(0, 1);
-  return isFile ? tried.map((command) => [command, `--${spell(flag)}`, flag] as const) : [];
-});
-
-function wordsFor(command: CommandName, flag: FlagName, spelling: string, file: string) {
-  const [before, after] = WORDS[command] ?? [[command], []];
-  const port = command === 'serve' ? ['--port', '0'] : [];
-  return [...before, ...port, ...(OTHERS[flag] ?? []), spelling, file, ...after];
-}
-
-type Setup = (pipe: string) => readonly string[];
+/** A command for each way of reading or writing a file that a flag names. */
+const LINES: readonly (readonly [flag: string, words: (file: string) => readonly string[]])[] = [
+  ['--config', (file) => ['health', '--config', file]],
+  ['--fixture', (file) => [...SERVE, '--fixture', file]],
+  ['--scenario', (file) => [...SERVE, '--scenario', file]],
+  ['--tls-key', (file) => [...SERVE, '--tls', '--tls-cert', file, '--tls-key', file]],
+  ['--tls-write', (file) => [...SERVE, '--tls', '--tls-write', file]],
+  ['--db', (file) => [...SERVE, '--db', file]],
+  ['--scenarios', (file) => [...SERVE, '--scenarios', file]],
+  ['--coverage', (file) => ['exec', '--coverage', file, '--', 'true']],
+  ['--output', (file) => ['generate', '--animals', '1', '--force', '--output', file]],
+  ['--save', (file) => ['check', ...TO_DEPLOYMENT, '--allow-unsettled', '--save', file]],
+];
 
 /** Where else a server finds the names of files. */
-const SETUPS: readonly (readonly [what: string, name: string, setup: Setup])[] = [
+const PLACES: readonly (readonly [what: string, name: string, setup: Setup])[] = [
   ['that a scenario extends', 'own.yaml', (pipe) => scenarioWith(`extends: [${pipe}]`)],
   ['that is the fixture of a scenario', './own', (pipe) => scenarioWith(`fixture: ${pipe}`)],
   ['in the folder of --scenarios', 'own.yaml', (pipe) => ['--scenarios', dirname(pipe)]],
@@ -95,6 +71,8 @@ const SETUPS: readonly (readonly [what: string, name: string, setup: Setup])[] =
   ['that is /dev/stdin', 'stdin', () => ['--fixture', '/dev/stdin']],
   ['in place of .FILE.tmp', '.db.tmp', (pipe) => ['--db', join(dirname(pipe), 'db')]],
 ];
+
+type Setup = (pipe: string) => readonly string[];
 
 function scenarioWith(text: string): readonly string[] {
   const file = join(newFolder(), 'scenario.yaml');
@@ -130,26 +108,24 @@ describe.runIf(existsSync('/proc/self/fd'))(
   // A whole check precedes its --save.
   { timeout: 120_000 },
   () => {
-    test.concurrent.each(FLAG_ROWS)('%s %s', async (command, spelling, flag) => {
-      const pipe = newPipe(join(newFolder(), flag === 'coverage' ? 'pipe.json' : 'pipe'));
-      await expectEnd(wordsFor(command, flag, spelling, pipe), pipe);
+    test.concurrent.each(LINES)('%s', async (_flag, wordsFor) => {
+      const pipe = newPipe(join(newFolder(), 'pipe.json'));
+      await expectEnd(wordsFor(pipe), pipe);
     });
 
-    test.concurrent.each(SETUPS)('serve with one %s', async (_what, name, setup) => {
+    test.concurrent.each(PLACES)('serve with one %s', async (_what, name, setup) => {
       const pipe = newPipe(join(newFolder(), name));
-      await expectEnd(['serve', '--port', '0', ...setup(pipe)], pipe);
+      await expectEnd([...SERVE, ...setup(pipe)], pipe);
     });
   },
 );
 
-test.each(FLAG_ROWS)('a link to itself and a long name get a message: %s %s', async (...row) => {
-  const [command, spelling, flag] = row;
+test.each(LINES)('a link to itself and a long name get a message: %s', async (_flag, wordsFor) => {
   const own = newFolder();
   const [loop, long] = ['loop.json', `${'x'.repeat(300)}.json`].map((name) => join(own, name));
   symlinkSync('loop.json', String(loop));
   for (const file of [loop, long]) {
-    const words = wordsFor(command, flag, spelling, String(file));
-    const { code, stdout, stderr } = await runInProcess(words);
+    const { code, stdout, stderr } = await runInProcess(wordsFor(String(file)));
     expect(`${stdout}${stderr}`).toMatch(/ELOOP|ENAMETOOLONG|too many|too long/);
     expect(stderr).not.toMatch(/^\s+at /m);
     expect([1, 2]).toContain(code);

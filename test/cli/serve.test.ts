@@ -134,25 +134,18 @@ test('a taken port is reported with a remedy, and the exit code is 1', async () 
 });
 
 describe('a usage error goes to standard error, with exit code 2 and no output', () => {
+  // biome-ignore format: a row for each
   test.each([
     [['--config', 'no-such.json'], {}, '--config: expected a JSON file at no-such.json'],
     [['--fixture', 'defautl'], {}, 'did you mean default?'],
     [[], { PETSTORE_MOCK_SCENARIO: 'slow,flakey' }, 'did you mean flaky?'],
-    [
-      ['--host', 'no.such.invalid', '--port', '0'],
-      {},
-      '--host: expected an address of this machine',
-    ],
+    [['--host', 'no.such.invalid', '--port', '0'], {}, '--host: expected an address of this machine'],
     [['--db', 'no/such/folder/db', '--port', '0'], {}, '--db: '],
     [[], { PETSTORE_MOCK_FIXTURE: 'nope' }, 'the store cannot be used\nnope: '],
     [['health', '--url', 'nowhere'], {}, '--url: expected an http URL'],
     [['health', '--port', '0'], {}, '--port: expected the port of the server'],
     [['--upstream', 'http://localhost:4010/v1'], {}, '--upstream points at this server: http:'],
-    [
-      ['--upstream', 'https://staging.example/v1'],
-      {},
-      '--yes is required to send requests to staging.',
-    ],
+    [['--upstream', 'https://staging.example/v1'], {}, '--yes is required to send requests to staging.'],
     [['openapi', '--server-url', 'x'], {}, '--server-url: expected a URL'],
   ])('%j %j', async (args, env, message) => {
     const { code, stdout, stderr } = await runInProcess(args, env);

@@ -129,13 +129,10 @@ describe('completion offers', () => {
   const options = ['cancel-again=409', 'cancel-again=404', 'cancel-again=204'];
   const flags = listFlags('serve').map((name) => `--${spell(name)}`);
 
+  // biome-ignore format: a row for each
   test.each([
     ['each option of each assumption', ['--assume', 'cancel-a'], options],
-    [
-      'options alone, where bash splits',
-      ['--assume', 'cancel-again', '=', ''],
-      ['409', '404', '204'],
-    ],
+    ['options alone, where bash splits', ['--assume', 'cancel-again', '=', ''], ['409', '404', '204']],
     ['the same at the sign itself', ['--assume', 'cancel-again', '='], ['409', '404', '204']],
     ['ids', ['assumptions', 'order'], ['order-status-field', 'order-shipping']],
     ['scenarios', ['--scenario', 'slow', '--scenario', 'sh'], ['shipped-orders']],
