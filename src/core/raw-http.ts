@@ -3,6 +3,16 @@ import { escapeCharacter } from './words.ts';
 /** Headers as they are written: names and values alternate. */
 export type RawHeaders = readonly string[];
 
+export interface Message {
+  readonly headers: RawHeaders;
+  /** Undefined if empty or dropped. */
+  readonly body: string | Uint8Array | undefined;
+  /** The text of a body that has a content coding; undefined if it cannot be decoded. */
+  readonly decoded?: string | undefined;
+  /** The bytes of the body. */
+  readonly size: number;
+}
+
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
   // Each call looks for two: most names differ in length.
   for (let at = 0; at < headers.length; at += 2) {

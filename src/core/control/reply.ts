@@ -103,7 +103,7 @@ export function refuseInput<P extends ControlProblem>(
 }
 
 export function fromServiceReply({ status, body }: Reply): ControlReply {
-  return { status, content: body.kind === 'json' ? String(body.text) : '{}' };
+  return { status, content: String(body ?? '{}') };
 }
 
 export function refuseOneMore(

@@ -1,14 +1,13 @@
-import { byteLength, isAscii, toText } from '../bytes.ts';
+import { isAscii, toText } from '../bytes.ts';
 import type { Choices } from '../contract/assumption-table.ts';
 import { findHeader } from '../raw-http.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
-import type { Instant } from '../service/clock.ts';
-import type { ServiceState } from '../service/operation.ts';
+import { type Instant, readClock } from '../service/clock.ts';
 import { type Basis, basisReasons, mayHaveContent, type Reply } from '../service/reply.ts';
 import { listShown } from './coverage.ts';
-import type { DecidedRequest, Exchange, SentReply, ServiceRequest } from './exchange.ts';
+import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
 import type { ExpectedReply, FindingText } from './report-shapes.ts';
-import type { State } from './state.ts';
+import type { Settings, State } from './state.ts';
 
 const NONE: readonly never[] = [];
 
@@ -37,12 +36,7 @@ export function createExchange(
     authorization,
     request: { headers, body: bytes && keepBytes(bytes), size: bytes?.length ?? 0 },
     status: decided.shown?.status,
-    reply:
-      reply &&
-      createSentReply(reply, request, serviceState, {
-        plain: settings.start.plain,
-        isProxy: fault?.kind === 'html',
-      }),
+    reply: reply && finishReply(reply, request, settings, serviceState.now, fault?.kind === 'html'),
     basis,
     reasons: listReasons(basis, match, reply),
     fault,
@@ -92,14 +86,15 @@ function describeExpected(expected: Reply | undefined): ExpectedReply | undefine
   return { status: expected.status, by: basisReasons(expected.basis), why: expected.reason };
 }
 
-function createSentReply(
-  { status, phrase, body, basis, headers: own }: Reply,
-  request: ServiceRequest,
-  { choices, now }: ServiceState,
-  { plain, isProxy }: { readonly plain: boolean; readonly isProxy: boolean },
-): SentReply {
-  const text = body.kind === 'none' ? undefined : body.text;
-  const size = text === undefined ? 0 : typeof text === 'string' ? byteLength(text) : text.length;
+/** A reply with the headers that it is sent with. To HEAD, it loses its body. */
+export function finishReply(
+  reply: Reply,
+  { method, origin }: Pick<ServiceRequest, 'method' | 'origin'>,
+  { choices, start: { plain } }: Settings,
+  now: number,
+  isProxy = false,
+): Reply {
+  const { status, phrase, headers: own, body, decoded, size, mediaType, basis } = reply;
   const headers: string[] = [];
   // Headers of a rule, a deployment or an operation win.
   const add = (name: string, value: string): void => {
@@ -108,36 +103,45 @@ function createSentReply(
   };
   const isUpstream = basis.kind === 'upstream';
   const isOwn = !isUpstream && !isProxy;
-  if (body.kind === 'json') add('Content-Type', formatContentType(body.mediaType, choices));
+  if (mediaType !== undefined) add('Content-Type', formatContentType(mediaType, choices));
   if (!plain && !isProxy) add('Mock-Basis', formatBasis(basis));
-  if (request.origin !== undefined && isOwn && choices.cors === 'allowed') {
+  if (origin !== undefined && isOwn && choices.cors === 'allowed') {
     const names = own.filter((_, at) => at % 2 === 0);
     const exposed = new Set([...(plain ? SERVICE_HEADERS : MOCK_HEADERS), ...names]);
-    add('Access-Control-Allow-Origin', request.origin);
+    add('Access-Control-Allow-Origin', origin);
     // A page that sends cookies accepts no `*`.
-    if (request.origin !== '*') headers.push('Access-Control-Allow-Credentials', 'true');
+    if (origin !== '*') headers.push('Access-Control-Allow-Credentials', 'true');
     headers.push('Vary', 'Origin');
     add('Access-Control-Expose-Headers', [...exposed].join(', '));
   }
   if (isOwn) add('Date', formatHttpDate(now));
   headers.push(...own);
-  const isHead = request.method === 'HEAD';
+  const isHead = method === 'HEAD';
   // A deployment's reply to HEAD says how long the body would be.
   if ((mayHaveContent(status) || status === 205) && !(isUpstream && isHead)) {
     headers.push('Content-Length', String(size));
   }
-  const isSent = !isHead && text !== undefined;
   return {
     status,
-    headers,
-    body: isSent ? text : undefined,
-    ...(body.kind === 'raw' && body.decoded !== undefined && { decoded: body.decoded }),
-    size: isSent ? size : 0,
     phrase,
+    headers,
+    body: isHead ? undefined : body,
+    decoded,
+    size: isHead ? 0 : size,
+    mediaType,
+    basis,
+    reason: undefined,
+    unknownPreference: undefined,
+    comparison: undefined,
   };
 }
 
-function formatContentType(mediaType = 'application/json', choices: Choices): string {
+/** A reply outside of any exchange. Any page may read it. */
+export function finishRefusal(reply: Reply, { settings, clock }: State): Reply {
+  return finishReply(reply, { method: 'GET', origin: '*' }, settings, readClock(clock));
+}
+
+function formatContentType(mediaType: string, choices: Choices): string {
   return choices['json-charset'] === 'utf-8' ? `${mediaType}; charset=utf-8` : mediaType;
 }
 

@@ -1,6 +1,6 @@
 import { toText } from '../bytes.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { findHeader, isCoded, type RawHeaders, readHeaderText } from '../raw-http.ts';
+import { findHeader, isCoded, type Message, type RawHeaders, readHeaderText } from '../raw-http.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
@@ -48,22 +48,6 @@ export interface Hold {
   lasted?: number;
 }
 
-export interface Message {
-  readonly headers: readonly string[];
-  /** Undefined if empty or dropped. */
-  readonly body: string | Uint8Array | undefined;
-  /** The text of a body that has a content coding; undefined if it cannot be decoded. */
-  readonly decoded?: string | undefined;
-  readonly size: number;
-}
-
-export interface SentReply extends Message {
-  readonly status: number;
-  /** Not readonly for Node only. */
-  readonly headers: string[];
-  readonly phrase?: string | undefined;
-}
-
 /** The journal numbers it, and updates it when a held reply leaves. */
 export interface Exchange {
   /** From 1; dropped ones count. */
@@ -83,7 +67,7 @@ export interface Exchange {
   /** Undefined if a fault leaves the client none. */
   readonly status: number | undefined;
   /** Undefined if no operation ran. A fault may spoil or hide it. */
-  readonly reply: SentReply | undefined;
+  readonly reply: Reply | undefined;
   readonly basis: Basis;
   /** Nearest cause first. */
   readonly reasons: readonly string[];

@@ -49,7 +49,7 @@ export async function readPrefer(
 }
 
 function preferStatus(status: number): Preference {
-  const reply = { status, headers: [], body: undefined };
+  const reply = { status, headers: [], content: undefined };
   const reason = 'the request asked for it with Prefer';
   const match = {
     by: 'prefer',

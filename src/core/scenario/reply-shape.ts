@@ -1,7 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { type Int64, numberText, writeJson } from '../json.ts';
 import { writeHeaderText } from '../raw-http.ts';
-import { type Body, mayHaveContent } from '../service/reply.ts';
+import { type Content, EMPTY, jsonBody, mayHaveContent } from '../service/reply.ts';
 import { dictionary, object, optional, required } from '../shape/objects.ts';
 import {
   ANY,
@@ -78,7 +78,7 @@ const RULE_REPLY = object({
   empty: optional(TRUE, 'Send no body, even if the status has a documented or assumed one.'),
 });
 
-/** Without a body, it gets the documented or assumed one. Its headers lack the media type. */
+/** Without `content`, it gets the documented or assumed one. Its headers lack the media type. */
 export const REPLY = convert(
   RULE_REPLY,
   ({ status, headers = NO_HEADERS, body, empty }, at, report) => {
@@ -96,27 +96,25 @@ export const REPLY = convert(
       headers: [...headers].flatMap(([name, values]) =>
         isContentType(name) ? [] : values.flatMap((value) => [name, writeHeaderText(value)]),
       ),
-      body: empty ? NO_BODY : body && createBody(body, types[0] && writeHeaderText(types[0])),
+      content: empty ? EMPTY : body && createContent(body, types[0] && writeHeaderText(types[0])),
     };
   },
 );
 
 export type RuleReply = ValueOf<typeof REPLY>;
 
-const NO_BODY: Body = { kind: 'none' };
-
 function isContentType(name: string): boolean {
   return name.toLowerCase() === 'content-type';
 }
 
 /** JSON exactly as written, or a string as it is if its media type is not JSON. */
-function createBody(
+function createContent(
   { value, text }: ValueOf<typeof ANY_JSON>,
   mediaType: string | undefined,
-): Body {
-  if (mediaType === undefined) return { kind: 'json', text };
+): Content {
+  if (mediaType === undefined) return jsonBody(text);
   const isText = typeof value === 'string' && !isJsonType(mediaType);
-  return { kind: 'json', text: isText ? value : text, mediaType };
+  return { body: isText ? value : text, mediaType };
 }
 
 function isJsonType(mediaType: string): boolean {

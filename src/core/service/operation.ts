@@ -14,6 +14,8 @@ import {
 import {
   AssumptionTrace,
   type Basis,
+  createReply,
+  EMPTY,
   errorReply,
   type Reply,
   type Representation,
@@ -194,7 +196,7 @@ export function answerWithoutOperation(choices: Choices, route: UnknownRoute): R
   if (allow === undefined && preflight.length === 0) return unknownPath(decidedBy, route);
   if (allow === undefined || method === 'OPTIONS') {
     const headers = [...(allow === undefined ? [] : ['Allow', allow]), ...preflight];
-    return { status: 204, headers, body: { kind: 'none' }, basis: decidedBy.assumed };
+    return createReply(decidedBy.assumed, 204, EMPTY, headers);
   }
   decidedBy.add('unknown-method');
   if (choices['unknown-method'] === '404') return unknownPath(decidedBy, route);

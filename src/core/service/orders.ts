@@ -6,12 +6,14 @@ import { withQuantity } from './inventory.ts';
 import { operation, type ServiceState } from './operation.ts';
 import {
   type AssumptionTrace,
-  type Body,
+  type Content,
+  createReply,
+  EMPTY,
   errorBody,
+  errorContent,
   errorReply,
   jsonReply,
   type Reply,
-  reply,
 } from './reply.ts';
 
 export const listOrders = operation(
@@ -66,7 +68,7 @@ export const cancelOrder = operation(
     if (isDue(state, order)) decidedBy.add('order-shipping');
     switch (orderStatus(state, order)) {
       case 'pending':
-        return { reply: reply(decidedBy, 204), store: cancel(state, order) };
+        return { reply: createReply(decidedBy.basis, 204), store: cancel(state, order) };
       case 'shipped':
         return conflict(decidedBy, 'order_already_shipped', `order ${orderId} has shipped`);
       case 'cancelled':
@@ -93,7 +95,7 @@ function cancelAgain(state: ServiceState, orderId: bigint, decidedBy: Assumption
     case '404':
       return errorReply(decidedBy, 'order_already_cancelled', 404, message);
     case '204':
-      return reply(decidedBy, 204);
+      return createReply(decidedBy.basis, 204);
   }
 }
 
@@ -101,24 +103,25 @@ type ConflictCode = 'order_already_shipped' | 'order_already_cancelled';
 
 /** A 409. The document does not show its body. */
 function conflict(decidedBy: AssumptionTrace, code: ConflictCode, message: string): Reply {
-  return { ...reply(decidedBy, 409, conflictBody(decidedBy, code, message)), reason: message };
+  const content = conflictContent(decidedBy, code, message);
+  return createReply(decidedBy.basis, 409, content, [], message);
 }
 
-export function conflictBody(
+export function conflictContent(
   { choices }: Pick<AssumptionTrace, 'choices'>,
   code: ConflictCode,
   message: string,
-): Body {
-  const error = errorBody(choices, code, 409, message);
+): Content {
   switch (choices['conflict-body']) {
     case 'error':
-      return { kind: 'json', text: JSON.stringify(error) };
+      return errorContent(choices, code, 409, message);
     case 'empty':
-      return { kind: 'none' };
+      return EMPTY;
     case 'problem': {
       const problem = { type: 'about:blank', title: 'Conflict', status: 409, detail: message };
-      const text = JSON.stringify({ ...problem, code: error.code });
-      return { kind: 'json', text, mediaType: 'application/problem+json' };
+      const { code: spelled } = errorBody(choices, code, 409, message);
+      const body = JSON.stringify({ ...problem, code: spelled });
+      return { body, mediaType: 'application/problem+json' };
     }
   }
 }

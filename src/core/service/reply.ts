@@ -1,3 +1,4 @@
+import { byteLength } from '../bytes.ts';
 import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
 import { formatDateTime } from '../contract/date-time.ts';
 import { type ErrorCode, type StatusOf, spellCode } from '../contract/error-codes.ts';
@@ -10,6 +11,7 @@ import {
   RECORDS,
   STORED_RECORDS,
 } from '../contract/records.ts';
+import type { Message, RawHeaders } from '../raw-http.ts';
 import type { ObjectMembers } from '../shape/objects.ts';
 
 /**
@@ -33,31 +35,27 @@ export function basisReasons(basis: Basis): readonly string[] {
   return 'by' in basis ? [basis.by].flat() : [];
 }
 
-export type Body =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'json'; readonly text: string | Uint8Array; readonly mediaType?: string }
-  // Of a deployment, with its own headers. `decoded` is its text without its content coding.
-  | {
-      readonly kind: 'raw';
-      readonly text: string | Uint8Array;
-      readonly decoded?: string | undefined;
-    };
+/** A body and its media type; neither if there is none. A deployment's has its type among its headers. */
+export interface Content {
+  readonly body: string | Uint8Array | undefined;
+  readonly mediaType: string | undefined;
+}
 
-/** A reply of the service, before HTTP adds its own headers. */
-export interface Reply {
+export const EMPTY: Content = { body: undefined, mediaType: undefined };
+
+/** A reply as whoever answers makes it. `finishReply` adds the headers with which it is sent and kept. */
+export interface Reply extends Message {
   readonly status: number;
   /** The reason phrase of a deployment. */
-  readonly phrase?: string | undefined;
-  /** Names and values alternate. */
-  readonly headers: readonly string[];
-  readonly body: Body;
+  readonly phrase: string | undefined;
+  readonly mediaType: string | undefined;
   readonly basis: Basis;
   /** Why the call failed. The body need not say it. */
-  readonly reason?: string | undefined;
+  readonly reason: string | undefined;
   /** Why the request's `Prefer` could not be followed. */
-  readonly unknownPreference?: string | undefined;
+  readonly unknownPreference: string | undefined;
   /** Only of a deployment's reply. */
-  readonly comparison?: Comparison | undefined;
+  readonly comparison: Comparison | undefined;
 }
 
 export interface Comparison {
@@ -68,8 +66,7 @@ export interface Comparison {
 }
 
 const DOCUMENTED: Basis = { kind: 'documented' };
-const NO_HEADERS: readonly string[] = [];
-const NO_BODY: Body = { kind: 'none' };
+const NO_HEADERS: RawHeaders = [];
 
 /** Collects the assumptions that decided the status: another option would have given another. */
 export class AssumptionTrace {
@@ -95,23 +92,41 @@ export class AssumptionTrace {
   }
 }
 
-export function reply(
-  decidedBy: AssumptionTrace,
+export function createReply(
+  basis: Basis,
   status: number,
-  body: Body = NO_BODY,
-  headers: readonly string[] = NO_HEADERS,
+  { body, mediaType }: Content = EMPTY,
+  headers: RawHeaders = NO_HEADERS,
+  reason?: string,
 ): Reply {
+  const size = body === undefined ? 0 : typeof body === 'string' ? byteLength(body) : body.length;
   // All replies have the same members in the same order: V8 is fastest with objects of one shape.
-  return { status, headers, body, basis: decidedBy.basis, reason: undefined };
+  return {
+    status,
+    phrase: undefined,
+    headers,
+    body,
+    decoded: undefined,
+    size,
+    mediaType,
+    basis,
+    reason,
+    unknownPreference: undefined,
+    comparison: undefined,
+  };
+}
+
+export function jsonBody(body: string | Uint8Array): Content {
+  return { body, mediaType: 'application/json' };
 }
 
 export function jsonReply(
   decidedBy: AssumptionTrace,
   status: number,
   text: string | Uint8Array,
-  headers: readonly string[] = NO_HEADERS,
+  headers?: RawHeaders,
 ): Reply {
-  return reply(decidedBy, status, { kind: 'json', text }, headers);
+  return createReply(decidedBy.basis, status, jsonBody(text), headers);
 }
 
 /** What is away comes back, or another server takes over. */
@@ -127,11 +142,19 @@ export function errorReply<C extends ErrorCode>(
   {
     headers = status === 503 ? RETRY_SOON : NO_HEADERS,
     basis = decidedBy.assumed,
-  }: { headers?: readonly string[]; basis?: Basis } = {},
+  }: { headers?: RawHeaders; basis?: Basis } = {},
 ): Reply {
-  const text = JSON.stringify(errorBody(decidedBy.choices, code, status, message));
-  const body: Body = { kind: 'json', text };
-  return { status, headers, body, basis, reason: message };
+  const content = errorContent(decidedBy.choices, code, status, message);
+  return createReply(basis, status, content, headers, message);
+}
+
+export function errorContent(
+  choices: Choices,
+  code: ErrorCode,
+  status: number,
+  message: string,
+): Content {
+  return jsonBody(JSON.stringify(errorBody(choices, code, status, message)));
 }
 
 export function errorBody(

@@ -2,11 +2,11 @@ import { BODY_LIMITS } from '../../core/contract/assumptions/protocol-assumption
 import { ORDER_STATUSES } from '../../core/contract/records.ts';
 import { INT64_MAX, isObject, parseInt64, tryParseJson } from '../../core/json.ts';
 import { findHeader } from '../../core/raw-http.ts';
-import { SERVICE } from '../../core/sandbox/answer.ts';
 import type { Call, RequestBody } from '../../core/service/input.ts';
 import { bearerToken, createKeyring, NO_RATES } from '../../core/service/keyring.ts';
 import type { ServiceState } from '../../core/service/operation.ts';
 import { basisReasons, type Comparison, type Reply } from '../../core/service/reply.ts';
+import { SERVICE } from '../../core/service/service.ts';
 import { createStore, EMPTY_STORE, type Store } from '../../core/store/store.ts';
 import { joinWords } from '../../core/words.ts';
 import { isViolation, replyDifferences } from './deployment-reply.ts';
@@ -131,9 +131,8 @@ function bodyDrift(call: Call, compared: CompleteReply): string[] {
 
 /** @param most of a mock with more records than a list shows */
 function listDrift({ operation }: Call, { json }: CompleteReply, most: Reply): string[] {
-  if (!Array.isArray(json) || most.body.kind !== 'json') return [];
-  const text =
-    typeof most.body.text === 'string' ? most.body.text : Buffer.from(most.body.text).toString();
+  if (!Array.isArray(json) || most.body === undefined) return [];
+  const text = typeof most.body === 'string' ? most.body : Buffer.from(most.body).toString();
   const shown = tryParseJson(text);
   const length = Array.isArray(shown) ? shown.length : 0;
   if (operation === 'listPets' && json.length > length) {

@@ -4,7 +4,13 @@ import { LIMITS } from '../../core/limits.ts';
 import { endToEndHeaders, HOP_BY_HOP, isCoded } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/responder.ts';
 import type { Call } from '../../core/service/input.ts';
-import { AssumptionTrace, type Body, errorReply, type Reply } from '../../core/service/reply.ts';
+import {
+  AssumptionTrace,
+  type Comparison,
+  createReply,
+  errorReply,
+  type Reply,
+} from '../../core/service/reply.ts';
 import { decodeContent } from '../../server/http/decode-content.ts';
 import { asError } from '../../server/node-errors.ts';
 import { compareReply } from './compare-reply.ts';
@@ -67,12 +73,10 @@ export async function forward(deployment: Deployment, forwarded: ResponderCall):
   const text = isAscii(content) ? toText(content) : content;
   const plain = decodeContent(content, headers, LIMITS.deploymentBody.max);
   const decoded = isCoded(headers) && plain !== undefined ? toText(plain) : undefined;
-  const answered: Body = text.length === 0 ? { kind: 'none' } : { kind: 'raw', text, decoded };
-  const reply = { status, phrase, headers: passed, body: answered, basis: UPSTREAM };
-  const reason = `answered by ${url}`;
-  return request.call === undefined
-    ? { ...reply, reason }
-    : { ...reply, reason, ...compare(forwarded, request.call, { status, headers, plain }) };
+  const answered = { body: text.length === 0 ? undefined : text, mediaType: undefined };
+  const reply = createReply(UPSTREAM, status, answered, passed, `answered by ${url}`);
+  const comparison = request.call && compare(forwarded, request.call, { status, headers, plain });
+  return { ...reply, phrase, decoded, comparison };
 }
 
 /** The upstream can itself be a mock. */
@@ -99,13 +103,11 @@ function compare(
   { state, request }: ResponderCall,
   call: Call,
   reply: Pick<Reply, 'status' | 'headers'> & { readonly plain: Uint8Array | undefined },
-): Pick<Reply, 'comparison'> {
+): Comparison {
   const { status, headers, plain } = reply;
   const json = plain && tryParseJson(toText(plain));
   const body = request.method === 'HEAD' ? undefined : plain;
-  return {
-    comparison: compareReply(state, call, { status, headers, body, json }),
-  };
+  return compareReply(state, call, { status, headers, body, json });
 }
 
 /** Headers for the mock, those of the framing, which is written anew, and the name of this server. */

@@ -1,4 +1,5 @@
-import { type Exchange, isWaiting, type Message } from '../../core/sandbox/exchange.ts';
+import type { Message } from '../../core/raw-http.ts';
+import { type Exchange, isWaiting } from '../../core/sandbox/exchange.ts';
 import type { MemoryBudget } from '../../core/sandbox/memory-budget.ts';
 import { spoiltError } from './store-parts.ts';
 

@@ -1,16 +1,15 @@
 import { toBytes } from '../../core/bytes.ts';
 import { withoutHeaders } from '../../core/raw-http.ts';
-import type { SentReply } from '../../core/sandbox/exchange.ts';
 import { type Fault, FRAMING, spoilJson } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
-import { mayHaveContent } from '../../core/service/reply.ts';
+import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { createResponse } from './create-response.ts';
 import { delay } from './waiting.ts';
 
 /** What a caller of `fetch` sees of a fault. Rejects where it sees no reply. */
 export async function breakResponse(
   fault: Fault,
-  reply: SentReply | undefined,
+  reply: Reply | undefined,
   { method, signal }: Pick<Request, 'method' | 'signal'>,
 ): Promise<Response> {
   if (fault.kind === 'hang') await delay(signal, MAX_DELAY_MS);

@@ -2,15 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { withoutHeaders } from '../../core/raw-http.ts';
-import type { SentReply } from '../../core/sandbox/exchange.ts';
 import { type Fault, FRAMING, spoilJson } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
-import { mayHaveContent } from '../../core/service/reply.ts';
+import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { unwrapTls } from './tls.ts';
 import { closeWith, framingHeaders, type PendingResponses } from './write.ts';
 
 /** The reply to break; its body is what GET would get, also in a reply to HEAD. */
-export type WireReply = Pick<SentReply, 'status' | 'headers' | 'body'>;
+export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
 
 /** The page of a proxy is a reply like others. */
 export type WireFault = Exclude<Fault, { readonly kind: 'html' }>;

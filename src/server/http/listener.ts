@@ -12,6 +12,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../../core/contract/error-codes.ts';
 import { isMockPath, parseTarget } from '../../core/contract/target.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { finishRefusal } from '../../core/sandbox/create-exchange.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
@@ -20,7 +21,7 @@ import { handleRequest, type ServerPersistence } from '../persistence/persistenc
 import { createBrokenRequest } from './receive-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';
-import { answerInTurn, closeWith, createRefusal, formatReply, sendFailure } from './write.ts';
+import { answerInTurn, closeWith, formatReply, sendFailure } from './write.ts';
 
 /** In milliseconds. */
 export interface Timeouts {
@@ -110,7 +111,7 @@ export function createListener(options: ListenerOptions): Listener {
     notify(findRemedy(error) ?? (request === undefined ? unrecorded : undefined));
     const refused = request && { ...request, given: { reply } };
     const exchange = refused && (await handleRequest(persistence, sandbox, refused));
-    return formatReply(exchange?.reply ?? createRefusal(reply, sandbox.state));
+    return formatReply(exchange?.reply ?? finishRefusal(reply, sandbox.state));
   };
   const { server, ...listener } = createHttpServer(timeouts, certificate, answer, refuseBytes);
   // Nothing is sent to a client that does not trust the certificate.

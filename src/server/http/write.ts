@@ -2,11 +2,9 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { answer } from '../../core/sandbox/answer.ts';
-import type { SentReply } from '../../core/sandbox/exchange.ts';
+import { finishRefusal } from '../../core/sandbox/create-exchange.ts';
 import { createFailure } from '../../core/sandbox/sandbox.ts';
 import type { State } from '../../core/sandbox/state.ts';
-import { currentInstant } from '../../core/service/clock.ts';
 import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { CHUNK, joinChunks } from '../../core/store/store-text.ts';
 import { errorCode } from '../node-errors.ts';
@@ -108,36 +106,27 @@ export function sendFailure(response: ServerResponse, error: unknown, state: Sta
     // What is left of a head that failed.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     response.statusMessage = '';
-    sendReply(response, createRefusal({ ...reply, headers: ['Connection', 'close'] }, state));
+    const closing = { ...reply, headers: ['Connection', 'close'] };
+    sendReply(response, finishRefusal(closing, state));
   } catch (failure) {
     NODE_PLATFORM.warn(failure);
     response.destroy();
   }
 }
 
-/** A reply outside of any exchange, as the assumptions of a state write it. */
-export function createRefusal(reply: Reply, state: State): SentReply {
-  const now = currentInstant();
-  const request = { method: 'GET', target: '', authorization: undefined, headers: [] } as const;
-  const rest = { origin: '*', port: undefined, receivedAt: now.steady, call: undefined };
-  const { result: exchange } = answer(state, { ...request, ...rest, given: { reply } }, now);
-  if (exchange.reply === undefined) throw new Error('A refusal has no reply.');
-  return exchange.reply;
-}
-
 export function sendReply(
   response: ServerResponse,
-  { status, phrase, headers, body, size }: SentReply,
+  { status, phrase, headers, body, size }: Reply,
 ): void {
   response.sendDate = false;
-  if (phrase === undefined) response.writeHead(status, headers);
-  else response.writeHead(status, phrase, headers);
+  if (phrase === undefined) response.writeHead(status, [...headers]);
+  else response.writeHead(status, phrase, [...headers]);
   if (body === undefined) response.end();
   else writeBody(response, body, size);
 }
 
 /** A whole reply as text, for a connection without a response object. */
-export function formatReply({ status, headers, body = '' }: SentReply): string {
+export function formatReply({ status, headers, body = '' }: Reply): string {
   const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${typeof body === 'string' ? body : Buffer.from(body)}`;
 }

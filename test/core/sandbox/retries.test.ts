@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { judgeRetry, NO_RETRIES, type Retries } from '../../../src/core/sandbox/findings.ts';
-import type { Reply } from '../../../src/core/service/reply.ts';
+import { createReply, EMPTY } from '../../../src/core/service/reply.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { serviceStateWith } from '../../helpers/service-state.ts';
@@ -22,7 +22,7 @@ function judge(earlier: Retries, receivedAt: number, sent: Sent = {}) {
   const request = requestOf(call, { port, receivedAt });
   const headers = retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)];
   const basis = { kind: 'assumed', by: [] } as const;
-  const reply: Reply = { status, headers, body: { kind: 'none' }, basis };
+  const reply = createReply(basis, status, EMPTY, headers);
   const now = { wall: 0, steady: request.receivedAt + 1 };
   const serviceState = serviceStateWith(EMPTY_STORE, at);
   const decided = { request, serviceState, reply, shown: reply, match: undefined };

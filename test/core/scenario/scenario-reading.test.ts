@@ -175,13 +175,13 @@ describe('a valid scenario', () => {
 
   test('can reply with JSON, with text, with no body, or with the usual one', async () => {
     const { rules } = load(WHOLE);
-    expect(rules.slice(3).map(({ reply }) => reply?.body)).toEqual([
-      { kind: 'json', text: 'Hello', mediaType: 'text/plain' },
-      { kind: 'json', text: '{"a":1}', mediaType: 'text/html' },
-      { kind: 'json', text: '"Hello"', mediaType: 'application/hal+json' },
-      { kind: 'json', text: '"Hello"' },
-      { kind: 'json', text: 'null' },
-      { kind: 'none' },
+    expect(rules.slice(3).map(({ reply }) => reply?.content)).toEqual([
+      { body: 'Hello', mediaType: 'text/plain' },
+      { body: '{"a":1}', mediaType: 'text/html' },
+      { body: '"Hello"', mediaType: 'application/hal+json' },
+      { body: '"Hello"', mediaType: 'application/json' },
+      { body: 'null', mediaType: 'application/json' },
+      { body: undefined, mediaType: undefined },
       undefined,
     ]);
     expect(rules.slice(3).map(({ reply }) => reply?.headers)).toEqual(Array(7).fill([]));
@@ -201,8 +201,8 @@ describe('a valid scenario', () => {
     expect(rule?.where[0]?.values).toEqual([{ value: 1, text: '1.0' }]);
     const wire = Buffer.from('Zü😀').toString('latin1');
     const headers = ['2.50', '-0', '1e2', wire].flatMap((value) => ['X-A', value]);
-    const body = { kind: 'json', text: '[1.0,{"a":2.50},-0,1E400]' };
-    expect(rule?.reply).toEqual({ status: 200, headers, body });
+    const content = { body: '[1.0,{"a":2.50},-0,1E400]', mediaType: 'application/json' };
+    expect(rule?.reply).toEqual({ status: 200, headers, content });
   });
 
   test('keeps numbers in headers as YAML writes them, and has JSON in bodies', async () => {
@@ -210,7 +210,11 @@ describe('a valid scenario', () => {
       'rules: [{ on: getPet, calls: 0x2, reply: { status: 0o310, headers: { X-A: [007, 0x1F, +5, .5, 5.] }, body: [007, 0x1F, +5, .5, 5.] } }]',
     );
     const headers = ['007', '0x1F', '+5', '.5', '5.'].flatMap((value) => ['X-A', value]);
-    const reply = { status: 200, headers, body: { kind: 'json', text: '[7,31,5,0.5,5]' } };
+    const reply = {
+      status: 200,
+      headers,
+      content: { body: '[7,31,5,0.5,5]', mediaType: 'application/json' },
+    };
     expect(rules).toMatchObject([{ calls: [{ from: 2, to: 2 }], reply }]);
   });
 

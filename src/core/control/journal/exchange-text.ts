@@ -1,11 +1,6 @@
 import { tryParseJson } from '../../json.ts';
-import {
-  bodyText,
-  type Exchange,
-  isDropped,
-  type Message,
-  maskHeaders,
-} from '../../sandbox/exchange.ts';
+import type { Message } from '../../raw-http.ts';
+import { bodyText, type Exchange, isDropped, maskHeaders } from '../../sandbox/exchange.ts';
 import { EXCHANGE_FIELDS, readFields } from '../../sandbox/exchange-fields.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { dictionary, namedObject, object, optional, required } from '../../shape/objects.ts';

@@ -1,7 +1,7 @@
 import { byteLength } from '../../bytes.ts';
 import { reasonPhrase } from '../../contract/error-codes.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
-import { findHeader } from '../../raw-http.ts';
+import { findHeader, type Message } from '../../raw-http.ts';
 import { bodyText, type Exchange, isDropped, maskHeaders } from '../../sandbox/exchange.ts';
 import { NO_REPLY, pairHeaders } from './exchange-text.ts';
 
@@ -49,11 +49,8 @@ function createHarRequest({ method, target, request }: Exchange, origin: string)
 
 const DROPPED = 'It was dropped to limit the memory of the journal.';
 
-function createHarResponse({
-  status = 0,
-  fault,
-  reply = { ...NO_REPLY, status: 0 },
-}: Exchange): object {
+function createHarResponse({ status = 0, fault, reply: sent }: Exchange): object {
+  const reply: Message = sent ?? NO_REPLY;
   const headers = maskHeaders(reply.headers);
   const text = bodyText(reply);
   return {

@@ -1,0 +1,117 @@
+import { findErrorCodes } from '../contract/error-codes.ts';
+import { type OperationId, operationShape } from '../contract/operations.ts';
+import type { RecordName } from '../contract/records.ts';
+import { withoutHeaders } from '../raw-http.ts';
+import type { RuleReply } from '../scenario/reply-shape.ts';
+import type { RuleMatch } from '../scenario/rules.ts';
+import type { Call } from '../service/input.ts';
+import { NO_RATES } from '../service/keyring.ts';
+import { challenge, type ServiceState } from '../service/operation.ts';
+import { conflictContent } from '../service/orders.ts';
+import { deprecationHeaders } from '../service/pets.ts';
+import {
+  type Basis,
+  type Content,
+  createReply,
+  EMPTY,
+  errorContent,
+  jsonBody,
+  RETRY_AFTER_S,
+  type Reply,
+} from '../service/reply.ts';
+import { SERVICE } from '../service/service.ts';
+
+/** @param own undefined if neither the service nor a deployment was asked */
+export function forceReply(
+  serviceState: ServiceState,
+  call: Call | undefined,
+  match: RuleMatch | undefined,
+  own: Reply | undefined,
+): Reply | undefined {
+  if (match === undefined) return own;
+  const basis = { kind: 'forced', by: match.by } as const;
+  if (match.fault?.kind === 'html') return createReply(basis, 502, PROXY_PAGE, PROXY_HEADERS);
+  if (match.reply !== undefined && call !== undefined) {
+    return { ...createForcedReply(serviceState, call, match.reply), basis };
+  }
+  return match.fault === undefined ? own : own && { ...own, basis };
+}
+
+const PROXY_HEADERS = ['Server', 'proxy', 'Content-Type', 'text/html', 'Connection', 'close'];
+const PROXY_PAGE: Content = {
+  mediaType: undefined,
+  body: `<html>
+<head><title>502 Bad Gateway</title></head>
+<body>
+<center><h1>502 Bad Gateway</h1></center>
+<hr><center>proxy</center>
+</body>
+</html>
+`,
+};
+
+const FORCED: Basis = { kind: 'forced', by: '' };
+
+function createForcedReply(
+  serviceState: ServiceState,
+  call: Call,
+  { status, headers, content }: RuleReply,
+): Reply {
+  if (content !== undefined) return createReply(FORCED, status, content, headers);
+  const { operation } = call;
+  // What the service itself replies now.
+  const own =
+    status < 400 ? SERVICE[operation]({ ...serviceState, rates: NO_RATES }, call).reply : undefined;
+  const known = own?.status === status ? own : createCannedReply(serviceState, operation, status);
+  const names = headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+  return { ...known, headers: [...withoutHeaders(known.headers, new Set(names)), ...headers] };
+}
+
+function createCannedReply(serviceState: ServiceState, id: OperationId, status: number): Reply {
+  const { choices } = serviceState;
+  const headers = [
+    ...(status === 401 ? challenge(choices, true) : []),
+    ...(status === 429 || status === 503 ? ['Retry-After', RETRY_AFTER_S] : []),
+    ...(operationShape(id).sunset === undefined ? [] : deprecationHeaders(choices)),
+  ];
+  return createReply(FORCED, status, createCannedContent(serviceState, id, status), headers);
+}
+
+/** A status that no operation has gets an Error from 400 up, and no body below. */
+function createCannedContent(serviceState: ServiceState, id: OperationId, status: number): Content {
+  if (status < 400) return createSuccessContent(serviceState, id, status);
+  const [code = 'other_error'] = findErrorCodes(id, status);
+  const message = code.replaceAll('_', ' ');
+  return code === 'order_already_shipped'
+    ? conflictContent(serviceState, code, message)
+    : errorContent(serviceState.choices, code, status, message);
+}
+
+function createSuccessContent(
+  serviceState: ServiceState,
+  id: OperationId,
+  status: number,
+): Content {
+  const shown = operationShape(id).replies[status]?.body;
+  if (shown === undefined) return EMPTY;
+  const text = formatFirst(serviceState, shown.record);
+  return jsonBody(shown.list ? `[${text}]` : text);
+}
+
+function formatFirst({ store, represent }: ServiceState, record: RecordName): string {
+  const [animal = { id: 1n, name: 'Bella', categoryId: 1n }] = store.animals.ascending();
+  switch (record) {
+    case 'InventoryEntry': {
+      const empty = { petId: animal.id, quantity: 0, status: 'sold' };
+      const [entry = empty] = store.inventory.ascending();
+      return represent.inventoryEntry(entry);
+    }
+    case 'Order': {
+      const [order = { id: 1n }] = store.orders.ascending();
+      return represent.order(order);
+    }
+    case 'Animal':
+    case 'Error': // never what a success shows
+      return represent.animal(animal);
+  }
+}
