@@ -41,19 +41,23 @@ const common = {
   plugins: [licences],
   build: {
     rolldownOptions: {
+      // A busy machine is slow, which is no fault of the build.
+      checks: { bundlerTimings: false },
       onLog: (level, { message }) => {
         throw new Error(`${level}: ${message}`);
       },
     },
   },
 };
-/** The page runs in a browser. @param {string} id */
+/** @param {string} id */
 const refuseNode = (id) => {
-  if (isBuiltin(id)) throw new Error(`the page imports ${id}`);
+  if (isBuiltin(id)) throw new Error(`what runs in browsers imports ${id}`);
 };
 /** @param {import('vite').InlineConfig} config */
 const bundle = (config) => build(mergeConfig(common, config));
 
+const output = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' };
+const entries = named('js').filter((entry) => entry !== 'fetch');
 await bundle({
   ssr: {
     noExternal: true,
@@ -64,27 +68,30 @@ await bundle({
     ssr: true,
     target: 'node20.19',
     rolldownOptions: {
-      input: Object.fromEntries(named('js').map((entry) => [entry, `src/${entry}.ts`])),
-      output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+      input: Object.fromEntries(entries.map((entry) => [entry, `src/${entry}.ts`])),
+      output,
     },
   },
 });
-/** @type {import('vite').Rolldown.RolldownOptions[]} */
-const pages = [
-  { input: 'index.html' },
+/** What runs in browsers. @type {[folder: string, input: string, import('vite').Rolldown.OutputOptions][]} */
+const forBrowsers = [
+  ['.', 'fetch.ts', output],
+  [PAGE, 'index.html', {}],
   // The script of a report, which brings its styles.
-  { input: 'coverage-report.tsx', output: { format: 'iife', entryFileNames: 'report.js' } },
+  [PAGE, 'coverage-report.tsx', { format: 'iife', entryFileNames: 'report.js' }],
 ];
-for (const rolldownOptions of fs.existsSync(`src/${PAGE}`) ? pages : []) {
+for (const [folder, input, output] of forBrowsers) {
+  if (!fs.existsSync(`src/${folder}/${input}`)) continue;
+  const signatures = folder === '.' && 'strict';
   await bundle({
-    root: `src/${PAGE}`,
+    root: `src/${folder}`,
     base: './',
     build: {
-      outDir: `../../../dist/${PAGE}`,
+      outDir: `${process.cwd()}/dist/${folder}`,
       emptyOutDir: false, // The build above has emptied it.
       target: 'es2022',
       modulePreload: false,
-      rolldownOptions: { ...rolldownOptions, external: refuseNode },
+      rolldownOptions: { input, output, preserveEntrySignatures: signatures, external: refuseNode },
     },
   });
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_SANDBOX, NAME_FORM, NAME_PATTERN, STAGING_SANDBOX } from '../core/limits.ts';
 import { STAGING_KEY } from '../core/service/keyring.ts';
-import type { ControlClient, QueryOf } from './control-client.ts';
+import type { ControlClient, QueryOf, ReplyOf } from './control-client.ts';
 import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
 
 export const DEMO_KEY = 'demo-key';
@@ -16,8 +16,18 @@ interface MockAccess {
   readonly key?: string | undefined;
 }
 
-/** One sandbox of a mock, the way to the others, and what else the mock has. */
-export function createControlledMock<More extends object>(access: MockAccess, more: More) {
+/** One sandbox of a mock, and the way to the others. */
+export interface ControlledMock extends MockSandbox {
+  /** Another sandbox, created at its first use. Without a name it gets a unique one. */
+  sandbox(name?: string): MockSandbox;
+  readonly sandboxes: {
+    list(query?: QueryOf<'GET /sandboxes'>): Promise<ReplyOf<'GET /sandboxes'>>;
+    /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
+    delete(which: string | QueryOf<'DELETE /sandboxes'>): Promise<void>;
+  };
+}
+
+export function createControlledMock(access: MockAccess): ControlledMock {
   const { root, client, sandbox: own, key } = access;
   const server = client.sandbox(DEFAULT_SANDBOX);
   const open = (name: string): MockSandbox => {
@@ -25,16 +35,15 @@ export function createControlledMock<More extends object>(access: MockAccess, mo
     const isStaging = name === STAGING_SANDBOX && (key === undefined || name !== own);
     return createSandbox(root, client, name, isStaging ? STAGING_KEY : (key ?? DEMO_KEY));
   };
-  const others = {
-    /** Another sandbox, created at its first use. Without a name it gets a unique one. */
-    sandbox: (name: string = crypto.randomUUID()) => {
+  return {
+    ...open(own),
+    sandbox: (name = crypto.randomUUID()) => {
       checkSandboxName(name);
       return open(name);
     },
     sandboxes: {
-      list: (query?: QueryOf<'GET /sandboxes'>) => server.call('GET /sandboxes', { query }),
-      /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
-      delete: async (which: string | QueryOf<'DELETE /sandboxes'>): Promise<void> => {
+      list: (query) => server.call('GET /sandboxes', { query }),
+      delete: async (which) => {
         if (typeof which !== 'string') await server.call('DELETE /sandboxes', { query: which });
         else {
           checkSandboxName(which);
@@ -43,7 +52,6 @@ export function createControlledMock<More extends object>(access: MockAccess, mo
       },
     },
   };
-  return Object.assign(open(own), others, more);
 }
 
 export function checkSandboxName(name: string): void {

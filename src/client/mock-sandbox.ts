@@ -15,6 +15,7 @@ import {
   createRequestControl,
   type Latch,
   type LatchOptions,
+  type RequestControl,
 } from './request-control.ts';
 
 /** The name of a shipped scenario, or of one that the sandbox knows. */
@@ -31,6 +32,7 @@ interface ClockSetting extends Omit<BodyOf<'PUT /clock'>, 'now'> {
 /** @param root the server's address, or where it is mounted */
 export function createSandbox(root: string, client: ControlClient, name: string, key: string) {
   const control = client.sandbox(name);
+  const requests: RequestControl = createRequestControl(control);
   return {
     name,
     /** The service's base URL, for the client that is tested. */
@@ -104,7 +106,7 @@ export function createSandbox(root: string, client: ControlClient, name: string,
       freeze: (now?: string | Date) =>
         control.call('PUT /clock', { body: { now: formatInstant(now), frozen: true } }),
     },
-    requests: createRequestControl(control),
+    requests,
     /**
      * Holds the replies of an operation back until the test releases them, or the sandbox ends.
      *

@@ -1,4 +1,5 @@
 import type { RecordedExchange } from '../core/control/journal/exchange-text.ts';
+import type { StoreState } from '../core/control/state/state-endpoints.ts';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
 import type { ControlClient, QueryOf } from './control-client.ts';
 
@@ -33,7 +34,8 @@ function createRequestHandle(control: ControlClient, number: number) {
     /** The exchange itself. */
     read: () => read(number),
     /** The store as the call found it (by default) or left it. */
-    state: (at?: Side) => control.call('GET /requests/{number}/state', { path, query: { at } }),
+    state: (at?: Side): Promise<StoreState> =>
+      control.call('GET /requests/{number}/state', { path, query: { at } }),
     /** Puts the sandbox back to how the call found it (by default) or left it. The journal stays. */
     rewind: (to?: Side) => control.call('POST /requests/{number}/rewind', { path, body: { to } }),
     /** What the call would have got under each other option of an assumption that changes its reply. */
@@ -47,6 +49,8 @@ function createRequestHandle(control: ControlClient, number: number) {
 }
 
 /** The journal of a sandbox. */
+export interface RequestControl extends Readonly<ReturnType<typeof createRequestControl>> {}
+
 export function createRequestControl(control: ControlClient) {
   const list = async (query: QueryOf<'GET /requests'> = {}) =>
     (await control.call('GET /requests', { query })).exchanges;

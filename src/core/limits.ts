@@ -26,6 +26,9 @@ export const STAGING_SANDBOX = 'staging';
 
 export const PERMANENT_SANDBOXES: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
+/** Of each kind in a store: they fit in memory together with a list of all of them. */
+export const MAX_RECORDS = 1_000_000;
+
 const KIB = 1024;
 const MIB = 1024 ** 2;
 

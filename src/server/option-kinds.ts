@@ -1,4 +1,5 @@
 import { isObject } from '../core/json.ts';
+import { MAX_RECORDS } from '../core/limits.ts';
 import {
   ASSUME,
   HOLD_TIME,
@@ -27,7 +28,6 @@ import {
   type ValuePath,
   VISIBLE,
 } from '../core/shape/shapes.ts';
-import { MAX_RECORDS } from '../core/store/generate-store.ts';
 import { describe } from '../core/words.ts';
 
 export interface OptionKind<Value = unknown, InCode = Value> {

@@ -5,7 +5,6 @@ import type { Platform } from '../platform.ts';
 import type { ClockSetting } from '../service/clock.ts';
 import { type KeyLists, STAGING_KEY } from '../service/keyring.ts';
 import { readShippedFixture } from '../store/fixture.ts';
-import { generateStore } from '../store/generate-store.ts';
 import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import { ContentError } from '../words.ts';
@@ -106,11 +105,11 @@ export function loadBases(
       const { base, fixture, generate } = scenario;
       if (base !== undefined || (fixture === undefined && generate === undefined)) return scenario;
       const { animals, orders } = generate ?? {};
-      const store =
-        animals === undefined && orders === undefined
-          ? readShippedFixture(platform, fixture ?? DEFAULTS.fixture)
-          : await generateStore({ animals, orders, seed }, platform);
-      return { ...scenario, base: store };
+      if (animals === undefined && orders === undefined) {
+        return { ...scenario, base: readShippedFixture(platform, fixture ?? DEFAULTS.fixture) };
+      }
+      const { generateStore } = await import('../store/generate-store.ts');
+      return { ...scenario, base: await generateStore({ animals, orders, seed }, platform) };
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { INT64, STORED_RECORDS } from '../contract/records.ts';
 import type { Json } from '../json.ts';
-import { LIMITS } from '../limits.ts';
+import { LIMITS, MAX_RECORDS } from '../limits.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { dictionary, type ObjectMembers, object, optional } from '../shape/objects.ts';
 import { eachOf, partOf } from '../shape/record-shapes.ts';
@@ -23,7 +23,6 @@ import {
   VISIBLE,
 } from '../shape/shapes.ts';
 import type { LocateProblems } from '../shape/source-text.ts';
-import { MAX_RECORDS } from '../store/generate-store.ts';
 import type { StoreChanges } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import { createFileProblem, type Reading, type TextProblem } from '../words.ts';

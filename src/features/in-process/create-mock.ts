@@ -1,11 +1,10 @@
 import { ControlClient } from '../../client/control-client.ts';
-import { createControlledMock } from '../../client/controlled-mock.ts';
+import { type ControlledMock, createControlledMock } from '../../client/controlled-mock.ts';
 import { formatControlUrl } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
 import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
 import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
-import { generateStore } from '../../core/store/generate-store.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
 import { answerFetch } from './answer-fetch.ts';
 import { type CreateMockOptions, readOptions } from './options.ts';
@@ -17,7 +16,15 @@ const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 const ADDRESS = { root: 'http://petstore-mock.test', sandbox: DEFAULT_SANDBOX };
 
 /** A mock in this process, with its default sandbox. */
-export interface Mock extends Readonly<ReturnType<typeof createMock>> {}
+export interface Mock extends ControlledMock, AsyncDisposable {
+  /**
+   * Answers any request whose path is one of the service or of the control API, whatever its host.
+   * Rejects as a `fetch` does whose connection breaks, and once its signal aborts.
+   */
+  fetch(this: void, input: string | URL | Request, init?: RequestInit): Promise<Response>;
+  /** Releases held replies and ends the streams. */
+  stop(this: void): Promise<void>;
+}
 
 /**
  * Creates a mock that answers `fetch` in this process, without a port.
@@ -27,27 +34,23 @@ export interface Mock extends Readonly<ReturnType<typeof createMock>> {}
  * const mock = createMock({ scenarios: ['shipped-orders'] });
  * const reply = await mock.fetch(`${mock.url}/pets`, { headers: { Authorization: `Bearer ${mock.key}` } });
  */
-export function createMock(options: CreateMockOptions = {}) {
+export function createMock(options: CreateMockOptions = {}): Mock {
   const opening = open(options, readOptions(options, PLATFORM));
   // Each call rejects with it.
   opening.catch(() => {});
-  /** Answers any request whose path is one of the service or of the control API, whatever its host. */
-  const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+  const fetch: Mock['fetch'] = async (input, init) => {
     const { service, control } = await opening;
     return answerFetch(new Request(input, init), service, control);
   };
-  /** Releases held replies and ends the streams. */
-  const stop = async (): Promise<void> => {
+  const stop: Mock['stop'] = async () => {
     const { stopRemoving, service } = await opening;
     stopRemoving?.();
     service.sandboxes.end();
   };
   const client = new ControlClient({ url: formatControlUrl(ADDRESS), fetch });
   const key = findWorkingKey(options.keys ?? {});
-  return createControlledMock(
-    { ...ADDRESS, client, key },
-    { fetch, stop, [Symbol.asyncDispose]: stop },
-  );
+  const mock = createControlledMock({ ...ADDRESS, client, key });
+  return { ...mock, fetch, stop, [Symbol.asyncDispose]: stop };
 }
 
 async function open(
@@ -55,8 +58,10 @@ async function open(
   { store, generate, scenarios }: ReturnType<typeof readOptions>,
 ) {
   const { seed = DEFAULTS.seed } = options;
-  const own = generate ? await generateStore({ ...generate, seed }, PLATFORM) : store;
-  const start = createStart(options, own, await loadScenarios(scenarios, seed));
+  // Imported here, as below: it loads the names of animals.
+  const generator = generate && (await import('../../core/store/generate-store.ts'));
+  const generated = await generator?.generateStore({ ...generate, seed }, PLATFORM);
+  const start = createStart(options, generated ?? store, await loadScenarios(scenarios, seed));
   const platform = PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ start, platform }, options);
   const control = {

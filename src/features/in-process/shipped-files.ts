@@ -1,16 +1,18 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 
-/** The texts of this package's files, which the build puts into the bundle. */
-const TEXTS: Readonly<Record<string, string>> = import.meta.glob<string>(
-  ['../../../fixtures/default.json', '../../../scenarios/*.yaml'],
+/*
+ * What the build puts into the bundle.
+ */
+
+const SCENARIOS: Readonly<Record<string, string>> = import.meta.glob<string>(
+  '../../../scenarios/*.yaml',
   { query: '?raw', import: 'default', eager: true },
 );
 
-export function shippedText(file: string): string {
-  const text = TEXTS[`../../../${file}`];
-  if (text === undefined) throw new Error(`${file} is not in the bundle`);
-  return text;
-}
+const FIXTURES: Readonly<Record<string, object>> = import.meta.glob<object>(
+  '../../../fixtures/*.json',
+  { import: 'default', eager: true },
+);
 
 const VERSIONS = import.meta.glob<string>('../../../package.json', {
   import: 'version',
@@ -18,3 +20,10 @@ const VERSIONS = import.meta.glob<string>('../../../package.json', {
 });
 
 export const bundledVersion = Object.values(VERSIONS).join();
+
+export function shippedText(file: string): string {
+  const path = `../../../${file}`;
+  const text = SCENARIOS[path] ?? JSON.stringify(FIXTURES[path]);
+  if (text === undefined) throw new Error(`${file} is not in the bundle`);
+  return text;
+}

@@ -32,14 +32,11 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 
 export function createMock(options: ConnectOptions, stop: () => Promise<void>) {
   const { key, ca } = options;
-  return createControlledMock(
-    { ...createClient(options), key },
-    {
-      /** The certificate that a client must trust, in PEM; undefined without `tls`. */
-      ca,
-      /** Stops the server if this mock started it; any other keeps running. */
-      stop,
-      [Symbol.asyncDispose]: stop,
-    },
-  );
+  return Object.assign(createControlledMock({ ...createClient(options), key }), {
+    /** The certificate that a client must trust, in PEM; undefined without `tls`. */
+    ca,
+    /** Stops the server if this mock started it; any other keeps running. */
+    stop,
+    [Symbol.asyncDispose]: stop,
+  });
 }
