@@ -26,6 +26,22 @@ export function findHeaders(headers: RawHeaders, name: string): string[] {
   return headers.filter((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === name);
 }
 
+export function pairHeaders(headers: RawHeaders): [name: string, value: string][] {
+  return headers.flatMap((name, at): [string, string][] =>
+    at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : [],
+  );
+}
+
+/** By name in lower case, as Node has them. */
+export function mergeHeaders(headers: RawHeaders): Readonly<Record<string, string>> {
+  const merged = new Map<string, string>();
+  for (const [name, value] of pairHeaders(headers)) {
+    const earlier = merged.get(name.toLowerCase());
+    merged.set(name.toLowerCase(), earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+  return Object.fromEntries(merged);
+}
+
 /*
  * Header values beyond ASCII are UTF-8, both ways; one that arrives as something else is Latin-1. Node
  * has a character for each byte, as `RawHeaders` do.

@@ -6,6 +6,7 @@ import {
   operationShape,
 } from '../contract/operations.ts';
 import { parseAddress, parseQuery, parseTarget, type Target } from '../contract/target.ts';
+import { mergeHeaders } from '../raw-http.ts';
 import { BodyBytes, type Call, type RequestBody, type RequestHeaders } from '../service/input.ts';
 import type { UnknownRoute } from '../service/operation.ts';
 import { suggest } from '../words.ts';
@@ -117,13 +118,7 @@ function suggestPath({ mount, below }: Target): string {
 export function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
   const { number, method, authorization, request, operation, target: whole } = exchange;
   if (isDropped(request)) return undefined;
-  const merged = new Map<string, string>();
-  for (let at = 0; at < request.headers.length; at += 2) {
-    const [name = '', value = ''] = request.headers.slice(at, at + 2);
-    const earlier = merged.get(name.toLowerCase());
-    merged.set(name.toLowerCase(), earlier === undefined ? value : `${earlier}, ${value}`);
-  }
-  const headers = Object.fromEntries(merged);
+  const headers = mergeHeaders(request.headers);
   // The mount of an embedding app is not part of the service's path. Nothing else precedes an operation.
   const mount = operation === undefined ? '' : parseAddress(whole.replace(/\?.*/s, '')).root;
   const url = whole.slice(mount.length);

@@ -1,6 +1,6 @@
 import { toBytes } from '../../core/bytes.ts';
 import type { EventSink } from '../../core/control/reply.ts';
-import { findHeader, type RawHeaders } from '../../core/raw-http.ts';
+import { findHeader, pairHeaders, type RawHeaders } from '../../core/raw-http.ts';
 import { joinChunks } from '../../core/store/store-text.ts';
 import { onAbort } from './waiting.ts';
 
@@ -12,11 +12,8 @@ export function createResponse(
   body: Body,
   statusText = '',
 ): Response {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at < headers.length; at += 2) {
-    pairs.push([headers[at] ?? '', headers[at + 1] ?? '']);
-  }
-  return new Response(contentOf(body, headers), { status, statusText, headers: pairs });
+  const init = { status, statusText, headers: pairHeaders(headers) };
+  return new Response(contentOf(body, headers), init);
 }
 
 function contentOf(body: Body, headers: RawHeaders) {

@@ -1,5 +1,5 @@
 import { tryParseJson } from '../../json.ts';
-import type { Message } from '../../raw-http.ts';
+import { type Message, mergeHeaders } from '../../raw-http.ts';
 import { bodyText, type Exchange, isDropped, maskHeaders } from '../../sandbox/exchange.ts';
 import { EXCHANGE_FIELDS, readFields } from '../../sandbox/exchange-fields.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
@@ -38,23 +38,6 @@ function readMessage(message: Message): RecordedMessage {
     ...(size > 0 && { size }),
     ...(isDropped(message) && { cut: true }),
   };
-}
-
-/** @param headers alternating names and values */
-function mergeHeaders(headers: readonly string[]): Readonly<Record<string, string>> {
-  const view = new Map<string, string>();
-  for (const { name, value } of pairHeaders(headers)) {
-    const before = view.get(name.toLowerCase());
-    view.set(name.toLowerCase(), before === undefined ? value : `${before}, ${value}`);
-  }
-  return Object.fromEntries(view);
-}
-
-/** @param headers alternating names and values */
-export function pairHeaders(headers: readonly string[]) {
-  return headers.flatMap((name, index) =>
-    index % 2 === 0 ? [{ name, value: headers[index + 1] ?? '' }] : [],
-  );
 }
 
 /** The getters compute what few observers read. */

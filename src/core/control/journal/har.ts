@@ -1,9 +1,9 @@
 import { byteLength } from '../../bytes.ts';
 import { reasonPhrase } from '../../contract/error-codes.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
-import { findHeader, type Message } from '../../raw-http.ts';
+import { findHeader, type Message, pairHeaders } from '../../raw-http.ts';
 import { bodyText, type Exchange, isDropped, maskHeaders } from '../../sandbox/exchange.ts';
-import { NO_REPLY, pairHeaders } from './exchange-text.ts';
+import { NO_REPLY } from './exchange-text.ts';
 
 const UNKNOWN = -1;
 
@@ -73,7 +73,7 @@ function createHarMessage(headers: readonly string[]): object {
   return {
     httpVersion: 'HTTP/1.1',
     cookies: [],
-    headers: pairHeaders(headers),
+    headers: pairHeaders(headers).map(([name, value]) => ({ name, value })),
     headersSize: UNKNOWN,
   };
 }

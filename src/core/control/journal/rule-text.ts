@@ -1,9 +1,8 @@
 import { operationShape } from '../../contract/operations.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
 import { parseInput, tryParseJson, writeJson } from '../../json.ts';
-import { readHeaderText } from '../../raw-http.ts';
+import { pairHeaders, readHeaderText } from '../../raw-http.ts';
 import { bodyText, type Exchange, isDropped } from '../../sandbox/exchange.ts';
-import { pairHeaders } from './exchange-text.ts';
 
 const MAX_RULE_BODY = 8192;
 
@@ -45,7 +44,7 @@ function ruleReply({ method, status, reply, fault, basis }: Exchange) {
   const isShort = text !== undefined && text.length <= MAX_RULE_BODY;
   const hasBody = isShort && (isMade || method !== 'GET' || status >= 400);
   if (fault !== undefined && (status < 400 || !hasBody)) return undefined;
-  const headers = pairHeaders(reply.headers).filter(({ name, value }) => {
+  const headers = pairHeaders(reply.headers).filter(([name, value]) => {
     // Without a body of its own, a rule has the headers of the operation.
     if (!hasBody && !isMade) return /^retry-after$/i.test(name);
     if (!hasBody && /^content-type$/i.test(name)) return false;
@@ -55,7 +54,7 @@ function ruleReply({ method, status, reply, fault, basis }: Exchange) {
   return {
     status,
     ...(headers.length > 0 && {
-      headers: Object.fromEntries(headers.map(({ name, value }) => [name, readHeaderText(value)])),
+      headers: Object.fromEntries(headers.map(([name, value]) => [name, readHeaderText(value)])),
     }),
     ...(hasBody && { body: tryParseJson(text, parseInput) ?? text }),
     ...(isEmpty && status >= 400 && { empty: true }),
