@@ -10,37 +10,37 @@ import type { Facets } from './facets.ts';
 import { type Exhibit, type Prediction, Predictor } from './predict.ts';
 
 /** A facet of a probe's reply. */
-export interface Evidence {
-  readonly exhibit: Exhibit;
+export interface Evidence<E extends Exhibit> {
+  readonly exhibit: E;
   readonly at: number;
   readonly facet: string;
 }
 
-export interface FitVerdict {
+export interface FitVerdict<E extends Exhibit> {
   readonly id: AssumptionId;
   readonly verdict: 'settled' | 'none-of-the-options' | 'open';
   /** The best one; certain only if it is settled. */
   readonly option: string;
   /** What proves it, or contradicts every option. */
-  readonly evidence: readonly Evidence[];
+  readonly evidence: readonly Evidence<E>[];
   /** Other choices that would explain the same. */
   readonly instead?: Partial<Choices> | undefined;
 }
 
 /** A facet that the mock shows under no choices. */
-export interface Unexplained extends Evidence {
+export interface Unexplained<E extends Exhibit> extends Evidence<E> {
   readonly expected: string;
   readonly isDocumented: boolean;
 }
 
 /** Finds the choices that explain what was seen, and what else would. */
-export class Fit {
+export class Fit<E extends Exhibit> {
   readonly choices: Choices;
-  readonly #predictor: Predictor;
+  readonly #predictor: Predictor<E>;
   readonly #options: (id: AssumptionId) => readonly string[];
 
   /** @param rate what a burst has shown, if it is no usual option */
-  constructor(exhibits: readonly Exhibit[], rate?: string) {
+  constructor(exhibits: readonly E[], rate?: string) {
     this.#predictor = new Predictor(exhibits);
     this.#options = (id) =>
       id === 'rate-limit' && rate !== undefined ? [...optionNames(id), rate] : optionNames(id);
@@ -79,12 +79,12 @@ export class Fit {
     const doubtful = exhibits.flatMap((exhibit) => {
       const { score, reads } = this.#predictor.predict(exhibit, best);
       const wanted = exhibit.seen.reduce((sum, shown) => sum + Object.keys(shown).length, 0);
-      return score < wanted ? [...reads.keys()] : [];
+      return score < wanted ? reads.map(([id]) => id) : [];
     });
     return [...new Set(doubtful)].flatMap((id) =>
       this.#others(id, best).flatMap((choices) => {
-        const readings = exhibits.map((exhibit) => this.#predictor.predict(exhibit, choices).reads);
-        const together = readings.flatMap((reads) => (reads.has(id) ? [...reads.keys()] : []));
+        const readings = exhibits.map((exhibit) => this.#listRead(exhibit, choices));
+        const together = readings.flatMap((read) => (read.includes(id) ? read : []));
         return [...new Set(together)].flatMap((other) =>
           other === id ? [] : this.#others(other, choices),
         );
@@ -92,10 +92,10 @@ export class Fit {
     );
   }
 
-  judge(id: AssumptionId): FitVerdict {
+  judge(id: AssumptionId): FitVerdict<E> {
     const option = this.choices[id];
-    const evidence: Evidence[] = [];
-    const conflicts: Evidence[] = [];
+    const evidence: Evidence<E>[] = [];
+    const conflicts: Evidence<E>[] = [];
     let instead: Partial<Choices> | undefined;
     let isSupported = false;
     for (const other of this.#others(id, this.choices)) {
@@ -119,8 +119,8 @@ export class Fit {
 
   /** What speaks for the best choices, and what against them, where others predict something else. */
   #compare(other: Choices) {
-    const supports: Evidence[] = [];
-    const conflicts: Evidence[] = [];
+    const supports: Evidence<E>[] = [];
+    const conflicts: Evidence<E>[] = [];
     let isOtherSeen = false;
     for (const exhibit of this.#predictor.exhibits) {
       const [best, next] = [this.choices, other].map((each) =>
@@ -155,16 +155,15 @@ export class Fit {
   #findAlternative(
     id: AssumptionId,
     other: Choices,
-    supports: readonly Evidence[],
+    supports: readonly Evidence<E>[],
   ): Partial<Choices> | undefined {
-    const readings = [...new Set(supports.map(({ exhibit }) => exhibit))].map(
-      (exhibit) => this.#predictor.predict(exhibit, other).reads,
+    const readings = [...new Set(supports.map(({ exhibit }) => exhibit))].map((exhibit) =>
+      this.#listRead(exhibit, other),
     );
-    const [first = new Map<AssumptionId, string>()] = readings;
-    const together = [...first.keys()].filter(
-      (each) => each !== id && readings.every((reads) => reads.has(each)),
+    const together = readings[0]?.filter(
+      (each) => each !== id && readings.every((read) => read.includes(each)),
     );
-    for (const second of together) {
+    for (const second of together ?? []) {
       for (const both of this.#others(second, other)) {
         if (this.#compare(both).supports.length > 0) continue;
         return { [id]: both[id], [second]: both[second] };
@@ -174,7 +173,7 @@ export class Fit {
   }
 
   /** Whether it is what no option shows, though the document does not exclude it. */
-  #isOtherwise({ exhibit, at, facet }: Evidence): boolean {
+  #isOtherwise({ exhibit, at, facet }: Evidence<E>): boolean {
     const value = exhibit.seen[at]?.[facet] ?? '';
     if (facet === 'status' && value.startsWith('2')) return false;
     return [...this.#neighbours(exhibit)].every(({ facets }) => facets[at]?.[facet] !== value);
@@ -187,11 +186,11 @@ export class Fit {
   }
 
   /** What no choices explain, after replies that they do. */
-  listUnexplained(): Unexplained[] {
+  listUnexplained(): Unexplained<E>[] {
     return this.#predictor.exhibits.flatMap((exhibit) => {
       const best = this.#predictor.predict(exhibit, this.choices);
       const neighbours = this.#neighbours(exhibit);
-      const found: Unexplained[] = [];
+      const found: Unexplained<E>[] = [];
       for (const [at, shown] of exhibit.seen.entries()) {
         for (const [facet, value] of Object.entries(shown)) {
           const expected = best.facets[at]?.[facet];
@@ -213,14 +212,14 @@ export class Fit {
 
   /** Whether other options of an assumption would show something else in a story. */
   wouldShow(id: AssumptionId, exhibit: Exhibit): boolean {
-    const best = this.#predictor.predict(exhibit, this.choices).facets;
-    return this.#others(id, this.choices).some((other) =>
-      this.#predictor
-        .predict(exhibit, other)
-        .facets.some((facets, at) =>
-          Object.entries(facets).some(([name, value]) => (best[at]?.[name] ?? value) !== value),
-        ),
-    );
+    const best = this.#predictor.predict(exhibit, this.choices);
+    return this.#others(id, this.choices).some((other) => {
+      return listChanged(best, this.#predictor.predict(exhibit, other)).size > 0;
+    });
+  }
+
+  #listRead(exhibit: Exhibit, choices: Choices): readonly AssumptionId[] {
+    return this.#predictor.predict(exhibit, choices).reads.map(([id]) => id);
   }
 }
 

@@ -56,40 +56,28 @@ const SPELLINGS: Readonly<Record<string, RegExp>> = {
   numeric: /^\d+$/,
 };
 
+export const DATE_FORMS: typeof SPELLINGS = {
+  'utc-seconds': /T\d\d:\d\d:\d\dZ$/,
+  'utc-millis': /T\d\d:\d\d:\d\d\.\d{3}Z$/,
+  '+02:00': /T\d\d:\d\d:\d\d\+02:00$/,
+};
+
+/** The form that a text has, or the text itself. */
+export function classify(text: string, forms: typeof SPELLINGS): string {
+  return Object.keys(forms).find((name) => forms[name]?.test(text)) ?? text;
+}
+
 /** Undefined for one word in small letters, which is spelled alike in two ways. */
 export function spelling(code: unknown): string | undefined {
-  if (typeof code !== 'string' || /^[a-z]+$/.test(code)) return undefined;
-  return Object.keys(SPELLINGS).find((name) => SPELLINGS[name]?.test(code)) ?? code;
+  return typeof code !== 'string' || /^[a-z]+$/.test(code) ? undefined : classify(code, SPELLINGS);
 }
 
 export function uniqueness(ids: readonly bigint[]): string {
   return new Set(ids).size === ids.length ? 'each once' : 'one twice';
 }
 
-/** Other clients may add some. */
-export function countRecords(
-  { length }: readonly ReplyRecord[],
-  all: readonly ReplyRecord[],
-): string {
-  return length >= all.length ? 'all' : `${length}`;
-}
-
 export function describeNext(query: string): string {
   return /[?&]cursor=/.test(query) ? 'cursor' : query.replaceAll(/=[^&]*/g, '');
-}
-
-const DATE_FORMS: Readonly<Record<string, RegExp>> = {
-  'utc-seconds': /T\d\d:\d\d:\d\dZ$/,
-  'utc-millis': /T\d\d:\d\d:\d\d\.\d{3}Z$/,
-  '+02:00': /T\d\d:\d\d:\d\d\+02:00$/,
-};
-
-export function listDateForms(orders: readonly ReplyRecord[]): string | undefined {
-  const dates = orders.flatMap(({ shipDate }) => (typeof shipDate === 'string' ? shipDate : []));
-  const forms = dates.map(
-    (date) => Object.keys(DATE_FORMS).find((name) => DATE_FORMS[name]?.test(date)) ?? date,
-  );
-  return dates.length === 0 ? undefined : [...new Set(forms)].slice(0, 3).join(', ');
 }
 
 /** How optional fields without a value are written, if there are any. */

@@ -3,6 +3,7 @@ import { type DeploymentClient, DeploymentError, isServerFailure } from '../depl
 import type { DeploymentReply } from '../deployment-reply.ts';
 import { SAFE_METHODS } from '../transport.ts';
 import { type CheckOptions, type Probe, STORIES } from './probes.ts';
+import type { Step } from './scene.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
 
@@ -12,7 +13,6 @@ export interface ProbeExchange {
   readonly reply: DeploymentReply;
   /** What it shows is not newer, in milliseconds; a cache rounds its `Age` down. */
   readonly shownSince: number;
-  readonly receivedAt: number;
 }
 
 /** Consecutive requests without an answer, after which a check looks whether the deployment is there. */
@@ -24,11 +24,15 @@ const MAX_REQUESTS = { reads: 200, writes: 400 } as const;
 /** So that no earlier request counts in the second of a burst. */
 const BURST_PAUSE_MS = 1100;
 
-/** Sends one probe at a time, and no more than a check may. */
+type Asked = Pick<Step, 'probe' | 'path'>;
+
+/** Sends one probe at a time, and no more than a check may. Answers in words why there is no reply to judge. */
 export class ProbeSender {
   readonly time: Sender['time'];
   /** When the last write ended. */
   lastWrite = Number.NEGATIVE_INFINITY;
+  /** By the `Date` of the first reply. */
+  clock = Date.now();
   readonly #client: Sender;
   readonly #options: CheckOptions;
   #requests = 0;
@@ -46,82 +50,89 @@ export class ProbeSender {
     return this.#failures > 0;
   }
 
-  async ask(probe: Probe, path: string): Promise<readonly ProbeExchange[] | string> {
-    if (probe.times > 1) return this.#burst(probe, path);
-    const found = await this.exchange(probe, path);
-    return typeof found === 'string' ? found : [found];
-  }
-
-  async #burst(probe: Probe, path: string): Promise<readonly ProbeExchange[] | string> {
-    await this.time.wait(BURST_PAUSE_MS);
+  async ask(step: Asked): Promise<readonly ProbeExchange[] | string> {
+    const { times } = step.probe;
+    if (times > 1) await this.time.wait(BURST_PAUSE_MS);
     const startedAt = this.time.now();
     const found: ProbeExchange[] = [];
-    for (let sent = 0; sent < probe.times; sent += 1) {
-      const exchange = await this.exchange(probe, path);
+    while (found.length < times && found.at(-1)?.reply.status !== 429) {
+      const exchange = await this.exchange(step);
       if (typeof exchange === 'string') return exchange;
       found.push(exchange);
-      if (exchange.reply.status === 429) break;
     }
-    const last = found.at(-1);
-    const seconds = ((last?.receivedAt ?? 0) - startedAt) / 1000;
-    const headers = last?.reply.headers ?? [];
-    const isLimited = last?.reply.status === 429;
-    const wait = Number(findHeader(headers, 'retry-after') ?? Number.NaN);
-    if (isLimited && wait !== 1)
-      return `${last && describeExchange(last)}, Retry-After ${Number.isNaN(wait) ? 'absent' : wait}`;
-    const announced = headers.find((name, at) => at % 2 === 0 && /^(?:x-)?ratelimit/i.test(name));
-    if (!isLimited && announced !== undefined) return `${announced} announces a limit`;
-    return seconds >= 1
-      ? `${found.length} requests took ${seconds.toFixed(1)} s, too long to count`
-      : found;
+    const seconds = (this.time.now() - startedAt) / 1000;
+    return (times > 1 ? explainBurst(found, seconds) : undefined) ?? found;
   }
 
-  /** @returns the reply, or why there was none that says how the service answers the request */
-  async exchange(probe: Probe, path: string, isFirst = false): Promise<ProbeExchange | string> {
+  async exchange({ probe, path }: Asked): Promise<ProbeExchange | string> {
     if (this.#end !== undefined) return this.#end;
     const { invalidKey = [], readOnlyKey = [], writes } = this.#options;
     const max = writes ? MAX_REQUESTS.writes : MAX_REQUESTS.reads;
     if (this.#requests >= max) return `the check has sent ${max} requests`;
     this.#requests += 1;
+    const isFirst = this.#requests === 1;
     const keys = {
       none: null,
       unknown: 'petstore-mock-check-unknown-key',
       invalid: invalidKey[0],
       'read-only': readOnlyKey[0],
     };
-    const { method, headers, body } = probe;
-    const request = { method, path, headers, body, key: probe.key && keys[probe.key] };
+    const { method, headers, body, times } = probe;
+    const key = probe.key && keys[probe.key];
     const sentAt = this.time.now();
     try {
-      const reply = await this.#client.send(request, probe.times === 1);
-      const receivedAt = this.time.now();
-      const [age] = /^\d+$/.exec(findHeader(reply.headers, 'age') ?? '') ?? [];
-      const shownSince = sentAt - (Number(age ?? 0) > 0 ? (Number(age) + 1) * 1000 : 0);
-      const exchange = { probe, path, reply, shownSince, receivedAt };
-      if (isFirst) requireAccess(exchange);
+      const reply = await this.#client.send({ method, path, headers, body, key }, times === 1);
+      const exchange = { probe, path, reply, shownSince: sentAt - readAge(reply) };
+      if (isFirst) this.#meet(exchange);
       const problem = explainNoAnswer(exchange);
-      if (problem === undefined) this.#failures = 0;
-      else await this.#fail();
-      return problem ?? exchange;
+      if (problem !== undefined) return await this.#fail(problem);
+      this.#failures = 0;
+      return exchange;
     } catch (error) {
       if (!(error instanceof DeploymentError) || isFirst) throw error;
-      await this.#fail();
-      return error.message;
+      return await this.#fail(error.message);
     } finally {
       if (!SAFE_METHODS.test(method)) this.lastWrite = this.time.now();
     }
   }
 
-  /** Finds out whether only some operations fail, or the deployment answers no more; throws if it is gone. */
-  async #fail(): Promise<void> {
-    this.#failures += 1;
-    if (this.#failures % MAX_FAILURES !== 0) return;
-    const [first] = STORIES[0]?.probes ?? [];
-    if (first === undefined) return;
-    const { method, path } = first;
-    const reply = await this.#client.send({ method, path });
-    this.#end = explainNoAnswer({ probe: first, path, reply, shownSince: 0, receivedAt: 0 });
+  #meet(first: ProbeExchange): void {
+    requireAccess(first);
+    this.clock = Date.parse(findHeader(first.reply.headers, 'date') ?? '') || this.clock;
   }
+
+  /** Finds out whether only some operations fail, or the deployment answers no more; throws if it is gone. */
+  async #fail(problem: string): Promise<string> {
+    this.#failures += 1;
+    const [probe] = STORIES[0]?.probes ?? [];
+    if (this.#failures % MAX_FAILURES !== 0 || probe === undefined) return problem;
+    const { method, path } = probe;
+    const reply = await this.#client.send({ method, path });
+    this.#end = explainNoAnswer({ probe, path, reply, shownSince: 0 });
+    return problem;
+  }
+}
+
+/** In milliseconds; a cache rounds down. */
+function readAge({ headers }: DeploymentReply): number {
+  const [age = 0] = /^[1-9]\d*$/.exec(findHeader(headers, 'age') ?? '') ?? [];
+  return age === 0 ? 0 : (Number(age) + 1) * 1000;
+}
+
+/** Why a burst does not show what the rate limit is. */
+function explainBurst(found: readonly ProbeExchange[], seconds: number): string | undefined {
+  const last = found.at(-1);
+  if (last === undefined) return undefined;
+  const { status, headers } = last.reply;
+  if (status === 429) {
+    const wait = findHeader(headers, 'retry-after') ?? 'absent';
+    if (Number(wait) !== 1) return `${describeExchange(last)}, Retry-After ${wait}`;
+  } else {
+    const announced = headers.find((name, at) => at % 2 === 0 && /^(?:x-)?ratelimit/i.test(name));
+    if (announced !== undefined) return `${announced} announces a limit`;
+  }
+  if (seconds < 1) return undefined;
+  return `${found.length} requests took ${seconds.toFixed(1)} s, too long to count`;
 }
 
 const MAX_SHOWN_BODY = 80;

@@ -3,9 +3,10 @@ import {
   type OperationId,
   operationShape,
 } from '../../../core/contract/operations.ts';
+import { isObject, type Json, tryParseJson } from '../../../core/json.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
+import { rowNames } from '../../../core/words.ts';
 import { UNKNOWN_WORD } from '../deployment-reply.ts';
-import { SAFE_METHODS } from '../transport.ts';
 
 /** By the names of the flags. */
 export interface CheckOptions {
@@ -27,6 +28,8 @@ export interface Probe {
   /** Below the base URL. Words in capitals stand for what a deployment or a flag provides. */
   readonly path: string;
   readonly body: string | undefined;
+  /** The members of the body. */
+  readonly sent: Json;
   readonly key: KeyName | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined if the document has no such operation. */
@@ -40,6 +43,8 @@ export interface Probe {
   readonly isFollowing: boolean;
   /** No reply may accept it: it breaks a type, or lacks a required field. */
   readonly isWrong: boolean;
+  /** Of the clock of a mock, in milliseconds since its start. */
+  readonly elapsed: number;
 }
 
 type KeyName = 'none' | 'unknown' | 'invalid' | 'read-only';
@@ -47,15 +52,17 @@ type KeyName = 'none' | 'unknown' | 'invalid' | 'read-only';
 /** Probes that build on each other. Each story is asked for itself, of the deployment and of the mock. */
 export interface Story {
   readonly why: string;
-  readonly needs: readonly string[];
+  readonly needs: readonly Need[];
   readonly probes: readonly Probe[];
+  /** What stands in it for an order that a flag names. */
+  readonly orderWord: keyof typeof ORDER_FLAGS | undefined;
 }
+
+const ORDER_FLAGS = { CANCEL: 'cancel', SHIPPED: 'shipped', CANCELLED: 'cancelled' } as const;
 
 const ORIGIN = 'https://petstore-mock-check.example';
 
-type Modifier = Partial<
-  Pick<Probe, 'key' | 'headers' | 'times' | 'isLate' | 'isOnce' | 'isFollowing' | 'isWrong'>
->;
+type Modifier = Partial<Omit<Probe, 'method' | 'path' | 'body' | 'sent' | 'operation' | 'words'>>;
 
 /** How often everything is asked: what differs proves nothing. */
 export const ROUNDS = 2;
@@ -78,6 +85,7 @@ const MODIFIERS: Readonly<Record<string, Modifier>> = {
   once: { isOnce: true },
   'if so': { isFollowing: true },
   wrong: { isWrong: true },
+  'after the sunset': { elapsed: Date.UTC(2030, 11, 7) - Date.UTC(2025, 0, 1) },
 };
 
 export const CHECK_NAME = 'petstore-mock check';
@@ -143,6 +151,7 @@ const WRITES: typeof READS = [
   ['stock', ...stock('STOCK'), 'later: GET /pets/STOCK', 'later: GET /inventory'],
   ['a name of 256 characters', `POST /pets {"name":"${LONG_NAME}","categoryId":1}`],
   ['a missing key', `without a key: POST /pets ${animal('no key')}`],
+  ['a missing key with a wrong name', 'without a key: POST /pets {"name":"","categoryId":1}'],
   ['a missing key', 'without a key: PATCH /inventory/UNKNOWN {"quantity":4}'],
   ['a body with an id', `POST /pets ${animal('id', `,"id":${SENT_ID}`)}`],
   ['an unknown field', `POST /pets ${animal('field', `,"${UNKNOWN_WORD}":1`)}`],
@@ -159,6 +168,33 @@ const WRITES: typeof READS = [
   ['a cancelled order', 'DELETE /store/orders/CANCELLED'],
 ];
 
+/** What a check never asks, and what that would need: it says why something stays open. */
+const UNASKED: typeof READS = [
+  [
+    'an animal with an empty name, which would not show where it comes from',
+    'POST /pets {"name":"","categoryId":1}',
+  ],
+  ['a deployment whose clock is past 2030-12-05', 'after the sunset: GET /pets/LISTED'],
+  ['--cancel ID of a pending order past its shipDate', 'DELETE /store/orders/OVERDUE'],
+];
+
+interface Need {
+  readonly text: string;
+  readonly isMet: (options: CheckOptions) => boolean;
+}
+
+/** What lines need that match a pattern. */
+const NEEDS: readonly (readonly [RegExp, text: string, isMet: Need['isMet']])[] = [
+  [/^(?:[^{]*: )?(?:POST|PATCH|DELETE) /, '--writes', ({ writes }) => writes === true],
+  [/CANCEL$/, '--cancel ID', ({ cancel = [] }) => cancel.length > 0],
+  [/SHIPPED$/, '--shipped ID', ({ shipped = [] }) => shipped.length > 0],
+  [/CANCELLED$/, '--cancelled ID', ({ cancelled = [] }) => cancelled.length > 0],
+  [/STOCK\b/, '--stock ID', ({ stock }) => stock !== undefined],
+  [/read-only key:/, '--read-only-key KEY', ({ readOnlyKey }) => readOnlyKey !== undefined],
+  [/invalid key:/, '--invalid-key KEY', ({ invalidKey }) => invalidKey !== undefined],
+  [/times:/, `--rate ${BURST} or more`, ({ rate = DEFAULTS.deploymentRate }) => rate >= BURST],
+];
+
 const FORM = /^(?:([^:{]*): )?([A-Z]+) (\S+)(?: (.*))?$/s;
 
 function readProbe(line: string): Probe {
@@ -170,66 +206,31 @@ function readProbe(line: string): Probe {
     const pattern = shape.path.replace(/\{\w+\}/, '[^/?]+');
     return shape.method === method && RegExp(`^${pattern}(?:\\?.*|NEXT)?$`).test(path);
   });
+  const parsed = tryParseJson(body ?? '');
+  const sent = isObject(parsed) ? parsed : {};
   const rest = { key: undefined, headers: {}, times: 1, operation, words: shown.join(', ') };
-  const flags = { isLate: false, isOnce: false, isFollowing: false, isWrong: false };
-  return Object.assign({ method, path, body, ...rest, ...flags }, ...modifiers);
+  const flags = { isLate: false, isOnce: false, isFollowing: false, isWrong: false, elapsed: 0 };
+  return Object.assign({ method, path, body, sent, ...rest, ...flags }, ...modifiers);
 }
 
-/** What each word in capitals or modifier needs; the others come from replies. */
-const NEEDS: readonly (readonly [RegExp, flag: string])[] = [
-  [/CANCEL\b/, '--cancel ID'],
-  [/SHIPPED/, '--shipped ID'],
-  [/CANCELLED/, '--cancelled ID'],
-  [/STOCK/, '--stock ID'],
-  [/with the read-only key/, '--read-only-key KEY'],
-  [/with the invalid key/, '--invalid-key KEY'],
-  [/times/, `--rate ${BURST} or more`],
-];
-
 function createStory([why, ...lines]: (typeof READS)[number]): Story {
-  const probes = lines.map(readProbe);
-  const needed = NEEDS.filter(([pattern]) => lines.some((line) => pattern.test(line)));
-  const writes = probes.some(({ method }) => !SAFE_METHODS.test(method));
-  return {
-    why,
-    needs: [...(writes ? ['--writes'] : []), ...needed.map(([, flag]) => flag)],
-    probes,
-  };
+  const found = NEEDS.filter(([pattern]) => lines.some((line) => pattern.test(line)));
+  const needs = found.map(([, text, isMet]) => ({ text, isMet }));
+  const orderWord = rowNames(ORDER_FLAGS).find((word) =>
+    lines.some((line) => line.endsWith(`/${word}`)),
+  );
+  return { why, needs, probes: lines.map(readProbe), orderWord };
 }
 
 /** In the order in which they are asked. The first three read the records from which every mock starts. */
-export const STORIES: readonly Story[] = [...READS, ...WRITES].map(createStory);
+export const STORIES: readonly Story[] = [
+  ...[...READS, ...WRITES].map(createStory),
+  ...UNASKED.map((row) => ({ ...createStory(row), needs: [{ text: row[0], isMet: () => false }] })),
+];
 
-const unasked = (need: string, probe: string): Story => ({
-  ...createStory(['', probe]),
-  needs: [need],
-});
-
-/** What a check never asks, and what it would need: they say why something stays open. */
-export const UNASKED = {
-  name: unasked(
-    'an animal with an empty name, which would not show where it comes from',
-    'POST /pets {"name":"","categoryId":1}',
-  ),
-  sunset: unasked('a deployment whose clock is past 2030-12-05', 'GET /pets/LISTED'),
-  due: unasked('--cancel ID of a pending order past its shipDate', 'DELETE /store/orders/CANCEL'),
-} satisfies Record<string, Story>;
-
-/** The flags that a story lacks. */
+/** What a story lacks. */
 export function missingNeeds({ needs }: Story, options: CheckOptions): readonly string[] {
-  const { writes, cancel = [], shipped = [], cancelled = [], stock } = options;
-  const { readOnlyKey, invalidKey } = options;
-  const isGiven: Readonly<Record<string, boolean>> = {
-    '--writes': writes === true,
-    '--cancel ID': cancel.length > 0,
-    '--shipped ID': shipped.length > 0,
-    '--cancelled ID': cancelled.length > 0,
-    '--stock ID': stock !== undefined,
-    '--read-only-key KEY': readOnlyKey !== undefined,
-    '--invalid-key KEY': invalidKey !== undefined,
-    [`--rate ${BURST} or more`]: (options.rate ?? DEFAULTS.deploymentRate) >= BURST,
-  };
-  return needs.filter((need) => !isGiven[need]);
+  return needs.filter(({ isMet }) => !isMet(options)).map(({ text }) => text);
 }
 
 interface PlannedStory {
@@ -239,11 +240,10 @@ interface PlannedStory {
 
 /** The stories that the flags allow, one for each order that a flag names. */
 export function planStories(options: CheckOptions): readonly PlannedStory[] {
-  const { cancel = [], shipped = [], cancelled = [] } = options;
-  const orders = { '--cancel ID': cancel, '--shipped ID': shipped, '--cancelled ID': cancelled };
   return STORIES.filter((story) => missingNeeds(story, options).length === 0).flatMap((story) => {
-    const named = Object.entries(orders).find(([flag]) => story.needs.includes(flag));
-    return named === undefined ? [{ story }] : named[1].map((order) => ({ story, order }));
+    const { orderWord } = story;
+    if (orderWord === undefined) return [{ story }];
+    return (options[ORDER_FLAGS[orderWord]] ?? []).map((order) => ({ story, order }));
   });
 }
 

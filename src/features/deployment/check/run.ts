@@ -3,29 +3,30 @@ import { isObject } from '../../../core/json.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import { DeploymentError } from '../deployment-client.ts';
-import { findById, parseBody } from '../deployment-reply.ts';
-import { createLists, type Facets, Scene } from './facets.ts';
-import { readBurst, type World } from './predict.ts';
+import { findById, parseBody, type ReplyRecord } from '../deployment-reply.ts';
+import { createLists } from './facets.ts';
+import type { Exhibit } from './predict.ts';
 import { describeExchange, type ProbeExchange, ProbeSender, type Sender } from './probe-sender.ts';
-import { type CheckOptions, planStories, ROUNDS, type Story } from './probes.ts';
-import { aboutOrder, createWorld } from './world.ts';
+import { type CheckOptions, planStories, ROUNDS } from './probes.ts';
+import { commonFacets, Scene, type Step } from './scene.ts';
+import { aboutOrder, createWorld, type World } from './world.ts';
 
 /** A story as the deployment told it in one round. */
 export interface Telling {
-  readonly story: Story;
-  readonly order: bigint | undefined;
-  readonly world: World;
   readonly scene: Scene;
   /** By probe. */
   readonly exchanges: (ProbeExchange | undefined)[];
-  readonly facets: Facets[];
   /** Why a probe got no answer of the service, or was not sent. */
   reason: string | undefined;
 }
 
+export interface CheckedStory extends Exhibit {
+  /** One for each round. */
+  readonly tellings: readonly Telling[];
+}
+
 export interface CheckRun {
-  /** Each has the same stories. */
-  readonly rounds: readonly (readonly Telling[])[];
+  readonly stories: readonly CheckedStory[];
   readonly options: CheckOptions;
   /** By its `Date` header, in milliseconds since 1970. */
   readonly clock: number;
@@ -33,6 +34,8 @@ export interface CheckRun {
   /** In words, for a report. */
   readonly notes: readonly string[];
 }
+
+type Progress = (text: string, share: number) => void;
 
 const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
@@ -43,208 +46,190 @@ const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 export async function runCheck(
   client: Sender,
   options: CheckOptions,
-  progress: (text: string, share: number) => void = () => {},
+  progress: Progress = () => {},
 ): Promise<CheckRun> {
   const runner = new Runner(client, options);
   const rounds: (readonly Telling[])[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const tell = (text: string, share: number) => progress(text, (round + share) / ROUNDS);
+    const tell: Progress = (text, share) => progress(text, (round + share) / ROUNDS);
     rounds.push(await runner.round(rounds[0], tell));
   }
-  const all = rounds.flatMap((round) => round.flatMap(({ exchanges }) => exchanges));
-  const [first] = all;
-  if (all.some((exchange) => exchange && exchange.probe.key === undefined)) {
-    const isMock =
-      first !== undefined && findHeader(first.reply.headers, 'mock-basis') !== undefined;
-    return { rounds, options, clock: runner.clock, isMock, notes: [...runner.notes] };
+  const [first = [], last = []] = rounds;
+  const stories = last.map((telling, at) => {
+    const { story, world } = telling.scene;
+    const tellings = [first[at] ?? telling, telling];
+    const facetsOf = (probe: number) => tellings.map(({ scene }) => scene.facets[probe] ?? {});
+    return {
+      story,
+      world,
+      tellings,
+      seen: story.probes.map((_, at) => commonFacets(facetsOf(at))),
+    };
+  });
+  const exchanges = rounds.flat().flatMap((telling) => telling.exchanges.flatMap((it) => it ?? []));
+  if (!exchanges.some(({ probe }) => probe.key === undefined)) {
+    throw new DeploymentError(`no request got an answer from the service: ${first[0]?.reason}`);
   }
-  const why = rounds[0]?.[0]?.reason;
-  throw new DeploymentError(`no request got an answer from the service: ${why}`);
+  const isMock = findHeader(exchanges[0]?.reply.headers ?? [], 'mock-basis') !== undefined;
+  return { stories, options, clock: runner.sender.clock, isMock, notes: runner.notes };
 }
 
+/** The stories that read the records from which a mock starts come first. */
+const LISTS = 3;
+
 class Runner {
-  clock = Date.now();
-  readonly notes = new Set<string>();
-  readonly #sender: ProbeSender;
+  readonly notes: string[] = [];
+  readonly sender: ProbeSender;
   readonly #options: CheckOptions;
   readonly #plan: ReturnType<typeof planStories>;
+  /** What several stories read. */
+  readonly #lists = new Map<string, ProbeExchange | string>();
   #lastId: bigint | undefined;
 
   constructor(client: Sender, options: CheckOptions) {
-    this.#sender = new ProbeSender(client, options);
+    this.sender = new ProbeSender(client, options);
     this.#options = options;
     this.#plan = planStories(options);
   }
 
-  async round(
-    earlier: readonly Telling[] | undefined,
-    progress: (text: string, share: number) => void,
-  ): Promise<readonly Telling[]> {
-    const lists = await this.#readLists(progress, earlier === undefined);
-    const world = createWorld(lists.records, this.#options, this.clock);
+  async round(earlier: readonly Telling[] | undefined, progress: Progress): Promise<Telling[]> {
+    const world = await this.#readWorld(progress);
     const tellings: Telling[] = [];
     for (const [at, { story, order }] of this.#plan.entries()) {
       progress(story.why, at / this.#plan.length);
-      const known = earlier?.[at];
-      const base = story.probes.some(({ isOnce }) => isOnce) ? (known?.world ?? world) : world;
-      const word =
-        order === undefined ? undefined : /[A-Z]{3,}/.exec(story.probes[0]?.path ?? '')?.[0];
-      const own = word === undefined || order === undefined ? base : aboutOrder(base, word, order);
-      const read = lists.found[at];
-      tellings.push(await this.#tell({ story, order, world: own }, read, known));
+      const own = order === undefined ? world : aboutOrder(world, story.orderWord ?? '', order);
+      const isOnce = story.probes.some((probe) => probe.isOnce);
+      const known = isOnce ? earlier?.[at] : undefined;
+      const tell = () => {
+        const scene = new Scene(story, known?.scene.world ?? own, this.#lastId);
+        return this.#tell(scene, order, known);
+      };
+      const telling = await tell();
+      const isRepeated = telling.reason !== undefined && this.sender.isFailing && !isOnce;
+      tellings.push(isRepeated && at >= LISTS ? await tell() : telling);
     }
     await this.#readLate(tellings, progress);
     return tellings;
   }
 
-  async #readLists(progress: (text: string, share: number) => void, isFirst: boolean) {
-    const found: (ProbeExchange | string)[] = [];
-    for (const { story } of this.#plan.slice(0, 3)) {
-      const [probe] = story.probes;
-      if (probe === undefined) throw new Error('A story has no probe.');
+  async #readWorld(progress: Progress): Promise<World> {
+    this.#lists.clear();
+    const lists: (readonly ReplyRecord[] | undefined)[] = [];
+    for (const { story } of this.#plan.slice(0, LISTS)) {
       progress(story.why, 0);
-      found.push(await this.#sender.exchange(probe, probe.path, isFirst && found.length === 0));
-      if (isFirst && found.length === 1) this.#meet(found[0]);
+      const [probe] = story.probes;
+      const found = probe && (await this.#readList({ probe, path: probe.path }));
+      const json = typeof found === 'object' ? parseBody(found.reply.body) : undefined;
+      lists.push(Array.isArray(json) ? json.filter(isObject) : undefined);
     }
-    const lists = found.map((exchange) => {
-      const json = typeof exchange === 'string' ? undefined : parseBody(exchange.reply.body);
-      return Array.isArray(json) ? json.filter(isObject) : undefined;
-    });
-    return { records: createLists(lists), found };
+    return createWorld(createLists(lists), this.#options, this.sender.clock);
   }
 
-  #meet(first: ProbeExchange | string | undefined): void {
-    if (first === undefined || typeof first === 'string') return;
-    this.clock = Date.parse(findHeader(first.reply.headers, 'date') ?? '') || Date.now();
+  async #readList(step: Pick<Step, 'probe' | 'path'>): Promise<ProbeExchange | string> {
+    const found = this.#lists.get(nameOf(step)) ?? (await this.sender.exchange(step));
+    this.#lists.set(nameOf(step), found);
+    return found;
   }
 
-  async #tell(
-    told: Pick<Telling, 'story' | 'order' | 'world'>,
-    read: ProbeExchange | string | undefined,
-    known: Telling | undefined,
-  ): Promise<Telling> {
-    for (let tries = 1; ; tries += 1) {
-      const telling = await this.#tellOnce(told, read, known);
-      const { story, scene, reason } = telling;
-      this.#lastId = scene.lastId ?? this.#lastId;
-      const isOver = tries === 2 || read !== undefined || story.probes.some(({ isOnce }) => isOnce);
-      if (reason === undefined || isOver || !this.#sender.isFailing) return telling;
+  /** @param known what the deployment told in the round before, if it is asked only once */
+  async #tell(scene: Scene, order: bigint | undefined, known?: Telling): Promise<Telling> {
+    const telling: Telling = { scene, exchanges: [], reason: explainSkip(scene, order) };
+    if (telling.reason !== undefined) return telling;
+    for (const step of scene.steps(false)) {
+      const once = step.probe.isOnce ? known?.exchanges[step.at] : undefined;
+      const found = once ?? this.#lists.get(nameOf(step)) ?? (await this.sender.ask(step));
+      if (!take(telling, step, found)) break;
     }
-  }
-
-  async #tellOnce(
-    told: Pick<Telling, 'story' | 'order' | 'world'>,
-    read: ProbeExchange | string | undefined,
-    known: Telling | undefined,
-  ): Promise<Telling> {
-    const { story, world } = told;
-    const scene = new Scene(world.lists, world.words, this.#lastId, world.lists.animalIds);
-    const telling: Telling = { ...told, scene, exchanges: [], facets: [], reason: undefined };
-    telling.reason = spareOrder(telling, this.clock);
-    let isAccepted = true;
-    for (const [at, probe] of story.probes.entries()) {
-      if (telling.reason !== undefined) break;
-      const path = scene.fill(probe.path);
-      if (path === undefined && probe.path.includes('LISTED'))
-        telling.reason = 'no animal is listed';
-      if (probe.isLate || path === undefined || (probe.isFollowing && !isAccepted)) continue;
-      const once = probe.isOnce ? known?.exchanges[at] : undefined;
-      const one = read ?? once;
-      const found =
-        typeof one === 'object' ? [one] : (one ?? (await this.#sender.ask(probe, path)));
-      if (typeof found === 'string') telling.reason = found;
-      if (typeof found === 'string') continue;
-      const [exchange, ...others] = found;
-      if (exchange === undefined) continue;
-      telling.exchanges[at] = exchange;
-      isAccepted = exchange.reply.status < 300;
-      const replies = [exchange, ...others].map(({ reply }) => reply);
-      telling.facets[at] = probe.times > 1 ? readBurst(replies) : scene.read(probe, exchange.reply);
-    }
+    this.#lastId = scene.lastId ?? this.#lastId;
     return telling;
   }
 
   /** Reads what became of writes when no read may be behind them any more. */
-  async #readLate(
-    tellings: readonly Telling[],
-    progress: (text: string, share: number) => void,
-  ): Promise<void> {
+  async #readLate(all: readonly Telling[], progress: Progress): Promise<void> {
     const { patience = DEFAULTS.patience } = this.#options;
-    const { time } = this.#sender;
-    if (!tellings.some(hasLate) || this.#sender.lastWrite === Number.NEGATIVE_INFINITY) return;
-    for (let tries = 1; ; tries += 1) {
-      const wait = Math.max(
-        0,
-        (tries === 1 ? this.#sender.lastWrite : time.now()) + patience - time.now(),
-      );
+    const { time, lastWrite } = this.sender;
+    const tellings = all.filter(
+      ({ scene, reason }) =>
+        reason === undefined && scene.story.probes.some(({ isLate }) => isLate),
+    );
+    if (tellings.length === 0) return;
+    let behind: string | undefined;
+    for (const since of [() => lastWrite, () => time.now()]) {
+      const wait = Math.max(0, since() + patience - time.now());
       progress(`waiting ${Math.ceil(wait / 1000)} s for the effect of writes`, 1);
       await time.wait(wait);
-      const reads = new Map<string, ProbeExchange | string>();
-      for (const telling of tellings.filter(hasLate)) await this.#readLateOf(telling, reads);
-      const behind = tellings.flatMap((telling) => this.#findBehind(telling) ?? []);
-      if (behind.length === 0) return;
-      const [first] = behind;
-      if (tries < 2 && patience > 0) continue;
-      const why = `reads may be behind writes by more than ${patience / 1000} s (--patience): ${first}`;
-      this.notes.add(why);
-      for (const telling of tellings.filter(hasLate)) {
-        telling.reason ??= why;
-        for (const [at, { isLate }] of telling.story.probes.entries()) {
-          if (isLate) telling.facets[at] = {};
+      this.#lists.clear();
+      for (const telling of tellings) {
+        for (const step of telling.scene.steps(true)) {
+          take(telling, step, await this.#readList(step));
         }
       }
-      return;
+      [behind] = tellings.flatMap((telling) => findBehind(telling, lastWrite) ?? []);
+      if (behind === undefined) return;
     }
-  }
-
-  async #readLateOf(telling: Telling, reads: Map<string, ProbeExchange | string>): Promise<void> {
-    const { story, scene } = telling;
-    for (const [at, probe] of story.probes.entries()) {
-      const path = scene.fill(probe.path);
-      if (!probe.isLate || path === undefined) continue;
-      const found = reads.get(path) ?? (await this.#sender.exchange(probe, path));
-      reads.set(path, found);
-      if (typeof found === 'string') {
-        telling.reason ??= found;
-        telling.facets[at] = {};
-      } else {
-        telling.exchanges[at] = found;
-        telling.facets[at] = scene.read(probe, found.reply);
-      }
+    const why = `reads may be behind writes by more than ${patience / 1000} s (--patience): ${behind}`;
+    this.notes.push(why);
+    for (const telling of tellings) {
+      telling.reason ??= why;
+      for (const { at } of telling.scene.steps(true)) telling.scene.facets[at] = {};
     }
-  }
-
-  /** A late read that does not show what was written, in words. */
-  #findBehind({ story, scene, exchanges }: Telling): string | undefined {
-    const accepted = exchanges.filter((each) => each && each.reply.status < 300);
-    const stocked = accepted.findLast((each) => each?.probe.method === 'PATCH');
-    const sent = parseBody(Buffer.from(stocked?.probe.body ?? ''));
-    const late = story.probes.flatMap(({ isLate }, at) => (isLate ? (exchanges[at] ?? []) : []));
-    const behind = late.find(({ probe, reply, shownSince }) => {
-      if (shownSince < this.#sender.lastWrite) return true;
-      if (probe.operation === 'getPet') return reply.status === 404 && this.clock < SUNSET_ENDS;
-      if (probe.operation !== 'listInventory' || !isObject(sent)) return false;
-      const list = parseBody(reply.body);
-      if (!Array.isArray(list)) return false;
-      const id = scene.idOf('NEW') ?? scene.idOf('STOCK');
-      return findById(list.filter(isObject), id, 'petId')?.quantity !== sent.quantity;
-    });
-    return behind && describeExchange(behind);
   }
 }
 
-function hasLate({ story, reason }: Telling): boolean {
-  return reason === undefined && story.probes.some(({ isLate }) => isLate);
+function nameOf({ probe, path }: Pick<Step, 'probe' | 'path'>): string {
+  return `${probe.words} ${probe.method} ${path}`;
 }
 
-/** Why a check leaves an order alone. */
-function spareOrder({ order, world, story }: Telling, now: number): string | undefined {
+/** @returns whether the story goes on */
+function take(
+  telling: Telling,
+  step: Step,
+  found: ProbeExchange | readonly ProbeExchange[] | string,
+): boolean {
+  const { scene, exchanges } = telling;
+  if (typeof found === 'string') {
+    telling.reason ??= found;
+    scene.facets[step.at] = {};
+    return false;
+  }
+  const all = [found].flat();
+  exchanges[step.at] = all[0];
+  scene.take(
+    step,
+    all.map(({ reply }) => reply),
+  );
+  return true;
+}
+
+/** A late read that does not show what was written, in words. */
+function findBehind({ scene, exchanges }: Telling, lastWrite: number): string | undefined {
+  const written = exchanges.findLast(
+    (each) => each?.probe.method === 'PATCH' && each.reply.status < 300,
+  );
+  const entry = `entry of ${scene.words.has('NEW') ? 'NEW' : 'STOCK'}`;
+  const behind = exchanges.find((exchange, at) => {
+    if (exchange?.probe.isLate !== true) return false;
+    if (exchange.shownSince < lastWrite) return true;
+    const shown = scene.facets[at] ?? {};
+    if (exchange.probe.operation === 'getPet') {
+      return shown.status === '404' && scene.clock < SUNSET_ENDS;
+    }
+    const isOld = shown[entry]?.startsWith(`${written?.probe.sent.quantity},`) === false;
+    return written !== undefined && isOld;
+  });
+  return behind && describeExchange(behind);
+}
+
+/** Why a check leaves a story or its order alone. */
+function explainSkip({ story, world, lists }: Scene, order: bigint | undefined) {
+  const isAboutAnimal = story.probes.some(({ path }) => path.includes('LISTED'));
+  if (isAboutAnimal && !world.words.has('LISTED')) return 'no animal is listed';
   if (order === undefined) return undefined;
-  const listed = findById(world.lists.orders, order);
+  const listed = findById(lists.orders, order);
   if (listed === undefined) return `order ${order} is not listed, so it may not exist`;
-  if (!story.needs.includes('--shipped ID')) return undefined;
+  if (story.orderWord !== 'SHIPPED') return undefined;
   const { status, complete, shipDate } = listed;
-  const isDue = typeof shipDate === 'string' && Date.parse(shipDate) <= now;
+  const isDue = typeof shipDate === 'string' && Date.parse(shipDate) <= world.clock;
   const isShipped = status == null ? complete === true || isDue : status === 'shipped';
   if (isShipped) return undefined;
   return `GET /store/orders does not show that order ${order} has shipped, so it is not cancelled`;

@@ -1,28 +1,38 @@
+import type { Choices } from '../../../core/contract/assumption-table.ts';
 import { ORDER_STATUSES, STORED_RECORDS } from '../../../core/contract/records.ts';
 import type { ObjectMembers } from '../../../core/shape/objects.ts';
 import { readAs, type Shape } from '../../../core/shape/shapes.ts';
-import { createStore } from '../../../core/store/store.ts';
-import { prepareMock } from '../ask-mock.ts';
+import { createStore, type Store } from '../../../core/store/store.ts';
+import { type AskMock, prepareMock } from '../ask-mock.ts';
 import { findById, type ReplyRecord, readId, readIds } from '../deployment-reply.ts';
 import type { Lists } from './facets.ts';
-import type { World } from './predict.ts';
 import { type CheckOptions, SENT_ID } from './probes.ts';
+
+/** From what a mock starts that is asked the same as a deployment. */
+export interface World {
+  readonly lists: Lists;
+  /** In milliseconds since 1970. */
+  readonly clock: number;
+  readonly store: Store;
+  readonly words: ReadonlyMap<string, string>;
+  readonly open: (choices: Choices) => AskMock;
+}
 
 /** From so many orders on, a check sees whether they come in pages. */
 const MIN_ORDERS = 3;
 
 /** A mock with the records that a deployment lists, as far as it can have and needs them. */
-export function createWorld(lists: Lists, options: CheckOptions, now: number): World {
+export function createWorld(lists: Lists, options: CheckOptions, clock: number): World {
   const { cancel = [], shipped = [], cancelled = [], stock } = options;
   const named = [...cancel, ...shipped, ...cancelled];
-  const orders = pickOrders(lists.orders, named);
-  const listed = lists.animalIds;
+  const orders = pickOrders(lists.orders, named, clock);
+  const listed = [...lists.animals.keys()];
   const used = [...listed, ...readIds(lists.inventory, 'petId'), ...readIds(lists.orders, 'petId')];
   // Only what other stories write or name shows something.
   const stocked = new Set([stock, ...readIds(orders, 'petId')]);
   const store = createStore({
     animals: [
-      ...lists.animals.flatMap((animal) => {
+      ...[...lists.animals.values()].flatMap((animal) => {
         return keepFields(STORED_RECORDS.animals, animal, { name: '', categoryId: 0n });
       }),
       // More animals than a page has are not listed.
@@ -61,15 +71,16 @@ export function createWorld(lists: Lists, options: CheckOptions, now: number): W
     ([word, id]) => (id === undefined ? [] : [[word, `${id}`] as const]),
   );
   const whole = { ...store, animals: store.animals.withHighestId(highest) };
-  return { lists, store: whole, words: new Map(words), open: prepareMock(whole, now) };
+  return { lists, store: whole, clock, words: new Map(words), open: prepareMock(whole, clock) };
 }
 
 /** The named orders, and of the others one of each form: with these fields, and without those. */
-function pickOrders(orders: readonly ReplyRecord[], named: readonly bigint[]) {
+function pickOrders(orders: readonly ReplyRecord[], named: readonly bigint[], clock: number) {
   const forms = new Set<string>();
   return orders.filter((order, at) => {
     const fields = Object.keys(order).filter((name) => order[name] != null);
-    const form = `${fields.sort()} ${order.status}`;
+    const isDue = Date.parse(String(order.shipDate)) < clock;
+    const form = `${fields.sort()} ${order.status} ${isDue}`;
     const isKept = at < MIN_ORDERS || !forms.has(form) || named.includes(readId(order) ?? 0n);
     forms.add(form);
     return isKept;
