@@ -1,5 +1,5 @@
 import { type ComponentType, render } from 'preact';
-import { isRowName, rowNames } from '../../core/words.ts';
+import { isRowName } from '../../core/words.ts';
 import { Frame } from './parts/frame.tsx';
 import { useEvents } from './state/resource.ts';
 import { route } from './state/route.ts';
@@ -12,7 +12,7 @@ import { SandboxesView } from './views/sandboxes-view.tsx';
 import { ScenariosView } from './views/scenarios-view.tsx';
 import { StoreView } from './views/store-view.tsx';
 
-export const VIEWS = {
+const VIEWS = {
   exchanges: ExchangesView,
   scenarios: ScenariosView,
   store: StoreView,
@@ -29,7 +29,7 @@ function Dashboard() {
   useEvents();
   const View: ComponentType = VIEWS[current];
   return (
-    <Frame views={rowNames(VIEWS)} current={current}>
+    <Frame current={current}>
       <View />
     </Frame>
   );

@@ -83,22 +83,39 @@ export function Confirmation() {
   );
 }
 
-export function Menu({ label, children }: { label: string; children: ComponentChildren }) {
+interface MenuProps extends Pick<ButtonProps, 'label' | 'of'> {
+  readonly children: ComponentChildren;
+}
+
+export function Menu({ label, of, children }: MenuProps) {
   const id = useId();
   return (
     <>
-      <Button label={label} popovertarget={id} />
+      <Button label={label} of={of} popovertarget={id} />
       {/* biome-ignore lint/a11y: the clicks are those of its buttons */}
       <div
         id={id}
         popover="auto"
         class="menu-list"
         onClick={({ currentTarget }) => currentTarget.hidePopover()}
+        onToggle={({ currentTarget }) => currentTarget.querySelector('button')?.focus()}
+        onKeyDown={(event) => moveFocus(event, 'button:enabled')}
       >
         {children}
       </div>
     </>
   );
+}
+
+/** Leads through a menu or a row of tabs by arrow key. */
+export function moveFocus(event: KeyboardEvent, selector: string): void {
+  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+  const { currentTarget } = event;
+  if (step === undefined || !(currentTarget instanceof Element)) return;
+  const all = [...currentTarget.querySelectorAll<HTMLElement>(selector)];
+  const index = all.findIndex((element) => element.matches(':focus'));
+  event.preventDefault();
+  all.at((index + step) % all.length)?.focus();
 }
 
 export async function copy(text: string): Promise<void> {

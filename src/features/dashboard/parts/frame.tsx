@@ -1,28 +1,50 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { ReplyOf } from '../../../client/control-client.ts';
 import { undo, usePolled } from '../state/resource.ts';
-import { capitalize, formatHref, openedTitle, route } from '../state/route.ts';
+import { capitalize, formatHref, openedTitle } from '../state/route.ts';
 import {
+  arrivals,
   client,
   connection,
   enterToken,
-  type ListedEdit,
   needsToken,
   notice,
+  now,
   sandbox,
 } from '../state/session.ts';
 import { Button, Confirmation } from './buttons.tsx';
 import { Form, FormField } from './form.tsx';
-import { HoldStrip, StateStrip } from './strips.tsx';
-import { visible } from './texts.tsx';
+import { StateStrip } from './strips.tsx';
+import { formatCount, visible } from './texts.tsx';
+
+/** What is observed, what shapes the replies, and what can be read. */
+const GROUPS = [
+  ['exchanges', 'coverage'],
+  ['scenarios', 'store', 'assumptions', 'clock'],
+  ['sandboxes', 'reference'],
+] as const;
+
+type ViewName = (typeof GROUPS)[number][number];
 
 interface FrameProps {
-  readonly views: readonly string[];
-  readonly current: string;
+  readonly current: ViewName;
   readonly children: ComponentChildren;
 }
 
-export function Frame({ views, current, children }: FrameProps) {
+function countFor(view: ViewName, status: ReplyOf<'GET /status'> | undefined): number {
+  if (status === undefined) return 0;
+  const { latestExchange, scenarios, assumptions, changed } = status;
+  const counts: Partial<Record<ViewName, number>> = {
+    exchanges: latestExchange,
+    scenarios: scenarios.length,
+    store: changed.animals + changed.inventory + changed.orders,
+    assumptions: assumptions.length,
+  };
+  return counts[view] ?? 0;
+}
+
+export function Frame({ current, children }: FrameProps) {
   const { value: status } = usePolled('status', (signal) => client.call('GET /status', { signal }));
   const title = capitalize(current);
   const latest = status?.latestExchange ?? 0;
@@ -33,12 +55,21 @@ export function Frame({ views, current, children }: FrameProps) {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';
     document.title = `${count}${openedTitle.value ?? title} · ${sandbox} · petstore-mock`;
   }, [title, openedTitle.value, unseen]);
+  const time = status?.clock.now;
+  const known = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (time !== undefined) now.value = Date.parse(time);
+    // A call that came before the stream was open.
+    if (known.current !== undefined && known.current !== latest) arrivals.value += 1;
+    if (time !== undefined) known.current = latest;
+  }, [time]);
   const menu = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (menu.current?.matches(':popover-open')) menu.current.hidePopover();
     if (document.activeElement !== document.body) heading.current?.focus();
   }, [current]);
+  useKeptFocus();
   return (
     <>
       <a class="skip" href="#main">
@@ -48,10 +79,17 @@ export function Frame({ views, current, children }: FrameProps) {
         <b class="brand">petstore-mock</b>
         <Button class="menu" label={title} popovertarget="views" />
         <nav id="views" popover="auto" aria-label="Views" ref={menu}>
-          {views.map((name) => (
-            <a key={name} href={formatHref(name)} aria-current={name === current && 'page'}>
-              {capitalize(name)}
-            </a>
+          {GROUPS.map((group) => (
+            <span key={group[0]} class="group">
+              {group.map((name) => (
+                <ViewLink
+                  key={name}
+                  name={name}
+                  isCurrent={name === current}
+                  count={countFor(name, status)}
+                />
+              ))}
+            </span>
           ))}
         </nav>
         {!needsToken.value && (
@@ -60,15 +98,14 @@ export function Frame({ views, current, children }: FrameProps) {
           </a>
         )}
       </header>
-      {status !== undefined && <StateStrip {...status} />}
-      {status !== undefined && status.held > 0 && <HoldStrip now={status.clock.now} />}
+      <StateStrip status={status} />
       {connection.value === 'lost' && (
         <p class="lost problem" role="alert">
           The server does not answer. This page tries again every second.
         </p>
       )}
       <main id="main" tabIndex={-1}>
-        <h1 class="unseen" ref={heading} tabIndex={-1}>
+        <h1 class={current === 'exchanges' ? 'unseen' : ''} ref={heading} tabIndex={-1}>
           {title}
         </h1>
         {needsToken.value ? <TokenForm /> : children}
@@ -78,6 +115,52 @@ export function Frame({ views, current, children }: FrameProps) {
       <Shortcuts />
     </>
   );
+}
+
+interface ViewLinkProps {
+  readonly name: ViewName;
+  readonly isCurrent: boolean;
+  readonly count: number;
+}
+
+function ViewLink({ name, isCurrent, count }: ViewLinkProps) {
+  return (
+    <a href={formatHref(name)} aria-current={isCurrent && 'page'} aria-label={capitalize(name)}>
+      {capitalize(name)}
+      {count > 0 && <span class="count quiet">{formatCount(count)}</span>}
+    </a>
+  );
+}
+
+/** An action can remove what has the focus: then it goes to what is near, not to the body. */
+function useKeptFocus(): void {
+  useEffect(() => {
+    let path: readonly Element[] = [];
+    let before: Element | undefined;
+    const onFocus = ({ target }: FocusEvent) => {
+      const [last] = path;
+      if (last !== undefined && last.closest('.notices, dialog') === null) before = last;
+      const next: Element[] = [];
+      for (let at = target instanceof Element ? target : null; at !== null; at = at.parentElement) {
+        next.push(at);
+      }
+      path = next;
+    };
+    const observer = new MutationObserver(() => {
+      if (document.activeElement !== document.body || path[0]?.isConnected !== false) return;
+      const home = path.find(({ isConnected }) => isConnected)?.closest('main *');
+      const near = home?.querySelector<HTMLElement>('h2[tabindex], :is(a, button, input, select)');
+      const last = before instanceof HTMLElement && before.checkVisibility() ? before : undefined;
+      const next = near ?? last ?? document.querySelector<HTMLElement>('h1');
+      next?.focus({ preventScroll: true });
+    });
+    addEventListener('focusin', onFocus);
+    observer.observe(document.body, { childList: true, subtree: true });
+    return () => {
+      removeEventListener('focusin', onFocus);
+      observer.disconnect();
+    };
+  }, []);
 }
 
 function TokenForm() {
@@ -100,28 +183,18 @@ function dismiss(): void {
   notice.value = undefined;
 }
 
-/** Takes the action back. The button goes, and the focus with it. */
-async function takeBack(edits: readonly ListedEdit[]): Promise<void> {
-  await undo(edits);
-  document.getElementById('main')?.focus();
-}
-
 function Notices() {
-  const { view } = route.value;
   const { kind, text = '', edits } = notice.value ?? {};
-  useEffect(() => {
-    if (notice.value?.kind === 'failed') dismiss();
-  }, [view]);
   useEffect(() => {
     if (kind !== 'done') return undefined;
     const timer = setInterval(() => {
       if (document.querySelector('.notices:is(:hover, :focus-within)') === null) dismiss();
-    }, 20_000);
+    }, 6_000);
     return () => clearInterval(timer);
   }, [notice.value]);
   const shown = (
     <p class={`notice ${kind}`}>
-      {visible(text)} {edits && <Button label="Undo" onClick={() => takeBack(edits)} />}{' '}
+      {visible(text)} {edits && <Button label="Undo" onClick={() => undo(edits)} />}{' '}
       <Button class="link" label="Dismiss" onClick={dismiss} />
     </p>
   );

@@ -7,7 +7,7 @@ import { visible } from './texts.tsx';
 
 export function Loading({ of: { error } }: { of: Resource<unknown> }) {
   return (
-    <p class={error === undefined ? 'quiet' : 'problem'} role="status">
+    <p class={error === undefined ? 'loading quiet' : 'problem'} role="status">
       {error === undefined ? 'Loading…' : visible(error)}
     </p>
   );

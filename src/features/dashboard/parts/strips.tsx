@@ -1,57 +1,121 @@
 import type { BodyOf, ReplyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
-import { TABLES } from '../state/records.ts';
 import { perform, usePolled } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
-import { client, reloadAll, sandbox, serviceUrl } from '../state/session.ts';
+import { client, now, reloadAll, sandbox, serviceUrl } from '../state/session.ts';
 import { Button, copy } from './buttons.tsx';
 import { formatTime, plural, shorten, visible } from './texts.tsx';
 
-type Change = readonly [kind: string, text: string | false | undefined, href: string];
+interface Change {
+  readonly kind: string;
+  readonly text: string;
+  readonly href: string;
+  /** Ends it. */
+  readonly end?: { readonly label: string; readonly press: () => unknown };
+}
+
+const PARTS = ['store', 'scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] as const;
+
+/** Lets one part of the sandbox be as at the start. */
+function restore(part: (typeof PARTS)[number], done: string): Promise<boolean> {
+  return perform(done, 'POST /reset', { body: { keep: PARTS.filter((name) => name !== part) } });
+}
 
 function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
   const { scenarios, changed, assumptions, clock, latches, held, upstream } = status;
-  const named = (names: readonly string[], one: string, many?: string) =>
-    names.length > 0 &&
-    `${plural(names.length, one, many)}: ${shorten(visible(names.join(', ')), 60)}`;
   const find = (search: string) => formatHref('exchanges', undefined, { search });
-  const now = `${clock.frozen ? 'frozen at' : 'moved to'} ${formatTime(clock.now).slice(0, 16)}`;
-  return [
-    ['forced', named(scenarios, 'scenario'), formatHref('scenarios')],
-    ...COLLECTIONS.map((name): Change => {
-      const text = plural(changed[name], TABLES[name].noun, TABLES[name].nouns);
-      return ['assumed', changed[name] > 0 && `${text} changed`, formatHref('store', name)];
-    }),
-    ['assumed', named(assumptions, 'changed assumption'), formatHref('assumptions')],
-    ['assumed', !clock.real && `Clock ${now}`, formatHref('clock')],
-    ['forced', named(latches, 'latch', 'latches'), find('is:held')],
-    ['failed', held > 0 && plural(held, 'reply waits', 'replies wait'), find('is:held')],
-    ['upstream', upstream && `Upstream ${visible(upstream)}`, find('basis:upstream')],
+  const turnOff = (name: string) =>
+    perform(`Turned off ${name}.`, 'PUT /scenario', {
+      body: { scenarios: scenarios.filter((other) => other !== name) },
+    });
+  const records = COLLECTIONS.reduce((sum, name) => sum + changed[name], 0);
+  const [first = 'animals'] = COLLECTIONS.filter((name) => changed[name] > 0);
+  const changes: (Change | false | undefined | '')[] = [
+    held > 0 && {
+      kind: 'failed',
+      text: plural(held, 'reply waits', 'replies wait'),
+      href: find('is:held'),
+    },
+    ...scenarios.map((name) => ({
+      kind: 'forced',
+      text: `scenario ${shorten(visible(name), 40)}`,
+      href: formatHref('scenarios'),
+      end: { label: `Turn off ${name}`, press: () => turnOff(name) },
+    })),
+    records > 0 && {
+      kind: 'assumed',
+      text: `${plural(records, 'record')} changed`,
+      href: formatHref('store', first),
+      end: {
+        label: 'Reset the records',
+        press: () => restore('store', 'The records are as at the start.'),
+      },
+    },
+    assumptions.length > 0 && {
+      kind: 'assumed',
+      text:
+        assumptions.length > 1 ? `${assumptions.length} assumptions changed` : assumptions.join(''),
+      href: formatHref('assumptions', undefined, { changed: 'true' }),
+      end: {
+        label: 'Reset the assumptions',
+        press: () => restore('assumptions', 'The assumptions are as at the start.'),
+      },
+    },
+    !clock.real && {
+      kind: 'assumed',
+      text: `clock ${clock.frozen ? 'frozen at' : 'moved to'} ${formatTime(clock.now).slice(0, 16)}`,
+      href: formatHref('clock'),
+      end: {
+        label: 'Reset the clock',
+        press: () => restore('clock', 'The clock is as at the start.'),
+      },
+    },
+    latches.length > 0 && {
+      kind: 'forced',
+      text: plural(latches.length, 'latch', 'latches'),
+      href: find('is:held'),
+    },
+    upstream && {
+      kind: 'upstream',
+      text: `upstream ${visible(upstream)}`,
+      href: find('basis:upstream'),
+    },
   ];
+  return changes.filter((change) => change !== undefined && change !== '' && change !== false);
 }
 
 const RESET =
-  'Its records, active scenarios, assumptions and clock go back to the start, and its exchanges are deleted: Undo does not bring those back. Snapshots and scenarios of your own stay.';
+  'Its exchanges, coverage and findings are deleted, which Undo does not bring back. Its records, active scenarios, assumptions and clock go back to the start. Snapshots and scenarios of your own stay.';
 
 async function reset(): Promise<void> {
   const done = 'Reset: store, scenarios, assumptions, clock and journal are as at the start.';
   if (await perform(done, 'POST /reset', { body: {} })) reloadAll();
 }
 
-export function StateStrip(status: ReplyOf<'GET /status'>) {
-  const changes = listChanges(status).filter(([, text]) => text);
+function normalize(): Promise<boolean> {
+  const done = 'Back to normal. The calls are still there.';
+  return perform(done, 'POST /reset', { body: { keep: ['own-scenarios', 'journal'] } });
+}
+
+export function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'> | undefined }) {
+  const changes = status === undefined ? [] : listChanges(status);
+  const isOther = (status?.scenarios.length ?? 0) > 0 || status?.clock.real === false;
   return (
-    <section class="strip" aria-label="State of this sandbox">
-      <span>
+    <section class={isOther ? 'strip changed' : 'strip'} aria-label="State of this sandbox">
+      <span class="url">
         <code>{serviceUrl}</code>{' '}
-        <Button label="Copy" of="the base URL" onClick={() => copy(serviceUrl)} />
+        <Button class="link" label="Copy" of="the base URL" onClick={() => copy(serviceUrl)} />
       </span>
-      {changes.length === 0 && <span class="quiet">Nothing changed</span>}
-      {changes.map(([kind, text, href]) => (
-        <a key={text} class={`badge ${kind}`} href={href}>
-          {text}
-        </a>
-      ))}
+      <span class="chips">
+        {status !== undefined && changes.length === 0 && <span class="quiet">Nothing changed</span>}
+        {changes.map(({ kind, text, href, end }) => (
+          <span key={text} class={`chip ${kind}`}>
+            <a href={href}>{text}</a>
+            {end && <Button label="×" aria-label={end.label} onClick={end.press} />}
+          </span>
+        ))}
+      </span>
+      {changes.length > 0 && <Button label="Back to normal" onClick={normalize} />}
       <Button label="Reset" of={`sandbox ${sandbox}`} confirm={RESET} onClick={reset} />
     </section>
   );
@@ -61,16 +125,16 @@ function release(done: string, body: BodyOf<'POST /holds/release'>): Promise<boo
   return perform(done, 'POST /holds/release', { body });
 }
 
-export function HoldStrip({ now }: { readonly now: string }) {
+export function HoldList() {
   const { value: held = [] } = usePolled('holds', (signal) =>
     client.call('GET /holds', { signal }),
   );
   if (held.length === 0) return null;
   const all = `Released ${plural(held.length, 'reply', 'replies')}.`;
   return (
-    <section class="strip" aria-label="Replies that wait">
+    <section class="card bar" aria-label="Replies that wait">
       {held.map(({ exchange, name, method, target, since }) => {
-        const seconds = Math.max(0, Math.round((Date.parse(now) - Date.parse(since)) / 1_000));
+        const seconds = Math.max(0, Math.round((now.value - Date.parse(since)) / 1_000));
         return (
           <span key={exchange} class="bar">
             <a href={formatHref('exchanges', exchange)}>

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createElement } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
@@ -19,6 +19,11 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
+/** In as little room as a tab has: 999, 1.2k. */
+export function formatCount(count: number): string {
+  return new Intl.NumberFormat('en', { notation: 'compact' }).format(count);
+}
+
 /** The server reads its clock once in a turn of the event loop: more digits would mislead. */
 export function formatDuration(duration: number): string {
   if (duration < 1) return '< 1 ms';
@@ -37,11 +42,57 @@ export function Prose({ text }: TextProps) {
   return text.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
 }
 
-export function Marked({ text, other }: TextProps & { readonly other: string }) {
-  const lines = new Set(other.split('\n'));
-  return text
-    .split('\n')
-    .map((line, at) => (lines.has(line) ? `${line}\n` : [<mark key={at}>{line}</mark>, '\n']));
+type Line = readonly [sign: ' ' | '−' | '+', text: string];
+
+/** Longer texts are compared as a whole. */
+const MAX_COMPARED = 400;
+
+/** Lines of two texts in one: the longest common subsequence stays. */
+export function compareLines(before: string, after: string): readonly Line[] {
+  const [old, next] = [before.split('\n'), after.split('\n')];
+  if (old.length > MAX_COMPARED || next.length > MAX_COMPARED) {
+    return [...old.map((text): Line => ['−', text]), ...next.map((text): Line => ['+', text])];
+  }
+  const common = old.map(() => next.map(() => 0));
+  const at = (row: number, column: number) => common[row]?.[column] ?? 0;
+  for (let row = old.length - 1; row >= 0; row -= 1) {
+    for (let column = next.length - 1; column >= 0; column -= 1) {
+      const longest = Math.max(at(row + 1, column), at(row, column + 1));
+      const isSame = old[row] === next[column];
+      (common[row] ?? [])[column] = isSame ? at(row + 1, column + 1) + 1 : longest;
+    }
+  }
+  const lines: Line[] = [];
+  for (let row = 0, column = 0; row < old.length || column < next.length; ) {
+    const [mine = '', other = ''] = [old[row], next[column]];
+    if (row < old.length && column < next.length && mine === other) {
+      lines.push([' ', mine]);
+      row += 1;
+      column += 1;
+    } else if (
+      row < old.length &&
+      (column === next.length || at(row + 1, column) >= at(row, column + 1))
+    ) {
+      lines.push(['−', mine]);
+      row += 1;
+    } else {
+      lines.push(['+', other]);
+      column += 1;
+    }
+  }
+  return lines;
+}
+
+const TAGS = { ' ': 'span', '−': 'del', '+': 'ins' } as const;
+
+export function Difference({ before, after }: Readonly<Record<'before' | 'after', string>>) {
+  return (
+    <pre class="diff">
+      {compareLines(before, after).map(([sign, text], index) =>
+        createElement(TAGS[sign], { key: index, 'data-sign': sign }, text || ' '),
+      )}
+    </pre>
+  );
 }
 
 const TERMS = {

@@ -1,15 +1,20 @@
 import { signal } from '@preact/signals';
-import { useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { QueryOf } from '../../../client/control-client.ts';
 import { useResource } from './resource.ts';
-import { arrivals, client, connection, type ExchangePage } from './session.ts';
+import {
+  arrivals,
+  client,
+  connection,
+  type ExchangePage,
+  epoch,
+  type ListedExchange,
+} from './session.ts';
 
-export const PAGE_SIZE = 50;
+export const PAGE_SIZE = 100;
 
-/** Rows above which the list stops growing beside an open exchange. */
-const MAX_ROWS = 500;
-
-const READ_INTERVAL_MS = 250;
+const READ_INTERVAL_MS = 500;
 
 /** Whether new exchanges wait to be shown, also after a look at another view. */
 export const isPaused = signal(false);
@@ -23,6 +28,20 @@ function readJournal(search: string, query: QueryOf<'GET /requests'>, signal?: A
 
 interface Found extends ExchangePage {
   readonly by: string;
+  /** How many are newer than those shown, which stay. */
+  readonly waiting?: number;
+}
+
+export function isHeldBack({ hold }: Pick<ListedExchange, 'hold'>): boolean {
+  return hold !== undefined && hold.ended === undefined;
+}
+
+/** Whether somebody points at the list, has the focus there, or has scrolled it: then no row moves. */
+function isWatched(list: HTMLElement | null): boolean {
+  return (
+    list !== null &&
+    (list.matches(':hover') || list.contains(document.activeElement) || scrollY > 0)
+  );
 }
 
 /**
@@ -30,40 +49,67 @@ interface Found extends ExchangePage {
  *
  * @param search in the language of `GET requests?search=`
  * @param before a number: only what came before it, which nothing follows
- * @param opened the number of an exchange that stays in the list
+ * @param opened the number of an exchange that is open
  */
-export function useJournal(search: string, before: number | undefined, opened: number) {
-  const [size, setSize] = useState(PAGE_SIZE);
-  const [, redraw] = useState({});
+export function useJournal(
+  search: string,
+  before: number | undefined,
+  opened: number,
+  list: RefObject<HTMLElement | null>,
+) {
+  const [turn, setTurn] = useState(0);
   const shown = useRef<Found | undefined>(undefined);
   const read = useRef(0);
-  const { exchanges = [], total = 0 } = shown.current ?? {};
-  const isHeld = isPaused.value || exchanges.length >= size + MAX_ROWS;
-  const by = `${search} ${before}`;
+  const by = `${search} ${before} ${epoch.value} ${turn}`;
+  const { exchanges = [] } = shown.current ?? {};
+  const newest = exchanges[0]?.number ?? 0;
+  const isHeld = () => {
+    if (shown.current?.by !== by || before !== undefined || opened > newest) return false;
+    return isPaused.value || opened > 0 || (newest > 0 && isWatched(list.current));
+  };
   const load = async (abort: AbortSignal): Promise<Found> => {
     read.current = arrivals.value;
-    const isOpen = exchanges.some(({ number }) => number === opened);
-    const isWhole = exchanges.length >= size || exchanges.length === total;
-    const isGrowing = isOpen && isWhole && !isHeld && shown.current?.by === by;
-    const after = (exchanges.at(-1)?.number ?? 1) - 1;
-    const range = isGrowing ? { after } : { limit: size };
-    return { by, ...(await readJournal(search, { ...range, before, edits: true }, abort)) };
+    const last = shown.current;
+    if (!isHeld() || last === undefined) {
+      const range = { before, limit: PAGE_SIZE, edits: true };
+      return { by, ...(await readJournal(search, range, abort)) };
+    }
+    const later = await readJournal(search, { after: newest, limit: 0, edits: true }, abort);
+    const newEdits = (later.edits?.length ?? 0) - (last.edits?.length ?? 0);
+    const waiting = later.total + Math.max(0, newEdits);
+    if (!last.exchanges.some(isHeldBack)) return { ...last, waiting };
+    // Their holds may have ended: the same rows, read again.
+    const range = { after: (last.exchanges.at(-1)?.number ?? 1) - 1, before: newest + 1 };
+    return { ...last, exchanges: (await readJournal(search, range, abort)).exchanges, waiting };
   };
   const isDue = () => read.current !== arrivals.value;
-  const { value, error } = useResource(`${by} ${size}`, load, READ_INTERVAL_MS, isDue);
+  const { value, error } = useResource(by, load, READ_INTERVAL_MS, isDue);
+  const isApplied = value === undefined || value.waiting !== undefined || !isHeld();
   // What was found before stays until the next search has an answer.
-  if (!isHeld || shown.current?.by !== value?.by) shown.current = value;
+  if (isApplied || value.by !== shown.current?.by) shown.current = value ?? shown.current;
+  const fresh = value?.exchanges.filter(({ number }) => number > newest).length ?? 0;
+  const waiting = value?.by !== by ? 0 : isApplied ? (value.waiting ?? 0) : fresh;
+  const show = () => setTurn((last) => last + 1);
+  useEffect(() => {
+    const follow = () => {
+      if (waiting > 0 && !isHeld()) show();
+    };
+    follow();
+    const events = ['pointerout', 'focusout', 'scroll'] as const;
+    // The pointer and the focus are there after the event.
+    const later = () => requestAnimationFrame(follow);
+    for (const event of events) addEventListener(event, later, { passive: true });
+    return () => {
+      for (const event of events) removeEventListener(event, later);
+    };
+  });
   return {
     shown,
-    edits: search === '' ? (value?.edits ?? []) : [],
+    edits: search === '' ? (shown.current?.edits ?? []) : [],
     problem: connection.value === 'lost' ? undefined : error,
-    isSearching: value?.by !== by,
-    waiting: (value?.total ?? 0) - (shown.current?.total ?? 0),
-    show: () => {
-      shown.current = value;
-      redraw({});
-    },
-    more: () => setSize((shown.current?.exchanges.length ?? 0) + PAGE_SIZE),
+    isSearching: !shown.current?.by.startsWith(`${search} ${before} `),
+    waiting,
+    show,
   };
 }
 

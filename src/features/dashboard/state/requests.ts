@@ -33,6 +33,11 @@ export const FIRST_REQUEST: Request = {
   headers: [],
 };
 
+/** As the interface document writes it: what comes before is the same in every call of a sandbox. */
+export function shortTarget(target: string): string {
+  return target.startsWith(`${servicePath}/`) ? target.slice(servicePath.length) : target;
+}
+
 const LEFT_OUT =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|traceparent|sec-.*)$/;
 
@@ -83,6 +88,38 @@ export function formatFetch(request: Request): string {
   const options = { method, headers: Object.fromEntries(requestHeaders(request)), body };
   return `await fetch(${JSON.stringify(formatUrl(request))}, ${JSON.stringify(options, null, 2)})`;
 }
+
+function formatAxios(request: Request): string {
+  const { method, body: data } = request;
+  const headers = Object.fromEntries(requestHeaders(request));
+  return `await axios(${JSON.stringify({ url: formatUrl(request), method, headers, data }, null, 2)})`;
+}
+
+function formatPython(request: Request): string {
+  const { method, body } = request;
+  const headers = JSON.stringify(Object.fromEntries(requestHeaders(request)));
+  const data = body === undefined ? '' : `, data=${JSON.stringify(body)}`;
+  return `requests.request("${method}", "${formatUrl(request)}", headers=${headers}${data})`;
+}
+
+function formatJava(request: Request): string {
+  const { method, body } = request;
+  const headers = requestHeaders(request).map(
+    (pair) => `\n    .header(${JSON.stringify(pair).slice(1, -1)})`,
+  );
+  const sent = body === undefined ? 'noBody()' : `ofString(${JSON.stringify(body)})`;
+  return `HttpRequest.newBuilder(URI.create("${formatUrl(request)}"))${headers.join('')}
+    .method("${method}", HttpRequest.BodyPublishers.${sent}).build();`;
+}
+
+/** A request in the languages of clients. */
+export const SNIPPETS = {
+  curl: formatCurlCommand,
+  fetch: formatFetch,
+  axios: formatAxios,
+  Python: formatPython,
+  Java: formatJava,
+};
 
 /** Sends a request from this page in a trace of its own, by which the journal finds its exchange. */
 async function sendNow(request: Request): Promise<number> {

@@ -81,15 +81,18 @@ export function useDebounced<T>(value: T, delay: number): T {
 export function useEvents(): void {
   useEffect(() => {
     let controller = new AbortController();
+    let isAgain = false;
     const follow = async ({ signal }: AbortController) => {
       while (!signal.aborted) {
-        await readStream(signal).catch(() => undefined);
+        await readStream(signal, isAgain).catch(() => undefined);
+        isAgain = true;
         // The server is lost, or this page did not keep up with the stream.
         await new Promise((resolve) => setTimeout(resolve, RECONNECT_DELAY_MS));
       }
     };
     // A browser limits connections to a server, so a hidden page has none.
     const onVisibility = () => {
+      isAgain ||= document.hidden;
       controller.abort();
       controller = new AbortController();
       if (!document.hidden && !needsToken.value) void follow(controller);
@@ -103,10 +106,10 @@ export function useEvents(): void {
   }, [needsToken.value]);
 }
 
-async function readStream(signal: AbortSignal): Promise<void> {
+async function readStream(signal: AbortSignal, isAgain: boolean): Promise<void> {
   const { body } = await client.send('GET /requests/stream', { signal });
-  // What came before the stream was open is read now.
-  arrivals.value += 1;
+  // What came while there was none is read now.
+  if (isAgain) arrivals.value += 1;
   if (body === null) return;
   for await (const { type } of readEvents(body)) {
     if (type === 'exchange') arrivals.value += 1;

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { parseTarget } from '../../../core/contract/target.ts';
+import { notice } from './session.ts';
 
 /** What the address says after `#`: in `#/exchanges/17?status=409`, a view, what it opens, and a query. */
 interface PageRoute {
@@ -40,7 +41,11 @@ addEventListener('hashchange', () => {
   const { view, item, query } = route.value;
   const here = formatRoute(view, item, query);
   if (location.hash === here) return;
-  if (location.hash.startsWith('#/')) route.value = parseRoute(location.hash);
+  if (location.hash.startsWith('#/')) {
+    route.value = parseRoute(location.hash);
+    // An action that leads elsewhere keeps its notice; who goes elsewhere has seen it.
+    if (route.value.view !== view) notice.value = undefined;
+  }
   // Back from the link that skips to the content: the browser has moved the focus.
   else history.replaceState(null, '', here);
 });

@@ -30,6 +30,9 @@ export const epoch = signal(0);
 /** Counts changes of the sandbox, by this page or others: every resource reloads. */
 export const changes = signal(0);
 
+/** The time of the sandbox, as of the last look at its status. */
+export const now = signal(Date.now());
+
 /** Counts new exchanges: the journal reloads. */
 export const arrivals = signal(0);
 

@@ -1,21 +1,29 @@
-import { Button, copy, download, Menu } from '../parts/buttons.tsx';
+import { Button, copy, Menu } from '../parts/buttons.tsx';
+import { MAX_BODY_CHARACTERS, Message } from '../parts/message.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
-import { formatDuration, formatTime, Marked, Prose, visible } from '../parts/texts.tsx';
-import type { Direction } from '../state/journal.ts';
+import {
+  Difference,
+  formatDuration,
+  formatTime,
+  Prose,
+  shorten,
+  visible,
+} from '../parts/texts.tsx';
+import { type Direction, isHeldBack } from '../state/journal.ts';
 import {
   copyRequest,
   formatBody,
-  formatCurlCommand,
-  formatFetch,
+  SNIPPETS,
   sendAgain,
+  shortTarget,
   whyNotCopied,
 } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
 import { capitalize, formatHref, go, refine, route, withQuery } from '../state/route.ts';
 import { client, type ListedExchange } from '../state/session.ts';
-import { BasisBadge, isHeldBack, StatusBadge, sortReasons } from './exchange-rows.tsx';
-import { Alternatives, ChangesTable } from './time-travel.tsx';
+import { BasisBadge, StatusBadge, sortReasons } from './exchange-rows.tsx';
+import { ChangesTable, Reply } from './time-travel.tsx';
 
 interface DetailProps {
   readonly number: number;
@@ -35,22 +43,9 @@ export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
     </span>
   );
   return (
-    <>
-      <Panel title={`Exchange ${number}`} beside={steps} onClose={close} of={exchange}>
-        {(shown) => <Content key={number} exchange={shown} other={other.value} />}
-      </Panel>
-      {pinned > 0 && (
-        <Panel
-          isQuiet
-          title={`Pinned: exchange ${pinned}`}
-          close="Unpin"
-          onClose={() => refine({ with: '' })}
-          of={other}
-        >
-          {(shown) => <Content key={pinned} exchange={shown} other={exchange.value} isPinned />}
-        </Panel>
-      )}
-    </>
+    <Panel title={`Exchange ${number}`} beside={steps} onClose={close} of={exchange}>
+      {(shown) => <Content key={number} exchange={shown} other={other.value} />}
+    </Panel>
   );
 }
 
@@ -76,98 +71,55 @@ function close(): void {
 interface ContentProps {
   readonly exchange: ListedExchange;
   readonly other: ListedExchange | undefined;
-  readonly isPinned?: boolean;
 }
 
-function Content({ exchange, other, isPinned = false }: ContentProps) {
-  const { number, method, target, at, delay, duration, replays, request, reply } = exchange;
+function Content({ exchange, other }: ContentProps) {
+  const { number, method, target, at, delay, duration, replays, request } = exchange;
+  const [reason = ''] = sortReasons(exchange);
   return (
     <>
+      <p class="headline">
+        <span class={`m-${method.toLowerCase()}`}>{visible(method)}</span>{' '}
+        {shorten(visible(shortTarget(target)))} → <StatusBadge {...exchange} />
+      </p>
       <p class="bar">
-        <StatusBadge {...exchange} /> <BasisBadge {...exchange} />{' '}
-        <b>{visible(sortReasons(exchange)[0] ?? '')}</b>{' '}
+        <BasisBadge {...exchange} />
+        {!reason.startsWith('assumption ') && <span>{visible(reason)}</span>}
         {isHeldBack(exchange) && <ReleaseButton exchange={number} />}
+        <span class="quiet">
+          {formatTime(at)} UTC, {isHeldBack(exchange) ? 'waits' : formatDuration(duration)}
+          {delay > 0 && `, ${delay} ms of it delay`}
+          {replays !== undefined && (
+            <>
+              , replays <a href={formatHref('exchanges', replays)}>exchange {replays}</a>
+            </>
+          )}
+        </span>
       </p>
-      <p class="quiet">
-        {formatTime(at)} UTC, {isHeldBack(exchange) ? 'waits' : formatDuration(duration)}
-        {delay > 0 && `, ${delay} ms of it delay`}
-        {replays !== undefined && (
-          <>
-            , replays <a href={formatHref('exchanges', replays)}>exchange {replays}</a>
-          </>
-        )}
-      </p>
-      {other !== undefined && !isPinned && <b>{formatComparison(exchange, other)}</b>}
-      {!isPinned && <Actions exchange={exchange} />}
-      <div class="sides">
-        <div>
-          <h3>Request</h3>
-          <p class="mono">
-            <b>{visible(method)}</b> <bdi>{visible(target)}</bdi>
-          </p>
-          <Message of={request} name={`request ${number}`} other={other?.request.body} />
+      <Actions exchange={exchange} />
+      {other !== undefined && <Comparison exchange={exchange} other={other} />}
+      <div class="whole">
+        <div class="sides">
+          <div>
+            <h3>Request</h3>
+            <p class="mono">
+              {visible(method)} {visible(target)}
+            </p>
+            <Message of={request} name={`request ${number}`} />
+          </div>
+          <div>
+            <h3>Reply</h3>
+            <Reply of={exchange} />
+          </div>
         </div>
         <div>
-          <h3>Reply</h3>
-          <Message of={reply} name={`reply ${number}`} other={other?.reply.body} />
+          <Why exchange={exchange} />
+          <ChangesTable number={number} />
         </div>
       </div>
-      <Why exchange={exchange} />
-      {!isPinned && exchange.operation !== undefined && <Alternatives of={exchange} />}
-      {!isPinned && <ChangesTable number={number} />}
     </>
   );
 }
-
-/** Characters that are shown: browsers stall on megabytes. */
-const MAX_BODY_CHARACTERS = 100_000;
-
-interface MessageProps {
-  readonly of: ListedExchange['request'];
-  readonly name: string;
-  readonly other?: unknown;
-}
-
-function Message({ of: { headers, body, size = 0, cut }, name, other }: MessageProps) {
-  const text = body === undefined ? '' : formatBody(body, 2);
-  const lines = Object.entries(headers).map((header) => header.join(': '));
-  const isLong = text.length > MAX_BODY_CHARACTERS;
-  const shown = visible(text.slice(0, MAX_BODY_CHARACTERS));
-  const bytes = `${size.toLocaleString('en')} bytes`;
-  const nothing = cut
-    ? `The journal does not keep this body of ${bytes}: it is too long.`
-    : 'No body.';
-  return (
-    <>
-      <details>
-        <summary>Headers</summary>
-        <pre>{visible(lines.join('\n'))}</pre>
-      </details>
-      <p class="quiet">{body === undefined ? nothing : `Body, ${bytes}`}</p>
-      {body !== undefined && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus
-        <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
-          <pre>
-            {other === undefined ? (
-              shown
-            ) : (
-              <Marked text={shown} other={visible(formatBody(other, 2))} />
-            )}
-          </pre>
-        </section>
-      )}
-      {isLong && (
-        <p class="bar">
-          These are the first {MAX_BODY_CHARACTERS.toLocaleString('en')} of{' '}
-          {text.length.toLocaleString('en')} characters.{' '}
-          <Button label="Download" onClick={() => download(`${name}.txt`, text)} />
-        </p>
-      )}
-    </>
-  );
-}
-
-const COPIES = { curl: formatCurlCommand, fetch: formatFetch };
 
 function Actions({ exchange }: { readonly exchange: ListedExchange }) {
   const { number, operation, request } = exchange;
@@ -186,7 +138,7 @@ function Actions({ exchange }: { readonly exchange: ListedExchange }) {
           <Button label="Edit and send" onClick={() => leadTo('new')} />
           {operation && <Button label="Make a rule" onClick={() => leadTo('rule')} />}
           <Button label="Pin to compare" onClick={() => refine({ with: number })} />
-          {Object.entries(COPIES).map(([name, format]) => (
+          {Object.entries(SNIPPETS).map(([name, format]) => (
             <Button
               key={name}
               label={`Copy as ${name}`}
@@ -205,13 +157,32 @@ function Actions({ exchange }: { readonly exchange: ListedExchange }) {
   );
 }
 
-const FACETS: Readonly<Record<string, (exchange: ListedExchange) => unknown>> = {
+const FACETS: Readonly<Record<string, (exchange: ListedExchange) => string>> = {
   'request line': ({ method, target }) => `${method} ${target}`,
-  'request body': ({ request }) => formatBody(request.body),
-  key: ({ key }) => key,
-  status: ({ status, fault }) => status ?? fault,
-  'reply body': ({ reply }) => formatBody(reply.body),
+  'request body': ({ request }) => (request.body === undefined ? '' : formatBody(request.body, 2)),
+  key: ({ key = 'none' }) => `API key: ${key}`,
+  status: ({ status, fault }) => `→ ${status ?? fault}`,
+  'reply body': ({ reply }) => (reply.body === undefined ? '' : formatBody(reply.body, 2)),
 };
+
+function Comparison({ exchange, other }: Record<'exchange' | 'other', ListedExchange>) {
+  const write = (of: ListedExchange) =>
+    visible(
+      Object.values(FACETS)
+        .map((read) => read(of))
+        .filter(Boolean)
+        .join('\n'),
+    ).slice(0, MAX_BODY_CHARACTERS);
+  return (
+    <section aria-label="Comparison" class="card">
+      <p class="bar">
+        <b>{formatComparison(exchange, other)}</b>
+        <Button class="far" label="Unpin" onClick={() => refine({ with: '' })} />
+      </p>
+      <Difference before={write(other)} after={write(exchange)} />
+    </section>
+  );
+}
 
 function formatComparison(of: ListedExchange, from: ListedExchange): string {
   const names = Object.entries(FACETS).flatMap(([name, read]) =>
@@ -225,11 +196,14 @@ function formatComparison(of: ListedExchange, from: ListedExchange): string {
 function Why({ exchange }: { exchange: ListedExchange }) {
   const { findings, operation = 'none', key = 'none', status } = exchange;
   const mocks = formatMockAnswer(exchange);
+  const [first = '', ...rest] = sortReasons(exchange);
+  // The head says the first one, unless it is a link.
+  const others = first.startsWith('assumption ') ? [first, ...rest] : rest;
   return (
     <>
       <h3>Why</h3>
       <ul>
-        {sortReasons(exchange).map((reason) => (
+        {others.map((reason) => (
           <li key={reason}>
             <Reason text={reason} />
           </li>

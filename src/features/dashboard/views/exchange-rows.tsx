@@ -1,8 +1,10 @@
 import { ReleaseButton } from '../parts/strips.tsx';
 import { type Column, column } from '../parts/table.tsx';
-import { formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
+import { formatDuration, formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
+import { isHeldBack } from '../state/journal.ts';
+import { shortTarget } from '../state/requests.ts';
 import { formatHref, route } from '../state/route.ts';
-import type { ListedEdit, ListedExchange } from '../state/session.ts';
+import { type ListedEdit, type ListedExchange, now } from '../state/session.ts';
 
 export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
   column(
@@ -18,79 +20,95 @@ export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
     ),
     'place',
   ),
-  column('Time', ({ at }) => <time dateTime={at}>{shortTime(at)}</time>, 'time'),
+  column('Method', ({ method }) => <MethodBadge method={method} />, 'method-cell'),
   column(
-    'Request',
-    (exchange) => (
-      <>
-        <b>{visible(exchange.method)}</b>{' '}
-        <bdi title={visible(exchange.target)}>{shorten(visible(exchange.target))}</bdi>
-        {isHeldBack(exchange) && <ReleaseButton exchange={exchange.number} />}
-        <Reason of={exchange} />
-      </>
-    ),
+    'Path',
+    ({ target }) => <bdi title={visible(target)}>{shorten(visible(shortTarget(target)))}</bdi>,
     'request',
   ),
   column('Status', (exchange) => <StatusBadge {...exchange} />, 'code'),
-  {
-    name: 'Basis',
-    class: 'basis',
-    head: (
-      <Term word="basis">
-        {(id) => (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: the focus shows what it means
-          <span tabIndex={0} aria-describedby={id}>
-            Basis
-          </span>
-        )}
-      </Term>
-    ),
-    cell: (exchange) => <BasisBadge {...exchange} />,
-  },
+  column('Reason', (exchange) => <Reason of={exchange} />, 'reason'),
+  column(
+    'Duration',
+    (exchange) => !isHeldBack(exchange) && formatDuration(exchange.duration),
+    'ms number',
+  ),
+  column('Age', ({ at }) => <Age at={at} />, 'time number'),
 ];
 
-export function isHeldBack({ hold }: Pick<ListedExchange, 'hold'>): boolean {
-  return hold !== undefined && hold.ended === undefined;
-}
+const AS_USUAL = 'as the document prescribes';
 
+/** The nearest first, then the assumptions; nothing where all is as the document says. */
 export function sortReasons({ why }: Pick<ListedExchange, 'why'>): readonly string[] {
   const isName = (reason: string) => reason.startsWith('assumption ');
-  return [...why.filter((reason) => !isName(reason)), ...why.filter(isName)];
+  const others = why.filter((reason) => !isName(reason) && reason !== AS_USUAL);
+  return [...others, ...why.filter(isName)];
 }
 
 function Reason({ of }: { of: ListedExchange }) {
-  const { findings, replays } = of;
+  const { findings, replays, basis, number } = of;
+  const [reason = ''] = sortReasons(of);
   return (
-    <div class="quiet">
-      {shorten(visible(sortReasons(of)[0] ?? ''))}{' '}
+    <>
+      {isHeldBack(of) && <ReleaseButton exchange={number} />}
       {replays !== undefined && <span class="badge">replay of {replays}</span>}{' '}
       {findings.length > 0 && (
         <span class="badge failed">{plural(findings.length, 'finding')}</span>
+      )}{' '}
+      {basis !== 'documented' && <span class={`badge ${basis}`}>{basisText(of)}</span>}{' '}
+      {!reason.startsWith('assumption ') && (
+        <span class="quiet" title={visible(reason)}>
+          {shorten(visible(reason))}
+        </span>
       )}
-    </div>
+    </>
   );
 }
 
-function shortTime(at: string): string {
-  const isToday = at.slice(0, 10) === new Date().toISOString().slice(0, 10);
-  return isToday ? at.slice(11, 23) : `${formatTime(at)}${at.slice(19, 23)}`;
+const UNITS = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+] as const;
+
+function Age({ at }: { readonly at: string }) {
+  const seconds = Math.round((now.value - Date.parse(at)) / 1_000);
+  const [size, unit] = UNITS.find(([least]) => seconds >= least) ?? [1, ''];
+  return (
+    <time class="quiet" dateTime={at} title={`${formatTime(at)}${at.slice(19, 23)} UTC`}>
+      {unit === '' ? 'now' : `${Math.floor(seconds / size)} ${unit}`}
+    </time>
+  );
 }
 
+export function MethodBadge({ method }: { readonly method: string }) {
+  return <b class={`method m-${method.toLowerCase()}`}>{visible(method)}</b>;
+}
+
+function basisText({ basis, by }: Pick<ListedExchange, 'basis' | 'by'>): string {
+  const [first = basis] = by;
+  return `${first === 'prefer' ? 'Prefer' : visible(first)}${by.length > 1 ? ` +${by.length - 1}` : ''}`;
+}
+
+/** It leads to the assumption or the scenario. */
 export function BasisBadge({ basis, by }: Pick<ListedExchange, 'basis' | 'by'>) {
   const [first = ''] = by;
-  const isPreferred = first === 'prefer';
-  const more = by.length > 1 ? ` +${by.length - 1}` : '';
-  const text = first === '' ? basis : `${isPreferred ? 'Prefer' : visible(first)}${more}`;
   const hrefs: Partial<Record<typeof basis, string>> = {
     assumed: formatHref('assumptions', first.split('=', 1)[0]),
-    ...(!isPreferred && { forced: formatHref('scenarios') }),
+    ...(first !== 'prefer' && { forced: formatHref('scenarios') }),
   };
   const href = first === '' ? undefined : hrefs[basis];
+  const text =
+    first === '' || basis === 'upstream' ? basis : `${basis}: ${basisText({ basis, by })}`;
   return (
     <Term word={basis}>
       {(id) =>
         href === undefined ? (
-          <span class={`badge ${basis}`}>{text}</span>
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the focus shows what it means
+          <span class={`badge ${basis}`} tabIndex={0} aria-describedby={id}>
+            {text}
+          </span>
         ) : (
           <a class={`badge ${basis}`} href={href} aria-describedby={id}>
             {text}
@@ -101,13 +119,13 @@ export function BasisBadge({ basis, by }: Pick<ListedExchange, 'basis' | 'by'>) 
   );
 }
 
-/** Changes by the control API, the newest first, over columns that are always there. */
+/** Changes by the control API, the newest first, over columns that every width shows. */
 export function editRows(edits: readonly ListedEdit[]) {
   return edits.toReversed().map(({ at, what, by }) => (
     <tr key={at + what} class="note">
       <td />
-      <td colSpan={2}>
-        {shortTime(at).slice(0, -4)} {visible(what)}, by {visible(by)}
+      <td colSpan={3}>
+        {visible(what)}, by {visible(by)} <Age at={at} />
       </td>
     </tr>
   ));

@@ -1,20 +1,24 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Button, copy, download } from '../parts/buttons.tsx';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { rowNames } from '../../../core/words.ts';
+import { Button, copy, download, Menu } from '../parts/buttons.tsx';
 import { isTyping } from '../parts/frame.tsx';
+import { HoldList } from '../parts/strips.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural, Term } from '../parts/texts.tsx';
 import {
   type Direction,
   findNeighbour,
+  isHeldBack,
   isPaused,
   type JournalState,
   PAGE_SIZE,
   useJournal,
 } from '../state/journal.ts';
-import { FIRST_REQUEST, formatCurlCommand, sendAndOpen } from '../state/requests.ts';
+import { FIRST_REQUEST, SNIPPETS, sendAndOpen } from '../state/requests.ts';
 import { attempt, perform, useDebounced } from '../state/resource.ts';
 import { formatHref, go, refine, route } from '../state/route.ts';
-import { client, notice, reloadAll } from '../state/session.ts';
+import { client, notice, reloadAll, serviceUrl } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { RequestForm, RuleForm } from './exchange-forms.tsx';
 import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
@@ -27,8 +31,9 @@ export function ExchangesView() {
   const search = (query.get('search') ?? '').trim();
   const filter = useDebounced(search, SEARCH_DELAY_MS);
   const before = Number(query.get('before')) || undefined;
-  const journal = useJournal(filter, before, number);
-  const { exchanges = [], total = 0 } = journal.shown.current ?? {};
+  const list = useRef<HTMLDivElement>(null);
+  const journal = useJournal(filter, before, number, list);
+  const { exchanges = [], total = 0, dropped = 0 } = journal.shown.current ?? {};
   const oldest = exchanges.at(-1)?.number ?? 0;
   useEffect(() => {
     // What is opened by its address stands in the list, with newer ones above it.
@@ -37,33 +42,37 @@ export function ExchangesView() {
     }
   }, [item, oldest > 0]);
   useArrowKeys(journal, filter);
-  useRowInPlace(item);
+  useLayoutEffect(() => {
+    document.querySelector('tr.opened')?.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+  }, [item, journal.shown.current]);
   const isMore = exchanges.length < total;
   const editsAbove = (index: number) => {
     const from = exchanges[index]?.number ?? (isMore ? Number.POSITIVE_INFINITY : 0);
     const to = exchanges[index - 1]?.number ?? before ?? Number.POSITIVE_INFINITY;
     return editRows(journal.edits.filter(({ after }) => after >= from && after < to));
   };
-  const waiting = journal.waiting.toLocaleString('en');
   const pinned = Number(query.get('with'));
   const isOpen = number > 0 || item === 'new' || item === 'rule';
   const isSearching = journal.isSearching || search !== filter;
   const isEmpty = !isSearching && total === 0;
+  const showNew = () => {
+    scrollTo({ top: 0, behavior: 'instant' });
+    journal.show();
+  };
+  const noun = filter === '' ? 'exchange' : 'match';
+  const parts = [
+    plural(total, noun, filter === '' ? 'exchanges' : 'matches'),
+    before && `before ${before}`,
+    isPaused.value && 'paused',
+    journal.problem && 'of the last search that worked',
+    dropped > 0 && `${dropped.toLocaleString('en')} older ones are no longer kept`,
+  ];
   return (
-    <div class={!isOpen ? '' : pinned > 0 ? 'split paired' : 'split'}>
+    <div class={isOpen ? 'split' : ''}>
       <section aria-label="Exchanges">
-        <ExchangeSearch problem={journal.problem} />
-        <div class="bar">
-          <span>
-            {isSearching
-              ? !journal.problem && 'Searching…'
-              : `${plural(total, 'exchange')}${filter && ' match'}${before ? ` before ${before}` : ''}`}
-          </span>
-          {journal.waiting > 0 && (
-            <Button class="main" label={`Show ${waiting} new`} onClick={() => journal.show()} />
-          )}
-          <span class="bar far">
-            <a href={formatHref('exchanges', 'new')}>New request</a>
+        <ExchangeSearch problem={journal.problem}>
+          <a href={formatHref('exchanges', 'new')}>New request</a>
+          <Menu label="More" of="about the list">
             <Button
               label={isPaused.value ? 'Resume' : 'Pause'}
               onClick={() => {
@@ -77,55 +86,59 @@ export function ExchangesView() {
               confirm="All exchanges of this sandbox go; its records and settings stay."
               onClick={clear}
             />
-          </span>
-        </div>
-        {(exchanges.length > 0 || journal.edits.length > 0) && (
-          <Table
-            class="exchanges"
-            caption="Exchanges, the newest first"
-            columns={EXCHANGE_COLUMNS}
-            rows={exchanges}
-            keyOf={(exchange) => exchange.number}
-            opened={number}
-            above={editsAbove}
-          />
+          </Menu>
+        </ExchangeSearch>
+        <p class="hint" role="status">
+          {isSearching && !journal.problem ? 'Searching…' : parts.filter(Boolean).join(', ')}
+        </p>
+        {journal.waiting > 0 && (
+          <div class="fresh">
+            <Button
+              class="main"
+              label={`${journal.waiting.toLocaleString('en')} new`}
+              onClick={showNew}
+            />
+          </div>
         )}
-        {isEmpty && filter === '' && <FirstRequest />}
+        {search.includes('is:held') && <HoldList />}
+        <div ref={list}>
+          {(exchanges.length > 0 || journal.edits.length > 0) && (
+            <Table
+              class="exchanges"
+              caption="Exchanges, the newest first"
+              columns={EXCHANGE_COLUMNS}
+              rows={exchanges}
+              keyOf={(exchange) => exchange.number}
+              opened={number}
+              above={editsAbove}
+            />
+          )}
+        </div>
+        {isEmpty && filter === '' && item === undefined && <FirstRequest />}
         {isEmpty && filter !== '' && (
           <p class="empty">
             No exchanges match these filters. <a href={formatHref('exchanges')}>Show all</a>
           </p>
         )}
-        {isMore && <Button label="Load more" onClick={() => journal.more()} />}{' '}
-        {before !== undefined && <Button label="Latest" onClick={() => refine({ before: '' })} />}
+        <p class="bar">
+          {isMore && (
+            <Button label="Older" of="exchanges" onClick={() => refine({ before: oldest })} />
+          )}
+          {before !== undefined && <Button label="Latest" onClick={() => refine({ before: '' })} />}
+        </p>
       </section>
       {item === 'new' && <RequestForm key={query.get('from')} />}
       {item === 'rule' && <RuleForm key={query.toString()} />}
       {number > 0 && (
         <ExchangeDetail
           number={number}
-          known={exchanges.find((exchange) => exchange.number === number)}
+          known={exchanges.find((it) => it.number === number && !isHeldBack(it))}
           pinned={pinned}
           onStep={(towards) => step(journal, filter, towards)}
         />
       )}
     </div>
   );
-}
-
-function useRowInPlace(item: string | undefined): void {
-  const find = () => document.querySelector('tr.opened');
-  const last = useRef<string | undefined>(undefined);
-  const before = find()?.getBoundingClientRect().top ?? 0;
-  useLayoutEffect(() => {
-    const row = find();
-    if (row !== null && item !== last.current) {
-      row.scrollIntoView({ block: 'nearest', behavior: 'instant' });
-    } else if (row !== null) {
-      scrollBy({ top: row.getBoundingClientRect().top - before, behavior: 'instant' });
-    }
-    last.current = row === null ? undefined : item;
-  });
 }
 
 async function clear(): Promise<void> {
@@ -197,7 +210,12 @@ const CHIPS = [
   ['is:held', 'held', 'hold'],
 ] as const;
 
-function ExchangeSearch({ problem }: { readonly problem: string | undefined }) {
+interface SearchProps {
+  readonly problem: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+function ExchangeSearch({ problem, children }: SearchProps) {
   const search = route.value.query.get('search') ?? '';
   const terms = search.split(/\s+/).filter(Boolean);
   const write = (text: string) => refine({ search: text, before: '' });
@@ -215,11 +233,18 @@ function ExchangeSearch({ problem }: { readonly problem: string | undefined }) {
           aria-label="Search"
           aria-describedby="search-help"
           aria-invalid={problem !== undefined}
-          placeholder="Search exchanges"
+          placeholder="Words, or status:409 method:DELETE -key:demo"
           maxLength={200}
           value={search}
           onInput={({ currentTarget: { value } }) => write(value)}
         />
+        <Button label="?" aria-label="What you can type" popovertarget="search-words" />
+        <div id="search-words" popover="auto" class="menu-list">
+          <SearchHelp />
+        </div>
+        {children}
+      </div>
+      <div class="bar chips">
         {CHIPS.map(([chip, label, word]) => {
           const button = (id?: string) => (
             <Button
@@ -233,29 +258,60 @@ function ExchangeSearch({ problem }: { readonly problem: string | undefined }) {
           return word === undefined ? button() : <Term word={word}>{button}</Term>;
         })}
       </div>
-      <p id="search-help" class={problem === undefined ? 'hint' : 'hint problem'} role="status">
-        {problem ?? (
-          <>
-            Words, or <code>method:DELETE</code> <code>status:409</code>{' '}
-            <code>operation:getPet</code> <code>key:demo</code> <code>header:x-trace=1</code>{' '}
-            <code>before:120</code>; <code>-</code> means not; <kbd>?</kbd> lists the shortcuts
-          </>
-        )}
-      </p>
+      {problem !== undefined && (
+        <p id="search-help" class="problem" role="alert">
+          {problem.replace(/^Query\.search: /, 'The search: ')}
+        </p>
+      )}
     </search>
   );
 }
 
+function SearchHelp() {
+  return (
+    <>
+      <p>Words in the path, the headers, the bodies and the reasons; a number is also a status.</p>
+      <p>
+        Fields: <code>method:DELETE</code> <code>status:4xx</code> <code>operation:getPet</code>{' '}
+        <code>key:demo</code> <code>header:x-trace=1</code> <code>body:Rex</code>{' '}
+        <code>by:cancel-again</code> <code>is:replay</code> <code>before:120</code>
+      </p>
+      <p>
+        <code>-</code> before a term means not; <code>"two words"</code> belong together.
+      </p>
+    </>
+  );
+}
+
 function FirstRequest() {
-  const curl = formatCurlCommand(FIRST_REQUEST);
+  const [language, choose] = useState<keyof typeof SNIPPETS>('curl');
+  const snippet = SNIPPETS[language](FIRST_REQUEST);
   return (
     <div class="card">
       <h2>No exchanges yet</h2>
-      <p>Point your client at the address above, or send a first request. It appears here.</p>
-      <pre class="body">{curl}</pre>
+      <p>Point your client at this base URL:</p>
+      <p class="bar">
+        <code>{serviceUrl}</code>
+        <Button class="main" label="Copy the URL" onClick={() => copy(serviceUrl)} />
+      </p>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form */}
+      <div role="group" class="segments" aria-label="Language">
+        {rowNames(SNIPPETS).map((name) => (
+          <Button
+            key={name}
+            label={name}
+            aria-pressed={name === language}
+            onClick={() => choose(name)}
+          />
+        ))}
+      </div>
+      <pre class="body">{snippet}</pre>
       <div class="bar">
-        <Button class="main" label="Send this request" onClick={() => sendAndOpen(FIRST_REQUEST)} />
-        <Button label="Copy" of="the command" onClick={() => copy(curl)} />
+        <Button label="Send this request" onClick={() => sendAndOpen(FIRST_REQUEST)} />
+        <Button label="Copy" of="the code" onClick={() => copy(snippet)} />
+        <span class="quiet" role="status">
+          Waiting for your first call…
+        </span>
       </div>
     </div>
   );

@@ -4,7 +4,7 @@ import { Button, download } from '../parts/buttons.tsx';
 import { FormField } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
-import { Marked, visible } from '../parts/texts.tsx';
+import { Difference, visible } from '../parts/texts.tsx';
 import { attempt, useDebounced, usePolled, useResource } from '../state/resource.ts';
 import { formatHref, go } from '../state/route.ts';
 import {
@@ -235,10 +235,8 @@ function Conflict({ mine, theirs, onMine, onTheirs }: ConflictProps) {
       {!isGone && (
         <details>
           <summary>Compare</summary>
-          <p>Theirs; lines that yours does not have are marked.</p>
-          <pre>
-            <Marked text={visible(theirs.text)} other={visible(mine)} />
-          </pre>
+          <p>From yours to theirs:</p>
+          <Difference before={visible(mine)} after={visible(theirs.text)} />
         </details>
       )}
     </section>

@@ -1,69 +1,99 @@
+import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
-import { Button } from '../parts/buttons.tsx';
+import { Button, Menu } from '../parts/buttons.tsx';
+import { Message } from '../parts/message.tsx';
 import { Await, Fold } from '../parts/panel.tsx';
-import { column, Rows, Table } from '../parts/table.tsx';
-import { Marked, Prose, visible } from '../parts/texts.tsx';
+import { Rows } from '../parts/table.tsx';
+import { Difference, Prose, visible } from '../parts/texts.tsx';
 import { formatValue, type Row, TABLES } from '../state/records.ts';
 import { formatBody } from '../state/requests.ts';
 import { perform, useResource } from '../state/resource.ts';
 import { client, type ListedExchange } from '../state/session.ts';
-import { StatusBadge } from './exchange-rows.tsx';
 
 type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
 
-interface AlternativesProps {
-  readonly of: ListedExchange;
-}
-
-export function Alternatives({ of }: AlternativesProps) {
-  return (
-    <Fold title="The real service might answer instead" opened={of.basis === 'assumed'}>
-      {() => <AlternativeTable of={of} />}
-    </Fold>
-  );
-}
-
-function AlternativeTable({ of: { number, reply } }: AlternativesProps) {
+/** The reply, and in its place how it differs from what the real service might answer instead. */
+export function Reply({ of }: { readonly of: ListedExchange }) {
+  const { number, operation, status, reply, basis } = of;
+  const [chosen, choose] = useState(-1);
   const list = useResource(`${number} alternatives`, (signal) =>
-    client.call('GET /requests/{number}/alternatives', { path: { number }, signal }),
+    operation === undefined
+      ? Promise.resolve([])
+      : client.call('GET /requests/{number}/alternatives', { path: { number }, signal }),
   );
-  const given = visible(formatBody(reply.body, 2));
-  const choose = ({ assumption, option }: Alternative) =>
+  const given = writeBody(reply.body);
+  // Another header alone is not worth a word.
+  const others = (list.value ?? []).filter(
+    (it) => it.status !== status || (basis === 'assumed' && writeBody(it.body) !== given),
+  );
+  const row = others[chosen];
+  const body = <Message of={reply} name={`reply ${number}`} />;
+  if (others.length === 0) return body;
+  return (
+    <>
+      <p class="quiet">The real service might answer instead:</p>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form */}
+      <div role="group" class="segments" aria-label="Replies under other options">
+        <Button
+          label={`${status ?? 'none'}`}
+          aria-pressed={row === undefined}
+          onClick={() => choose(-1)}
+        />
+        {others.map(
+          (other, index) =>
+            other.status !== status && (
+              <Button
+                key={nameOf(other)}
+                label={`${other.status}`}
+                aria-label={`${other.status}, ${nameOf(other)}`}
+                aria-pressed={index === chosen}
+                onClick={() => choose(index)}
+              />
+            ),
+        )}
+      </div>{' '}
+      {others.some((other) => other.status === status) && (
+        <Menu label="Other bodies">
+          {others.map(
+            (other, index) =>
+              other.status === status && (
+                <Button key={nameOf(other)} label={nameOf(other)} onClick={() => choose(index)} />
+              ),
+          )}
+        </Menu>
+      )}
+      {row === undefined ? body : <Instead of={row} given={given} />}
+    </>
+  );
+}
+
+function nameOf({ assumption, option }: Alternative): string {
+  return `${assumption}=${option}`;
+}
+
+function writeBody(body: unknown): string {
+  return body === undefined ? 'No body.' : visible(formatBody(body, 2));
+}
+
+function Instead({ of, given }: { readonly of: Alternative; readonly given: string }) {
+  const { assumption, option, meaning } = of;
+  const use = () =>
     perform(`${assumption} is ${option}. Such calls get it from now on.`, 'PATCH /assumptions', {
       body: { [assumption]: option },
     });
-  const nameOf = ({ assumption, option }: Alternative) => `${assumption}=${option}`;
-  const describe = (row: Alternative) => {
-    const body = row.body === undefined ? 'No body.' : visible(formatBody(row.body, 2));
-    return (
-      <>
-        <code>{nameOf(row)}</code>: <Prose text={row.meaning} />
-        <pre>
-          {body === given ? 'The same body; another header.' : <Marked text={body} other={given} />}
-        </pre>
-      </>
-    );
-  };
-  const columns = [
-    column<Alternative>('Status', ({ status }) => <StatusBadge status={status} />, 'code'),
-    column('Reply', describe),
-    column<Alternative>('Action', (row) => (
-      <Button label="Choose this" of={nameOf(row)} onClick={() => choose(row)} />
-    )),
-  ];
   return (
-    <Await of={list}>
-      {(rows) => (
-        <Table
-          caption="Replies under other options"
-          columns={columns}
-          rows={rows}
-          keyOf={nameOf}
-          empty="No assumption changes this reply."
-        />
-      )}
-    </Await>
+    <>
+      <p class="bar">
+        <span class="grow">
+          <code>{nameOf(of)}</code>: <Prose text={meaning} />
+        </span>
+        <Button class="main" label="Use this" of={nameOf(of)} onClick={use} />
+      </p>
+      <div class="body">
+        <Difference before={given} after={writeBody(of.body)} />
+      </div>
+    </>
   );
 }
 
@@ -78,7 +108,8 @@ export function ChangesTable({ number }: ChangesProps) {
       body: { to },
     });
   return (
-    <Fold title="Store before and after">
+    // Where there is room for the store, too.
+    <Fold title="Store before and after" opened={innerWidth >= 1_800}>
       {() => (
         <>
           <Differences number={number} />

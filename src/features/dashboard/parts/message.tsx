@@ -1,0 +1,45 @@
+import { formatBody } from '../state/requests.ts';
+import type { ListedExchange } from '../state/session.ts';
+import { Button, download } from './buttons.tsx';
+import { visible } from './texts.tsx';
+
+/** Characters that are shown: browsers stall on megabytes. */
+export const MAX_BODY_CHARACTERS = 100_000;
+
+interface MessageProps {
+  readonly of: ListedExchange['request'];
+  readonly name: string;
+}
+
+export function Message({ of: { headers, body, size = 0, cut }, name }: MessageProps) {
+  const text = body === undefined ? '' : formatBody(body, 2);
+  const lines = Object.entries(headers).map((header) => header.join(': '));
+  const isLong = text.length > MAX_BODY_CHARACTERS;
+  const shown = visible(text.slice(0, MAX_BODY_CHARACTERS));
+  const bytes = `${size.toLocaleString('en')} bytes`;
+  const nothing = cut
+    ? `The journal does not keep this body of ${bytes}: it is too long.`
+    : 'No body.';
+  return (
+    <>
+      <details>
+        <summary>Headers</summary>
+        <pre>{visible(lines.join('\n'))}</pre>
+      </details>
+      <p class="quiet">{body === undefined ? nothing : `Body, ${bytes}`}</p>
+      {body !== undefined && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls needs the focus
+        <section class="body" tabIndex={0} aria-label={`Body of ${name}`}>
+          <pre>{shown}</pre>
+        </section>
+      )}
+      {isLong && (
+        <p class="bar">
+          These are the first {MAX_BODY_CHARACTERS.toLocaleString('en')} of{' '}
+          {text.length.toLocaleString('en')} characters.{' '}
+          <Button label="Download" onClick={() => download(`${name}.txt`, text)} />
+        </p>
+      )}
+    </>
+  );
+}
