@@ -120,7 +120,7 @@ async function answerEndpoint(
 }
 
 function findSandbox(
-  { unguarded, defaultOnly }: Endpoint,
+  { unguarded, defaultOnly, method }: Endpoint,
   request: ControlRequest,
   { sandboxes }: ControlParts,
 ): Sandbox | ControlReply {
@@ -128,6 +128,8 @@ function findSandbox(
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (unguarded && NAME_PATTERN.test(name)) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return refuseUnknown(request);
+  // To look at a sandbox creates none.
+  if (method === 'get' && NAME_PATTERN.test(name)) return sandboxes.look(name);
   const found = getOrRefuse(sandboxes, name);
   return found instanceof Sandbox ? found : fromServiceReply(found);
 }

@@ -7,7 +7,7 @@ import { jsonContent, ref, withRefs } from './service-openapi.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.
 
-Each sandbox has its own control API: \`/__mock\` for the default sandbox, \`/~NAME/__mock\` for another one. The first use of a name creates its sandbox. Ids are exact int64 numbers. A refused change changes nothing.
+Each sandbox has its own control API: \`/__mock\` for the default sandbox, \`/~NAME/__mock\` for another one. The first call or change under a name creates its sandbox. Ids are exact int64 numbers. A refused change changes nothing.
 
 A mock that listens on loopback needs no token. Otherwise, send the token from \`--control-token\`, or the one that the mock printed at its start.`;
 

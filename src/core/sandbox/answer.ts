@@ -6,7 +6,7 @@ import { answerWithoutOperation, type ServiceState } from '../service/operation.
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
 import { createExchange } from './create-exchange.ts';
-import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
+import { type DecidedRequest, type Exchange, isByHand, type ServiceRequest } from './exchange.ts';
 import { findInRequest, judgeRetry } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
 import type { EditText } from './journal-page.ts';
@@ -42,6 +42,10 @@ export function answer(
 ): Outcome<Exchange> {
   const serviceState = readServiceState(state, now.wall);
   const { decided, state: after } = decide(state, request, serviceState, preference);
+  if (isByHand(request)) {
+    const exchange = { ...createExchange(decided, [], now, state), shows: [] };
+    return { before: state, state: after, result: exchange, exchange };
+  }
   const found = findInRequest(decided);
   // Held replies have no send time yet.
   if (request.call === undefined || decided.match?.hold !== undefined) {

@@ -1,7 +1,7 @@
 import { object } from '../shape/objects.ts';
 import { convert, type Shape, type ValueOf } from '../shape/shapes.ts';
 import { type Intersection, rowNames } from '../words.ts';
-import { type Exchange, isWaiting } from './exchange.ts';
+import { type Exchange, isByHand, isWaiting } from './exchange.ts';
 import { EXCHANGE_FIELDS } from './exchange-fields.ts';
 import {
   contains,
@@ -9,6 +9,7 @@ import {
   type Filter,
   filter,
   oneOf,
+  parseBody,
   parseHeader,
   parseTerms,
   type SearchTerm,
@@ -45,6 +46,7 @@ export const FILTER_MEMBERS: Intersection<NonNullable<Row['filters']>> & typeof 
 
 const MARKS: Readonly<Record<string, Test>> = {
   held: isWaiting,
+  manual: ({ request, replays }) => isByHand({ headers: request.headers, replays }),
   replay: ({ replays }) => replays !== undefined,
   unmatched: ({ operation }) => operation === undefined,
 };
@@ -55,6 +57,7 @@ const TERMS = new Map<string, SearchTerm>([
     term === undefined ? [] : [[name, term] as const],
   ),
   ...ROWS.flatMap(({ terms }) => Object.entries(terms)),
+  ['body', parseBody],
   ['header', parseHeader],
   [
     'is',

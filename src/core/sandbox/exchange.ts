@@ -117,6 +117,17 @@ export function listFindings(exchange: Exchange): readonly FindingText[] {
   return [...exchange.findings, ...findHoldFindings(exchange)];
 }
 
+/**
+ * Whether a person has sent it through the mock's own tools: a replay, or a call of the page. It says
+ * nothing about the client, so coverage and findings leave it out.
+ */
+export function isByHand({
+  headers,
+  replays,
+}: Pick<ServiceRequest, 'headers' | 'replays'>): boolean {
+  return replays !== undefined || findHeader(headers, 'mock-client') !== undefined;
+}
+
 export function isDropped({ body, size }: Message): boolean {
   return body === undefined && size > 0;
 }

@@ -18,7 +18,7 @@ const ALWAYS_FOUND = new Map(OPERATION_IDS.map((id) => [id, findInOperation(id)]
 
 function findInOperation(id: OperationId): readonly FindingText[] {
   const { sunset, stability } = operationShape(id);
-  const deprecated = `${id} is deprecated and will be sunset on ${sunset}.`;
+  const deprecated = `${id} is deprecated: its sunset is ${sunset}.`;
   return [
     ...(sunset ? [{ code: 'deprecated' as const, message: deprecated }] : []),
     ...(stability ? [{ code: 'experimental' as const, message: `${id} is ${stability}.` }] : []),

@@ -7,7 +7,7 @@ import { rowNames } from '../words.ts';
 
 /** Each with its advice. */
 export const FINDING_CODES = {
-  deprecated: 'The operation will be sunset; migrate before then.',
+  deprecated: 'Migrate before the sunset of the operation.',
   experimental: 'The operation can change without notice; be ready to adapt, or avoid it.',
   'rounded-id': 'A double cannot hold this id exactly; read and write ids as 64-bit integers.',
   'placeholder-key': 'The key is missing or not filled in; check where it is set.',

@@ -36,6 +36,8 @@ export interface SandboxParts {
 /** Of those that other servers have too. */
 const MAX_IN_MEMORY = 10_000;
 
+const MAX_LOOKED = 100;
+
 export class Sandboxes {
   readonly required: boolean;
   readonly max: number;
@@ -43,9 +45,13 @@ export class Sandboxes {
   readonly events: ServerContext['events'] = new Emitter();
   /** Answers in place of the mock. */
   readonly upstream: Responder | undefined;
+  /** Of this run of the server, unless others share the sandboxes; when it began. */
+  readonly run: { readonly id: string; readonly startedAt: string } | undefined;
   readonly #context: ServerContext;
   readonly #isOneOfMany: boolean;
   readonly #named = new Map<string, Sandbox>();
+  /** Those that somebody looks at and nobody has used: they count for nothing. */
+  readonly #looked = new Map<string, Sandbox>();
   #start: Start;
 
   constructor(start: Start, options: SandboxOptions, parts: SandboxParts) {
@@ -64,6 +70,8 @@ export class Sandboxes {
     this.upstream = parts.upstream;
     this.#start = start;
     this.#isOneOfMany = parts.isOneOfMany ?? false;
+    const startedAt = new Date().toISOString();
+    this.run = this.#isOneOfMany ? undefined : { id: crypto.randomUUID(), startedAt };
     this.default = this.open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
     this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX));
@@ -85,8 +93,11 @@ export class Sandboxes {
     if (known !== undefined) return known;
     const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
     if (isFull && !this.#isOneOfMany) throw createLimitError(this.max, name);
-    const sandbox = this.open(name, true, start);
+    const looked = this.#looked.get(name);
+    this.#looked.delete(name);
+    const sandbox = (start === undefined && looked) || this.open(name, true, start);
     this.#named.set(name, sandbox);
+    if (looked !== sandbox) looked?.emit({ kind: 'deleted' });
     if (this.#isOneOfMany && this.#named.size > MAX_IN_MEMORY) {
       // Drops the one opened first; its next use reads it again.
       const [, , oldest = name] = this.#named.keys();
@@ -130,6 +141,21 @@ export class Sandboxes {
     return this.#named.get(name) ?? (this.#isOneOfMany ? this.open(name, false) : undefined);
   }
 
+  /** To look at it creates none. Who follows it sees its first call. */
+  look(name: string): Sandbox {
+    if (this.#isOneOfMany) return this.getOrCreate(name);
+    const known = this.#named.get(name) ?? this.#looked.get(name);
+    if (known !== undefined) return known;
+    const sandbox = this.open(name);
+    this.#looked.set(name, sandbox);
+    if (this.#looked.size > MAX_LOOKED) {
+      const [oldest = name] = this.#looked.keys();
+      this.#looked.get(oldest)?.emit({ kind: 'deleted' });
+      this.#looked.delete(oldest);
+    }
+    return sandbox;
+  }
+
   /** In milliseconds, by name. */
   unused(): ReadonlyMap<string, number> {
     return new Map(Array.from(this, ({ name, unused }) => [name, unused]));
@@ -152,7 +178,9 @@ export class Sandboxes {
   /** Lets sandboxes start anew from there: `POST reset` does, and those that are still to be created. */
   setStart(start: Start): void {
     this.#start = start;
-    for (const sandbox of this) sandbox.start = this.findStart(sandbox.name);
+    for (const sandbox of [...this, ...this.#looked.values()]) {
+      sandbox.start = this.findStart(sandbox.name);
+    }
   }
 
   findStart(name: string, start: Start = this.#start): Start {

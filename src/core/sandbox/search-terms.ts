@@ -103,6 +103,11 @@ export function parseHeader(value: string): Test {
     );
 }
 
+export function parseBody(value: string): Test {
+  const wanted = value.toLowerCase();
+  return (exchange) => readTexts(exchange).bodies.some((text) => text.includes(wanted));
+}
+
 export function compareNumbers(isWithin: (number: number, bound: number) => boolean): SearchTerm {
   return (value) => {
     const bound = Number(/^#?(\d{1,15})$/.exec(value)?.[1] ?? Number.NaN);
@@ -117,6 +122,7 @@ interface SearchedTexts {
   readonly call: string;
   readonly headers: readonly string[];
   readonly parts: readonly string[];
+  readonly bodies: readonly string[];
 }
 
 /** Of the latest exchange: up to 100 listeners compare it with 10 terms each. */
@@ -124,18 +130,19 @@ let searchedTexts: SearchedTexts | undefined;
 
 function readTexts(exchange: Readonly<Exchange>): SearchedTexts {
   if (searchedTexts?.of === exchange) return searchedTexts;
-  const { method, target, reasons, request, reply } = exchange;
+  const { method, target, status = '', reasons, request, reply } = exchange;
   const bodies = [request, ...(reply ? [reply] : [])]
     .filter(({ size }) => size <= LIMITS.keptBody.max)
     // What is decoded can be longer.
-    .map((message) => bodyText(message)?.slice(0, LIMITS.keptBody.max) ?? '');
+    .map((message) => bodyText(message)?.slice(0, LIMITS.keptBody.max).toLowerCase() ?? '');
   const headers = [...maskHeaders(request.headers), ...maskHeaders(reply?.headers ?? [])];
   const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
   searchedTexts = {
     of: exchange,
-    call: `${method} ${target}`.toLowerCase(),
+    call: `${method} ${target} ${status}`.toLowerCase(),
     headers: lower(headers),
-    parts: lower([target, ...reasons, ...bodies]),
+    parts: [...lower([target, ...reasons]), ...bodies],
+    bodies,
   };
   return searchedTexts;
 }

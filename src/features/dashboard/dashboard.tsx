@@ -30,7 +30,7 @@ function Dashboard() {
   const View: ComponentType = VIEWS[current];
   return (
     <Frame current={current}>
-      <View />
+      {current === view ? <View /> : <p>There is no view “{view}” here. Choose one above.</p>}
     </Frame>
   );
 }

@@ -116,6 +116,7 @@ const NOT_FORWARDED = new Set([
   'content-length',
   'expect',
   'host',
+  'mock-client',
   'mock-control-token',
   'mock-sandbox',
   'trailer',

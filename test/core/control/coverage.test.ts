@@ -24,6 +24,9 @@ describe('coverage and findings in the control API', () => {
     for (const path of ['/~a/v1/pets', '/~a/v1/pets?limit=0', '/~b/v1/pets', '/v1/pets/1']) {
       await send('GET', path);
     }
+    // What a person sends by hand says nothing about the client.
+    await send('GET', '/~b/v1/pets?limit=x', { headers: { 'Mock-Client': 'the page' } });
+    await send('POST', '/~a/__mock/requests/1/replay');
     const [get, invalid] = ['getPet 200 ×1 by default #1', 'listPets 400 ×1 by a #2'];
     expect(await shown('/__mock/coverage')).toEqual([get]);
     expect(await shown('/~a/__mock/coverage')).toEqual(['listPets 200 ×1 by a #1', invalid]);

@@ -81,6 +81,8 @@ describe('sandboxes in the control API', () => {
     for (const [method, path, status, code] of [
       ['GET', '/v1/pets', 400, 'sandbox_required'],
       ['GET', '/~a/__mock/health', 200, undefined],
+      ['GET', '/~a/__mock/status', 200, undefined], // to look at one creates none
+      ['GET', '/~a/__mock/state', 200, undefined],
       ['GET', '/~a/__mock/nothing', 404, 'route_not_found'],
       ['POST', '/~a/__mock/state', 405, 'method_not_allowed'],
       ['GET', '/~a/__mock/sandboxes', 404, 'route_not_found'],

@@ -75,6 +75,13 @@ const STATUS = namedObject('Status', {
     }),
     'How many records differ from those of the start.',
   ),
+  server: optional(
+    object({
+      id: required(ANY_TEXT, 'Its id, another one after a restart.'),
+      startedAt: required(INSTANT_TEXT, 'When it started, by the system time.'),
+    }),
+    'The run of the server; left out where several servers share the sandboxes.',
+  ),
   keys: required(TEXTS, 'The API keys that work, the first of which may write.'),
   shared: optional(
     object({
@@ -249,6 +256,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
       latches: [...state.latches.keys()],
       latestExchange: (await journal.size()).number,
       changed: measureChanges(sandbox.start.store, state.store).changed,
+      server: sandboxes.run,
       keys: [...keys.valid, ...keys.readOnly].filter((key) => isAccepted(keys, key)),
       shared: persistence.status?.(),
     });

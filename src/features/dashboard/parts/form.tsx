@@ -22,7 +22,8 @@ const Context = createContext<FormState>({ problems: new Map(), kept: new Map() 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
   /** Returns whether the server took it. If not, what is wrong stands at the fields. */
   readonly onSubmit: (texts: Texts) => unknown;
-  readonly onTexts?: (texts: Texts) => void;
+  /** Also what keeps the texts from being sent. */
+  readonly onTexts?: (texts: Texts, invalid?: string) => void;
   /** The name under which this tab keeps what is typed until it is sent. */
   readonly draft?: string;
 }
@@ -31,7 +32,7 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
   const ref = useRef<HTMLFormElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [problems, setProblems] = useState<Texts>(new Map());
-  const key = `petstore-mock form ${sandbox} ${draft}`;
+  const key = draftKey(draft);
   const [kept, keep] = useState<Texts>(() => {
     const texts = draft === undefined ? null : sessionStorage.getItem(key);
     return new Map(Object.entries(JSON.parse(texts ?? '{}')));
@@ -39,11 +40,12 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
   const read = (form: HTMLFormElement): Texts => {
     form.querySelectorAll('textarea').forEach(checkLines);
     const texts = readTexts(form);
-    onTexts?.(texts);
+    const wrong = form.querySelector<HTMLInputElement>(':is(input, select, textarea):invalid');
+    onTexts?.(texts, wrong === null ? undefined : describeInvalid(wrong));
     return texts;
   };
   useEffect(() => {
-    if (kept.size > 0 && ref.current !== null) read(ref.current);
+    if (ref.current !== null) read(ref.current);
   }, []);
   const submit = async (form: HTMLFormElement) => {
     setBusy(true);
@@ -76,8 +78,27 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
   );
 }
 
+function draftKey(draft: string | undefined): string {
+  return `petstore-mock form ${sandbox} ${draft}`;
+}
+
+/** Whether something is typed into this form that was not sent. */
+export function hasDraft(draft: string): boolean {
+  return sessionStorage.getItem(draftKey(draft)) !== null;
+}
+
 function readTexts(form: HTMLFormElement): Texts {
-  return new Map([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+  const texts = new Map<string, string>();
+  for (const [name, value] of new FormData(form)) {
+    const before = texts.get(name);
+    texts.set(name, before === undefined ? String(value) : `${before}, ${value}`);
+  }
+  return texts;
+}
+
+function describeInvalid({ labels, title, placeholder, validationMessage }: HTMLInputElement) {
+  const hint = title || placeholder;
+  return `${labels?.[0]?.textContent}: ${hint ? `expected ${hint}` : validationMessage}`;
 }
 
 function checkLines(area: HTMLTextAreaElement): void {
@@ -131,6 +152,31 @@ export function FormField({ label, value, rows, options, empty, ...others }: Fie
           {problem}
         </span>
       )}
+    </div>
+  );
+}
+
+interface ChipsProps {
+  readonly name: string;
+  readonly label: string;
+  readonly values: readonly string[];
+  /** Joined by commas. */
+  readonly value: string | undefined;
+}
+
+/** Values of which some can be chosen. */
+export function Chips({ name, label, values, value = '' }: ChipsProps) {
+  const { kept } = useContext(Context);
+  const chosen = (kept.get(name) ?? value).split(/[ ,]+/);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: one in another looks like a box in a box
+    <div role="group" class="bar" aria-label={label}>
+      {values.map((one) => (
+        <label key={one} class="badge">
+          <input type="checkbox" name={name} value={one} defaultChecked={chosen.includes(one)} />{' '}
+          {one}
+        </label>
+      ))}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
-import { undo, usePolled } from '../state/resource.ts';
+import { attempt, undo, usePolled } from '../state/resource.ts';
+import { noteRun, type Restart, restart } from '../state/restart.ts';
 import { capitalize, formatHref, openedTitle } from '../state/route.ts';
 import {
   arrivals,
@@ -16,7 +17,7 @@ import {
 import { Button, Confirmation } from './buttons.tsx';
 import { Form, FormField } from './form.tsx';
 import { StateStrip } from './strips.tsx';
-import { formatCount, visible } from './texts.tsx';
+import { formatCount, formatLocalTime, visible } from './texts.tsx';
 
 /** What is observed, what shapes the replies, and what can be read. */
 const GROUPS = [
@@ -62,6 +63,7 @@ export function Frame({ current, children }: FrameProps) {
     // A call that came before the stream was open.
     if (known.current !== undefined && known.current !== latest) arrivals.value += 1;
     if (time !== undefined) known.current = latest;
+    noteRun(status);
   }, [time]);
   const menu = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -104,6 +106,7 @@ export function Frame({ current, children }: FrameProps) {
           The server does not answer. This page tries again every second.
         </p>
       )}
+      {restart.value && <Restarted of={restart.value} />}
       <main id="main" tabIndex={-1}>
         <h1 class={current === 'exchanges' ? 'unseen' : ''} ref={heading} tabIndex={-1}>
           {title}
@@ -117,6 +120,42 @@ export function Frame({ current, children }: FrameProps) {
   );
 }
 
+function Restarted({ of: { at, before } }: { readonly of: Restart }) {
+  const { scenarios, assumptions, clock } = before;
+  const isChanged = scenarios.length > 0 || assumptions.length > 0 || !clock.real;
+  const setAgain = async () => {
+    const isDone = await attempt('Set again what was set by hand.', async () => {
+      const known = (await client.call('GET /scenarios')).map(({ name }) => name);
+      const kept = scenarios.filter((name) => known.includes(name));
+      if (kept.length > 0) await client.call('PUT /scenario', { body: { scenarios: kept } });
+      if (assumptions.length > 0) {
+        const options = assumptions.map((choice) => choice.split('='));
+        await client.call('PATCH /assumptions', { body: Object.fromEntries(options) });
+      }
+      const { now, frozen, real } = clock;
+      if (!real) await client.call('PUT /clock', { body: { now, frozen } });
+      if (kept.length < scenarios.length) {
+        const lost = scenarios.filter((name) => !kept.includes(name));
+        throw new Error(`The server no longer has ${lost.join(', ')}; all else is set again.`);
+      }
+    });
+    if (isDone) restart.value = undefined;
+  };
+  return (
+    <p class="lost bar assumed" role="alert">
+      The server was restarted at {formatLocalTime(at)}; what was set by hand is gone.
+      {isChanged && <Button label="Set it again" onClick={setAgain} />}
+      <Button
+        label="Dismiss"
+        of="this message"
+        onClick={() => {
+          restart.value = undefined;
+        }}
+      />
+    </p>
+  );
+}
+
 interface ViewLinkProps {
   readonly name: ViewName;
   readonly isCurrent: boolean;
@@ -125,9 +164,12 @@ interface ViewLinkProps {
 
 function ViewLink({ name, isCurrent, count }: ViewLinkProps) {
   return (
-    <a href={formatHref(name)} aria-current={isCurrent && 'page'} aria-label={capitalize(name)}>
+    <a
+      href={formatHref(name)}
+      aria-current={isCurrent && 'page'}
+      data-count={count > 0 ? formatCount(count) : undefined}
+    >
       {capitalize(name)}
-      {count > 0 && <span class="count quiet">{formatCount(count)}</span>}
     </a>
   );
 }

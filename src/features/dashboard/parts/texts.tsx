@@ -34,6 +34,10 @@ export function formatTime(at: string): string {
   return at.slice(0, 19).replace('T', ' ');
 }
 
+export function formatLocalTime(at: string): string {
+  return new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+}
+
 interface TextProps {
   readonly text: string;
 }
@@ -103,6 +107,7 @@ const TERMS = {
   upstream: 'A deployment gave this reply.',
   hold: 'A rule holds the reply back until you or a test release it.',
   finding: 'Something the client should not do against the real service.',
+  manual: 'Sent from this page, or replayed: coverage and findings leave these calls out.',
   unmatched: 'The call reached no operation: its path or its method is unknown.',
 } as const;
 

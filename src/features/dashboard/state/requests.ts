@@ -4,7 +4,7 @@ import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
 import { curlCommand } from '../../../core/raw-http.ts';
 import { attempt } from './resource.ts';
 import { go, route, withQuery } from './route.ts';
-import { client, type ListedExchange, sandbox, servicePath } from './session.ts';
+import { client, type ListedExchange, PAGE_CLIENT, sandbox, servicePath } from './session.ts';
 
 export interface Request {
   readonly method: string;
@@ -39,12 +39,10 @@ export function shortTarget(target: string): string {
 }
 
 const LEFT_OUT =
-  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-control-token|traceparent|sec-.*)$/;
+  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|user-agent|authorization|proxy-authorization|cookie|mock-client|mock-control-token|traceparent|sec-.*)$/;
 
 export function whyNotCopied({ target, request }: ListedExchange): string | undefined {
   if (!target.startsWith('/')) return 'The target of the request is not a path.';
-  // The journal cuts longer ones.
-  if (target.length > 2_047) return 'The journal has only the start of the path.';
   return request.cut ? 'The journal does not keep this body: it is too long.' : undefined;
 }
 
@@ -74,7 +72,7 @@ function formatUrl({ target }: Request): string {
   return location.origin + target.replaceAll('#', '%23');
 }
 
-function requestHeaders({ key, headers }: Request): readonly (readonly [string, string])[] {
+export function requestHeaders({ key, headers }: Request): readonly (readonly [string, string])[] {
   return key === '' ? headers : [['Authorization', `Bearer ${key}`], ...headers];
 }
 
@@ -122,11 +120,12 @@ export const SNIPPETS = {
 };
 
 /** Sends a request from this page in a trace of its own, by which the journal finds its exchange. */
-async function sendNow(request: Request): Promise<number> {
+export async function sendNow(request: Request): Promise<number> {
   const bytes = [...crypto.getRandomValues(new Uint8Array(24))];
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
   const trace = hex.slice(0, 32);
   const headers = new Headers(requestHeaders(request).map(([name, value]) => [name, value]));
+  headers.set('mock-client', PAGE_CLIENT);
   headers.set('traceparent', `00-${trace}-${hex.slice(32)}-01`);
   // A fault may end the connection, or never answer: the journal has the exchange all the same.
   const { method, body = null } = request;

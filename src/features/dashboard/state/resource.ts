@@ -15,6 +15,7 @@ import {
   type ListedEdit,
   needsToken,
   notice,
+  PAGE_CLIENT,
 } from './session.ts';
 
 export interface Resource<T> {
@@ -164,7 +165,7 @@ export async function attempt(done: string, action: () => Promise<unknown>): Pro
     notice.value = shown;
     changes.value += 1;
     const edits = (await listEdits().catch(() => [])).filter(
-      (edit) => edit.by === 'the page' && !edit.isUndone && !before.has(formatEdit(edit)),
+      (edit) => edit.by === PAGE_CLIENT && !edit.isUndone && !before.has(formatEdit(edit)),
     );
     if (edits.length > 0 && notice.value === shown) {
       notice.value = { ...shown, text: done + formatChanged(edits), edits };

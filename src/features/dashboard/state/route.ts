@@ -61,17 +61,19 @@ export function go(view: string, item?: string | number, query?: RouteQuery, isS
   route.value = parseRoute(href);
 }
 
-export function withQuery(changes: Readonly<Record<string, string | number>>): URLSearchParams {
+type QueryChanges = Readonly<Record<string, string | number | undefined>>;
+
+export function withQuery(changes: QueryChanges): URLSearchParams {
   const query = new URLSearchParams(route.value.query);
   for (const [name, value] of Object.entries(changes)) {
-    if (value === '') query.delete(name);
+    if (value === '' || value === undefined) query.delete(name);
     else query.set(name, String(value));
   }
   return query;
 }
 
 /** Changes the query without a history entry: typing in a filter should leave no trail. */
-export function refine(changes: Readonly<Record<string, string | number>>): void {
+export function refine(changes: QueryChanges): void {
   const { view, item } = route.value;
   const query = withQuery(changes);
   history.replaceState(null, '', formatRoute(view, item, query));

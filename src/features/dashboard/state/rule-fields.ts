@@ -7,11 +7,11 @@ import type { Texts } from '../parts/form.tsx';
 import { formatBody, parseHeaderLines } from './requests.ts';
 
 export interface EditedRule {
-  readonly on: string;
+  readonly on: string | readonly string[];
   readonly where?: Readonly<Record<string, unknown>>;
   readonly calls?: unknown;
   readonly chance?: number;
-  readonly delay?: number;
+  readonly delay?: number | Readonly<Partial<Record<'min' | 'max' | 'median', number>>>;
   readonly hold?: boolean | string;
   readonly fault?: string | { readonly kind: string };
   readonly reply?: {
@@ -60,7 +60,6 @@ export interface RuleGroup {
 export async function insertRules(
   scenario: string,
   added: readonly object[],
-  comment: string,
   replaced?: RuleGroup,
 ): Promise<string> {
   const { document, isSeq, write } = await openDocument(scenario);
@@ -68,19 +67,12 @@ export async function insertRules(
   const [first] = nodes;
   const rules = document.get('rules');
   if (isSeq<Node>(rules)) {
-    const { index, count, texts } = replaced ?? { index: 0, count: 0, texts: new Map() };
-    const keep = (text: string | null = '') =>
-      text?.split('\n').filter((line) => line.trim() !== formatRules(texts)) ?? [];
-    // YAML has the comment above the first rule at the list.
-    rules.commentBefore = keep(rules.commentBefore).join('\n') || null;
-    const own = count === 0 ? [] : keep(rules.items[index]?.commentBefore).filter(Boolean);
-    if (first !== undefined) first.commentBefore = [...own, ` ${comment}`].join('\n');
+    const { index, count } = replaced ?? { index: 0, count: 0 };
+    const own = count === 0 ? undefined : rules.items[index]?.commentBefore;
+    if (first !== undefined && own) first.commentBefore = own;
     rules.flow = false;
     rules.items.splice(index, count, ...nodes);
-  } else {
-    if (first !== undefined) first.commentBefore = ` ${comment}`;
-    document.set('rules', document.createNode(nodes));
-  }
+  } else document.set('rules', document.createNode(nodes));
   return write();
 }
 
@@ -99,7 +91,7 @@ export function groupRules(rules: readonly EditedRule[]): readonly RuleGroup[] {
 
 function isInForm(rules: readonly EditedRule[]): boolean {
   return (
-    rules.every((rule) => typeof rule?.on === 'string') &&
+    rules.every((rule) => typeof rule?.on === 'string' || Array.isArray(rule?.on)) &&
     writeSorted(parseRules(formatSequence(rules))) === writeSorted(rules)
   );
 }
@@ -124,7 +116,7 @@ export function findHiddenRules(rules: readonly EditedRule[]): readonly string[]
 function hides({ on, calls, chance, where = {} }: EditedRule, later: EditedRule): boolean {
   const others: Readonly<Record<string, unknown>> = later.where ?? {};
   return (
-    [later.on, '*'].includes(on) &&
+    (on === '*' || [later.on].flat().every((name) => [on].flat().includes(name))) &&
     calls === undefined &&
     chance === undefined &&
     Object.entries(where).every(([name, value]) => writeSorted(value) === writeSorted(others[name]))
@@ -145,15 +137,23 @@ function formatLines(members: object = {}): string {
     .join('\n');
 }
 
+function formatDelay(delay: EditedRule['delay']): unknown {
+  if (typeof delay !== 'object') return delay;
+  const { min, max, median } = delay;
+  return median === undefined ? `${min} to ${max}` : `about ${median}`;
+}
+
 export function formatRuleFields({ where, reply, fault, ...others }: EditedRule): Texts {
   const { headers = {}, ...conditions } = { headers: undefined, ...where };
   const asConditions = Object.entries(headers).map(([name, value]) => [`header ${name}`, value]);
   const texts = {
     ...others,
+    on: [others.on].flat().join(', '),
     where: formatLines({ ...conditions, ...Object.fromEntries(asConditions) }),
     status: reply?.status,
     headers: formatLines(reply?.headers),
     body: reply?.body === undefined ? undefined : formatBody(reply.body, 2),
+    delay: formatDelay(others.delay),
     fault: typeof fault === 'object' ? fault.kind : fault,
   };
   const given = Object.entries(texts).filter(([, value]) => value !== undefined && value !== false);
@@ -189,13 +189,14 @@ export function parseRules(texts: Texts): readonly EditedRule[] {
   const given = (name: string, value: unknown) => text(name) !== '' && { [name]: value };
   const where = parseConditions(text('where'));
   const headers = parseHeaderLines(text('headers'));
+  const operations = text('on').split(/[ ,]+/).filter(Boolean);
   const replyOf = (status: string) => ({
     status: Number(status),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
     ...given('body', jsonOr(text('body'))),
   });
   const ruleOf = (calls: string, status?: string) => ({
-    on: text('on'),
+    on: operations.length > 1 ? operations : (operations[0] ?? '*'),
     ...(Object.keys(where).length > 0 && { where }),
     ...(calls !== '' && { calls: jsonOr(calls) }),
     ...given('chance', Number(text('chance'))),
@@ -212,10 +213,15 @@ export function parseRules(texts: Texts): readonly EditedRule[] {
 
 export function formatRules(texts: Texts): string {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
-  const operation = text('on');
-  const { method, path } = isRowName(OPERATIONS, operation)
-    ? operationShape(operation)
-    : { method: 'Each', path: 'call' };
+  const operations = text('on')
+    .split(/[ ,]+/)
+    .filter((name) => name !== '' && name !== '*');
+  const calls = operations.map((name) => {
+    if (!isRowName(OPERATIONS, name)) return name;
+    const { method, path } = operationShape(name);
+    return `${method} ${path}`;
+  });
+  const subject = calls.length === 0 ? 'Each call' : calls.join(' or ');
   const conditions = text('where')
     .split(/\s*\n\s*/)
     .filter(Boolean);
@@ -230,9 +236,9 @@ export function formatRules(texts: Texts): string {
     text('hold') && 'once it is released',
   ];
   const effect = effects.filter(Boolean).join(' ') || 'gets nothing new';
-  const calls =
+  const numbers =
     text('calls') && `${/^\d+$/.test(text('calls')) ? 'at call' : 'at calls'} ${text('calls')}`;
-  const turn = statuses.length > 1 ? 'then what it would get' : calls || 'at every call';
+  const turn = statuses.length > 1 ? 'then what it would get' : numbers || 'at every call';
   const chance = text('chance') && ` with a chance of ${text('chance')}`;
-  return `${method} ${path}${where && ` with ${where}`} ${effect}, ${turn}${chance}.`;
+  return `${subject}${where && ` with ${where}`} ${effect}, ${turn}${chance}.`;
 }

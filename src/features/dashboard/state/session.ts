@@ -60,9 +60,12 @@ export interface Notice {
 
 export const notice = signal<Notice | undefined>(undefined);
 
+/** What this page calls itself in `Mock-Client`: its calls of the service are not the client's. */
+export const PAGE_CLIENT = 'the page';
+
 export const client = new ControlClient({
   url: location.origin + controlPath(sandbox),
-  name: 'the page',
+  name: PAGE_CLIENT,
   fetch: send,
 });
 

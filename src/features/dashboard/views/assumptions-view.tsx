@@ -59,11 +59,13 @@ export function AssumptionsView() {
         .map((name) => (
           <section key={name} aria-label={name}>
             <h2>{name}</h2>
-            {shown
-              .filter((entry) => groupOf(entry) === name)
-              .map((entry) => (
-                <Assumption key={entry.of.id} {...entry} />
-              ))}
+            <div class="cards">
+              {shown
+                .filter((entry) => groupOf(entry) === name)
+                .map((entry) => (
+                  <Assumption key={entry.of.id} {...entry} />
+                ))}
+            </div>
           </section>
         ))}
     </>
@@ -76,8 +78,9 @@ function passes({ of, drifts }: Entry): boolean {
   if (query.has('used') && of.calls === 0) return false;
   if (query.has('drift') && !drifts) return false;
   const meanings = of.options.map(({ meaning }) => meaning);
-  const words = [of.id, of.topic, of.question, ...of.operations, ...meanings].join(' ');
-  return words.toLowerCase().includes(query.get('text')?.toLowerCase() ?? '');
+  const texts = [of.id, of.topic, of.question, ...of.operations, ...meanings].join(' ');
+  const wanted = (query.get('text') ?? '').toLowerCase().split(/[\s-]+/);
+  return wanted.every((word) => texts.toLowerCase().includes(word));
 }
 
 function chooseOption(id: string, option: string): Promise<boolean> {

@@ -39,8 +39,8 @@ export function ClockView() {
             onClick={() => perform(`Clock: ${label}.`, 'POST /clock/advance', { body: { by } })}
           />
         ))}
-        {Object.entries(settings).map(([label, body]) => (
-          <Button key={label} label={label} onClick={() => set(label, body)} />
+        {Object.entries(settings).map(([label, body], index) => (
+          <Button key={index} label={label} onClick={() => set(label, body)} />
         ))}
       </div>
       <Form

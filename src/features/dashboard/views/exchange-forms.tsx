@@ -2,7 +2,15 @@ import { useState } from 'preact/hooks';
 import { OPERATION_IDS, OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
 import { FAULT_NAMES } from '../../../core/scenario/fault-table.ts';
 import { isRowName } from '../../../core/words.ts';
-import { type FieldProps, Form, FormField, LINES, NAME_INPUT, type Texts } from '../parts/form.tsx';
+import {
+  Chips,
+  type FieldProps,
+  Form,
+  FormField,
+  LINES,
+  NAME_INPUT,
+  type Texts,
+} from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';
 import { attempt, useResource } from '../state/resource.ts';
@@ -111,21 +119,17 @@ async function readText(scenario: string): Promise<string> {
   return (readDraft(scenario) ?? (await fetchScenario(scenario))).text;
 }
 
-const CALLS: readonly FieldProps[] = [
-  { name: 'on', label: 'Operation', options: [...OPERATION_IDS, '*'] },
-  {
-    ...LINES,
-    name: 'where',
-    label: 'Only for calls with these parameters, body fields, key or “header NAME”, one a line',
-    rows: 3,
-    placeholder: 'petId: 7\nheader x-tenant: acme',
-    'data-line': '^\\s*((header\\s+)?[^:\\s]+\\s*:.*)?$',
-  },
-];
+const WHERE: FieldProps = {
+  ...LINES,
+  name: 'where',
+  label: 'Only for calls with these parameters, body fields, key or “header NAME”, one a line',
+  placeholder: 'petId: 7\nheader x-tenant: acme',
+  'data-line': '^\\s*((header\\s+)?[^:\\s]+\\s*:.*)?$',
+};
 
 const STATUSES = '[2-5]\\d\\d([ ,]+[2-5]\\d\\d)*';
 
-const EFFECT: readonly FieldProps[] = [
+const THEN: readonly FieldProps[] = [
   {
     name: 'status',
     label: 'Status, or several in turn',
@@ -134,14 +138,17 @@ const EFFECT: readonly FieldProps[] = [
   },
   { name: 'fault', label: 'Fault instead', options: ['', ...FAULT_NAMES], empty: 'none' },
   { name: 'delay', label: 'Delay in ms', placeholder: 'such as 200', pattern: '\\d*' },
-  { name: 'calls', label: 'Calls', placeholder: 'all, 1, 1-2 or 3-', pattern: '[0-9, \\-]*' },
-  { name: 'chance', label: 'Chance', placeholder: 'such as 0.1', pattern: '1|0?\\.\\d+' },
   { name: 'hold', label: 'Hold under a name', placeholder: 'until you release it' },
 ];
 
 const REPLY: readonly FieldProps[] = [
   { ...LINES, name: 'headers', label: 'Headers, one a line' },
-  { name: 'body', label: 'Body', rows: 8, placeholder: 'That of the document' },
+  { name: 'body', label: 'Body', rows: 6, placeholder: 'That of the document' },
+];
+
+const HOW_OFTEN: readonly FieldProps[] = [
+  { name: 'calls', label: 'Calls', placeholder: 'all, 1, 1-2 or 3-', pattern: '[0-9, \\-]*' },
+  { name: 'chance', label: 'Chance', placeholder: 'from 0 to 1', pattern: '1|0?\\.\\d+' },
 ];
 
 const TARGET = { name: 'scenario', label: 'Add it to', empty: 'a new scenario' };
@@ -157,6 +164,7 @@ let latest = '';
 
 function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
   const [texts, setTexts] = useState<Texts>(new Map([...before, ['active', 'on']]));
+  const [invalid, setInvalid] = useState<string | undefined>(undefined);
   const offered = texts.get('scenario') ?? (own.includes(latest) ? latest : (own[0] ?? ''));
   const scenario = edited?.scenario ?? offered;
   const others = useResource(`rules of ${scenario}`, async () =>
@@ -175,7 +183,7 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
       const { text, etag } = scenario
         ? (readDraft(scenario) ?? (await fetchScenario(scenario)))
         : { text: 'description: Rules made in the dashboard.\n', etag: undefined };
-      const changed = await insertRules(text, parseRules(entered), sentence, edited?.group);
+      const changed = await insertRules(text, parseRules(entered), edited?.group);
       await saveScenario(name, changed, { turnOn: entered.has('active'), etag });
       dropDraft(name);
     });
@@ -188,26 +196,60 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
     <FormField key={field.name} value={before.get(field.name)} {...field} />
   );
   return (
-    <Form class="form" draft={`rule ${route.value.query}`} onSubmit={add} onTexts={setTexts}>
-      <p class="card" role="status">
-        {sentence} <b class="problem">{hidden.join(' ')}</b>
-      </p>
-      {CALLS.map(shown)}
-      <div class="bar">{EFFECT.map(shown)}</div>
-      {REPLY.map(shown)}
-      {edited === undefined && <FormField {...TARGET} value={scenario} options={[...own, '']} />}
-      {scenario === '' && (
-        <FormField
-          {...NAME_INPUT}
-          label="Name of the new scenario"
-          value={own[0] ? '' : 'my-rules'}
+    <Form
+      class="form"
+      draft={`rule ${route.value.query}`}
+      onSubmit={add}
+      onTexts={(typed, wrong) => {
+        setTexts(typed);
+        setInvalid(wrong);
+      }}
+    >
+      <fieldset>
+        <legend>When</legend>
+        <Chips
+          name="on"
+          label="Operations; none for all"
+          values={OPERATION_IDS}
+          value={before.get('on')}
         />
-      )}
+        {shown(WHERE)}
+      </fieldset>
+      <fieldset>
+        <legend>Then</legend>
+        <div class="bar">{THEN.map(shown)}</div>
+        {REPLY.map(shown)}
+      </fieldset>
+      <fieldset>
+        <legend>How often</legend>
+        <div class="bar">{HOW_OFTEN.map(shown)}</div>
+      </fieldset>
       <div class="bar">
-        <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>
-        <label>
-          <input type="checkbox" name="active" checked={texts.has('active')} /> Turn the scenario on
-        </label>
+        {edited === undefined && <FormField {...TARGET} value={scenario} options={[...own, '']} />}
+        {scenario === '' && (
+          <FormField
+            {...NAME_INPUT}
+            label="Name of the new scenario"
+            value={own[0] ? '' : 'my-rules'}
+          />
+        )}
+      </div>
+      <div class="foot">
+        <p role="status">
+          {invalid === undefined ? (
+            sentence
+          ) : (
+            <span class="problem">Not yet a rule. {invalid}.</span>
+          )}{' '}
+          <b class="problem">{hidden.join(' ')}</b>
+        </p>
+        <div class="bar">
+          <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>
+          <label>
+            <input type="checkbox" name="active" checked={texts.has('active')} /> Turn the scenario
+            on
+          </label>
+        </div>
       </div>
     </Form>
   );

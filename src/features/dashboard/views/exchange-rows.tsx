@@ -46,12 +46,13 @@ export function sortReasons({ why }: Pick<ListedExchange, 'why'>): readonly stri
 }
 
 function Reason({ of }: { of: ListedExchange }) {
-  const { findings, replays, basis, number } = of;
+  const { findings, replays, basis, number, request } = of;
   const [reason = ''] = sortReasons(of);
   return (
     <>
       {isHeldBack(of) && <ReleaseButton exchange={number} />}
       {replays !== undefined && <span class="badge">replay of {replays}</span>}{' '}
+      {request.headers['mock-client'] && <span class="badge">by hand</span>}{' '}
       {findings.length > 0 && (
         <span class="badge failed">{plural(findings.length, 'finding')}</span>
       )}{' '}

@@ -114,7 +114,7 @@ export function ExchangesView() {
             />
           )}
         </div>
-        {isEmpty && filter === '' && item === undefined && <FirstRequest />}
+        {isEmpty && filter === '' && (before === undefined ? <FirstRequest /> : NOTHING_BEFORE)}
         {isEmpty && filter !== '' && (
           <p class="empty">
             No exchanges match these filters. <a href={formatHref('exchanges')}>Show all</a>
@@ -153,6 +153,8 @@ function exportHar(filter: string): Promise<boolean> {
     download('exchanges.har', await (await client.send('GET /requests.har', { query })).text());
   });
 }
+
+const NOTHING_BEFORE = <p class="empty">The journal no longer has what came before.</p>;
 
 let stepping = Promise.resolve();
 
@@ -208,6 +210,7 @@ const CHIPS = [
   ['finding:any', 'with findings', 'finding'],
   ['is:unmatched', 'unmatched', 'unmatched'],
   ['is:held', 'held', 'hold'],
+  ['-is:manual', 'not by hand', 'manual'],
 ] as const;
 
 interface SearchProps {
@@ -221,7 +224,7 @@ function ExchangeSearch({ problem, children }: SearchProps) {
   const write = (text: string) => refine({ search: text, before: '' });
   const toggle = (chip: string) => {
     const [field] = chip.split(':');
-    const others = terms.filter((term) => !term.startsWith(`${field}:`));
+    const others = terms.filter((term) => term !== chip && !term.startsWith(`${field}:`));
     write([...others, ...(terms.includes(chip) ? [] : [chip])].join(' '));
   };
   return (

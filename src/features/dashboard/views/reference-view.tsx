@@ -1,13 +1,22 @@
 import { useState } from 'preact/hooks';
 import { writeJson } from '../../../core/json.ts';
+import { Button, copy } from '../parts/buttons.tsx';
 import { Form, FormField, type Texts } from '../parts/form.tsx';
 import { Await, Fold, Tabs } from '../parts/panel.tsx';
 import { Prose, visible } from '../parts/texts.tsx';
-import { FIRST_REQUEST, indentJson } from '../state/requests.ts';
+import {
+  FIRST_REQUEST,
+  formatBody,
+  formatCurlCommand,
+  indentJson,
+  type Request,
+  requestHeaders,
+  sendNow,
+} from '../state/requests.ts';
 import { formatError, useResource } from '../state/resource.ts';
-import { route } from '../state/route.ts';
+import { formatHref, route } from '../state/route.ts';
 import { client, controlToken } from '../state/session.ts';
-import { StatusBadge } from './exchange-rows.tsx';
+import { MethodBadge, StatusBadge } from './exchange-rows.tsx';
 
 type Texted = Readonly<Record<'name' | 'description', string>>;
 
@@ -29,7 +38,7 @@ interface Operation {
     readonly example?: unknown;
   })[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { example?: unknown }>> };
-  readonly responses: object;
+  readonly responses: Readonly<Record<string, unknown>>;
 }
 
 const TITLES = { service: 'Service', control: 'Control API' } as const;
@@ -53,7 +62,14 @@ export function ReferenceView() {
                 <h2>{tag.name}</h2>
                 <p class="quiet">{tag.description}</p>
                 {listOperations(paths, tag.name).map(({ path, method, operation }) => (
-                  <Fold key={path + method} title={`${method} ${path}: ${operation.summary}`}>
+                  <Fold
+                    key={path + method}
+                    title={
+                      <>
+                        <MethodBadge method={method} /> <code>{path}</code>: {operation.summary}
+                      </>
+                    }
+                  >
                     {() => <Trial {...{ url: `${server?.url}${path}`, method, operation, rest }} />}
                   </Fold>
                 ))}
@@ -83,13 +99,14 @@ interface TrialProps {
 
 function Trial({ url, method, operation, rest }: TrialProps) {
   const { parameters = [], requestBody, responses } = operation;
-  const [reply, setReply] = useState<{ readonly status?: number; readonly text: string }>();
+  const [reply, setReply] = useState<{
+    readonly status?: number;
+    readonly text: string;
+    readonly exchange?: number | undefined;
+  }>();
   const isService = route.value.item !== 'control';
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  const send = async (texts: Texts) => {
-    const headers = new Headers(type === undefined ? {} : { 'content-type': type });
-    const key = isService ? texts.get('key') : controlToken();
-    if (key) headers.set('authorization', `Bearer ${key}`);
+  const read = (texts: Texts): Request => {
     const target = new URL(
       url.replaceAll(/\{(\w+)\}/g, (_all, name) => encodeURIComponent(texts.get(`:${name}`) ?? '')),
     );
@@ -97,45 +114,117 @@ function Trial({ url, method, operation, rest }: TrialProps) {
       const text = texts.get(`:${name}`);
       if (where === 'query' && text) target.searchParams.set(name, text);
     }
+    return {
+      method,
+      target: target.pathname + target.search,
+      key: (isService ? texts.get('key') : controlToken()) ?? '',
+      headers: type === undefined ? [] : [['Content-Type', type]],
+      body: texts.get('body') || undefined,
+    };
+  };
+  const [request, setRequest] = useState<Request>();
+  const send = async (texts: Texts) => {
+    const sent = read(texts);
     try {
+      if (isService) {
+        const number = await sendNow(sent);
+        const path = { number };
+        const { status = 0, reply: got } = await client.call('GET /requests/{number}', { path });
+        const text = got.body === undefined ? '' : formatBody(got.body, 2);
+        setReply({ status, text, exchange: number });
+        return;
+      }
       // A stream would never end.
-      const options = { method, headers, signal: AbortSignal.timeout(10_000) };
-      const body = texts.get('body') || null;
-      const answer = await fetch(target.pathname + target.search, { ...options, body });
+      const signal = AbortSignal.timeout(10_000);
+      const headers = requestHeaders(sent).map(([name, value]): [string, string] => [name, value]);
+      const { body = null } = sent;
+      const answer = await fetch(sent.target, { method, headers, body, signal });
       setReply({ status: answer.status, text: indentJson(await answer.text()) });
     } catch (error) {
       setReply({ text: formatError(error) });
     }
   };
   return (
-    <Form class="card form" aria-label={operation.operationId} onSubmit={send}>
+    <Form
+      class="card"
+      aria-label={operation.operationId}
+      onSubmit={send}
+      onTexts={(texts) => setRequest(read(texts))}
+    >
       <Prose text={operation.description ?? ''} />
-      {isService && <FormField name="key" label="API key" value={FIRST_REQUEST.key} />}
-      {parameters.map(({ name, in: where, description, example = '', required }) => (
-        <FormField
-          key={name}
-          name={`:${name}`}
-          label={`${name} (${where}): ${description}`}
-          {...{ required, value: String(example) }}
-        />
-      ))}
-      {content && (
-        <FormField
-          name="body"
-          label={`Body: ${type}`}
-          rows={6}
-          value={writeJson(content.example, 2)}
-        />
-      )}
-      <button type="submit">Send</button>
-      <div role="status">
-        {reply && <StatusBadge status={reply.status} />}
-        {reply && <pre>{visible(reply.text.slice(0, 100_000))}</pre>}
+      <div class="pair">
+        <div class="form">
+          {isService && <FormField name="key" label="API key" value={FIRST_REQUEST.key} />}
+          {parameters.map(({ name, in: where, description, example = '', required }) => (
+            <FormField
+              key={name}
+              name={`:${name}`}
+              label={`${name} (${where}): ${description}`}
+              {...{ required, value: String(example) }}
+            />
+          ))}
+          {content && (
+            <FormField
+              name="body"
+              label={`Body: ${type}`}
+              rows={6}
+              value={writeJson(content.example, 2)}
+            />
+          )}
+          <div class="bar">
+            <button type="submit">Send</button>
+            {request && (
+              <Button label="Copy as curl" onClick={() => copy(formatCurlCommand(request))} />
+            )}
+          </div>
+          <div role="status">
+            {reply && <StatusBadge status={reply.status} />}{' '}
+            {reply?.exchange && (
+              <a href={formatHref('exchanges', reply.exchange)}>Exchange {reply.exchange}</a>
+            )}
+            {reply && <pre class="body">{visible(reply.text.slice(0, 100_000))}</pre>}
+          </div>
+        </div>
+        <Replies of={responses} requestBody={requestBody} rest={rest} />
       </div>
-      <Fold title={`Schemas; replies ${Object.keys(responses).join(', ')}`}>
-        {() => <pre>{writeJson(resolve({ requestBody, responses }, rest), 2)}</pre>}
-      </Fold>
     </Form>
+  );
+}
+
+interface RepliesProps {
+  readonly of: Operation['responses'];
+  readonly requestBody: Operation['requestBody'];
+  readonly rest: object;
+}
+
+function Replies({ of, requestBody, rest }: RepliesProps) {
+  const all = Object.keys(of);
+  const [shown, show] = useState(all[0] ?? '');
+  const reply = Object(resolve(of[shown], rest));
+  const [content] = Object.values<{ example?: unknown }>(reply.content ?? {});
+  return (
+    <section aria-label="Replies">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form */}
+      <div role="group" class="segments" aria-label="Statuses">
+        {all.map((status) => (
+          <Button
+            key={status}
+            label={status}
+            aria-pressed={status === shown}
+            onClick={() => show(status)}
+          />
+        ))}
+      </div>
+      <p>
+        <Prose text={String(reply.description ?? '')} />
+      </p>
+      {content?.example !== undefined && <pre class="body">{formatBody(content.example, 2)}</pre>}
+      <Fold title="Schemas">
+        {() => (
+          <pre class="body">{writeJson({ requestBody: resolve(requestBody, rest), reply }, 2)}</pre>
+        )}
+      </Fold>
+    </section>
   );
 }
 

@@ -40,9 +40,9 @@ export function SandboxesView() {
   const create = (name: string) =>
     attempt(`Created sandbox ${name}.`, () => server.call('POST /sandboxes', { body: { name } }));
   const remove = async () => {
-    // To read a deleted sandbox would create it again.
     refine({ of: '' });
-    await attempt(`Deleted ${what}.`, () => {
+    const isOwn = doomed.includes(sandbox) || (doomed.length === 0 && names.includes(sandbox));
+    const isDone = await attempt(`Deleted ${what}.`, () => {
       if (doomed.length === 0) {
         return server.call('DELETE /sandboxes', { query: { q } });
       }
@@ -50,6 +50,7 @@ export function SandboxesView() {
       return Promise.all(doomed.map((name) => server.call('DELETE /sandboxes/{name}', path(name))));
     });
     select([]);
+    if (isDone && isOwn) location.assign(`${controlPath(DEFAULT_SANDBOX)}/#/sandboxes`);
   };
   const count = (of: keyof SandboxSummary, name: string) =>
     createSortedColumn<SandboxSummary>(of, (row) => row[of]?.toLocaleString('en'), name, 'number');
@@ -86,7 +87,8 @@ export function SandboxesView() {
       <p class="quiet">
         Each sandbox has its own store, keys, clock, scenarios and journal. The first call to{' '}
         <code>/~NAME/v1</code> creates one; <code>--sandbox-idle</code> removes those that nobody
-        uses.
+        uses. <code>staging</code> is the second deployment that the document names: it takes{' '}
+        <code>staging-key</code> alone, so a client that mixes up the two gets a 401.
       </p>
       <search class="bar">
         <QuerySearch name="q" label="names" />

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, download } from '../parts/buttons.tsx';
+import { CodeArea } from '../parts/code-area.tsx';
 import { FormField } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
@@ -54,14 +55,22 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     isBusy.current = false;
     return isDone;
   };
-  const store = (turnOn: boolean, base = shown.value) =>
-    run(turnOn ? `Saved ${name}. It is on.` : `Saved ${name}.`, async () => {
-      await typing.current;
-      await saveScenario(name, shown.value?.text ?? '', { turnOn, etag: base?.etag });
+  const [isSaving, setSaving] = useState(false);
+  const store = async (turnOn: boolean, base = shown.value) => {
+    if (isSaving) return;
+    setSaving(true);
+    // What was typed into the description is in the text then.
+    await typing.current;
+    const text = shown.value?.text ?? '';
+    const what = `${name}, ${text.trimEnd().split('\n').length} lines`;
+    await run(turnOn ? `Saved ${what}. It is on.` : `Saved ${what}.`, async () => {
+      await saveScenario(name, text, { turnOn, etag: base?.etag });
       const saved = await fetchScenario(name);
       const typed = shown.value?.text ?? '';
       show({ text: typed, etag: saved.etag }, typed === saved.text);
     });
+    setSaving(false);
+  };
   const leave = () => {
     dropDraft(name);
     go('scenarios');
@@ -82,7 +91,11 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   return (
     <Panel
       title={name}
-      beside={isChanged && <span class="quiet">Not saved; this tab keeps it</span>}
+      beside={
+        <span class="quiet" role="status">
+          {isSaving ? 'Saving…' : isChanged && 'Not saved; this tab keeps it'}
+        </span>
+      }
       onClose={() => go('scenarios')}
       of={{ ...loaded, value: shown.value }}
     >
@@ -174,13 +187,12 @@ function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
         onInput={({ currentTarget: { value } }) => onDescription(value)}
         onKeyDown={apply}
       />
-      <textarea
-        ref={area}
-        rows={16}
-        aria-label="Scenario in YAML"
-        spellcheck={false}
-        value={text}
-        onInput={({ currentTarget: { value } }) => onText(value)}
+      <CodeArea
+        area={area}
+        label="Scenario in YAML"
+        text={text}
+        problems={settled === text ? problems : []}
+        onText={onText}
         onKeyDown={apply}
       />
       <Rows of={problems} keyOf={(problem) => JSON.stringify(problem)} label="Problems">
@@ -191,7 +203,11 @@ function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
         )}
       </Rows>
       <p class="problem">{findHiddenRules(rules).join(' ')}</p>
-      <Rows of={groupRules(rules)} keyOf={({ index }) => index} label="Rules">
+      <Rows
+        of={problems.length > 0 ? [] : groupRules(rules)}
+        keyOf={({ index }) => index}
+        label="Rules"
+      >
         {({ index, texts, fits }) => (
           <>
             <span class="grow quiet">{visible(formatRules(texts))}</span>

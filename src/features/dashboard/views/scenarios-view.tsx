@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { rowNames } from '../../../core/words.ts';
 import { Button } from '../parts/buttons.tsx';
-import { FormField, NameForm } from '../parts/form.tsx';
+import { FormField, NameForm, QuerySearch } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { visible } from '../parts/texts.tsx';
@@ -10,6 +11,7 @@ import {
   addScenario,
   EXAMPLE,
   fetchScenario,
+  keepDraft,
   listActive,
   listDrafts,
   readDraft,
@@ -42,9 +44,13 @@ export function ScenariosView() {
   const create = async (name: string, read: () => Promise<string> | string) => {
     const add = async () => addScenario(name, await read());
     const isDone = await attempt(`Created ${name}.`, add);
-    if (isDone) go('scenarios', name);
-    else if (notice.value)
-      notice.value = { ...notice.value, text: `${name}: ${notice.value.text}` };
+    if (!isDone) {
+      // It is there to be mended.
+      const text = await read();
+      if (!all.some((other) => other.name === name)) keepDraft(name, { text, etag: undefined });
+      if (notice.value) notice.value = { ...notice.value, text: `${name}: ${notice.value.text}` };
+    }
+    if (isDone || readDraft(name) !== undefined) go('scenarios', name);
     return isDone;
   };
   const copy = (name: string, read: () => Promise<string> | string) =>
@@ -58,9 +64,48 @@ export function ScenariosView() {
     />
   );
   const nameOf = ({ name }: ScenarioSummary) => name;
+  const words = (route.value.query.get('q') ?? '').toLowerCase().split(/\s+/);
+  const found = all.filter(({ name, description }) =>
+    words.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
+  );
+  const isActive = ({ name }: ScenarioSummary) => names.includes(name);
+  const drafts = listDrafts().filter((name) => !own.some((scenario) => scenario.name === name));
+  const sections = [
+    ['Active', names.flatMap((name) => found.filter((one) => one.name === name))],
+    ['Yours', found.filter((one) => one.own && !isActive(one))],
+    ...rowNames(KINDS).map(
+      (kind) =>
+        [kind, found.filter((one) => !one.own && !isActive(one) && kindOf(one) === kind)] as const,
+    ),
+  ] as const;
   return (
     <div class={isOpen ? 'split' : ''}>
       <div>
+        <search class="bar">
+          <QuerySearch name="q" label="scenarios" />
+        </search>
+        {sections.map(
+          ([title, rows]) =>
+            rows.length > 0 && (
+              <section key={title} aria-label={title}>
+                <h2>{title}</h2>
+                {title === 'Active' && rows.length > 1 && (
+                  <p class="quiet">Later ones win over earlier ones.</p>
+                )}
+                <Rows of={rows} keyOf={nameOf}>
+                  {rowOf}
+                </Rows>
+              </section>
+            ),
+        )}
+        {found.length === 0 && <p class="empty">No scenario has these words.</p>}
+        {drafts.map((name) => (
+          <p key={name}>
+            <a href={formatHref('scenarios', name)}>{name}</a>: not saved; the server does not have
+            it
+          </p>
+        ))}
+        <h2>Add one of your own</h2>
         <NameForm
           label="New scenario"
           action="Create"
@@ -84,36 +129,10 @@ export function ScenariosView() {
           }}
         />
         <p class="quiet">
-          {names.length === 0
-            ? 'None is active: the mock answers from its store alone.'
-            : `Active: ${visible(names.join(', '))}. Later ones win over earlier ones.`}
+          Or use <i>Edit a copy</i>, <a href={formatHref('exchanges', 'rule')}>a rule</a>, or{' '}
+          <i>Make a rule</i> at an <a href={formatHref('exchanges')}>exchange</a>. They end with the
+          server: download what you want to keep, or start it with <code>--scenarios DIR</code>.
         </p>
-        <section aria-label="Yours">
-          <h2>Yours</h2>
-          <Rows of={own} keyOf={nameOf}>
-            {rowOf}
-          </Rows>
-          {listDrafts()
-            .filter((name) => !own.some((scenario) => scenario.name === name))
-            .map((name) => (
-              <p key={name}>
-                <a href={formatHref('scenarios', name)}>{name}</a>: not saved; the server does not
-                have it
-              </p>
-            ))}
-          <p class="quiet">
-            Make one with <i>New scenario</i>, <i>Import</i>, <i>Edit a copy</i>,{' '}
-            <a href={formatHref('exchanges', 'rule')}>a rule</a>, or <i>Make a rule</i> at an{' '}
-            <a href={formatHref('exchanges')}>exchange</a>. They end with the server: download what
-            you want to keep, or start it with <code>--scenarios DIR</code>.
-          </p>
-        </section>
-        <section aria-label="Others">
-          <h2>Others</h2>
-          <Rows of={all.filter((scenario) => !scenario.own)} keyOf={nameOf}>
-            {rowOf}
-          </Rows>
-        </section>
       </div>
       {isOpen && (
         <ScenarioPanel
@@ -125,6 +144,18 @@ export function ScenariosView() {
       )}
     </div>
   );
+}
+
+/** What ships, told by its name: the first that matches. */
+const KINDS = {
+  Slow: /slow|late/,
+  'Keys and limits': /key|rate/,
+  Data: /store|orders|inventory|sold|ids/,
+  Failures: /^/,
+};
+
+function kindOf({ name }: ScenarioSummary) {
+  return rowNames(KINDS).find((kind) => KINDS[kind].test(name));
 }
 
 interface RowProps {
@@ -147,13 +178,9 @@ function ScenarioRow({ of, active, onCopy }: RowProps) {
   return (
     <>
       <label>
-        <input type="checkbox" checked={index >= 0} onChange={turn} /> <b>{visible(name)}</b>
+        <input type="checkbox" class="switch" checked={index >= 0} onChange={turn} />{' '}
+        <b>{visible(name)}</b>
       </label>
-      {index >= 0 && (
-        <span class="badge forced">
-          active{active.length > 1 && `, ${index + 1} of ${active.length}`}
-        </span>
-      )}
       <span class="quiet grow">{visible(description)}</span>
       {index > 0 && <Button label="↑" aria-label={`Move ${name} up`} onClick={moveUp} />}
       {own && (

@@ -1,7 +1,7 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
-import { Form, FormField, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
+import { Form, FormField, hasDraft, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
 import { Loading, Tabs } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
 import { plural, shorten, visible } from '../parts/texts.tsx';
@@ -14,7 +14,7 @@ import {
   TABLES,
 } from '../state/records.ts';
 import { attempt, perform, useResource } from '../state/resource.ts';
-import { capitalize, route } from '../state/route.ts';
+import { capitalize, refine, route } from '../state/route.ts';
 import { client } from '../state/session.ts';
 
 const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, capitalize(name)]));
@@ -74,13 +74,24 @@ function Snapshots() {
 
 const PAGE_SIZE = 25;
 
+const NEW: Row = {};
+
 function RecordTable({ name }: { name: CollectionName }) {
   const { noun, id } = TABLES[name];
   const { list, q, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
     client.send(`GET /${name}`, { query: Object(paging), signal }),
   );
-  const [edited, edit] = useState<Row | undefined>(undefined);
   const idOf = (row: Row) => formatValue(row[id]);
+  const wanted = route.value.query.get('edit') ?? undefined;
+  const found = wanted === 'new' ? NEW : list.value?.records.find((row) => idOf(row) === wanted);
+  // It stays as it was when its form was opened, and while a search does not find it.
+  const opened = useRef<Row | undefined>(undefined);
+  if (wanted === undefined || found !== undefined) {
+    const isSame = found !== undefined && opened.current && idOf(opened.current) === idOf(found);
+    if (!isSame) opened.current = found;
+  }
+  const edited = wanted === undefined ? undefined : opened.current;
+  const edit = (row?: Row) => refine({ edit: row && (idOf(row) || 'new') });
   const nameOf = (row: Row) => `${noun} ${idOf(row)}`;
   // Before the form is seen: what is typed at once goes where it should.
   useLayoutEffect(() => {
@@ -90,8 +101,7 @@ function RecordTable({ name }: { name: CollectionName }) {
   }, [edited]);
   const remove = async (row: Row) => {
     const drop = () => client.call(`DELETE /${name}/{id}`, { path: { id: idOf(row) } });
-    // The row disappears, and the focus with it.
-    if (await attempt(`Deleted ${nameOf(row)}.`, drop)) document.getElementById('main')?.focus();
+    await attempt(`Deleted ${nameOf(row)}.`, drop);
   };
   const actions = (row: Row) => (
     <div class="actions">
@@ -103,7 +113,16 @@ function RecordTable({ name }: { name: CollectionName }) {
           onClick={() => change(name, row, done, changes)}
         />
       ))}
-      <Button id={`edit-${idOf(row)}`} label="Edit" of={nameOf(row)} onClick={() => edit(row)} />
+      <Button
+        id={`edit-${idOf(row)}`}
+        label="Edit"
+        of={nameOf(row)}
+        title={
+          hasDraft(`Edit ${nameOf(row)}`) ? 'You have typed here and not saved it.' : undefined
+        }
+        class={hasDraft(`Edit ${nameOf(row)}`) ? 'assumed' : undefined}
+        onClick={() => edit(row)}
+      />
       <Button
         label="Delete"
         of={nameOf(row)}
@@ -126,11 +145,11 @@ function RecordTable({ name }: { name: CollectionName }) {
           id="edit-"
           label={`Add an ${noun}`}
           aria-expanded={edited !== undefined && idOf(edited) === ''}
-          onClick={() => edit({})}
+          onClick={() => edit(NEW)}
         />
       </search>
       {edited !== undefined && (
-        <RecordForm key={idOf(edited)} name={name} row={edited} onDone={() => edit(undefined)} />
+        <RecordForm key={idOf(edited)} name={name} row={edited} onDone={() => edit()} />
       )}
       {(list.value === undefined || list.error !== undefined) && <Loading of={list} />}
       {list.value !== undefined && (
