@@ -153,7 +153,7 @@ test.each([
   const exchange = await latest();
   expect(page.whyNotCopied(exchange)).toBe(whyNot);
   const curl = page.formatCurlCommand(page.copyRequest(exchange));
-  if (whyNot === undefined) expect(curl).toContain(` ${origin}${target}`);
+  if (whyNot === undefined) expect(curl).toContain(`${origin}${target}`);
   if (method === 'POST') expect(curl).toContain(" --data-raw '@/etc/hostname'");
 });
 

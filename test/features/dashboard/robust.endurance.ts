@@ -26,6 +26,7 @@ describeDashboard('the page', (open, browser) => {
     await press('Save');
     await page.getByText('Saved my-slow').waitFor({ state: 'detached' });
     await serverFor({ port: Number(new URL(first.url).port) });
+    await page.getByText(/^The server was restarted at \d\d:\d\d/).waitFor();
     await page.getByText('The server no longer has this scenario').waitFor();
     await page.goto(`${base}#/scenarios`);
     await page.getByText('my-slow: not saved; the server does not have it').waitFor();
@@ -34,7 +35,7 @@ describeDashboard('the page', (open, browser) => {
     await page.reload();
     await expect.poll(() => editor.inputValue()).toContain('# mine');
     await press('Save mine again');
-    await page.getByText('Saved my-slow.').waitFor();
+    await page.getByText(/^Saved my-slow, \d+ lines\./).waitFor();
     await page.goto(`${base}#/exchanges/rule`);
     await page.getByText('gets 409, then 503, then what it would get.').waitFor();
     await page.goto(`${base}#/exchanges/new`);
