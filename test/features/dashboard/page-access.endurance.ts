@@ -105,6 +105,62 @@ describeDashboard('the page', (open) => {
     }
   });
 
+  test('leaves nothing blank in forced colours', async () => {
+    const { page } = await visited('exchanges/1');
+    await page.emulateMedia({ forcedColors: 'active' });
+    for (const part of ['button.main', 'nav a[aria-current="page"]', '.status', '.chip']) {
+      if (part === '.chip') await page.getByRole('link', { name: 'Clock' }).click();
+      if (part === '.chip') await page.getByRole('button', { name: 'Freeze' }).click();
+      const picture = await page.locator(part).first().screenshot();
+      const colours = await page.evaluate<number>(`(async () => {
+        const image = new Image();
+        image.src = 'data:image/png;base64,${picture.toString('base64')}';
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
+        canvas.drawImage(image, 0, 0);
+        const { data } = canvas.getImageData(2, 2, image.width - 4, image.height - 4);
+        return new Set(new Uint32Array(data.buffer)).size;
+      })()`);
+      expect([part, colours > 1]).toEqual([part, true]);
+    }
+  });
+
+  /** What to press in a view, one after the other. */
+  const PRESSED = [
+    ['exchanges/1', 'Send again', 'Dismiss'],
+    ['exchanges/rule?from=2', 'Add the rule'],
+    ['exchanges/new', 'Send'],
+    ['exchanges/2', 'Close'],
+    ['scenarios/mine', 'Save', 'Close'],
+    ['scenarios/mine', 'Delete mine', 'Yes, delete'],
+    ['store/orders', 'Ship order 1', 'Undo'],
+    ['store/orders', 'Edit order 1', 'Cancel'],
+    ['store/orders', 'Delete order 4', 'Yes, delete'],
+    ['clock', 'Freeze', 'Let it run', 'Back to real time'],
+    ['clock', 'One day forward', 'Reset the clock'],
+    ['store/animals', 'Reset sandbox', 'Yes, reset'],
+  ] as const;
+
+  test('keeps the focus in sight, whatever is pressed', async () => {
+    const { page } = await visited('exchanges');
+    const lost: string[] = [];
+    for (const [view, ...names] of PRESSED) {
+      await page.evaluate(`location.hash = '#/${view}'`);
+      for (const name of names) {
+        const target = page.getByRole('button', { name }).or(page.getByRole('link', { name }));
+        await target.first().focus();
+        await page.keyboard.press('Enter');
+        await page
+          .locator('[aria-busy="true"], [aria-disabled="true"]')
+          .waitFor({ state: 'detached' });
+        await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))');
+        const isLost = await page.evaluate<boolean>('document.activeElement === document.body');
+        if (isLost) lost.push(`${view}: ${name}`);
+      }
+    }
+    expect(lost).toEqual([]);
+  });
+
   test('works with the keyboard alone', async () => {
     const { page, service } = await visited('exchanges');
     await page.getByRole('link', { name: 'Exchange 2' }).waitFor();

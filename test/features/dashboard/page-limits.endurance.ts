@@ -7,7 +7,7 @@ import { serverFor } from '../../helpers/deployment.ts';
 import { TOKEN_HOST } from '../../helpers/host.ts';
 
 /** In bytes. */
-const FIRST_VIEW = 90_000;
+const FIRST_VIEW = 65_000;
 
 describeDashboard('the page', (open, browser) => {
   test('truncates long texts, and saves them in full on request', async () => {
@@ -68,7 +68,7 @@ describeDashboard('the page', (open, browser) => {
     await page.getByRole('link', { name: 'Exchange 1' }).waitFor();
   });
 
-  test('loads at most 90 kB at first view', async () => {
+  test('loads at most 65 kB at first view', async () => {
     const { page } = await open();
     await page.getByText('No exchanges yet').waitFor();
     const loaded = await page.evaluate<[string, number][]>(

@@ -28,7 +28,7 @@ import {
   number,
   type ValueOf,
 } from '../../shape/shapes.ts';
-import { measureChanges } from '../../store/store.ts';
+import { measureChanges, type Store } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, json, refuse } from '../reply.ts';
@@ -58,6 +58,8 @@ const CLOCK = namedObject('Clock', {
 });
 type ClockState = InputOf<typeof CLOCK>;
 
+const MAX_CHANGED_IDS = 200;
+
 const STATUS = namedObject('Status', {
   sandbox: required(ANY_TEXT, 'The name of the sandbox.'),
   scenarios: required(TEXTS, 'The active scenarios. A later one wins over an earlier one.'),
@@ -74,6 +76,14 @@ const STATUS = namedObject('Status', {
       orders: required(COUNT, 'How many orders differ.'),
     }),
     'How many records differ from those of the start.',
+  ),
+  changedIds: required(
+    object({
+      animals: required(TEXTS, 'Of animals.'),
+      inventory: required(TEXTS, 'Of inventory entries.'),
+      orders: required(TEXTS, 'Of orders.'),
+    }),
+    `Their ids, at most ${MAX_CHANGED_IDS} of each.`,
   ),
   server: optional(
     object({
@@ -256,9 +266,19 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
       latches: [...state.latches.keys()],
       latestExchange: (await journal.size()).number,
       changed: measureChanges(sandbox.start.store, state.store).changed,
+      changedIds: listChanged(sandbox.start.store, state.store),
       server: sandboxes.run,
       keys: [...keys.valid, ...keys.readOnly].filter((key) => isAccepted(keys, key)),
       shared: persistence.status?.(),
     });
   },
 });
+
+function listChanged(before: Store, after: Store): SandboxStatus['changedIds'] {
+  const texts = (ids: readonly bigint[]) => ids.slice(0, MAX_CHANGED_IDS).map(String);
+  return {
+    animals: texts(before.animals.changedIds(after.animals)),
+    inventory: texts(before.inventory.changedIds(after.inventory)),
+    orders: texts(before.orders.changedIds(after.orders)),
+  };
+}

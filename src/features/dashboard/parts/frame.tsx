@@ -11,8 +11,8 @@ import {
   enterToken,
   needsToken,
   notice,
-  now,
   sandbox,
+  status,
 } from '../state/session.ts';
 import { Button, Confirmation } from './buttons.tsx';
 import { Form, FormField } from './form.tsx';
@@ -46,9 +46,9 @@ function countFor(view: ViewName, status: ReplyOf<'GET /status'> | undefined): n
 }
 
 export function Frame({ current, children }: FrameProps) {
-  const { value: status } = usePolled('status', (signal) => client.call('GET /status', { signal }));
+  const { value } = usePolled('status', (signal) => client.call('GET /status', { signal }));
   const title = capitalize(current);
-  const latest = status?.latestExchange ?? 0;
+  const latest = value?.latestExchange ?? 0;
   const seen = useRef(latest);
   if (!document.hidden) seen.current = latest;
   const unseen = Math.max(0, latest - seen.current);
@@ -56,15 +56,15 @@ export function Frame({ current, children }: FrameProps) {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';
     document.title = `${count}${openedTitle.value ?? title} · ${sandbox} · petstore-mock`;
   }, [title, openedTitle.value, unseen]);
-  const time = status?.clock.now;
   const known = useRef<number | undefined>(undefined);
   useEffect(() => {
-    if (time !== undefined) now.value = Date.parse(time);
+    if (value === undefined) return;
+    status.value = value;
+    noteRun(value);
     // A call that came before the stream was open.
     if (known.current !== undefined && known.current !== latest) arrivals.value += 1;
-    if (time !== undefined) known.current = latest;
-    noteRun(status);
-  }, [time]);
+    known.current = latest;
+  }, [value]);
   const menu = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -88,7 +88,7 @@ export function Frame({ current, children }: FrameProps) {
                   key={name}
                   name={name}
                   isCurrent={name === current}
-                  count={countFor(name, status)}
+                  count={countFor(name, value)}
                 />
               ))}
             </span>
@@ -100,7 +100,7 @@ export function Frame({ current, children }: FrameProps) {
           </a>
         )}
       </header>
-      <StateStrip status={status} />
+      <StateStrip status={value} />
       {connection.value === 'lost' && (
         <p class="lost problem" role="alert">
           The server does not answer. This page tries again every second.

@@ -25,12 +25,15 @@ interface TableProps<T> {
   /** `records` becomes a list of cards where the table has too little room. */
   readonly class?: string;
   readonly opened?: string | number | undefined;
+  /** Keys of rows that stand out. */
+  readonly marked?: readonly unknown[];
   /** Rows above one, or below the last. */
   readonly above?: (index: number) => ComponentChildren;
   readonly empty?: string;
 }
 
-export function Table<T>({ columns, rows, keyOf, opened, above, ...table }: TableProps<T>) {
+export function Table<T>(props: TableProps<T>) {
+  const { columns, rows, keyOf, opened, marked = [], above, ...table } = props;
   if (rows.length === 0 && above === undefined) return <p class="empty">{table.empty}</p>;
   return (
     <div class="wide">
@@ -49,7 +52,7 @@ export function Table<T>({ columns, rows, keyOf, opened, above, ...table }: Tabl
           {rows.map((row, index) => (
             <Fragment key={keyOf(row)}>
               {above?.(index)}
-              <tr class={keyOf(row) === opened ? 'opened' : ''}>
+              <tr class={rowClass(keyOf(row), opened, marked)}>
                 {columns.map(({ name, class: style, cell }) => (
                   <td key={name} class={style} data-name={name}>
                     {cell(row)}
@@ -63,6 +66,10 @@ export function Table<T>({ columns, rows, keyOf, opened, above, ...table }: Tabl
       </table>
     </div>
   );
+}
+
+function rowClass(key: unknown, opened: unknown, marked: readonly unknown[]): string {
+  return [key === opened && 'opened', marked.includes(key) && 'marked'].filter(Boolean).join(' ');
 }
 
 interface RowsProps<T> {

@@ -16,8 +16,7 @@ export const restart = signal<Restart | undefined>(undefined);
 let last: Status | undefined;
 
 /** An open exchange is closed: another one may have its number now. */
-export function noteRun(status: Status | undefined): void {
-  if (status === undefined) return;
+export function noteRun(status: Status): void {
   const { server } = status;
   if (last?.server !== undefined && server !== undefined && last.server.id !== server.id) {
     restart.value = { at: server.startedAt, before: last };

@@ -30,8 +30,14 @@ export const epoch = signal(0);
 /** Counts changes of the sandbox, by this page or others: every resource reloads. */
 export const changes = signal(0);
 
-/** The time of the sandbox, as of the last look at its status. */
-export const now = signal(Date.now());
+/** What differs from a fresh mock, as the frame of the page has read it last. */
+export const status = signal<ReplyOf<'GET /status'> | undefined>(undefined);
+
+/** The time of the sandbox. */
+export const now = computed(() => {
+  const { clock } = status.value ?? {};
+  return clock === undefined ? Date.now() : Date.parse(clock.now);
+});
 
 /** Counts new exchanges: the journal reloads. */
 export const arrivals = signal(0);

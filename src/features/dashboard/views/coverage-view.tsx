@@ -39,7 +39,7 @@ function Actions({ of }: { readonly of: Covered }) {
   const only = twins > 0 ? ` ${basis === 'assumed' ? '' : '-'}basis:assumed` : '';
   // A reply to HEAD does not count.
   const get = method === 'GET' ? ' -method:HEAD' : '';
-  const search = `operation:${operation} status:${status}${only}${get}`;
+  const search = `operation:${operation} status:${status}${only}${get} -is:manual`;
   return (
     <div class="bar">
       {isAskedFor(of) && (

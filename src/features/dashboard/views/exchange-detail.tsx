@@ -21,7 +21,7 @@ import {
 } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
 import { capitalize, formatHref, go, refine, route, withQuery } from '../state/route.ts';
-import { client, type ListedExchange } from '../state/session.ts';
+import { client, type ListedExchange, status as sandboxStatus } from '../state/session.ts';
 import { BasisBadge, StatusBadge, sortReasons } from './exchange-rows.tsx';
 import { ChangesTable, Reply } from './time-travel.tsx';
 
@@ -195,6 +195,7 @@ function formatComparison(of: ListedExchange, from: ListedExchange): string {
 
 function Why({ exchange }: { exchange: ListedExchange }) {
   const { findings, operation = 'none', key = 'none', status } = exchange;
+  const { keys = [] } = sandboxStatus.value ?? {};
   const mocks = formatMockAnswer(exchange);
   const [first = '', ...rest] = sortReasons(exchange);
   // The head says the first one, unless it is a link.
@@ -208,7 +209,7 @@ function Why({ exchange }: { exchange: ListedExchange }) {
             <Reason text={reason} />
           </li>
         ))}
-        {status === 401 && <AcceptedKeys />}
+        {status === 401 && <li>This sandbox takes {keys.join(', ') || 'no key'}.</li>}
         {mocks !== undefined && <li>The mock {visible(mocks)}</li>}
         <li class="quiet">
           Operation: {operation}; API key: {visible(key)}
@@ -235,11 +236,6 @@ function Reason({ text }: { text: string }) {
       {capitalize(visible(text))}
     </a>
   );
-}
-
-function AcceptedKeys() {
-  const status = useResource('status', (signal) => client.call('GET /status', { signal }));
-  return <li>This sandbox takes {status.value?.keys.join(', ') || 'no key'}.</li>;
 }
 
 function formatMockAnswer({ basis, expected }: ListedExchange): string | undefined {

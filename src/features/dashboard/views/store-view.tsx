@@ -15,7 +15,7 @@ import {
 } from '../state/records.ts';
 import { attempt, perform, useResource } from '../state/resource.ts';
 import { capitalize, refine, route } from '../state/route.ts';
-import { client } from '../state/session.ts';
+import { client, status } from '../state/session.ts';
 
 const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, capitalize(name)]));
 
@@ -25,6 +25,12 @@ export function StoreView() {
   return (
     <>
       <Tabs label="Collections" view="store" items={TITLES} current={opened} />
+      {status.value !== undefined && status.value.changed[opened] > 0 && (
+        <p class="quiet">
+          {plural(status.value.changed[opened], 'record')} changed since the start; those that are
+          still there have a bar in front.
+        </p>
+      )}
       <RecordTable key={opened} name={opened} />
       <Snapshots />
       <Button
@@ -160,6 +166,7 @@ function RecordTable({ name }: { name: CollectionName }) {
           rows={records}
           keyOf={idOf}
           opened={edited && idOf(edited)}
+          marked={status.value?.changedIds[name] ?? []}
           empty={q === '' ? none : `No ${noun} has “${q}” in it.`}
         />
       )}
