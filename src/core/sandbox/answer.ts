@@ -42,14 +42,12 @@ export function answer(
 ): Outcome<Exchange> {
   const serviceState = readServiceState(state, now.wall);
   const { decided, state: after } = decide(state, request, serviceState, preference);
-  if (isByHand(request)) {
-    const exchange = { ...createExchange(decided, [], now, state), shows: [] };
-    return { before: state, state: after, result: exchange, exchange };
-  }
-  const found = findInRequest(decided);
+  const isOwn = isByHand(request);
+  const found = isOwn ? [] : findInRequest(decided);
   // Held replies have no send time yet.
-  if (request.call === undefined || decided.match?.hold !== undefined) {
-    const exchange = createExchange(decided, found, now, state);
+  if (isOwn || request.call === undefined || decided.match?.hold !== undefined) {
+    const noted = createExchange(decided, found, now, state);
+    const exchange = isOwn ? { ...noted, shows: [] } : noted;
     return { before: state, state: after, result: exchange, exchange };
   }
   const { counters } = after;

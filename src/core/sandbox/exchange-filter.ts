@@ -9,7 +9,7 @@ import {
   type Filter,
   filter,
   oneOf,
-  parseBody,
+  parseBodyText,
   parseHeader,
   parseTerms,
   type SearchTerm,
@@ -57,7 +57,7 @@ const TERMS = new Map<string, SearchTerm>([
     term === undefined ? [] : [[name, term] as const],
   ),
   ...ROWS.flatMap(({ terms }) => Object.entries(terms)),
-  ['body', parseBody],
+  ['body', parseBodyText],
   ['header', parseHeader],
   [
     'is',

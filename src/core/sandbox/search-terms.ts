@@ -103,7 +103,7 @@ export function parseHeader(value: string): Test {
     );
 }
 
-export function parseBody(value: string): Test {
+export function parseBodyText(value: string): Test {
   const wanted = value.toLowerCase();
   return (exchange) => readTexts(exchange).bodies.some((text) => text.includes(wanted));
 }

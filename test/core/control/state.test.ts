@@ -13,6 +13,8 @@ describe('the state in the control API', () => {
       latestExchange: 0,
       upstream: 'http://127.0.0.1:9/v1',
       changed: { animals: 0, inventory: 0, orders: 0 },
+      changedIds: { animals: [], inventory: [], orders: [] },
+      server: { id: expect.any(String), startedAt: expect.any(String) },
       keys: ['demo-key', 'demo-read-only-key'],
     };
     const clock = { now: expect.any(String), real: true, frozen: false };
@@ -31,6 +33,7 @@ describe('the state in the control API', () => {
       latches: ['pets'],
       latestExchange: 1,
       changed: { animals: 1, inventory: 1, orders: 1 },
+      changedIds: { animals: ['1'], inventory: ['1'], orders: ['1'] },
       keys: [],
     });
   });

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { attempt, undo, usePolled } from '../state/resource.ts';
-import { noteRun, type Restart, restart } from '../state/restart.ts';
+import { noteRun, type Restart, serverRestart } from '../state/restart.ts';
 import { capitalize, formatHref, openedTitle } from '../state/route.ts';
 import {
   arrivals,
@@ -106,7 +106,7 @@ export function Frame({ current, children }: FrameProps) {
           The server does not answer. This page tries again every second.
         </p>
       )}
-      {restart.value && <Restarted of={restart.value} />}
+      {serverRestart.value && <Restarted of={serverRestart.value} />}
       <main id="main" tabIndex={-1}>
         <h1 class={current === 'exchanges' ? 'unseen' : ''} ref={heading} tabIndex={-1}>
           {title}
@@ -139,7 +139,7 @@ function Restarted({ of: { at, before } }: { readonly of: Restart }) {
         throw new Error(`The server no longer has ${lost.join(', ')}; all else is set again.`);
       }
     });
-    if (isDone) restart.value = undefined;
+    if (isDone) serverRestart.value = undefined;
   };
   return (
     <p class="lost bar assumed" role="alert">
@@ -149,7 +149,7 @@ function Restarted({ of: { at, before } }: { readonly of: Restart }) {
         label="Dismiss"
         of="this message"
         onClick={() => {
-          restart.value = undefined;
+          serverRestart.value = undefined;
         }}
       />
     </p>

@@ -11,7 +11,7 @@ interface MessageProps {
   readonly name: string;
 }
 
-export function Message({ of: { headers, body, size = 0, cut }, name }: MessageProps) {
+export function MessageText({ of: { headers, body, size = 0, cut }, name }: MessageProps) {
   const text = body === undefined ? '' : formatBody(body, 2);
   const lines = Object.entries(headers).map((header) => header.join(': '));
   const isLong = text.length > MAX_BODY_CHARACTERS;

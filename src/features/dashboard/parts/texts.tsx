@@ -89,7 +89,7 @@ export function compareLines(before: string, after: string): readonly Line[] {
 
 const TAGS = { ' ': 'span', '−': 'del', '+': 'ins' } as const;
 
-export function Difference({ before, after }: Readonly<Record<'before' | 'after', string>>) {
+export function LineDifference({ before, after }: Readonly<Record<'before' | 'after', string>>) {
   return (
     <pre class="diff">
       {compareLines(before, after).map(([sign, text], index) =>

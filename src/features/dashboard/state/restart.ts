@@ -11,7 +11,7 @@ export interface Restart {
 }
 
 /** That another run of the server answers than before, until the user has read it. */
-export const restart = signal<Restart | undefined>(undefined);
+export const serverRestart = signal<Restart | undefined>(undefined);
 
 let last: Status | undefined;
 
@@ -19,7 +19,7 @@ let last: Status | undefined;
 export function noteRun(status: Status): void {
   const { server } = status;
   if (last?.server !== undefined && server !== undefined && last.server.id !== server.id) {
-    restart.value = { at: server.startedAt, before: last };
+    serverRestart.value = { at: server.startedAt, before: last };
     if (Number(route.value.item) > 0) go('exchanges');
   }
   last = status;

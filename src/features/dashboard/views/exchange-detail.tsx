@@ -1,11 +1,11 @@
 import { Button, copy, Menu } from '../parts/buttons.tsx';
-import { MAX_BODY_CHARACTERS, Message } from '../parts/message.tsx';
+import { MAX_BODY_CHARACTERS, MessageText } from '../parts/message.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import {
-  Difference,
   formatDuration,
   formatTime,
+  LineDifference,
   Prose,
   shorten,
   visible,
@@ -23,7 +23,7 @@ import { useResource } from '../state/resource.ts';
 import { capitalize, formatHref, go, refine, route, withQuery } from '../state/route.ts';
 import { client, type ListedExchange, status as sandboxStatus } from '../state/session.ts';
 import { BasisBadge, StatusBadge, sortReasons } from './exchange-rows.tsx';
-import { ChangesTable, Reply } from './time-travel.tsx';
+import { ChangesTable, ReplySide } from './time-travel.tsx';
 
 interface DetailProps {
   readonly number: number;
@@ -105,11 +105,11 @@ function Content({ exchange, other }: ContentProps) {
             <p class="mono">
               {visible(method)} {visible(target)}
             </p>
-            <Message of={request} name={`request ${number}`} />
+            <MessageText of={request} name={`request ${number}`} />
           </div>
           <div>
             <h3>Reply</h3>
-            <Reply of={exchange} />
+            <ReplySide of={exchange} />
           </div>
         </div>
         <div>
@@ -179,7 +179,7 @@ function Comparison({ exchange, other }: Record<'exchange' | 'other', ListedExch
         <b>{formatComparison(exchange, other)}</b>
         <Button class="far" label="Unpin" onClick={() => refine({ with: '' })} />
       </p>
-      <Difference before={write(other)} after={write(exchange)} />
+      <LineDifference before={write(other)} after={write(exchange)} />
     </section>
   );
 }

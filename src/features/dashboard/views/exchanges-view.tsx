@@ -1,11 +1,10 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rowNames } from '../../../core/words.ts';
 import { Button, copy, download, Menu } from '../parts/buttons.tsx';
 import { isTyping } from '../parts/frame.tsx';
 import { HoldList } from '../parts/strips.tsx';
 import { Table } from '../parts/table.tsx';
-import { plural, Term } from '../parts/texts.tsx';
+import { plural } from '../parts/texts.tsx';
 import {
   type Direction,
   findNeighbour,
@@ -22,6 +21,7 @@ import { client, notice, reloadAll, serviceUrl } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { RequestForm, RuleForm } from './exchange-forms.tsx';
 import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
+import { ExchangeSearch } from './exchange-search.tsx';
 
 const SEARCH_DELAY_MS = 250;
 
@@ -199,91 +199,6 @@ function useArrowKeys(journal: JournalState, search: string): void {
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
   });
-}
-
-const CHIPS = [
-  ['status:2xx', '2xx'],
-  ['status:4xx', '4xx'],
-  ['status:5xx', '5xx'],
-  ['basis:assumed', 'assumed', 'assumed'],
-  ['basis:forced', 'forced', 'forced'],
-  ['finding:any', 'with findings', 'finding'],
-  ['is:unmatched', 'unmatched', 'unmatched'],
-  ['is:held', 'held', 'hold'],
-  ['-is:manual', 'not by hand', 'manual'],
-] as const;
-
-interface SearchProps {
-  readonly problem: string | undefined;
-  readonly children: ComponentChildren;
-}
-
-function ExchangeSearch({ problem, children }: SearchProps) {
-  const search = route.value.query.get('search') ?? '';
-  const terms = search.split(/\s+/).filter(Boolean);
-  const write = (text: string) => refine({ search: text, before: '' });
-  const toggle = (chip: string) => {
-    const [field] = chip.split(':');
-    const others = terms.filter((term) => term !== chip && !term.startsWith(`${field}:`));
-    write([...others, ...(terms.includes(chip) ? [] : [chip])].join(' '));
-  };
-  return (
-    <search>
-      <div class="bar">
-        <input
-          type="search"
-          class="search"
-          aria-label="Search"
-          aria-describedby="search-help"
-          aria-invalid={problem !== undefined}
-          placeholder="Words, or status:409 method:DELETE -key:demo"
-          maxLength={200}
-          value={search}
-          onInput={({ currentTarget: { value } }) => write(value)}
-        />
-        <Button label="?" aria-label="What you can type" popovertarget="search-words" />
-        <div id="search-words" popover="auto" class="menu-list">
-          <SearchHelp />
-        </div>
-        {children}
-      </div>
-      <div class="bar chips">
-        {CHIPS.map(([chip, label, word]) => {
-          const button = (id?: string) => (
-            <Button
-              key={chip}
-              aria-pressed={terms.includes(chip)}
-              aria-describedby={id}
-              label={label}
-              onClick={() => toggle(chip)}
-            />
-          );
-          return word === undefined ? button() : <Term word={word}>{button}</Term>;
-        })}
-      </div>
-      {problem !== undefined && (
-        <p id="search-help" class="problem" role="alert">
-          {problem.replace(/^Query\.search: /, 'The search: ')}
-        </p>
-      )}
-    </search>
-  );
-}
-
-function SearchHelp() {
-  return (
-    <>
-      <p>Words in the path, the headers, the bodies and the reasons; a number is also a status.</p>
-      <p>
-        Fields: <code>method:DELETE</code> <code>status:4xx</code> <code>operation:getPet</code>{' '}
-        <code>key:demo</code> <code>header:x-trace=1</code> <code>body:Rex</code>{' '}
-        <code>by:cancel-again</code> <code>is:replay</code> <code>before:120</code>
-      </p>
-      <p>
-        <code>-</code> before a term means not; <code>"two words"</code> belong together.
-      </p>
-    </>
-  );
 }
 
 function FirstRequest() {

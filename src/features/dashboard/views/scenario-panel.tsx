@@ -5,7 +5,7 @@ import { CodeArea } from '../parts/code-area.tsx';
 import { FormField } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
-import { Difference, visible } from '../parts/texts.tsx';
+import { LineDifference, visible } from '../parts/texts.tsx';
 import { attempt, useDebounced, usePolled, useResource } from '../state/resource.ts';
 import { formatHref, go } from '../state/route.ts';
 import {
@@ -252,7 +252,7 @@ function Conflict({ mine, theirs, onMine, onTheirs }: ConflictProps) {
         <details>
           <summary>Compare</summary>
           <p>From yours to theirs:</p>
-          <Difference before={visible(mine)} after={visible(theirs.text)} />
+          <LineDifference before={visible(mine)} after={visible(theirs.text)} />
         </details>
       )}
     </section>

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
 import { Button, Menu } from '../parts/buttons.tsx';
-import { Message } from '../parts/message.tsx';
+import { MessageText } from '../parts/message.tsx';
 import { Await, Fold } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
-import { Difference, Prose, visible } from '../parts/texts.tsx';
+import { LineDifference, Prose, visible } from '../parts/texts.tsx';
 import { formatValue, type Row, TABLES } from '../state/records.ts';
 import { formatBody } from '../state/requests.ts';
 import { perform, useResource } from '../state/resource.ts';
@@ -14,7 +14,7 @@ import { client, type ListedExchange } from '../state/session.ts';
 type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
 
 /** The reply, and in its place how it differs from what the real service might answer instead. */
-export function Reply({ of }: { readonly of: ListedExchange }) {
+export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const { number, operation, status, reply, basis } = of;
   const [chosen, choose] = useState(-1);
   const list = useResource(`${number} alternatives`, (signal) =>
@@ -28,7 +28,7 @@ export function Reply({ of }: { readonly of: ListedExchange }) {
     (it) => it.status !== status || (basis === 'assumed' && writeBody(it.body) !== given),
   );
   const row = others[chosen];
-  const body = <Message of={reply} name={`reply ${number}`} />;
+  const body = <MessageText of={reply} name={`reply ${number}`} />;
   if (others.length === 0) return body;
   return (
     <>
@@ -91,7 +91,7 @@ function Instead({ of, given }: { readonly of: Alternative; readonly given: stri
         <Button class="main" label="Use this" of={nameOf(of)} onClick={use} />
       </p>
       <div class="body">
-        <Difference before={given} after={writeBody(of.body)} />
+        <LineDifference before={given} after={writeBody(of.body)} />
       </div>
     </>
   );

@@ -1,0 +1,89 @@
+import type { ComponentChildren } from 'preact';
+import { Button } from '../parts/buttons.tsx';
+import { Term } from '../parts/texts.tsx';
+import { refine, route } from '../state/route.ts';
+
+const CHIPS = [
+  ['status:2xx', '2xx'],
+  ['status:4xx', '4xx'],
+  ['status:5xx', '5xx'],
+  ['basis:assumed', 'assumed', 'assumed'],
+  ['basis:forced', 'forced', 'forced'],
+  ['finding:any', 'with findings', 'finding'],
+  ['is:unmatched', 'unmatched', 'unmatched'],
+  ['is:held', 'held', 'hold'],
+  ['-is:manual', 'not by hand', 'manual'],
+] as const;
+
+interface SearchProps {
+  readonly problem: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+export function ExchangeSearch({ problem, children }: SearchProps) {
+  const search = route.value.query.get('search') ?? '';
+  const terms = search.split(/\s+/).filter(Boolean);
+  const write = (text: string) => refine({ search: text, before: '' });
+  const toggle = (chip: string) => {
+    const [field] = chip.split(':');
+    const others = terms.filter((term) => term !== chip && !term.startsWith(`${field}:`));
+    write([...others, ...(terms.includes(chip) ? [] : [chip])].join(' '));
+  };
+  return (
+    <search>
+      <div class="bar">
+        <input
+          type="search"
+          class="search"
+          aria-label="Search"
+          aria-describedby="search-help"
+          aria-invalid={problem !== undefined}
+          placeholder="Words, or status:409 method:DELETE -key:demo"
+          maxLength={200}
+          value={search}
+          onInput={({ currentTarget: { value } }) => write(value)}
+        />
+        <Button label="?" aria-label="What you can type" popovertarget="search-words" />
+        <div id="search-words" popover="auto" class="menu-list">
+          <SearchHelp />
+        </div>
+        {children}
+      </div>
+      <div class="bar chips">
+        {CHIPS.map(([chip, label, word]) => {
+          const button = (id?: string) => (
+            <Button
+              key={chip}
+              aria-pressed={terms.includes(chip)}
+              aria-describedby={id}
+              label={label}
+              onClick={() => toggle(chip)}
+            />
+          );
+          return word === undefined ? button() : <Term word={word}>{button}</Term>;
+        })}
+      </div>
+      {problem !== undefined && (
+        <p id="search-help" class="problem" role="alert">
+          {problem.replace(/^Query\.search: /, 'The search: ')}
+        </p>
+      )}
+    </search>
+  );
+}
+
+function SearchHelp() {
+  return (
+    <>
+      <p>Words in the path, the headers, the bodies and the reasons; a number is also a status.</p>
+      <p>
+        Fields: <code>method:DELETE</code> <code>status:4xx</code> <code>operation:getPet</code>{' '}
+        <code>key:demo</code> <code>header:x-trace=1</code> <code>body:Rex</code>{' '}
+        <code>by:cancel-again</code> <code>is:replay</code> <code>before:120</code>
+      </p>
+      <p>
+        <code>-</code> before a term means not; <code>"two words"</code> belong together.
+      </p>
+    </>
+  );
+}
