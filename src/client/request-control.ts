@@ -1,4 +1,6 @@
 import type { RecordedExchange } from '../core/control/journal/exchange-text.ts';
+import type { EditView } from '../core/control/journal/journal-endpoints.ts';
+import type { Alternative } from '../core/control/journal/time-travel-endpoints.ts';
 import type { StoreState } from '../core/control/state/state-endpoints.ts';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
 import type { ControlClient, QueryOf } from './control-client.ts';
@@ -24,11 +26,11 @@ export class DroppedExchangesError extends Error {
 }
 
 /** A call in the journal. Nothing is asked of the server before a method is called. */
-export type RequestHandle = ReturnType<typeof createRequestHandle>;
+export interface RequestHandle extends Readonly<ReturnType<typeof createRequestHandle>> {}
 
 function createRequestHandle(control: ControlClient, number: number) {
   const path = { number };
-  const read = (which: number) =>
+  const read = (which: number): Promise<RecordedExchange> =>
     control.call('GET /requests/{number}', { path: { number: which } });
   return {
     /** The exchange itself. */
@@ -39,7 +41,8 @@ function createRequestHandle(control: ControlClient, number: number) {
     /** Puts the sandbox back to how the call found it (by default) or left it. The journal stays. */
     rewind: (to?: Side) => control.call('POST /requests/{number}/rewind', { path, body: { to } }),
     /** What the call would have got under each other option of an assumption that changes its reply. */
-    alternatives: () => control.call('GET /requests/{number}/alternatives', { path }),
+    alternatives: (): Promise<readonly Alternative[]> =>
+      control.call('GET /requests/{number}/alternatives', { path }),
     /** Sends the same request again, inside the server. Returns its new exchange. */
     replay: async () =>
       read((await control.call('POST /requests/{number}/replay', { path })).number),
@@ -52,15 +55,15 @@ function createRequestHandle(control: ControlClient, number: number) {
 export interface RequestControl extends Readonly<ReturnType<typeof createRequestControl>> {}
 
 export function createRequestControl(control: ControlClient) {
-  const list = async (query: QueryOf<'GET /requests'> = {}) =>
+  const list = async (query: QueryOf<'GET /requests'> = {}): Promise<readonly RecordedExchange[]> =>
     (await control.call('GET /requests', { query })).exchanges;
   return {
     /** The latest exchanges that match, by default the newest last. */
     list: (filter: Omit<QueryOf<'GET /requests'>, 'edits'> = {}) => list(filter),
     /** One call, by its number in the journal. */
-    get: (number: number) => createRequestHandle(control, number),
+    get: (number: number): RequestHandle => createRequestHandle(control, number),
     /** The changes that the control API made since the last reset, the oldest first. */
-    edits: async () => {
+    edits: async (): Promise<readonly EditView[]> => {
       const query = { limit: 0, edits: true };
       return (await control.call('GET /requests', { query })).edits ?? [];
     },
@@ -135,7 +138,7 @@ interface ReleaseOptions {
 }
 
 /** Holds replies back until a test releases them. */
-export type Latch = Awaited<ReturnType<typeof createLatch>>;
+export interface Latch extends Readonly<Awaited<ReturnType<typeof createLatch>>> {}
 
 export async function createLatch(
   control: ControlClient,

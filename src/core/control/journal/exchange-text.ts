@@ -26,7 +26,7 @@ export const EXCHANGE = namedObject('Exchange', {
 });
 
 /** An exchange as it is shown: without secrets. It can be kept. */
-export type RecordedExchange = InputOf<typeof EXCHANGE>;
+export interface RecordedExchange extends InputOf<typeof EXCHANGE> {}
 
 export const NO_REPLY = { headers: [], body: undefined, size: 0 };
 
