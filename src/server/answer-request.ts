@@ -16,7 +16,6 @@ import {
   type RequestHead,
 } from '../core/sandbox/service-request.ts';
 import type { RequestBody } from '../core/service/input.ts';
-import type { Reply } from '../core/service/reply.ts';
 import { handleRequest, type ServerPersistence } from './persistence/persistence.ts';
 
 /** What answers requests for the service, whichever way they come in. */
@@ -38,18 +37,13 @@ export interface Arrival {
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
-/** @param refusal of a request that HTTP forbids */
 export function openArrival(
   { sandboxes }: ServiceParts,
   head: RequestHead,
   target: Target,
   onDisconnect: Arrival['onDisconnect'],
-  refusal?: Reply,
 ): Arrival {
-  const location =
-    refusal === undefined
-      ? locateSandbox(sandboxes, target.sandbox, head.headers)
-      : { sandbox: sandboxes.default, authorization: undefined, refusal };
+  const location = locateSandbox(sandboxes, target.sandbox, head.headers);
   const operation = findOperation(target, head.method);
   const forwarded = findUpstream(sandboxes, target);
   return { head, target, location, operation, forwarded, onDisconnect };

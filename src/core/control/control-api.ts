@@ -101,8 +101,7 @@ async function answerEndpoint(
 ): Promise<ControlReply> {
   const sandbox = findSandbox(endpoint, request, parts);
   if (!(sandbox instanceof Sandbox)) return sandbox;
-  const endCall = sandbox.beginCall();
-  const body = await readBody(request, endpoint.body).finally(endCall);
+  const body = await readBody(request, endpoint.body);
   if (body.refusal !== undefined) return body.refusal;
   const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
   if (query?.ok === false) return refuseInput(query.problems);

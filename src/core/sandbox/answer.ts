@@ -74,7 +74,7 @@ function decide(
   let match: RuleMatch | undefined;
   if (given !== undefined) {
     match = given.match;
-    reply = forceReply(serviceState, call, match, given.reply);
+    reply = given.reply;
   } else if (call === undefined) {
     if (route === undefined) throw new Error('A request has neither a call nor a route.');
     reply = answerWithoutOperation(serviceState.choices, route);
@@ -88,8 +88,8 @@ function decide(
       after = withResult(after, result.store, result.rates);
       reply = result.reply;
     }
-    reply = forceReply(serviceState, call, match, reply);
   }
+  if (match !== undefined) reply = forceReply(serviceState, call, match, reply);
   if (preference !== undefined) reply = reply && markPreference(reply, preference);
   const isReplaced = match?.fault !== undefined && FAULTS[match.fault.kind] === 'replaces';
   const shown = isReplaced ? undefined : reply;
@@ -119,6 +119,8 @@ export function matchCall(
 ): Outcome<RuleMatch | undefined> {
   if (preference?.kind === 'status') return outcome(state, preference.match);
   const { rules: book, start } = state.settings;
+  const isPlain = preference === undefined && state.latches.size === 0;
+  if (isPlain && book.get(call.operation)?.length === 0) return outcome(state, undefined);
   const counter = new CallCounter(state.counters.rules);
   let latch: RuleMatch | undefined;
   for (const { book: latchBook } of state.latches.values()) {

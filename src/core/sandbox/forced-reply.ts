@@ -25,10 +25,9 @@ import { SERVICE } from '../service/service.ts';
 export function forceReply(
   serviceState: ServiceState,
   call: Call | undefined,
-  match: RuleMatch | undefined,
+  match: RuleMatch,
   own: Reply | undefined,
 ): Reply | undefined {
-  if (match === undefined) return own;
   const basis = { kind: 'forced', by: match.by } as const;
   if (match.fault?.kind === 'html') return createReply(basis, 502, PROXY_PAGE, PROXY_HEADERS);
   if (match.reply !== undefined && call !== undefined) {

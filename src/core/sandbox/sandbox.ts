@@ -5,7 +5,6 @@ import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
-import { Emitter } from './emitter.ts';
 import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
 import { dropFinal } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
@@ -14,6 +13,26 @@ import type { EditText } from './journal-page.ts';
 import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
 import { StorageError } from './storage-error.ts';
+
+export class Emitter<Event> {
+  // Created on first use: few sandboxes of many are followed.
+  #listeners: Set<(event: Event) => void> | undefined;
+
+  get isEmpty(): boolean {
+    return this.#listeners === undefined || this.#listeners.size === 0;
+  }
+
+  /** Returns how to cancel. */
+  add(listener: (event: Event) => void): () => void {
+    this.#listeners ??= new Set();
+    const listeners = this.#listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  emit(event: Event): void {
+    if (this.#listeners !== undefined) for (const listener of this.#listeners) listener(event);
+  }
+}
 
 export type SandboxEvent =
   | { readonly kind: 'exchange'; readonly exchange: Exchange }
@@ -67,7 +86,6 @@ export class Sandbox {
   /** Later than now while a reply is delayed. */
   #usedAt: number;
   #listeners = 0;
-  #begun = 0;
 
   constructor({ name, start, initial, mayCreate = true }: OpenedSandbox, context: ServerContext) {
     this.name = name;
@@ -90,16 +108,8 @@ export class Sandbox {
 
   /** In milliseconds. 0 while anybody waits. */
   get unused(): number {
-    const isWaitedFor = this.#listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
+    const isWaitedFor = this.#listeners > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, this.#context.platform.steady() - this.#usedAt);
-  }
-
-  /** Keeps the sandbox in use while the body of a call arrives. Returns what ends that. */
-  beginCall(): () => void {
-    this.#begun += 1;
-    return () => {
-      this.#begun -= 1;
-    };
   }
 
   #use(delay = 0): void {

@@ -4,10 +4,9 @@ import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
-import { Emitter } from './emitter.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import type { Responder } from './responder.ts';
-import { Sandbox, type ServerContext } from './sandbox.ts';
+import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
 import { initialState, type State } from './state.ts';
 import { createLimitError } from './storage-error.ts';
 

@@ -1,7 +1,7 @@
 import { isAscii, toText } from '../../core/bytes.ts';
 import { tryParseJson } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { endToEndHeaders, HOP_BY_HOP, isCoded } from '../../core/raw-http.ts';
+import { isCoded } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/responder.ts';
 import type { Call } from '../../core/service/input.ts';
 import {
@@ -11,9 +11,10 @@ import {
   errorReply,
   type Reply,
 } from '../../core/service/reply.ts';
-import { decodeContent } from '../../server/http/decode-content.ts';
 import { asError } from '../../server/node-errors.ts';
 import { compareReply } from './compare-reply.ts';
+import { decodeContent } from './decode-content.ts';
+import { endToEndHeaders, HOP_BY_HOP } from './end-to-end.ts';
 import {
   explainFailure,
   ReplyTimeoutError,

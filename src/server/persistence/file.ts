@@ -27,11 +27,6 @@ export async function openStoreFile(
   notify: (message: string) => void = () => {},
 ): Promise<StoreFile> {
   const real = locate(path);
-  if (existsSync(`${real}.log`)) {
-    throw new StorageError(
-      `${path}.log holds changes of an older petstore-mock: start and stop that version once, which writes them to ${path}; or delete ${path}.log to drop them`,
-    );
-  }
   const lockPath = `${real}.lock`;
   if (lstatSync(lockPath, { throwIfNoEntry: false })?.isDirectory() === false) {
     throw new StorageError(`${path}: ${lockPath} is not the lock of a server: delete it`);
