@@ -46,9 +46,10 @@ test('every program of README.md prints what it says', async () => {
 });
 
 test('every block of TypeScript and of CommonJS is in an example, which the tests run', () => {
-  const examples = ['vitest', 'playwright', 'jest'].flatMap((name) => {
+  const examples = ['vitest', 'playwright', 'jest', 'in-process'].flatMap((name) => {
     const folder = join(packageRoot, 'examples', name);
-    return readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    const files = readdirSync(folder).filter((file) => /\.[cm]?[jt]s$/.test(file));
+    return files.map((file) => readFileSync(join(folder, file), 'utf8'));
   });
   const shown = PAGES.flatMap((page) =>
     ['ts', 'cjs'].flatMap((info) => blocks(readPage(page), info)),
