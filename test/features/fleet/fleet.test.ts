@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type ServerOptions, startServer } from '../../../src/index.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
+import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
 import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 import { type Answer, type Ask, asker } from '../../helpers/wire.ts';
@@ -23,8 +24,8 @@ describeWithRedis('a fleet', () => {
   });
   afterAll(() => redis.end());
 
-  async function join(options: ServerOptions = {}): Promise<RunningServer> {
-    const shared = `redis://127.0.0.1:${redis.port}/${database}`;
+  async function join(options: ServerOptions = {}, port = redis.port): Promise<RunningServer> {
+    const shared = `redis://127.0.0.1:${port}/${database}`;
     const server = await startServer({
       port: 0,
       drain: 0,
@@ -100,6 +101,45 @@ describeWithRedis('a fleet', () => {
     const second = await held();
     await ask('POST', '/__mock/reset', { body: { keep: ['journal'] } });
     expect(await statuses(second)).toEqual([200, 200, 200, 200]);
+  });
+
+  test.each([
+    ['near', 0, 0],
+    ['far from Redis, one farther', 5, 40],
+  ])('releases each held reply once, of servers that are %s', async (_where, ...delays) => {
+    const ROUNDS = 4;
+    const CALLS = 10;
+    const proxies = await Promise.all(delays.map(() => CutProxy.start(redis.port)));
+    onTestFinished(() => {
+      for (const proxy of proxies) proxy.close();
+    });
+    const asks: Ask[] = [];
+    for (const { port } of proxies) asks.push(asker((await join({}, port)).port, ''));
+    const [first, second] = asks;
+    if (first === undefined || second === undefined) throw new Error('no servers');
+    await first('POST', '/__mock/holds', { body: { on: 'getPet', hold: 'pets' } });
+    for (const [index, delay] of delays.entries()) {
+      const proxy = proxies[index];
+      if (proxy !== undefined) proxy.delay = delay;
+    }
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const calls = asks.flatMap((ask) =>
+        Array.from({ length: CALLS }, () => ask('GET', '/v1/pets/1')),
+      );
+      const wait = { hold: 'pets', atLeast: round * calls.length, within: 'PT20S' };
+      await second('POST', '/__mock/requests/count', { body: wait });
+      const releases = await Promise.all(
+        calls.map((_, index) => {
+          const body = { name: 'pets', count: 1, newestFirst: index % 3 === 0 };
+          return (index % 2 === 0 ? first : second)('POST', '/__mock/holds/release', { body });
+        }),
+      );
+      const released = releases.map(({ json }) => Object(json).released);
+      // Each claims another one, and its client has the reply.
+      expect(released.map((list) => list.length)).toEqual(calls.map(() => 1));
+      expect(new Set(released.map(([{ exchange }]) => exchange)).size).toBe(calls.length);
+      expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 200));
+    }
   });
 
   test('sends what it holds back when its sandbox is deleted elsewhere, or when it closes', async () => {
