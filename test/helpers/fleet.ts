@@ -101,8 +101,8 @@ class FleetProcesses {
 }
 
 function startServer(redis: string): Promise<RunningCommand> {
-  const flags = ['--port', '0', '--log', 'off', '--journal', '100000', '--shared', redis];
-  return startCommand(flags);
+  const flags = ['--port', '0', '--log', 'off', '--journal', '100000', '--drain', 'PT0S'];
+  return startCommand([...flags, '--shared', redis]);
 }
 
 /** Few, so that clients meet. The default fixture has them. */

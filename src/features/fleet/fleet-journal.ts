@@ -51,6 +51,8 @@ export class FleetJournal implements JournalReader {
   #latest: number | undefined;
   #looking: Promise<void> | undefined;
   #isRung = false;
+  /** Few journals are read: to keep all of them in memory would cost each call. */
+  #isRead = false;
 
   constructor(sandbox: Sandbox, keys: SandboxKeys, context: FleetContext) {
     this.#sandbox = sandbox;
@@ -69,7 +71,7 @@ export class FleetJournal implements JournalReader {
   /** What this server has written. */
   keep(exchange: Exchange, text: string): void {
     if (isWaiting(exchange)) this.#holding.add(exchange.number);
-    this.#cache.add(exchange, text.length);
+    if (this.#isRead) this.#cache.add(exchange, text.length);
   }
 
   know(born: string | undefined): void {
@@ -90,6 +92,7 @@ export class FleetJournal implements JournalReader {
 
   async select(query: JournalQuery): Promise<JournalPage> {
     const { filter = {}, limit = Number.POSITIVE_INFINITY } = query;
+    this.#isRead = true;
     const size = await this.size();
     const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined);
     const first = size.number - size.size + 1;

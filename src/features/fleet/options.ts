@@ -1,4 +1,4 @@
-import { HOLD_TIME, IDLE_TIME } from '../../core/scenario/settings-shapes.ts';
+import { IDLE_TIME, WAIT_TIME } from '../../core/scenario/settings-shapes.ts';
 import { number } from '../../core/shape/shapes.ts';
 import { inMilliseconds, one, textThat } from '../../server/option-kinds.ts';
 import { forServe, type OptionsOf } from '../../server/options.ts';
@@ -28,7 +28,7 @@ export const FLEET_OPTIONS = {
     ),
     /** Milliseconds for which `health` answers 503 before a server of a fleet closes. */
     drain: forServe(
-      inMilliseconds('DURATION', HOLD_TIME, atLeast(0)),
+      inMilliseconds('DURATION', WAIT_TIME, atLeast(0)),
       'With --shared: answer health with 503 for this long before closing.',
       { default: 'PT2S' },
     ),

@@ -15,7 +15,6 @@ import {
   type ReadFields,
   readExactly,
   readStore,
-  restorePart,
   storeVersions,
   type Versions,
 } from './store-parts.ts';
@@ -73,7 +72,8 @@ export async function readParts(
     const [text] = version === undefined ? [] : await read([fieldOf([part, version])]);
     if (text === undefined) return undefined;
     if (part === 'snapshots') {
-      const references = parse<readonly (readonly [string, Entries<number>])[]>(text);
+      const references: readonly (readonly [string, Iterable<[string, number]>])[] =
+        JSON.parse(text);
       const restored = new Map<string, KnownStore>();
       for (const [name, of] of references) {
         const wanted = new Map(of);
@@ -84,51 +84,38 @@ export async function readParts(
       }
       saved = restored;
       after = { ...after, snapshots: new Map(Array.from(saved, ([name, it]) => [name, it.store])) };
-    } else after = await restorePart(part, () => readMember(after, part, text, start));
+    } else after = await readMember(after, part, text, start);
   }
   return { state: after, versions, snapshots: saved };
 }
 
-type Entries<Value> = Iterable<readonly [string, Value]>;
-type EntriesOf<M> = M extends ReadonlyMap<string, infer Value> ? Entries<Value> : never;
-
-interface CountersJson extends Pick<State['counters'], 'retries'> {
-  readonly rules: EntriesOf<State['counters']['rules']>;
-  readonly rates: EntriesOf<State['counters']['rates']>;
-}
-
 type MemberName = Exclude<keyof State, 'store' | 'snapshots'>;
 
-const MEMBERS: {
-  readonly [Name in MemberName]: {
-    readonly write: (value: State[Name]) => string;
-    readonly read: (text: string, start: Start) => State[Name] | Promise<State[Name]>;
-  };
-} = {
+interface Codec<Value> {
+  readonly write: (value: Value) => string;
+  readonly read: (text: string, start: Start) => Value | Promise<Value>;
+}
+
+const isMap = (value: unknown) => value instanceof Map;
+
+/** Of what is JSON, and maps. A server of this version has written it. */
+const asJson = <Value>(): Codec<Value> => ({
+  write: (value) => JSON.stringify(value, (_name, it) => (isMap(it) ? { entries: [...it] } : it)),
+  read: (text) =>
+    JSON.parse(text, (_name, it) => (Array.isArray(it?.entries) ? new Map(it.entries) : it)),
+});
+
+const MEMBERS: { readonly [Name in MemberName]: Codec<State[Name]> } = {
   settings: { write: writeSettings, read: readSettings },
-  clock: {
-    write: JSON.stringify,
-    read: (json) => {
-      const { ahead, frozenAt } = parse<State['clock']>(json);
-      return { ahead, frozenAt };
-    },
-  },
-  counters: {
-    write: ({ rules, rates, retries }) =>
-      JSON.stringify({ rules: [...rules], rates: [...rates], retries }),
-    read: (json) => {
-      const { rules, rates, retries } = parse<CountersJson>(json);
-      return { rules: new Map(rules), rates: new Map(rates), retries };
-    },
-  },
-  scenarios: {
-    write: (scenarios) => JSON.stringify([...scenarios]),
-    read: (json) => new Map(parse<EntriesOf<State['scenarios']>>(json)),
-  },
+  clock: asJson(),
+  counters: asJson(),
+  scenarios: asJson(),
   latches: {
     write: (latches) => JSON.stringify(Array.from(latches, ([name, { json }]) => [name, json])),
-    read: (json) =>
-      new Map(Array.from(parse<Entries<string>>(json), ([name, text]) => [name, parseLatch(text)])),
+    read: (text) => {
+      const latches: readonly (readonly [string, string])[] = JSON.parse(text);
+      return new Map(latches.map(([name, json]) => [name, parseLatch(json)]));
+    },
   },
 };
 
@@ -151,11 +138,6 @@ async function readMember(state: State, part: string, text: string, start: Start
   return name === undefined ? state : { ...state, [name]: await MEMBERS[name].read(text, start) };
 }
 
-/** A server of this version has written it. */
-function parse<T>(text: string): T {
-  return JSON.parse(text);
-}
-
 type ScenarioSource = readonly [name: string, definition: string];
 
 interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
@@ -173,7 +155,7 @@ function writeSettings({ start, active, byHand, startedAt }: Settings): string {
 }
 
 async function readSettings(json: string, start: Start): Promise<Settings> {
-  const { active, startedAt, byHand } = parse<SettingsJson>(json);
+  const { active, startedAt, byHand }: SettingsJson = JSON.parse(json);
   const scenarios = active?.map((source) => readScenario(source, start));
   return createSettings({
     byHand: readExactly(ASSUME, JSON.stringify(byHand)),

@@ -8,11 +8,6 @@ export interface Script {
   readonly hash: string;
 }
 
-const script = (text: string): Script => ({
-  text,
-  hash: createHash('sha1').update(text).digest('hex'),
-});
-
 export type SandboxKeys = ReturnType<typeof sandboxKeys>;
 
 /**
@@ -53,61 +48,37 @@ export function fleetKeys(prefix: string) {
   };
 }
 
-const NOW = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
-
-/** Redis may be full: then the totals are lost, but the sandbox can be deleted. */
-const MOVE_TOTALS = `
+/** Redis may be full when totals are moved: then they are lost, but a sandbox can be deleted. */
+const PRELUDE = `
+local function clock()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function expire(ttl)
+  for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ttl) end
+end
 local function move(from, to)
   for _, text in ipairs(redis.call('LRANGE', from, 0, -1)) do redis.pcall('RPUSH', to, text) end
   redis.call('DEL', from)
 end
 `;
 
-const EXPIRE = `
-local function expire(ttl)
-  for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ttl) end
-end
-`;
-
-/** What an update asks of Redis. The texts of parts and of exchanges follow it as they are. */
-export interface UpdateRequest {
-  readonly id: string;
-  readonly server: string;
-  /** By the clock of Redis, in milliseconds. */
-  readonly deadline: number;
-  /** The version that the server knows; 0 if it knows no sandbox. */
-  readonly known: number;
-  readonly version: number;
-  readonly creates: boolean;
-  /** Undefined for a permanent sandbox. */
-  readonly max?: number | undefined;
-  readonly name: string;
-  readonly channel: string;
-  readonly writes: boolean;
-  readonly edits: boolean;
-  readonly clears?: 'journal' | 'all' | undefined;
-  readonly parts: readonly string[];
-  /** Fields of `parts` that nothing refers to any more. */
-  readonly drops: readonly string[];
-  /** Which exchanges are held back, counted from 1. */
-  readonly held: readonly number[];
-  /** JSON of `Totals`, with exchanges counted from 1. */
-  readonly totals?: string | undefined;
-}
+const script = (body: string): Script => {
+  const text = PRELUDE + body;
+  return { text, hash: createHash('sha1').update(text).digest('hex') };
+};
 
 /**
  * Takes an update if the server knows the present state, and once. After the first write nothing can fail.
- * KEYS: those of the sandbox, `sandboxes`, `past`. ARGV: a request; texts of parts; of exchanges. Returns
+ * KEYS: those of the sandbox, `sandboxes`, `past`. ARGV: what `SharedState` asks; texts of parts; of exchanges.
+ * Returns
  * - `kept`, the number of the exchange before, `born`, and how many totals wait to be added up
  * - `changed`, then `born`, and of each part its name, its version, and its text if it is newer than `known`
  * - `gone`, `full` or `late`
  */
 export function updateScript(ttl: number, capacity: number, maxBytes: number): Script {
-  return script(`${NOW}${MOVE_TOTALS}${EXPIRE}
-local ask = cjson.decode(ARGV[1])
+  return script(`
+local ask, now = cjson.decode(ARGV[1]), clock()
 local state, parts, journal, totals, held, claims, sandboxes, past = unpack(KEYS)
 local update = 'u:' .. ask.server
 local head = redis.call('HMGET', state, 'version', 'number', 'born', 'bytes', update)
@@ -153,9 +124,11 @@ for at, name in ipairs(ask.parts) do
 end
 for _, field in ipairs(ask.drops) do redis.call('HDEL', parts, field) end
 local shift, bytes = 1 + #ask.parts, ask.clears and 0 or tonumber(head[4] or 0)
+-- Whether there may be a key without a time to live.
+local isFresh = version == 0 or ask.clears or #ask.held > 0
 for at = shift + 1, #ARGV do
   local size = redis.call('RPUSH', journal, ARGV[at])
-  bytes = bytes + #ARGV[at]
+  bytes, isFresh = bytes + #ARGV[at], isFresh or size == 1
   while size > 0 and (size > ${capacity} or bytes > ${maxBytes}) do
     bytes, size = bytes - #redis.call('LPOP', journal), size - 1
   end
@@ -165,7 +138,7 @@ local latest, added = number + #ARGV - shift, 0
 redis.call('HSET', state, 'number', latest, 'bytes', bytes, update, ask.id .. ' ' .. number)
 if ask.totals then added = redis.call('RPUSH', totals, number .. ' ' .. ask.totals) end
 redis.call('ZADD', sandboxes, now, ask.name)
-expire(${ttl})
+if isFresh or added == 1 or redis.call('PTTL', state) < ${Math.floor(0.9 * ttl)} then expire(${ttl}) end
 if latest > number then redis.call('PUBLISH', ask.channel, 'exchange ' .. ask.server) end
 if ask.edits then redis.call('PUBLISH', ask.channel, 'edit ' .. ask.server) end
 return {'kept', number, born, added}
@@ -197,7 +170,7 @@ return {head[1], number, tonumber(head[3] or 0), size, from, texts, whys}
  * Claims replies that are held back, in this order, each for one release. KEYS: those of the sandbox. ARGV:
  * born, why, how many, channel, TTL, numbers. Returns the numbers that it claimed, and how many are still held.
  */
-export const CLAIM = script(`${EXPIRE}
+export const CLAIM = script(`
 local state, _, _, _, held, claims = unpack(KEYS)
 if redis.call('HGET', state, 'born') ~= ARGV[1] then return {{}, 0} end
 local claimed = {}
@@ -233,9 +206,9 @@ redis.call('LPUSH', KEYS[1], ARGV[3])
 `);
 
 /** Counts as a use. KEYS: those of the sandbox, `sandboxes`. ARGV: name, TTL. */
-export const TOUCH = script(`${NOW}${EXPIRE}
+export const TOUCH = script(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
-redis.call('ZADD', KEYS[#KEYS], now, ARGV[1])
+redis.call('ZADD', KEYS[#KEYS], clock(), ARGV[1])
 expire(ARGV[2])
 `);
 
@@ -243,9 +216,9 @@ expire(ARGV[2])
  * Sandboxes with the milliseconds since each was used, in turn. Removes those that Redis has dropped.
  * KEYS: `sandboxes`. ARGV: prefix, the first index, how many. Returns also how many it looked at and removed.
  */
-export const UNUSED = script(`${NOW}
+export const UNUSED = script(`
 local flat = redis.call('ZRANGE', KEYS[1], ARGV[2], ARGV[2] + ARGV[3] - 1, 'WITHSCORES')
-local unused, gone = {}, 0
+local now, unused, gone = clock(), {}, 0
 for at = 1, #flat, 2 do
   if redis.call('EXISTS', ARGV[1] .. ':' .. flat[at] .. ':state') == 1 then
     unused[#unused + 1], unused[#unused + 2] = flat[at], now - flat[at + 1]
@@ -261,11 +234,11 @@ return {#flat / 2, gone, unused}
  * milliseconds that it must not have been used, TTL. Returns how many totals wait to be added up; nothing if
  * it was not deleted.
  */
-export const DELETE = script(`${NOW}${MOVE_TOTALS}
+export const DELETE = script(`
 local past, sandboxes = table.remove(KEYS), table.remove(KEYS)
 local used = redis.call('ZSCORE', sandboxes, ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
-if used and now - used < tonumber(ARGV[3]) then return nil end
+if used and clock() - used < tonumber(ARGV[3]) then return nil end
 move(KEYS[4], past)
 redis.call('PEXPIRE', past, ARGV[4])
 redis.call('ZREM', sandboxes, ARGV[1])
@@ -281,8 +254,9 @@ const SERVER_MS = 30_000;
  * A server's sign of life. KEYS: those of the fleet. ARGV: server, TTL, token. Returns the token of the
  * fleet, how many servers there are, and how many sandboxes.
  */
-export const BEAT = script(`${NOW}${EXPIRE}
+export const BEAT = script(`
 local sandboxes, servers, _, token = unpack(KEYS)
+local now = clock()
 redis.call('SET', token, ARGV[3], 'NX')
 redis.call('ZADD', servers, now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', servers, '-inf', now - ${SERVER_MS})

@@ -9,7 +9,8 @@ import { shortenBodies, writeExchange } from './exchange-cache.ts';
 import type { FleetContext } from './fleet-context.ts';
 import { type FleetJournal, MAX_ADDED } from './fleet-journal.ts';
 import { type Known, readParts, writeParts } from './parts.ts';
-import type { SandboxKeys, UpdateRequest } from './scripts.ts';
+import type { SandboxKeys } from './scripts.ts';
+import { spoiltError } from './store-parts.ts';
 
 export interface PreparedCall {
   readonly outcome: Outcome<unknown>;
@@ -69,7 +70,7 @@ export class SharedState {
     const exchanges = outcomes.flatMap(({ exchange }) => (exchange ? shortenBodies(exchange) : []));
     const texts = exchanges.map(writeExchange);
     const until = redis.deadline;
-    const request: UpdateRequest = {
+    const request = {
       id: `${version}`,
       server,
       deadline: redis.timeOf(until),
@@ -158,7 +159,9 @@ export class SharedState {
       return fields.map((field) => texts.get(field));
     };
     const { start } = this.#sandbox;
-    const known = await readParts(this.#known, versions, read, start);
+    const known = await readParts(this.#known, versions, read, start).catch((error) => {
+      throw error instanceof StorageError ? error : spoiltError('state', error);
+    });
     if (known === undefined) {
       this.#forget();
       return;

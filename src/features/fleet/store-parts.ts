@@ -44,17 +44,9 @@ export async function readStore(
     const at = written.findIndex(([name]) => name === part);
     const text = at === -1 ? writeRecords(start.store, ...parsePart(part)) : texts[at];
     if (text === undefined) return undefined;
-    store = await restorePart(part, () => readRecords(store, part, text));
+    store = readRecords(store, part, text);
   }
   return store;
-}
-
-export async function restorePart<T>(part: string, make: () => T | Promise<T>): Promise<T> {
-  try {
-    return await make();
-  } catch (error) {
-    throw spoiltError(`part ${part}`, error);
-  }
 }
 
 /** Whoever has written it, it was no server of this fleet. */

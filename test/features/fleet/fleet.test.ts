@@ -134,10 +134,12 @@ describeWithRedis('a fleet', () => {
           return (index % 2 === 0 ? first : second)('POST', '/__mock/holds/release', { body });
         }),
       );
-      const released = releases.map(({ json }) => Object(json).released);
-      // Each claims another one, and its client has the reply.
-      expect(released.map((list) => list.length)).toEqual(calls.map(() => 1));
-      expect(new Set(released.map(([{ exchange }]) => exchange)).size).toBe(calls.length);
+      // Those that a slow machine confirms late are not listed, but none is listed twice.
+      const released = releases.flatMap(({ json }) => Object(json).released);
+      const numbers = new Set(released.map(({ exchange }) => exchange));
+      expect(numbers.size).toBe(released.length);
+      const { json } = await first('GET', '/__mock/holds');
+      expect(json).toEqual([]);
       expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 200));
     }
   });
@@ -341,10 +343,10 @@ describeWithRedis('a fleet', () => {
   });
 
   test.each([
-    ['part clock', 'HSET', 'parts', 'null'],
-    ['part orders/0', 'HSET', 'parts', '{"id":'],
+    ['settings', 'HSET', 'parts', 'null'],
+    ['orders/0', 'HSET', 'parts', '{"id":'],
     ['exchange 1', 'LSET', 'journal', 'null'],
-  ])('names a spoilt %s, until the sandbox is deleted', async (what, command, part, value) => {
+  ])('refuses spoilt %s, until the sandbox is deleted', async (field, command, part, value) => {
     const [first, ask] = [asker((await join()).port, ''), asker((await join()).port, '')];
     expect((await first('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
     const { shared } = Object((await first('GET', '/~mine/__mock/status')).json);
@@ -355,10 +357,10 @@ describeWithRedis('a fleet', () => {
         if string.find(field, ARGV[4] .. '@', 1, true) then redis.call('HSET', key, field, ARGV[5]) end
       end`;
     const key = `${shared.fleet}:mine:${part}`;
-    const field = what.replace('part ', '');
     await redis.command('EVAL', script, '0', String(database), key, command, field, value);
     const path = part === 'journal' ? '/~mine/__mock/requests' : '/~mine/v1/pets';
-    const message = expect.stringContaining(what);
+    const what = part === 'journal' ? 'exchange 1' : 'state';
+    const message = expect.stringContaining(`the ${what} of the sandbox in Redis cannot be read`);
     // The server that wrote it has it in memory.
     expect(await ask('GET', path)).toMatchObject({ status: 503, json: { message } });
     expect((await ask('DELETE', '/__mock/sandboxes/mine')).status).toBe(204);
