@@ -24,50 +24,29 @@ import {
   valueless,
 } from './forms.ts';
 import { type Probe, SENT_ID } from './probes.ts';
-
-/** What a reply shows, by names in words: `status`, `order`, `entry NEW`. */
-export type Facets = Readonly<Record<string, string>>;
+import type { Facets, Scene, Step } from './scene.ts';
 
 type Found = Record<string, string | undefined>;
 
-/** The lists of a deployment at the start of a round. */
-export interface Lists {
-  /** Whether all of them could be read. Otherwise no other list shows anything. */
-  readonly isWhole: boolean;
-  readonly animals: ReadonlyMap<bigint, ReplyRecord>;
-  readonly inventory: readonly ReplyRecord[];
-  readonly orders: readonly ReplyRecord[];
+/** Reads what replies show, and remembers what later probes of the story need. */
+export function readReplies(
+  scene: Scene,
+  { at, probe }: Step,
+  replies: readonly DeploymentReply[],
+): void {
+  const [first] = replies;
+  if (first === undefined) throw new Error('A probe was sent no time.');
+  scene.isAccepted = first.status < 300;
+  scene.facets[at] = probe.times > 1 ? readBurst(replies) : readFacets(probe, first, scene);
 }
 
-/** Animals without an id cannot be told apart. */
-export function createLists(found: readonly (readonly ReplyRecord[] | undefined)[]): Lists {
-  const [animals = [], inventory = [], orders = []] = found;
-  const known = animals.flatMap((animal) => {
-    const id = readId(animal);
-    return id === undefined ? [] : [[id, animal] as const];
-  });
-  const isWhole = found.every((list) => list !== undefined);
-  return { isWhole, animals: new Map(known), inventory, orders };
+/** How many requests of a burst pass before the first is refused. */
+function readBurst(replies: readonly DeploymentReply[]): Facets {
+  const refused = replies.findIndex(({ status }) => status === 429);
+  return { status: '200', body: 'any', passed: `${refused === -1 ? replies.length : refused}` };
 }
 
-/** What a scene knows from its start and from earlier replies. */
-export interface Memory {
-  readonly lists: Lists;
-  /** The time of its start, in milliseconds since 1970. */
-  readonly clock: number;
-  readonly words: Map<string, string>;
-  /** The last id that was assigned, if it is known. */
-  lastId: bigint | undefined;
-  /** What was sent for the animal `NEW`. */
-  created: ReplyRecord;
-  /** A mock has an order of its own, and no other client. */
-  readonly isMock: boolean;
-  /** Whether the check itself writes to an entry. */
-  isOwn(petId: bigint): boolean;
-}
-
-/** Reads what a reply shows, and remembers what later probes of the story need. */
-export function readFacets(probe: Probe, reply: DeploymentReply, memory: Memory): Facets {
+function readFacets(probe: Probe, reply: DeploymentReply, scene: Scene): Facets {
   const { status, body } = reply;
   const json = parseBody(body);
   const facets: Found = {
@@ -76,39 +55,35 @@ export function readFacets(probe: Probe, reply: DeploymentReply, memory: Memory)
     ...headerFacets(probe, reply),
   };
   if (status >= 400 && isObject(json)) facets.code = spelling(json.code);
-  else if (Array.isArray(json) && memory.lists.isWhole) {
-    Object.assign(facets, readList(json.filter(isObject), memory, probe, reply));
-  } else if (isObject(json)) Object.assign(facets, readRecord(json, memory, probe));
+  else if (Array.isArray(json) && scene.world.lists.isWhole) {
+    Object.assign(facets, readList(json.filter(isObject), scene, probe, reply));
+  } else if (isObject(json)) Object.assign(facets, readRecord(json, scene, probe));
   const shown = Object.entries(facets).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
   return Object.fromEntries(shown);
 }
 
-export function idOf(word: string, { words }: Pick<Memory, 'words'>): bigint | undefined {
-  return readId({ id: words.get(word) });
-}
-
 function readList(
   records: readonly ReplyRecord[],
-  memory: Memory,
+  scene: Scene,
   probe: Probe,
   reply: DeploymentReply,
 ): Found {
-  const { lists } = memory;
+  const { lists } = scene.world;
   const { operation, path } = probe;
-  if (operation === 'listPets') return readAnimals(records, memory, probe, reply);
+  if (operation === 'listPets') return readAnimals(records, scene, probe, reply);
   if (operation === 'listInventory') {
     const entries = ['NEW', 'STOCK', 'PET'].flatMap((word) => {
-      const id = idOf(word, memory);
+      const id = scene.idOf(word);
       const { quantity, status } = findById(records, id, 'petId') ?? {};
       const shown = quantity === undefined ? 'none' : `${quantity}, ${status}`;
-      const isDoubtful = word === 'PET' && areOthersChanged(records, memory);
+      const isDoubtful = word === 'PET' && areOthersChanged(records, scene);
       return id === undefined ? [] : [[`entry of ${word}`, isDoubtful ? 'as others write' : shown]];
     });
     return { ids: uniqueness(readIds(records, 'petId')), ...Object.fromEntries(entries) };
   }
-  const cancelled = idOf('CANCEL', memory);
+  const cancelled = scene.idOf('CANCEL');
   const isShown = records.some(({ status }) => status !== undefined);
   return {
     ids: uniqueness(readIds(records)),
@@ -116,7 +91,7 @@ function readList(
       lists.orders.length > 2 && { count: records.length === 1 ? '1' : 'all' }),
     ...(records.length > 0 && { 'status of orders': isShown ? 'shown' : 'hidden' }),
     // Of orders that are read again, other clients can have changed the status.
-    ...(path.endsWith('orders') && !probe.isLate && { overdue: describeOverdue(records, memory) }),
+    ...(path.endsWith('orders') && !probe.isLate && { overdue: describeOverdue(records, scene) }),
     dates: classifyDates(records),
     ...valueless(records, RECORDS.Order),
     ...(cancelled !== undefined && {
@@ -126,20 +101,22 @@ function readList(
 }
 
 /** Whether another client has written to the inventory, and so may have to the entry of any animal. */
-function areOthersChanged(records: readonly ReplyRecord[], memory: Memory): boolean {
-  if (memory.isMock) return false;
+function areOthersChanged(records: readonly ReplyRecord[], scene: Scene): boolean {
+  if (scene.isMock) return false;
   const entries = new Map(records.map((entry) => [readId(entry, 'petId'), entry]));
-  return memory.lists.inventory.some((before) => {
+  return scene.world.lists.inventory.some((before) => {
     const petId = readId(before, 'petId');
     const { quantity, status } = entries.get(petId) ?? {};
     const isChanged = quantity !== before.quantity || status !== before.status;
-    return isChanged && petId !== undefined && !memory.isOwn(petId);
+    return isChanged && petId !== undefined && scene.world.store.inventory.get(petId) === undefined;
   });
 }
 
 /** Whether orders stay pending past their date; undefined if some do not say. */
-function describeOverdue(orders: readonly ReplyRecord[], { clock }: Memory): string | undefined {
-  const overdue = orders.filter(({ shipDate }) => Date.parse(String(shipDate)) < clock - DAY_MS);
+function describeOverdue(orders: readonly ReplyRecord[], { world }: Scene): string | undefined {
+  const overdue = orders.filter(
+    ({ shipDate }) => Date.parse(String(shipDate)) < world.clock - DAY_MS,
+  );
   const statuses = overdue.map(({ status }) => ORDER_STATUSES.find((known) => known === status));
   if (statuses.includes(undefined)) return undefined;
   return statuses.includes('pending') ? 'pending' : 'not pending';
@@ -157,24 +134,25 @@ const MAX_PAGE = 100;
 
 function readAnimals(
   records: readonly ReplyRecord[],
-  memory: Memory,
+  scene: Scene,
   { path }: Probe,
   reply: DeploymentReply,
 ): Found {
-  const { lists, words, isMock } = memory;
+  const { words, isMock } = scene;
+  const { animals } = scene.world.lists;
   const ids = readIds(records);
   const [first] = ids;
   const query = findNextQuery(reply);
   const isNext = /NEXT|offset/.test(path);
-  const before = idOf('FIRST', memory);
+  const before = scene.idOf('FIRST');
   if (path.endsWith('limit=1')) {
     if (first !== undefined) words.set('FIRST', `${first}`);
     if (query !== undefined) words.set('NEXT', query);
   }
   // An animal that was not listed can be new.
-  const isKnown = before !== undefined && first !== undefined && lists.animals.has(first);
+  const isKnown = before !== undefined && first !== undefined && animals.has(first);
   // Other clients may add some.
-  const count = records.length >= lists.animals.size ? 'all' : `${records.length}`;
+  const count = records.length >= animals.size ? 'all' : `${records.length}`;
   return {
     ids: uniqueness(ids),
     ...(/status=/.test(path)
@@ -183,19 +161,19 @@ function readAnimals(
     // What follows the animals that are known is not.
     ...(records.length < MAX_PAGE && { next: query === undefined ? 'none' : describeNext(query) }),
     total: findHeader(reply.headers, 'x-total-count') === undefined ? 'none' : 'sent',
-    order: describeOrder(records, ids, isMock ? [] : [...lists.animals.keys()]),
+    order: describeOrder(records, ids, isMock ? [] : [...animals.keys()]),
     ...(isKnown && { first: first === before ? 'the same' : 'another' }),
     // Which animals a short page has depends on their order.
     ...(isNext || /limit=\d$/.test(path) ? {} : valueless(records, RECORDS.Animal)),
   };
 }
 
-function readRecord(record: ReplyRecord, memory: Memory, { operation, path, sent }: Probe): Found {
+function readRecord(record: ReplyRecord, scene: Scene, { operation, path, sent }: Probe): Found {
   const status = String(record.status ?? 'absent');
   const absent = valueless([record], RECORDS.Animal);
   if (operation === 'updateInventory') {
     const { petId, quantity } = record;
-    const isAddressed = readId(record, 'petId') === idOf(path.replace(/.*\//, ''), memory);
+    const isAddressed = readId(record, 'petId') === scene.idOf(path.replace(/.*\//, ''));
     return {
       petId: isAddressed ? 'as addressed' : String(petId),
       quantity: String(quantity),
@@ -204,11 +182,11 @@ function readRecord(record: ReplyRecord, memory: Memory, { operation, path, sent
   }
   const id = readId(record);
   if (operation === 'createPet') {
-    const assigned = describeId(id, memory.lastId);
+    const assigned = describeId(id, scene.lastId);
     if (id !== undefined) {
-      memory.lastId = id;
-      memory.words.set('NEW', `${id}`);
-      memory.created = sent;
+      scene.lastId = id;
+      scene.words.set('NEW', `${id}`);
+      scene.created = sent;
     }
     return {
       id: assigned,
@@ -218,7 +196,7 @@ function readRecord(record: ReplyRecord, memory: Memory, { operation, path, sent
     };
   }
   if (operation !== 'getPet' || id === undefined) return {};
-  const known = id === idOf('NEW', memory) ? memory.created : memory.lists.animals.get(id);
+  const known = id === scene.idOf('NEW') ? scene.created : scene.world.lists.animals.get(id);
   return {
     fields: compareFields(record, known ?? {}, ['name', 'categoryId']),
     // Other clients can move the status of older animals.

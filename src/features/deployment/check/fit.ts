@@ -6,8 +6,8 @@ import {
   isOption,
   optionNames,
 } from '../../../core/contract/assumption-table.ts';
-import type { Facets } from './facets.ts';
 import { type Exhibit, type Prediction, Predictor } from './predict.ts';
+import type { Facets } from './scene.ts';
 
 /** A facet of a probe's reply. */
 export interface Evidence<E extends Exhibit> {
@@ -173,40 +173,33 @@ export class Fit<E extends Exhibit> {
   }
 
   /** Whether it is what no option shows, though the document does not exclude it. */
-  #isOtherwise({ exhibit, at, facet }: Evidence<E>): boolean {
-    const value = exhibit.seen[at]?.[facet] ?? '';
-    if (facet === 'status' && value.startsWith('2')) return false;
-    return [...this.#neighbours(exhibit)].every(({ facets }) => facets[at]?.[facet] !== value);
+  #isOtherwise(found: Evidence<E>): boolean {
+    const value = found.exhibit.seen[found.at]?.[found.facet] ?? '';
+    return !(found.facet === 'status' && value.startsWith('2')) && !this.#isExplained(found);
   }
 
-  /** What the mock shows under the best choices, and with each single change of them. */
-  #neighbours(exhibit: Exhibit): ReadonlySet<Prediction> {
-    const all = ASSUMPTION_IDS.flatMap((id) => this.#others(id, this.choices));
-    return new Set([this.choices, ...all].map((each) => this.#predictor.predict(exhibit, each)));
+  /** Whether the mock shows it under the best choices, or with a single change of them. */
+  #isExplained({ exhibit, at, facet }: Evidence<E>): boolean {
+    const others = ASSUMPTION_IDS.flatMap((id) => this.#others(id, this.choices));
+    return [this.choices, ...others].some((choices) => {
+      const { facets } = this.#predictor.predict(exhibit, choices);
+      return facets[at]?.[facet] === exhibit.seen[at]?.[facet];
+    });
   }
 
   /** What no choices explain, after replies that they do. */
   listUnexplained(): Unexplained<E>[] {
     return this.#predictor.exhibits.flatMap((exhibit) => {
       const best = this.#predictor.predict(exhibit, this.choices);
-      const neighbours = this.#neighbours(exhibit);
-      const found: Unexplained<E>[] = [];
-      for (const [at, shown] of exhibit.seen.entries()) {
-        for (const [facet, value] of Object.entries(shown)) {
+      const end = exhibit.seen.findIndex((_, at) => !isAsPredicted(exhibit, best, at));
+      const followed = exhibit.seen.slice(0, end === -1 ? undefined : end + 1);
+      return followed.flatMap((shown, at) =>
+        Object.keys(shown).flatMap((facet) => {
           const expected = best.facets[at]?.[facet];
-          const isExplained = [...neighbours].some(({ facets }) => facets[at]?.[facet] === value);
-          if (expected === undefined || isExplained) continue;
-          found.push({
-            exhibit,
-            at,
-            facet,
-            expected,
-            isDocumented: best.isDocumented[at] === true,
-          });
-        }
-        if (!isAsPredicted(exhibit, best, at)) break;
-      }
-      return found;
+          if (expected === undefined || this.#isExplained({ exhibit, at, facet })) return [];
+          return { exhibit, at, facet, expected, isDocumented: best.isDocumented[at] === true };
+        }),
+      );
     });
   }
 

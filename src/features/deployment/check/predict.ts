@@ -1,8 +1,8 @@
 import type { AssumptionId, Choices } from '../../../core/contract/assumption-table.ts';
 import { isRowName } from '../../../core/words.ts';
-import type { Facets } from './facets.ts';
+import { readReplies } from './facets.ts';
 import type { Story } from './probes.ts';
-import { Scene } from './scene.ts';
+import { type Facets, Scene } from './scene.ts';
 import type { World } from './world.ts';
 
 /** What both rounds of a story have shown. */
@@ -74,7 +74,7 @@ export function predictStory({ story, world, seen }: Exhibit, choices: Choices):
       const key = MOCK_KEYS[step.probe.key ?? ''];
       const request = { method, path: step.path, key, headers, body };
       const replies = Array.from({ length: times }, () => mock(request, elapsed));
-      scene.take(step, replies);
+      readReplies(scene, step, replies);
       isDocumented[step.at] = replies[0]?.isDocumented === true;
     }
   }

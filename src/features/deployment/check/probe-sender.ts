@@ -24,8 +24,6 @@ const MAX_REQUESTS = { reads: 200, writes: 400 } as const;
 /** So that no earlier request counts in the second of a burst. */
 const BURST_PAUSE_MS = 1100;
 
-type Asked = Pick<Step, 'probe' | 'path'>;
-
 /** Sends one probe at a time, and no more than a check may. Answers in words why there is no reply to judge. */
 export class ProbeSender {
   readonly time: Sender['time'];
@@ -50,7 +48,7 @@ export class ProbeSender {
     return this.#failures > 0;
   }
 
-  async ask(step: Asked): Promise<readonly ProbeExchange[] | string> {
+  async ask(step: Step): Promise<readonly ProbeExchange[] | string> {
     const { times } = step.probe;
     if (times > 1) await this.time.wait(BURST_PAUSE_MS);
     const startedAt = this.time.now();
@@ -64,7 +62,7 @@ export class ProbeSender {
     return (times > 1 ? explainBurst(found, seconds) : undefined) ?? found;
   }
 
-  async exchange({ probe, path }: Asked): Promise<ProbeExchange | string> {
+  async exchange({ probe, path }: Step): Promise<ProbeExchange | string> {
     if (this.#end !== undefined) return this.#end;
     const { invalidKey = [], readOnlyKey = [], writes } = this.#options;
     const max = writes ? MAX_REQUESTS.writes : MAX_REQUESTS.reads;

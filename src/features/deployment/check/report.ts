@@ -13,14 +13,13 @@ import {
   OTHER_CLIENT,
   type ReplyVerdict,
 } from './check-report.ts';
-import { createLists } from './facets.ts';
 import { type Evidence, Fit, VOLATILE } from './fit.ts';
 import { type Exhibit, predictStory } from './predict.ts';
 import { describeExchange, type ProbeExchange } from './probe-sender.ts';
 import { BURST, missingNeeds, STORIES } from './probes.ts';
 import type { CheckedStory, CheckRun } from './run.ts';
 import type { AssumptionVerdict } from './saved-verdicts.ts';
-import { createWorld, type World } from './world.ts';
+import { createLists, createWorld, type World } from './world.ts';
 
 export function createCheckReport(run: CheckRun): CheckReport {
   const judge = new Judge(run);

@@ -4,12 +4,12 @@ import { DEFAULTS } from '../../../core/limits.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import { DeploymentError } from '../deployment-client.ts';
 import { findById, parseBody, type ReplyRecord } from '../deployment-reply.ts';
-import { createLists } from './facets.ts';
+import { readReplies } from './facets.ts';
 import type { Exhibit } from './predict.ts';
 import { describeExchange, type ProbeExchange, ProbeSender, type Sender } from './probe-sender.ts';
 import { type CheckOptions, planStories, ROUNDS } from './probes.ts';
 import { commonFacets, Scene, type Step } from './scene.ts';
-import { aboutOrder, createWorld, type World } from './world.ts';
+import { aboutOrder, createLists, createWorld, type World } from './world.ts';
 
 /** A story as the deployment told it in one round. */
 export interface Telling {
@@ -106,7 +106,7 @@ class Runner {
       };
       const telling = await tell();
       const isRepeated = telling.reason !== undefined && this.sender.isFailing && !isOnce;
-      tellings.push(isRepeated && at >= LISTS ? await tell() : telling);
+      tellings.push(isRepeated ? await tell() : telling);
     }
     await this.#readLate(tellings, progress);
     return tellings;
@@ -118,14 +118,14 @@ class Runner {
     for (const { story } of this.#plan.slice(0, LISTS)) {
       progress(story.why, 0);
       const [probe] = story.probes;
-      const found = probe && (await this.#readList({ probe, path: probe.path }));
+      const found = probe && (await this.#readList({ at: 0, probe, path: probe.path }));
       const json = typeof found === 'object' ? parseBody(found.reply.body) : undefined;
       lists.push(Array.isArray(json) ? json.filter(isObject) : undefined);
     }
     return createWorld(createLists(lists), this.#options, this.sender.clock);
   }
 
-  async #readList(step: Pick<Step, 'probe' | 'path'>): Promise<ProbeExchange | string> {
+  async #readList(step: Step): Promise<ProbeExchange | string> {
     const found = this.#lists.get(nameOf(step)) ?? (await this.sender.exchange(step));
     this.#lists.set(nameOf(step), found);
     return found;
@@ -176,7 +176,7 @@ class Runner {
   }
 }
 
-function nameOf({ probe, path }: Pick<Step, 'probe' | 'path'>): string {
+function nameOf({ probe, path }: Step): string {
   return `${probe.words} ${probe.method} ${path}`;
 }
 
@@ -194,10 +194,8 @@ function take(
   }
   const all = [found].flat();
   exchanges[step.at] = all[0];
-  scene.take(
-    step,
-    all.map(({ reply }) => reply),
-  );
+  const replies = all.map(({ reply }) => reply);
+  readReplies(scene, step, replies);
   return true;
 }
 
@@ -212,7 +210,7 @@ function findBehind({ scene, exchanges }: Telling, lastWrite: number): string | 
     if (exchange.shownSince < lastWrite) return true;
     const shown = scene.facets[at] ?? {};
     if (exchange.probe.operation === 'getPet') {
-      return shown.status === '404' && scene.clock < SUNSET_ENDS;
+      return shown.status === '404' && scene.world.clock < SUNSET_ENDS;
     }
     const isOld = shown[entry]?.startsWith(`${written?.probe.sent.quantity},`) === false;
     return written !== undefined && isOld;
@@ -221,11 +219,11 @@ function findBehind({ scene, exchanges }: Telling, lastWrite: number): string | 
 }
 
 /** Why a check leaves a story or its order alone. */
-function explainSkip({ story, world, lists }: Scene, order: bigint | undefined) {
+function explainSkip({ story, world }: Scene, order: bigint | undefined) {
   const isAboutAnimal = story.probes.some(({ path }) => path.includes('LISTED'));
   if (isAboutAnimal && !world.words.has('LISTED')) return 'no animal is listed';
   if (order === undefined) return undefined;
-  const listed = findById(lists.orders, order);
+  const listed = findById(world.lists.orders, order);
   if (listed === undefined) return `order ${order} is not listed, so it may not exist`;
   if (story.orderWord !== 'SHIPPED') return undefined;
   const { status, complete, shipDate } = listed;

@@ -1,7 +1,9 @@
-import type { DeploymentReply } from '../deployment-reply.ts';
-import { type Facets, type Memory, readFacets } from './facets.ts';
+import { type ReplyRecord, readId } from '../deployment-reply.ts';
 import type { Probe, Story } from './probes.ts';
 import type { World } from './world.ts';
+
+/** What a reply shows, by names in words: `status`, `order`, `entry NEW`. */
+export type Facets = Readonly<Record<string, string>>;
 
 export interface Step {
   readonly at: number;
@@ -10,31 +12,31 @@ export interface Step {
 }
 
 /** One telling of a story, to a deployment or to a mock: what to ask next, and what the replies have shown. */
-export class Scene implements Memory {
+export class Scene {
   readonly story: Story;
   readonly world: World;
-  readonly lists: World['lists'];
-  readonly clock: number;
   readonly words: Map<string, string>;
+  /** A mock has an order of its own, and no other client. */
   readonly isMock: boolean;
+  /** The last id that was assigned, if it is known. */
   lastId: bigint | undefined;
-  created = {};
+  /** What was sent for the animal `NEW`. */
+  created: ReplyRecord = {};
   /** By probe. */
   readonly facets: Facets[] = [];
-  #isAccepted = true;
+  /** Whether the last reply accepts its request. */
+  isAccepted = true;
 
   constructor(story: Story, world: World, lastId: bigint | undefined, isMock = false) {
     this.story = story;
     this.world = world;
-    this.lists = world.lists;
-    this.clock = world.clock;
     this.words = new Map(world.words);
     this.lastId = lastId;
     this.isMock = isMock;
   }
 
-  isOwn(petId: bigint): boolean {
-    return this.world.store.inventory.get(petId) !== undefined;
+  idOf(word: string): bigint | undefined {
+    return readId({ id: this.words.get(word) });
   }
 
   /** What to ask, each after the replies to the one before it; late probes only if `isLate`. */
@@ -42,16 +44,9 @@ export class Scene implements Memory {
     for (const [at, probe] of this.story.probes.entries()) {
       if (probe.isLate !== isLate) continue;
       const path = this.#fill(probe.path);
-      if (path === undefined || (probe.isFollowing && !this.#isAccepted)) this.#isAccepted = false;
+      if (path === undefined || (probe.isFollowing && !this.isAccepted)) this.isAccepted = false;
       else yield { at, probe, path };
     }
-  }
-
-  take({ at, probe }: Step, replies: readonly DeploymentReply[]): void {
-    const [first] = replies;
-    if (first === undefined) throw new Error('A probe was sent no time.');
-    this.#isAccepted = first.status < 300;
-    this.facets[at] = probe.times > 1 ? readBurst(replies) : readFacets(probe, first, this);
   }
 
   /** Undefined if nothing stands for a word in it. */
@@ -61,12 +56,6 @@ export class Scene implements Memory {
     const value = this.words.get(word);
     return value && path.replace(word, () => value);
   }
-}
-
-/** How many requests of a burst pass before the first is refused. */
-function readBurst(replies: readonly DeploymentReply[]): Facets {
-  const refused = replies.findIndex(({ status }) => status === 429);
-  return { status: '200', body: 'any', passed: `${refused === -1 ? replies.length : refused}` };
 }
 
 /** What is the same in all. */

@@ -5,8 +5,27 @@ import { readAs, type Shape } from '../../../core/shape/shapes.ts';
 import { createStore, type Store } from '../../../core/store/store.ts';
 import { type AskMock, prepareMock } from '../ask-mock.ts';
 import { findById, type ReplyRecord, readId, readIds } from '../deployment-reply.ts';
-import type { Lists } from './facets.ts';
 import { type CheckOptions, SENT_ID } from './probes.ts';
+
+/** The lists of a deployment at the start of a round. */
+export interface Lists {
+  /** Whether all of them could be read. Otherwise no other list shows anything. */
+  readonly isWhole: boolean;
+  readonly animals: ReadonlyMap<bigint, ReplyRecord>;
+  readonly inventory: readonly ReplyRecord[];
+  readonly orders: readonly ReplyRecord[];
+}
+
+/** Animals without an id cannot be told apart. */
+export function createLists(found: readonly (readonly ReplyRecord[] | undefined)[]): Lists {
+  const [animals = [], inventory = [], orders = []] = found;
+  const known = animals.flatMap((animal) => {
+    const id = readId(animal);
+    return id === undefined ? [] : [[id, animal] as const];
+  });
+  const isWhole = found.every((list) => list !== undefined);
+  return { isWhole, animals: new Map(known), inventory, orders };
+}
 
 /** From what a mock starts that is asked the same as a deployment. */
 export interface World {
