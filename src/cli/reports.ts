@@ -1,5 +1,5 @@
 import { type FindingsReport, howToGet } from '../core/sandbox/coverage.ts';
-import type { CoverageReport, Finding, ShownCount } from '../core/sandbox/report-shapes.ts';
+import type { Finding, ShownCount } from '../core/sandbox/report-shapes.ts';
 import { FEATURES } from '../features.ts';
 import type { RunEvidence } from '../server/feature.ts';
 
@@ -11,11 +11,6 @@ export const REPORT_FORMATS: Readonly<
   ...Object.assign({}, ...FEATURES.map((feature) => 'reports' in feature && feature.reports)),
   '.xml': renderJunit,
 };
-
-export function describeShare({ totals }: Pick<CoverageReport, 'totals'>): string {
-  const { shown, total, percent } = totals.documented;
-  return `${shown} of ${total} documented replies (${percent}%)`;
-}
 
 /** The findings by kind, the most frequent first. Counts include findings that were not kept. */
 export function groupFindings({ counts, findings }: FindingsReport) {

@@ -12,21 +12,20 @@ import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
 import { asError } from '../server/node-errors.ts';
 import type { RunningServer } from '../server/server.ts';
-import { bold, escapeControls, renderTable, type Style } from '../terminal/terminal.ts';
+import { bold, escapeControls, type Style } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
-import type { Flags } from './flags.ts';
 import {
-  describeExamples,
-  describeShare,
-  type FindingGroup,
-  groupFindings,
-  REPORT_FORMATS,
-} from './reports.ts';
+  assumedReplies,
+  describeCoverage,
+  type Fact,
+  missingReplies,
+  renderFacts,
+} from './coverage-text.ts';
+import type { Flags } from './flags.ts';
+import { describeExamples, type FindingGroup, groupFindings, REPORT_FORMATS } from './reports.ts';
 
 export const NO_CALLS =
   'the command made no call: does it take its base URL from PETSTORE_MOCK_URL? --allow-no-calls lets it pass';
-
-const LABEL_COLUMN = 15;
 
 const MAX_EXAMPLES = 3;
 
@@ -57,33 +56,15 @@ export function renderEvidence(
   { calls, assumptions: { length: questions } }: AssumptionTracker,
   style: Style,
 ): string {
-  const missing = missingReplies(coverage);
-  const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
-  const replies = assumedReplies(coverage);
   const groups = groupFindings(findings);
-  const operations = [...new Set(missing.map(({ operation }) => operation))];
-  // `listPets 200, listPets 401` as `listPets 200 401`.
-  const notShown = operations.map((id) =>
-    [id, ...missing.flatMap((reply) => (reply.operation === id ? reply.status : []))].join(' '),
-  );
-  const rows = [
-    ['shown', `${describeShare(coverage)} in ${countText(calls, 'call')}`],
-    ['by upstream', ofUpstream > 0 && `${ofUpstream} of them by the deployment itself`],
-    ['not shown', notShown.join(', ')],
-    [
-      'assumed',
-      replies.count > 0 && `${countText(replies.count, 'reply', 'replies')}: ${replies.reason}`,
-    ],
-    ['findings', groups.length === 0 && 'none'],
-    ...groups.map((group) => [group.code, describeFindings(group)] as const),
-    [
-      'open questions',
-      questions > 0 && `${questions} touched; petstore-mock sweep tries other answers`,
-    ],
-  ] as const;
-  const cells = rows.flatMap(([label, text]) => (text ? [[label, text]] : []));
-  const table = renderTable(cells, { width: style.width, columns: [LABEL_COLUMN] });
-  return `${bold('petstore-mock', style)}\n${table}`;
+  const found: readonly Fact[] = groups.map((group) => [group.code, describeFindings(group)]);
+  const asked = `${questions} touched; petstore-mock sweep tries other answers`;
+  const facts: readonly Fact[] = [
+    ...describeCoverage(coverage, calls),
+    ...(groups.length === 0 ? [['findings', 'none'] as const] : found),
+    ...(questions > 0 ? [['open questions', asked] as const] : []),
+  ];
+  return `${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`;
 }
 
 export function gateFailures(
@@ -103,17 +84,6 @@ export function gateFailures(
       return `--fail-on ${code}: ${countText(count, 'time')}: ${reason}`;
     }),
   ];
-}
-
-function missingReplies({ documented }: RunEvidence['coverage']) {
-  return documented.filter(({ count }) => count === 0);
-}
-
-function assumedReplies({ assumed }: RunEvidence['coverage']) {
-  const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
-  // What a deployment answers is no assumption.
-  const total = assumed.reduce((sum, { count, upstream = 0 }) => sum + count - upstream, 0);
-  return { code: 'assumed', count: total, reason: [...by].join(', ') };
 }
 
 export class AssumptionTracker {

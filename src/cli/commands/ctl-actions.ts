@@ -4,7 +4,7 @@ import { OPERATION_IDS } from '../../core/contract/operations.ts';
 import { countText, describe, rowNames } from '../../core/words.ts';
 import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER, NO_WORDS } from '../command-table.ts';
-import { describeShare } from '../reports.ts';
+import { describeCoverage } from '../coverage-text.ts';
 import { callEndpoint, RECORD_ACTIONS } from './ctl-records.ts';
 import {
   type Action,
@@ -165,11 +165,10 @@ const ACTIONS = {
   },
   coverage: {
     takes: NO_WORDS,
-    summary: 'Print how often each documented reply was shown.',
+    summary: 'Print which documented and assumed replies were shown.',
     async run(client) {
       const json = await client.call('GET /coverage');
-      const table = createTable(json.documented, 'count', 'operation', 'status', 'description');
-      return { ...table, text: `${describeShare(json)}\n`, json };
+      return { facts: describeCoverage(json), json };
     },
   },
   findings: {

@@ -5,6 +5,7 @@ import { describe, firstProblems, formatProblem } from '../../core/words.ts';
 import { UsageError } from '../../terminal/command.ts';
 import type { WordUsage } from '../../terminal/program-feature.ts';
 import { bold, escapeControls, renderTable, type Style } from '../../terminal/terminal.ts';
+import { type Fact, renderFacts } from '../coverage-text.ts';
 import type { FlagName, Flags } from '../flags.ts';
 
 export interface Action {
@@ -19,8 +20,9 @@ export interface Action {
 export interface Result {
   /** The rows of a table; its headings are the names of their members. */
   readonly rows?: readonly object[];
+  readonly facts?: readonly Fact[];
   readonly text?: string;
-  /** What `--json` prints in place of both; `{"done": text}` by default. */
+  /** What `--json` prints in their place; `{"done": text}` by default. */
   readonly json?: object;
 }
 
@@ -33,7 +35,8 @@ export function createTable<Row extends object>(
 }
 
 /** A result for a person. Clients influence the cells, so they are escaped. */
-export function renderResult({ rows, text = '' }: Result, style: Style): string {
+export function renderResult({ rows, facts, text = '' }: Result, style: Style): string {
+  if (facts !== undefined) return renderFacts(facts, style);
   if (rows === undefined) return text;
   if (rows.length === 0) return `none\n${text}`;
   const names = [...new Set(rows.flatMap(Object.keys))];
