@@ -1,7 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import yargs from 'yargs';
 import { DEFAULT_URL } from '../../core/contract/base-url.ts';
-import { documentedOnly } from '../../core/control/documented-openapi.ts';
 import { createServiceOpenApi } from '../../core/control/service-openapi.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import {
@@ -17,6 +16,7 @@ import { parseChoice } from '../../terminal/command.ts';
 import { renderTable } from '../../terminal/terminal.ts';
 import { formatJson, requireNew, writeStore } from '../../terminal/write-files.ts';
 import type { ProgramCommand } from '../command.ts';
+import { documentedOnly } from './documented-openapi.ts';
 
 export const scenarios: ProgramCommand = ({ positionals: [name], terminal: { style } }) => {
   if (name !== undefined) {

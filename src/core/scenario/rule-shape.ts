@@ -151,35 +151,20 @@ const CHANCE = scalar(
 const MILLISECONDS = number(0, MAX_DELAY_MS, `milliseconds from 0 to ${MAX_DELAY_MS}`);
 
 const DELAY = either(
-  convert(MILLISECONDS, (milliseconds) => ({ kind: 'fixed' as const, milliseconds })),
-  either(
-    convert(
-      object({
-        min: required(MILLISECONDS, 'The shortest delay, in milliseconds.'),
-        max: required(MILLISECONDS, 'The longest delay, in milliseconds.'),
-      }),
-      ({ min, max }, at, report) => {
-        if (min <= max) return { kind: 'uniform' as const, min, max };
-        const expected = `at least \`min\`, which is ${min}`;
-        return report({ at: [...at, 'max'], expected, found: String(max) });
-      },
-    ),
-    convert(
-      object({
-        median: required(MILLISECONDS, 'The median delay, in milliseconds.'),
-        sigma: required(
-          number(0, 10, 'a number from 0 to 10'),
-          'The spread of the delays: 0 is none, 0.4 is typical of a service, 1 is wide.',
-        ),
-      }),
-      (spread) => ({ kind: 'log-normal' as const, ...spread }),
-    ),
+  convert(MILLISECONDS, (milliseconds) => ({ min: milliseconds, max: milliseconds })),
+  convert(
+    object({
+      min: required(MILLISECONDS, 'The shortest delay, in milliseconds.'),
+      max: required(MILLISECONDS, 'The longest delay, in milliseconds.'),
+    }),
+    ({ min, max }, at, report) => {
+      if (min <= max) return { min, max };
+      const expected = `at least \`min\`, which is ${min}`;
+      return report({ at: [...at, 'max'], expected, found: String(max) });
+    },
   ),
-  `milliseconds from 0 to ${MAX_DELAY_MS}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
+  `milliseconds from 0 to ${MAX_DELAY_MS}, or an object with \`min\` and \`max\``,
 );
-
-/** In milliseconds. A log-normal one is typical of the latency of services. */
-export type Delay = ValueOf<typeof DELAY>;
 
 const SLOW = { kind: 'slow-body', chunks: 10, over: 2000 } as const;
 
@@ -225,10 +210,7 @@ const RULE = object({
     CHANCE,
     'The share of these calls that the rule applies to, drawn from the seed.',
   ),
-  delay: optional(
-    DELAY,
-    'Delays the reply: by milliseconds, evenly between `min` and `max`, or log-normal around a `median`.',
-  ),
+  delay: optional(DELAY, 'Delays the reply: by milliseconds, or evenly between `min` and `max`.'),
   reply: optional(REPLY, 'The reply to send instead of the one from the service.'),
   fault: optional(FAULT, 'What goes wrong on the wire, instead of the reply or with it.'),
   hold: optional(

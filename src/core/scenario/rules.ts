@@ -7,8 +7,7 @@ import { bearerToken } from '../service/keyring.ts';
 import { randomInteger } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { RuleReply } from './reply-shape.ts';
-import type { Condition, Delay, Rule } from './rule-shape.ts';
-import { MAX_DELAY_MS } from './settings-shapes.ts';
+import type { Condition, Rule } from './rule-shape.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */
 export interface RuleMatch {
@@ -67,7 +66,7 @@ export function createRuleBook(
 }
 
 function isCounted({ calls, chance, delay }: Rule): boolean {
-  return calls !== undefined || chance < 1 || (delay !== undefined && delay.kind !== 'fixed');
+  return calls !== undefined || chance < 1 || (delay !== undefined && delay.min < delay.max);
 }
 
 export type RuleCounts = ReadonlyMap<string, number>;
@@ -95,7 +94,9 @@ export function readCallCount(counts: RuleCounts, rule: Rule): number | undefine
   return counts.get(counterKey('active', rule.scenario, rule)) ?? 0;
 }
 
-const FIELD = { chance: 0x60, delay: 0x61, delayAngle: 0x62 } as const;
+const FIELD = { chance: 0x60, delay: 0x61 } as const;
+
+const NO_DELAY = { min: 0, max: 0 };
 
 /** Counts one call. However many rules count it, it copies the counts once. */
 export class CallCounter {
@@ -145,7 +146,8 @@ function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefine
   if (calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
   const drawn = randomInteger(seed, number - 1, call);
   if (chance < 1 && randomShare(drawn, FIELD.chance) >= chance) return undefined;
-  const delay = rule.delay === undefined ? 0 : Math.round(randomDelay(rule.delay, drawn));
+  const { min, max } = rule.delay ?? NO_DELAY;
+  const delay = Math.round(min + randomShare(drawn, FIELD.delay) * (max - min));
   const reason = describeRule(rule, call);
   return { by: `${scenario}#${number}`, reason, delay, hold, reply, fault, apply };
 }
@@ -160,21 +162,6 @@ function describeRule({ scenario, number, calls }: Rule, call: number): string {
 /** In [0, 1). */
 function randomShare(seed: number, field: number): number {
   return randomInteger(seed, 0, field) / 2 ** 32;
-}
-
-function randomDelay(delay: Delay, seed: number): number {
-  switch (delay.kind) {
-    case 'fixed':
-      return delay.milliseconds;
-    case 'uniform':
-      return delay.min + randomShare(seed, FIELD.delay) * (delay.max - delay.min);
-    case 'log-normal': {
-      // The Box-Muller transform; 1 - randomShare is never 0.
-      const radius = Math.sqrt(-2 * Math.log(1 - randomShare(seed, FIELD.delay)));
-      const normal = radius * Math.cos(2 * Math.PI * randomShare(seed, FIELD.delayAngle));
-      return Math.min(delay.median * Math.exp(delay.sigma * normal), MAX_DELAY_MS);
-    }
-  }
 }
 
 /** Prepared once, since every call is compared with every rule of its operation. */

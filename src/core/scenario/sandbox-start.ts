@@ -75,7 +75,12 @@ export function applyRecords(store: Store, scenarios: readonly Scenario[]): Stor
 /** Of `--delay`; `Mock-Basis` names it like a scenario's rule. */
 export function delayRule(milliseconds: number): Rule {
   const always = { on: OPERATION_IDS, where: [], chance: 1, apply: false };
-  return { scenario: 'delay', number: 1, ...always, delay: { kind: 'fixed', milliseconds } };
+  return {
+    scenario: 'delay',
+    number: 1,
+    ...always,
+    delay: { min: milliseconds, max: milliseconds },
+  };
 }
 
 /** The document's second deployment has a key of its own. */

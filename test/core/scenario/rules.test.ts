@@ -106,7 +106,7 @@ describe('rules', () => {
   });
 
   test('draw chance and delay only from the seed and the call count', () => {
-    const chancy = { chance: 0.3, delay: { median: 100, sigma: 0.5 } };
+    const chancy = { chance: 0.3, delay: { min: 50, max: 500 } };
     const delays = (seed: number) => decisions([chancy], times(50), seed).map((it) => it?.delay);
     expect(delays(1)).toEqual(delays(1));
     expect(delays(1)).not.toEqual(delays(2));

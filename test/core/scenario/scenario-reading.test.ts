@@ -103,7 +103,7 @@ rules:
     where: { petId: [9007199254740993, null], headers: { X-Client: a }, key: [a-key, b-key] }
     calls: 1, 3-4, 6-
     chance: 0.5
-    delay: { median: 120, sigma: 0.4 }
+    delay: { min: 120, max: 400 }
     reply:
       status: 409
       headers: { Retry-After: 1, X-Two: [a, b] }

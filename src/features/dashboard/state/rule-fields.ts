@@ -11,7 +11,7 @@ export interface EditedRule {
   readonly where?: Readonly<Record<string, unknown>>;
   readonly calls?: unknown;
   readonly chance?: number;
-  readonly delay?: number | Readonly<Partial<Record<'min' | 'max' | 'median', number>>>;
+  readonly delay?: number | Readonly<Record<'min' | 'max', number>>;
   readonly hold?: boolean | string;
   readonly fault?: string | { readonly kind: string };
   readonly reply?: {
@@ -139,8 +139,7 @@ function formatLines(members: object = {}): string {
 
 function formatDelay(delay: EditedRule['delay']): unknown {
   if (typeof delay !== 'object') return delay;
-  const { min, max, median } = delay;
-  return median === undefined ? `${min} to ${max}` : `about ${median}`;
+  return `${delay.min} to ${delay.max}`;
 }
 
 export function formatRuleFields({ where, reply, fault, ...others }: EditedRule): Texts {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { documentedOnly } from '../../../../src/cli/commands/documented-openapi.ts';
 import {
   ASSUMPTION_IDS,
   assumptionShape,
@@ -10,7 +11,6 @@ import {
   operationShape,
 } from '../../../../src/core/contract/operations.ts';
 import { INT64, RECORDS } from '../../../../src/core/contract/records.ts';
-import { documentedOnly } from '../../../../src/core/control/documented-openapi.ts';
 import {
   createServiceOpenApi,
   ERROR_SCHEMA,

@@ -81,7 +81,7 @@ const scenario: api.ScenarioDefinition = {
   clock: { now: '2030-01-01T00:00:00Z', frozen: true },
   rules: [
     { on: 'getPet', where: { petId: 9007199254740993n }, calls: '1-2', reply: { status: 503 } },
-    { on: '*', delay: { median: 100, sigma: 0.4 }, fault: { kind: 'slow-body', chunks: 2 } },
+    { on: '*', delay: { min: 100, max: 400 }, fault: { kind: 'slow-body', chunks: 2 } },
   ],
 };
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../json.ts';
+import { isObject, type Json } from '../../core/json.ts';
 
 const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
 
