@@ -4,7 +4,6 @@ import type { CoverageReport } from '../../../src/core/sandbox/report-shapes.ts'
 import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
 import { loadStore } from '../../../src/server/fixtures.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
-import { serverFor } from '../../helpers/deployment.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { createSandboxes, takeAnswer } from '../../helpers/sandboxes.ts';
 
@@ -59,19 +58,19 @@ test('thousands of deleted sandboxes leave their counts and at most 1,000 findin
 
 test('coverage has a curl line for each reply, but under --plain none that needs Prefer', async () => {
   const report = async (plain: boolean) => {
-    const { origin } = new URL((await serverFor({ plain })).url);
-    const reply = await fetch(`${origin}/~staging/__mock/coverage`);
+    const { send } = await openMock({ plain });
     const { documented, assumed }: Record<string, { status: number; curl?: string }[]> = Object(
-      await reply.json(),
+      (await send('GET', '/~staging/__mock/coverage')).json,
     );
-    return { origin, replies: [...(documented ?? []), ...(assumed ?? [])] };
+    return [...(documented ?? []), ...(assumed ?? [])];
   };
-  const { origin, replies } = await report(false);
+  const origin = 'http://127.0.0.1:4010';
+  const replies = await report(false);
   expect(replies.find(({ status }) => status === 409)?.curl).toBe(
     `curl -i -X DELETE -H 'Authorization: Bearer staging-key' -H 'Prefer: code=409' ${origin}/~staging/v1/store/orders/1`,
   );
   for (const { curl } of replies) expect(curl).toContain(`${origin}/~staging/v1/`);
-  const plain = (await report(true)).replies.flatMap(({ curl }) => curl ?? []);
+  const plain = (await report(true)).flatMap(({ curl }) => curl ?? []);
   expect(plain.length).toBeGreaterThan(0);
   expect(plain.join()).not.toContain('Prefer');
 });

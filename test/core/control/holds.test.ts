@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RecordedExchange } from '../../../src/core/control/journal/exchange-text.ts';
-import { type ServerOptions, startServer } from '../../../src/index.ts';
+import type { ServerOptions } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { openMock } from '../../helpers/in-process.ts';
@@ -232,17 +232,4 @@ describe('a count that waits', () => {
     for (const id of [1, 2, 3]) await client.send('GET', `/v1/pets/${id}`);
     expect(await counted).toMatchObject({ count: 3 });
   });
-});
-
-test('a count ends when the server stops', async () => {
-  const server = await startServer({ port: 0 });
-  const { send, reply } = await openRaw(server.port);
-  const asked = JSON.stringify({ atLeast: 1, within: 'PT60S' });
-  const head = `Content-Type: application/json\r\nContent-Length: ${asked.length}\r\n`;
-  const count = `POST /__mock/requests/count HTTP/1.1\r\nHost: 127.0.0.1\r\n${head}\r\n${asked}`;
-  send(`GET /__mock/clock HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n${count}`);
-  await reply();
-  const closed = server.close();
-  expect((await reply()).body).toBe('{"count":0,"complete":true}');
-  await closed;
 });

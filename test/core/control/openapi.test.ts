@@ -1,10 +1,9 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
 import { isObject } from '../../../src/core/json.ts';
-import { serverFor } from '../../helpers/deployment.ts';
+import { describedBy } from '../../helpers/described.ts';
 import { openMock } from '../../helpers/in-process.ts';
-import { type Client, clientAt } from '../../helpers/wire.ts';
+import type { Client } from '../../helpers/wire.ts';
 
 async function documentAt({ send }: Client, path: string) {
   return JSON.parse((await send('GET', path)).text);
@@ -24,20 +23,11 @@ describe('the OpenAPI document of the control API', () => {
   });
 
   test('names the fields in which `q` looks, also where it selects what is deleted', async () => {
-    const { paths } = await documentAt(clientAt((await serverFor()).port), '/__mock/openapi.json');
+    const { paths } = await documentAt(await openMock(), '/__mock/openapi.json');
     const searched = ({ parameters }: { parameters: { name: string; description: string }[] }) =>
       parameters.find(({ name }) => name === 'q')?.description;
     const names = paths['/inventory'].get.parameters.map((it: { name: string }) => it.name);
-    expect(names).toEqual([
-      'petId',
-      'quantity',
-      'status',
-      'q',
-      '_sort',
-      '_order',
-      '_page',
-      '_limit',
-    ]);
+    expect(names.join()).toBe('petId,quantity,status,q,_sort,_order,_page,_limit');
     expect(searched(paths['/sandboxes'].delete)).toMatch(/ in name, in any case\.$/);
     expect(searched(paths['/inventory'].get)).toMatch(
       / in petId, quantity or status, in any case\.$/,
@@ -51,23 +41,17 @@ describe('the OpenAPI document of the control API', () => {
 });
 
 test('every example request of both documents succeeds, in their order, with a reply as described', async () => {
-  const client = clientAt((await serverFor()).port);
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const client = await openMock();
   for (const [mount, path] of [
     ['/v1', '/__mock/service.openapi.json'],
     ['/__mock', '/__mock/openapi.json'],
   ] as const) {
     const document = await documentAt(client, path);
+    const expectDescribed = describedBy(document);
     for (const { id, method, target, body, responses } of exampleRequests(document)) {
-      const { status, text, headers } = await client.send(method, mount + target, { body });
-      expect([id, status < 300]).toEqual([id, true]);
-      const { $ref = '', ...response } = Object(responses[status]);
-      const described = $ref === '' ? response : document.components.responses[$ref.split('/')[3]];
-      const { schema } = described.content?.[String(headers['content-type'])] ?? {};
-      if (headers['content-type'] !== 'application/json') continue;
-      expect(schema, id).toBeDefined();
-      const whole = { ...schema, components: document.components };
-      expect(ajv.validate(whole, JSON.parse(text)), `${id} ${ajv.errorsText()}`).toBe(true);
+      const reply = await client.send(method, mount + target, { body });
+      expect([id, reply.status < 300]).toEqual([id, true]);
+      expectDescribed(id, responses, reply);
     }
   }
 });

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { openMock } from '../../helpers/in-process.ts';
-import { type Answer, type Client, clientAt } from '../../helpers/wire.ts';
+import type { Answer, Client } from '../../helpers/wire.ts';
 
 const folder = temporaryFolder();
 
@@ -91,7 +90,7 @@ describe('scenarios in the control API', () => {
     writeFileSync(join(folder, 'base.yaml'), 'state: { orders: { remove: all } }\n');
     const file = join(folder, 'mine.yaml');
     writeFileSync(file, 'extends: [base.yaml]\nassume: { unknown-pet: "400" }\n');
-    const client = clientAt((await serverFor({ scenarios: [file, 'slow'] })).port);
+    const client = await openMock({ scenarios: [file, 'slow'] });
     const active = async () => {
       const { json } = await client.control('GET scenarios');
       const all: { name: string; active?: number; shipped: boolean }[] = Object(json);

@@ -1,40 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ASSUMED_REPLIES } from '../../../src/core/contract/possible-replies.ts';
 import type { CoverageReport } from '../../../src/core/sandbox/report-shapes.ts';
-import { startServer } from '../../../src/index.ts';
-import type { RunningServer } from '../../../src/server/server.ts';
-import { asker } from '../../helpers/wire.ts';
-
-let server: RunningServer;
-beforeAll(async () => {
-  server = await startServer({ port: 0 });
-});
-afterAll(() => server.close());
+import { openMock } from '../../helpers/in-process.ts';
 
 /** `METHOD /path BODY`, of the service or of `/__mock`, and `as STATUS` for one that it prefers. */
 type RequestLine = string;
-/** What a client does in a sandbox of its own. */
+/** What a client does. */
 type Sequence = RequestLine | readonly RequestLine[];
 
 const REQUEST_LINE = /^(\S+) (\S+)(?: ([[{].*?))?(?: as (\d+))?$/s;
 
-let sandboxes = 0;
-
-/** Sends what is told to a new sandbox, and reads its coverage. */
+/** Sends what is told to a new mock, and reads its coverage. */
 async function coverageAfter(sequence: Sequence) {
-  sandboxes += 1;
-  const ask = asker(server.port, `/~s${sandboxes}`);
-  // A request without a valid key creates no sandbox.
-  await ask('GET', '/__mock/coverage');
+  const { send, control } = await openMock();
   for (const line of [sequence].flat()) {
     const [, method = '', path = '', body, code] = REQUEST_LINE.exec(line) ?? [];
-    const control = path.startsWith('/__mock');
-    const headers = { Authorization: 'Bearer demo-key', Prefer: code && `code=${code}` };
-    const { status } = await ask(method, control ? path : `/v1${path}`, { body, headers });
-    if (control) expect(status, line).toBeLessThan(300);
+    const isControl = path.startsWith('/__mock');
+    const sent = { body, headers: { Prefer: code && `code=${code}` } };
+    // A fault that breaks the reply rejects.
+    const reply = send(method, isControl ? path : `/v1${path}`, sent);
+    if (isControl) expect((await reply).status, line).toBeLessThan(300);
+    else await reply.catch(() => {});
   }
-  const { text } = await ask('GET', '/__mock/coverage');
-  const report: CoverageReport = JSON.parse(text);
+  const report: CoverageReport = JSON.parse((await control('GET coverage')).text);
   return report;
 }
 

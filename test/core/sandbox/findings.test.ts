@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FindingsReport } from '../../../src/core/sandbox/coverage.ts';
@@ -7,7 +6,7 @@ import type { FindingCode } from '../../../src/core/sandbox/report-shapes.ts';
 import type { ServerOptions } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
-import { clientAt } from '../../helpers/wire.ts';
+import { openMock } from '../../helpers/in-process.ts';
 
 /** `METHOD /path BODY by KEY prefer PREFERENCE`; the last three may be absent. */
 type RequestLine = string;
@@ -24,16 +23,12 @@ async function findingsAfter(
   lines: readonly RequestLine[],
   options: ServerOptions = {},
 ): Promise<FindingsReport> {
-  const server = await serverFor(options);
-  // One connection, so that every request is made with the reply before it at hand.
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const { send } = clientAt(server.port, agent);
+  const { send, control } = await openMock(options);
   for (const line of lines) {
     const [, method = '', path, body, key, Prefer] = REQUEST_LINE.exec(line) ?? [];
     await send(method, `/v1${path}`, { key, body, headers: { Prefer } });
   }
-  agent.destroy();
-  return server.findings();
+  return JSON.parse((await control('GET findings')).text);
 }
 
 type Setup = ServerOptions & {

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { serverFor } from '../../helpers/deployment.ts';
 import { drawRequests } from '../../helpers/drawn-requests.ts';
-import { type Ask, asker, fixtureFile } from '../../helpers/wire.ts';
+import { openMock } from '../../helpers/in-process.ts';
+import { type Ask, asker, type Client, clientAt, fixtureFile } from '../../helpers/wire.ts';
 
 /** Sends a request to a path that may name a sandbox. */
 const ask = (port: number, ...sent: Parameters<Ask>) => asker(port, '')(...sent);
 
-async function listNames(port: number): Promise<string[]> {
-  const { json } = await ask(port, 'GET', '/__mock/sandboxes');
+async function listNames({ control }: Client): Promise<string[]> {
+  const { json } = await control('GET sandboxes');
   return Object(json).map(({ name }: { name: string }) => name);
 }
 
@@ -22,7 +23,7 @@ test('a sandbox that nobody uses is removed in the log, and its coverage stays',
   await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' });
   await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(2);
   expect(notices.join()).toMatch(/^removed sandbox idle: .*,removed sandbox unused: /);
-  expect(await listNames(port)).toEqual(['default', 'staging']);
+  expect(await listNames(clientAt(port))).toEqual(['default', 'staging']);
   const shown = coverage().documented.find(
     (it) => it.operation === 'listOrders' && it.status === 200,
   );
@@ -53,52 +54,52 @@ test.each([
 
 describe('a sandbox', () => {
   test('is taken from the path before the key, and from the key before the header', async () => {
-    const { port } = await serverFor();
+    const { send } = await openMock();
     const headers = { 'Mock-Sandbox': 'header' };
     const named = { key: 'demo-key~key', headers };
-    expect((await ask(port, 'DELETE', '/~path/v1/store/orders/1', named)).status).toBe(204);
-    expect((await ask(port, 'DELETE', '/v1/store/orders/1', named)).status).toBe(204);
-    expect((await ask(port, 'DELETE', '/v1/store/orders/1', { headers })).status).toBe(204);
+    expect((await send('DELETE', '/~path/v1/store/orders/1', named)).status).toBe(204);
+    expect((await send('DELETE', '/v1/store/orders/1', named)).status).toBe(204);
+    expect((await send('DELETE', '/v1/store/orders/1', { headers })).status).toBe(204);
     for (const name of ['path', 'key', 'header']) {
-      expect((await ask(port, 'DELETE', `/~${name}/v1/store/orders/1`)).status).toBe(409);
+      expect((await send('DELETE', `/~${name}/v1/store/orders/1`)).status).toBe(409);
     }
   });
 
   test('named default is the one that requests without a name use', async () => {
-    const { port } = await serverFor();
-    expect((await ask(port, 'DELETE', '/~default/v1/store/orders/1')).status).toBe(204);
-    expect((await ask(port, 'DELETE', '/v1/store/orders/1')).status).toBe(409);
+    const { send } = await openMock();
+    expect((await send('DELETE', '/~default/v1/store/orders/1')).status).toBe(204);
+    expect((await send('DELETE', '/v1/store/orders/1')).status).toBe(409);
   });
 
   test('has a rate limit of its own', async () => {
-    const { port } = await serverFor({ assume: { 'rate-limit': '1/m' } });
+    const { send } = await openMock({ assume: { 'rate-limit': '1/m' } });
     const paths = ['/v1/pets', '/v1/pets', '/~one/v1/pets', '/~one/v1/pets'];
     const statuses: number[] = [];
-    for (const path of paths) statuses.push((await ask(port, 'GET', path)).status);
+    for (const path of paths) statuses.push((await send('GET', path)).status);
     expect(statuses).toEqual([200, 429, 200, 429]);
   });
 
   test('accepts a key that contains a ~', async () => {
-    const { port } = await serverFor({ keys: { valid: ['a~b'] } });
-    expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(204);
-    expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(409);
-    expect((await ask(port, 'DELETE', '/v1/store/orders/1', { key: 'a~b~c' })).status).toBe(204);
+    const { send } = await openMock({ keys: { valid: ['a~b'] } });
+    expect((await send('DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(204);
+    expect((await send('DELETE', '/v1/store/orders/1', { key: 'a~b' })).status).toBe(409);
+    expect((await send('DELETE', '/v1/store/orders/1', { key: 'a~b~c' })).status).toBe(204);
   });
 
   test.each(['a b', '', '.', '..', 'x'.repeat(65), 'ä', '..%2f', 'a!'])(
     'cannot be named %j, in path, key or header',
     async (name) => {
-      const { port } = await serverFor();
+      const { send } = await openMock();
       const bytes = Buffer.from(name).toString('latin1');
       const path = `/~${encodeURI(name)}`;
       for (const answer of [
-        await ask(port, 'GET', '/v1/pets', { headers: { 'Mock-Sandbox': bytes } }),
-        await ask(port, 'GET', '/v1/pets', { key: `demo-key~${bytes}` }),
-        await ask(port, 'GET', `${path}/v1/pets`),
-        await ask(port, 'GET', `${path}/__mock/state`),
-        await ask(port, 'GET', `${path}/__mock/health`),
-        await ask(port, 'GET', '/~one/v1/pets', { key: `demo-key~${bytes}` }),
-        await ask(port, 'GET', '/~one/v1/pets', { headers: { 'Mock-Sandbox': bytes } }),
+        await send('GET', '/v1/pets', { headers: { 'Mock-Sandbox': bytes } }),
+        await send('GET', '/v1/pets', { key: `demo-key~${bytes}` }),
+        await send('GET', `${path}/v1/pets`),
+        await send('GET', `${path}/__mock/state`),
+        await send('GET', `${path}/__mock/health`),
+        await send('GET', '/~one/v1/pets', { key: `demo-key~${bytes}` }),
+        await send('GET', '/~one/v1/pets', { headers: { 'Mock-Sandbox': bytes } }),
       ]) {
         expect(answer).toMatchObject({
           status: 400,
@@ -112,51 +113,52 @@ describe('a sandbox', () => {
   );
 
   test('is not created by requests without a valid key, which the default one records', async () => {
-    const server = await serverFor({ maxSandboxes: 1 });
-    const { port } = server;
+    const client = await openMock({ maxSandboxes: 1 });
+    const { send, control } = client;
     for (const name of ['one', 'two', 'three']) {
-      expect((await ask(port, 'GET', `/~${name}/v1/pets`, { key: 'wrong' })).status).toBe(401);
-      expect((await ask(port, 'GET', '/v1/pets', { key: `wrong~${name}` })).status).toBe(401);
-      expect((await ask(port, 'OPTIONS', `/~${name}/v1/pets`, { key: 'no' })).status).toBe(204);
-      expect((await ask(port, 'GET', `/~${name}/v1/no`, { key: 'no' })).status).toBe(404);
+      expect((await send('GET', `/~${name}/v1/pets`, { key: 'wrong' })).status).toBe(401);
+      expect((await send('GET', '/v1/pets', { key: `wrong~${name}` })).status).toBe(401);
+      expect((await send('OPTIONS', `/~${name}/v1/pets`, { key: 'no' })).status).toBe(204);
+      expect((await send('GET', `/~${name}/v1/no`, { key: 'no' })).status).toBe(404);
     }
-    expect(await listNames(port)).toEqual(['default', 'staging']);
-    expect((await ask(port, 'GET', '/~three/v1/pets')).status).toBe(200);
-    expect(await listNames(port)).toEqual(['default', 'staging', 'three']);
-    const journal = await ask(port, 'GET', '/__mock/requests?status=401');
+    expect(await listNames(client)).toEqual(['default', 'staging']);
+    expect((await send('GET', '/~three/v1/pets')).status).toBe(200);
+    expect(await listNames(client)).toEqual(['default', 'staging', 'three']);
+    const journal = await send('GET', '/__mock/requests?status=401');
     expect(Object(journal.json).exchanges.map(({ target }: { target: string }) => target)).toEqual(
       ['one', 'two', 'three'].flatMap((name) => [`/~${name}/v1/pets`, '/v1/pets']),
     );
-    expect(server.coverage().documented).toContainEqual(
+    const { documented } = Object((await control('GET coverage')).json);
+    expect(documented).toContainEqual(
       expect.objectContaining({ operation: 'listPets', status: 401, count: 6 }),
     );
   });
 
   test('must be named if the server requires it', async () => {
-    const { port } = await serverFor({ sandboxRequired: true });
-    const answer = await ask(port, 'GET', '/v1/pets');
+    const { send } = await openMock({ sandboxRequired: true });
+    const answer = await send('GET', '/v1/pets');
     expect(answer).toMatchObject({ status: 400, json: { code: 'sandbox_required' } });
-    expect((await ask(port, 'GET', '/~one/v1/pets')).status).toBe(200);
-    expect((await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
+    expect((await send('GET', '/~one/v1/pets')).status).toBe(200);
+    expect((await send('GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
   });
 
   test('is not created beyond the limit, and none is dropped', async () => {
-    const { port } = await serverFor({ maxSandboxes: 2 });
-    expect((await ask(port, 'DELETE', '/~one/v1/store/orders/1')).status).toBe(204);
-    expect((await ask(port, 'GET', '/~two/v1/pets')).status).toBe(200);
-    const answer = await ask(port, 'GET', '/~three/v1/pets');
+    const { send } = await openMock({ maxSandboxes: 2 });
+    expect((await send('DELETE', '/~one/v1/store/orders/1')).status).toBe(204);
+    expect((await send('GET', '/~two/v1/pets')).status).toBe(200);
+    const answer = await send('GET', '/~three/v1/pets');
     expect(answer).toMatchObject({ status: 503, json: { code: 'too_many_sandboxes' } });
-    expect((await ask(port, 'DELETE', '/~one/v1/store/orders/1')).status).toBe(409);
-    expect((await ask(port, 'GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
+    expect((await send('DELETE', '/~one/v1/store/orders/1')).status).toBe(409);
+    expect((await send('GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
   });
 });
 
 test('concurrent clients in their own sandboxes get the replies that each gets alone', async () => {
-  const { port } = await serverFor();
+  const { send } = await openMock();
   const replies = async (client: number, sandbox: string): Promise<string[]> => {
     const all: string[] = [];
     for (const { method, path, ...sent } of drawRequests(client, 25)) {
-      const { status, text } = await asker(port, `/~${sandbox}/v1`)(method, path, sent);
+      const { status, text } = await send(method, `/~${sandbox}/v1${path}`, sent);
       all.push(`${method} ${path} gets ${status}: ${text.replaceAll(sandbox, '')}`);
     }
     return all;
