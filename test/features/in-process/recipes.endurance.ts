@@ -5,6 +5,7 @@ import { extname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../../../src/server/files.ts';
 import { describeInChromium } from '../../helpers/browser.ts';
+import { temporaryFolder } from '../../helpers/folder.ts';
 import { findProgram, runProgram } from '../../helpers/program.ts';
 import { examplesProject } from '../../helpers/projects.ts';
 import { toolFile } from '../../helpers/tools.ts';
@@ -81,6 +82,25 @@ describeInChromium('the example in process', (browser) => {
     const page = await browser().newPage();
     await page.goto(`${await serveFiles(join(cwd, 'public'))}/`);
     await expect.poll(() => page.textContent('p')).toBe('Too late');
+    await page.close();
+  });
+
+  test('is a playground, below any path of a static host', async () => {
+    const root = temporaryFolder();
+    const build = [join(packageRoot, 'scripts/playground.mjs'), join(root, 'some/where')];
+    expect(await runProgram(node, build)).toMatchObject({ code: 0 });
+    const page = await browser().newPage();
+    const origin = await serveFiles(root);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(`${origin}/some/where/`);
+    await page.getByRole('button', { name: 'Send this request' }).click();
+    await expect.poll(() => page.textContent('body')).toContain('mock-basis: documented');
+    await page.goto(`${origin}/some/where/#/scenarios`);
+    await expect.poll(() => page.textContent('body')).toContain('outage');
+    // Nothing but its files: the calls are answered in the page.
+    expect(asked.filter((url) => !url.startsWith(`${origin}/some/where/`))).toEqual([]);
+    expect(asked.filter((url) => url.includes('/v1/') || url.includes('__mock'))).toEqual([]);
     await page.close();
   });
 });

@@ -2,6 +2,7 @@ import { parseTarget } from '../../../core/contract/target.ts';
 import { parseJson, writeJson } from '../../../core/json.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
 import { curlCommand } from '../../../core/raw-http.ts';
+import { host } from './host.ts';
 import { attempt } from './resource.ts';
 import { go, route, withQuery } from './route.ts';
 import { client, type ListedExchange, PAGE_CLIENT, sandbox, servicePath } from './session.ts';
@@ -69,7 +70,7 @@ function findKey(start: string, target: string, headers: object): string {
 
 /** Not resolved as a link would be: `//other.example/v1/pets` is a path here. */
 function formatUrl({ target }: Request): string {
-  return location.origin + target.replaceAll('#', '%23');
+  return host.origin + target.replaceAll('#', '%23');
 }
 
 export function requestHeaders({ key, headers }: Request): readonly (readonly [string, string])[] {
@@ -129,7 +130,7 @@ export async function sendNow(request: Request): Promise<number> {
   headers.set('traceparent', `00-${trace}-${hex.slice(32)}-01`);
   // A fault may end the connection, or never answer: the journal has the exchange all the same.
   const { method, body = null } = request;
-  fetch(formatUrl(request), { method, headers, body }).catch(() => undefined);
+  host.fetch(formatUrl(request), { method, headers, body }).catch(() => undefined);
   await client.call('POST /requests/count', { body: { trace, atLeast: 1, within: 'PT10S' } });
   const { exchanges } = await client.call('GET /requests', { query: { trace } });
   const number = exchanges[0]?.number;

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { ControlClient, type ReplyOf } from '../../../client/control-client.ts';
 import { formatControlUrl, formatServiceUrl, parseAddress } from '../../../core/contract/target.ts';
+import { host } from './host.ts';
 
 export type ListedExchange = ReplyOf<'GET /requests/{number}'>;
 export type ExchangePage = ReplyOf<'GET /requests'>;
@@ -8,7 +9,7 @@ export type ListedEdit = NonNullable<ExchangePage['edits']>[number];
 export type ScenarioSummary = ReplyOf<'GET /scenarios'>[number];
 export type ListedFinding = ReplyOf<'GET /findings'>['findings'][number];
 
-const { root, sandbox: named } = parseAddress(location.pathname);
+const { root, sandbox: named } = parseAddress(host.path);
 
 export const sandbox = named;
 
@@ -18,7 +19,7 @@ export function controlPath(name: string): string {
 
 export const servicePath = formatServiceUrl({ root, sandbox });
 
-export const serviceUrl = location.origin + servicePath;
+export const serviceUrl = host.origin + servicePath;
 
 export const connection = signal<'ok' | 'lost' | 'no-token' | 'wrong-token'>('ok');
 
@@ -70,7 +71,7 @@ export const notice = signal<Notice | undefined>(undefined);
 export const PAGE_CLIENT = 'the page';
 
 export const client = new ControlClient({
-  url: location.origin + controlPath(sandbox),
+  url: host.origin + controlPath(sandbox),
   name: PAGE_CLIENT,
   fetch: send,
 });
@@ -80,7 +81,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token !== undefined) headers.set('mock-control-token', token);
   try {
-    const response = await fetch(url, { ...init, headers });
+    const response = await host.fetch(url, { ...init, headers });
     // A late reply to a call with the previous token says nothing about this one.
     if (response.status === 401 && token === controlToken()) {
       connection.value = token === undefined ? 'no-token' : 'wrong-token';
@@ -92,7 +93,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-const probe = new ControlClient({ url: client.url });
+const probe = new ControlClient({ url: client.url, fetch: host.fetch });
 
 function markLost(): void {
   if (connection.value === 'lost') return;

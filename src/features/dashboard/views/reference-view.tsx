@@ -4,6 +4,7 @@ import { Button, copy } from '../parts/buttons.tsx';
 import { Form, FormField, type Texts } from '../parts/form.tsx';
 import { Await, Fold, Tabs } from '../parts/panel.tsx';
 import { Prose, visible } from '../parts/texts.tsx';
+import { host } from '../state/host.ts';
 import {
   FIRST_REQUEST,
   formatBody,
@@ -138,7 +139,7 @@ function Trial({ url, method, operation, rest }: TrialProps) {
       const signal = AbortSignal.timeout(10_000);
       const headers = requestHeaders(sent).map(([name, value]): [string, string] => [name, value]);
       const { body = null } = sent;
-      const answer = await fetch(sent.target, { method, headers, body, signal });
+      const answer = await host.fetch(host.origin + sent.target, { method, headers, body, signal });
       setReply({ status: answer.status, text: indentJson(await answer.text()) });
     } catch (error) {
       setReply({ text: formatError(error) });

@@ -7,6 +7,7 @@ import { NameForm, QuerySearch } from '../parts/form.tsx';
 import { Loading, Panel } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
 import { formatTime, plural, shorten } from '../parts/texts.tsx';
+import { host } from '../state/host.ts';
 import { attempt, usePolled } from '../state/resource.ts';
 import { refine, route } from '../state/route.ts';
 import { client, controlPath, sandbox } from '../state/session.ts';
@@ -65,7 +66,7 @@ export function SandboxesView() {
     />
   );
   const link = ({ name }: SandboxSummary) => (
-    <a href={`${controlPath(name)}/`} aria-current={name === sandbox}>
+    <a {...(host.hasPages && { href: `${controlPath(name)}/` })} aria-current={name === sandbox}>
       {name}
     </a>
   );
