@@ -105,9 +105,12 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** A request without a valid key creates no sandbox, so that it cannot use up the limit. */
+  /**
+   * A request without a valid key creates no sandbox, so that it cannot use up the limit; but who looks
+   * at one sees it.
+   */
   admit(name: string, authorization: string | undefined): Sandbox | KeyRefusal {
-    const known = this.#named.get(name);
+    const known = this.#looked.has(name) ? this.getOrCreate(name) : this.#named.get(name);
     // Only the deployment knows the valid keys.
     if (known !== undefined || this.upstream !== undefined) {
       return known ?? this.getOrCreate(name);

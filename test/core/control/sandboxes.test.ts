@@ -93,6 +93,11 @@ describe('sandboxes in the control API', () => {
       expect([path, reply.status, Object(reply.json).code]).toEqual([path, status, code]);
     }
     expect(await list(client)).toEqual(['default', 'staging', 2]);
+    // Who looks at one sees its first call, whatever its key.
+    expect(await client.send('GET', '/~a/v1/pets', { key: null })).toMatchObject({ status: 401 });
+    const { json } = await client.send('GET', '/~a/__mock/requests');
+    expect(json).toMatchObject({ total: 1 });
+    expect(await list(client)).toEqual(['default', 'staging', 'a', 3]);
   });
 });
 

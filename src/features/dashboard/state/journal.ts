@@ -12,7 +12,7 @@ import {
   type ListedExchange,
 } from './session.ts';
 
-export const PAGE_SIZE = 100;
+export const PAGE_SIZE = 50;
 
 const READ_INTERVAL_MS = 500;
 
