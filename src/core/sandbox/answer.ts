@@ -90,7 +90,9 @@ function decide(
     }
   }
   if (match !== undefined) reply = forceReply(serviceState, call, match, reply);
-  if (preference !== undefined) reply = reply && markPreference(reply, preference);
+  // A proxy knows no preferences.
+  const isMarked = preference !== undefined && match?.fault?.kind !== 'html';
+  if (isMarked) reply = reply && markPreference(reply, preference);
   const isReplaced = match?.fault !== undefined && FAULTS[match.fault.kind] === 'replaces';
   const shown = isReplaced ? undefined : reply;
   return { decided: { request, serviceState, reply, shown, match }, state: after };

@@ -115,6 +115,7 @@ function createHttpServer(
     connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
     keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
     maxHeaderSize: LIMITS.head.max,
+    joinDuplicateHeaders: true, // so that a key that is sent twice shows
   };
   const onPlain = (socket: Socket): void => reject({ code: 'PLAIN' }, socket);
   const server = certificate

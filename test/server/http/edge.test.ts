@@ -47,6 +47,7 @@ const REQUESTS: Table = {
     Buffer.concat([Buffer.from(post('', { 'Content-Length': `${LATIN1.length}` })), LATIN1]),
     ...targets('/v1/pets/%', '/v1/pets/%E0%A4%A', '/v1/pets/1%2F2', '/v1/pets/%00'),
   ],
+  '401 unauthorized': [withHost('Host: localhost\r\nAuthorization: Bearer demo-key\r\n')],
   '404 route_not_found': [
     ...targets('/v1', '/v1/', '/v1/nothing', '/v1/pets/1/2', '/v1/pets/', '/pets', '/~nobody/pets'),
     ...targets('/v1/%E0%A4%A', '/foo%', '/__mock/nothing', '/__mock/%E0%A4%A', '*'),

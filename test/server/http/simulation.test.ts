@@ -123,6 +123,12 @@ describe('Prefer', () => {
     expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
   });
 
+  test('scenario=proxy-error-page gets the page of a proxy, which knows no preferences', async () => {
+    const ask = await startAsking();
+    const { status, headers } = await ask('GET', '/pets', preferring('scenario=proxy-error-page'));
+    expect([status, headers['preference-applied']]).toEqual([502, undefined]);
+  });
+
   test('code=200 shows the first record where the service refuses', async () => {
     const ask = await startAsking();
     const show = async (...[method, path, sent]: Parameters<typeof ask>) =>
