@@ -170,21 +170,40 @@ test('another client that writes leaves no verdict wrong, and nothing changed', 
   }
 });
 
-test('what another client may have written back settles nothing', async () => {
-  let isCancelled = false;
-  const change: Change = (reply, { method, path }) => {
-    isCancelled ||= method === 'DELETE' && reply.status === 204;
-    if (!isCancelled || path !== '/inventory' || reply.status !== 200) return reply;
-    const written: Readonly<Record<number, number>> = { 4: 3, 7: 3, 9: 8 };
-    const edit = each((entry) => ({
-      ...entry,
-      quantity: written[Number(entry.petId)] ?? entry.quantity,
-    }));
-    return { ...reply, ...edit(reply) };
+test('where another client changes stock, cancelled orders prove nothing, which fails nothing', async () => {
+  const none = { 'inventory-on-create': 'none', 'inventory-missing-entry': '404' } as const;
+  const truth = {
+    ...none,
+    'inventory-status': 'follows-quantity',
+    'cancel-restocks': 'yes',
+  } as const;
+  const [before, after] = [
+    { quantity: 0, status: 'sold' },
+    { quantity: 2, status: 'available' },
+  ];
+  const reportWith = (now: object, others: object) => {
+    let isCancelled = false;
+    const change: Change = (reply, { method, path }) => {
+      isCancelled ||= method === 'DELETE' && reply.status === 204;
+      if (path !== '/inventory' || reply.status !== 200) return reply;
+      const edit = each((entry) => {
+        const ofOrder = entry.petId === 4 || entry.petId === 7;
+        return { ...entry, ...(ofOrder ? (isCancelled ? now : before) : isCancelled && others) };
+      });
+      return { ...reply, ...edit(reply) };
+    };
+    return reportOn(truth, { change });
   };
-  const report = await reportOn({ 'cancel-restocks': 'yes' }, { change });
+  const calm = await reportWith(after, {});
+  expect(settledIn(calm)).toMatchObject({ 'cancel-restocks': 'yes' });
+  expect(settledIn(calm)).toMatchObject({ 'inventory-status': 'follows-quantity' });
+  const report = await reportWith(before, { quantity: 8 });
   const why = expect.stringContaining('another client');
-  expect(about(report, 'cancel-restocks')).toMatchObject({ verdict: 'open', why });
+  for (const id of ['cancel-restocks', 'inventory-status']) {
+    expect(about(report, id)).toMatchObject({ verdict: 'open', why });
+  }
+  const changes = listChanges(readEarlierCheck({ ...calm })!, report, false);
+  expect(changes.filter(({ fails }) => fails)).toEqual([]);
 });
 
 type Edit = (reply: DeploymentReply) => Partial<DeploymentReply>;

@@ -2,6 +2,7 @@ import type { Choices } from '../../../core/contract/assumption-table.ts';
 import type { OperationId } from '../../../core/contract/operations.ts';
 import { isObject } from '../../../core/json.ts';
 import type { Deviation } from '../deployment-reply.ts';
+import { TOO_SLOW } from './probe-sender.ts';
 import type { CheckRun } from './run.ts';
 import type { AssumptionVerdict } from './saved-verdicts.ts';
 
@@ -90,7 +91,8 @@ export function listChanges(
     const before = earlier.get(subject);
     if (before === undefined || before === after) return [];
     const reason = isSettled || why === undefined ? {} : { why };
-    const isExcused = allowUnsettled || why?.includes(OTHER_CLIENT) === true;
+    const isExcused =
+      allowUnsettled || [OTHER_CLIENT, TOO_SLOW].some((reason) => why?.includes(reason));
     return [{ subject, before, after, ...reason, fails: isSettled || !isExcused }];
   });
 }

@@ -180,11 +180,19 @@ export class Fit<E extends Exhibit> {
 
   /** Whether the mock shows it under the best choices, or with a single change of them. */
   #isExplained({ exhibit, at, facet }: Evidence<E>): boolean {
-    const others = ASSUMPTION_IDS.flatMap((id) => this.#others(id, this.choices));
-    return [this.choices, ...others].some((choices) => {
+    return this.#neighbours().some((choices) => {
       const { facets } = this.#predictor.predict(exhibit, choices);
       return facets[at]?.[facet] === exhibit.seen[at]?.[facet];
     });
+  }
+
+  #neighbours(): readonly Choices[] {
+    return [this.choices, ...ASSUMPTION_IDS.flatMap((id) => this.#others(id, this.choices))];
+  }
+
+  /** Whether a story depends on an assumption, also if another one had another option. */
+  mayShow(id: AssumptionId, exhibit: Exhibit): boolean {
+    return this.#neighbours().some((choices) => this.#listRead(exhibit, choices).includes(id));
   }
 
   /** What no choices explain, after replies that they do. */

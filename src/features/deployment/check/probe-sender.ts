@@ -117,6 +117,9 @@ function readAge({ headers }: DeploymentReply): number {
   return age === 0 ? 0 : (Number(age) + 1) * 1000;
 }
 
+/** Stands in the reason of a verdict that is open because of the way to the deployment. */
+export const TOO_SLOW = 'too long to count';
+
 /** Why a burst does not show what the rate limit is. */
 function explainBurst(found: readonly ProbeExchange[], seconds: number): string | undefined {
   const last = found.at(-1);
@@ -130,7 +133,7 @@ function explainBurst(found: readonly ProbeExchange[], seconds: number): string 
     if (announced !== undefined) return `${announced} announces a limit`;
   }
   if (seconds < 1) return undefined;
-  return `${found.length} requests took ${seconds.toFixed(1)} s, too long to count`;
+  return `${found.length} requests took ${seconds.toFixed(1)} s, ${TOO_SLOW}`;
 }
 
 const MAX_SHOWN_BODY = 80;

@@ -104,7 +104,10 @@ class Judge {
     const isAbout = (exhibit: Exhibit) => ids.some((id) => this.#fit.wouldShow(id, exhibit));
     const asked = this.#run.stories.filter(isAbout);
     const reasons = asked.flatMap(({ tellings }) => tellings.flatMap(({ reason }) => reason ?? []));
-    const moved = asked.flatMap(listMoved).slice(0, 1);
+    const others = this.#run.stories.filter((story) => {
+      return ids.some((id) => this.#fit.mayShow(id, story));
+    });
+    const moved = others.flatMap(listMoved).slice(0, 1);
     return [...new Set([...reasons, ...moved, ...this.#listNeeds(isAbout)])].join('; ');
   }
 
