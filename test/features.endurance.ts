@@ -14,7 +14,7 @@ const PARTS = [
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
 ];
 
-/** A copy of the project without a feature: without its folder, and what names it in two files. */
+/** A copy of the project without a feature: without its folder, and what names it elsewhere. */
 function copyWithout(feature: string): string {
   const folder = temporaryFolder();
   for (const part of PARTS)
@@ -30,7 +30,8 @@ function copyWithout(feature: string): string {
     text.replaceAll(new RegExp(`^import .*/${feature}/feature.ts';\n|^ *${name},.*\n`, 'gm'), ''),
   );
   const named = new RegExp(`^export [^;]*'./features/${feature}/[^;]*;\n`, 'gm');
-  edit('src/index.ts', (text) => text.replaceAll(named, ''));
+  for (const entry of ['src/index.ts', 'src/fetch.ts'])
+    edit(entry, (text) => text.replaceAll(named, ''));
   // The package hands out the library for tests.
   edit('package.json', (text) => {
     const { exports, ...rest } = JSON.parse(text);
