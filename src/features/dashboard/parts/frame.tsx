@@ -12,6 +12,7 @@ import {
   needsToken,
   notice,
   sandbox,
+  seenExchange,
   status,
 } from '../state/session.ts';
 import { Button, Confirmation } from './buttons.tsx';
@@ -56,14 +57,12 @@ export function Frame({ current, children }: FrameProps) {
     const count = unseen > 0 ? `(${unseen.toLocaleString('en')}) ` : '';
     document.title = `${count}${openedTitle.value ?? title} · ${sandbox} · petstore-mock`;
   }, [title, openedTitle.value, unseen]);
-  const known = useRef<number | undefined>(undefined);
   useEffect(() => {
     if (value === undefined) return;
     status.value = value;
     noteRun(value);
     // A call that came before the stream was open.
-    if (known.current !== undefined && known.current !== latest) arrivals.value += 1;
-    known.current = latest;
+    if (latest > (seenExchange.value ?? latest)) arrivals.value += 1;
   }, [value]);
   const menu = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);

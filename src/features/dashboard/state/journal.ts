@@ -10,6 +10,7 @@ import {
   type ExchangePage,
   epoch,
   type ListedExchange,
+  seenExchange,
 } from './session.ts';
 
 export const PAGE_SIZE = 50;
@@ -72,7 +73,10 @@ export function useJournal(
     const last = shown.current;
     if (!isHeld() || last === undefined) {
       const range = { before, limit: PAGE_SIZE, edits: true };
-      return { by, ...(await readJournal(search, range, abort)) };
+      const page = await readJournal(search, range, abort);
+      const isWhole = search === '' && before === undefined;
+      seenExchange.value = isWhole ? page.dropped + page.total : undefined;
+      return { by, ...page };
     }
     const later = await readJournal(search, { after: newest, limit: 0, edits: true }, abort);
     const newEdits = (later.edits?.length ?? 0) - (last.edits?.length ?? 0);

@@ -40,6 +40,9 @@ export const now = computed(() => {
   return clock === undefined ? Date.now() : Date.parse(clock.now);
 });
 
+/** The latest exchange as of the last look at the whole journal. */
+export const seenExchange = signal<number | undefined>(undefined);
+
 /** Counts new exchanges: the journal reloads. */
 export const arrivals = signal(0);
 
