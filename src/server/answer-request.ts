@@ -16,6 +16,7 @@ import {
   type RequestHead,
 } from '../core/sandbox/service-request.ts';
 import type { RequestBody } from '../core/service/input.ts';
+import type { Reply } from '../core/service/reply.ts';
 import { handleRequest, type ServerPersistence } from './persistence/persistence.ts';
 
 /** What answers requests for the service, whichever way they come in. */
@@ -37,13 +38,18 @@ export interface Arrival {
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
+/** @param refusal of a request that HTTP forbids */
 export function openArrival(
   { sandboxes }: ServiceParts,
   head: RequestHead,
   target: Target,
   onDisconnect: Arrival['onDisconnect'],
+  refusal?: Reply,
 ): Arrival {
-  const location = locateSandbox(sandboxes, target.sandbox, head.headers);
+  const location =
+    refusal === undefined
+      ? locateSandbox(sandboxes, target.sandbox, head.headers)
+      : { sandbox: sandboxes.default, authorization: undefined, refusal };
   const operation = findOperation(target, head.method);
   const forwarded = findUpstream(sandboxes, target);
   return { head, target, location, operation, forwarded, onDisconnect };

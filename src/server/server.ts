@@ -145,6 +145,7 @@ export async function startServerWith(
     service,
     loadApp: () => loadApp(mock, features),
     sandbox: sandboxes.default,
+    persistence,
     timeouts,
     certificate,
     onNotice: options.onNotice,

@@ -101,7 +101,8 @@ async function answerEndpoint(
 ): Promise<ControlReply> {
   const sandbox = findSandbox(endpoint, request, parts);
   if (!(sandbox instanceof Sandbox)) return sandbox;
-  const body = await readBody(request, endpoint.body);
+  const endCall = sandbox.beginCall();
+  const body = await readBody(request, endpoint.body).finally(endCall);
   if (body.refusal !== undefined) return body.refusal;
   const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
   if (query?.ok === false) return refuseInput(query.problems);

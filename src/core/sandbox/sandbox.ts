@@ -86,6 +86,7 @@ export class Sandbox {
   /** Later than now while a reply is delayed. */
   #usedAt: number;
   #listeners = 0;
+  #begun = 0;
 
   constructor({ name, start, initial, mayCreate = true }: OpenedSandbox, context: ServerContext) {
     this.name = name;
@@ -108,8 +109,16 @@ export class Sandbox {
 
   /** In milliseconds. 0 while anybody waits. */
   get unused(): number {
-    const isWaitedFor = this.#listeners > 0 || this.#holds?.isEmpty === false;
+    const isWaitedFor = this.#listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, this.#context.platform.steady() - this.#usedAt);
+  }
+
+  /** Keeps the sandbox in use while the body of a call arrives. Returns what ends that. */
+  beginCall(): () => void {
+    this.#begun += 1;
+    return () => {
+      this.#begun -= 1;
+    };
   }
 
   #use(delay = 0): void {

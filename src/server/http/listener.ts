@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
@@ -8,8 +14,11 @@ import { isMockPath, parseTarget } from '../../core/contract/target.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { finishRefusal } from '../../core/sandbox/create-exchange.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
-import { AssumptionTrace, errorReply } from '../../core/service/reply.ts';
+import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
+import { describe } from '../../core/words.ts';
 import { errorCode } from '../node-errors.ts';
+import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
+import { createBrokenRequest } from './receive-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';
 import { answerInTurn, closeWith, formatReply, sendFailure } from './write.ts';
@@ -34,8 +43,9 @@ export interface ListenerOptions {
   readonly service: ServiceHandler;
   /** Loads the app that answers everything but the service's paths, at its first request. */
   readonly loadApp: () => Promise<RequestListener>;
-  /** Refuses what is not a request. */
+  /** Refuses what is not a request, and has it in its journal. */
   readonly sandbox: Sandbox;
+  readonly persistence: ServerPersistence;
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly certificate?: Certificate | undefined;
   /** Called once for each mistake of clients that the operator can help with. */
@@ -58,7 +68,7 @@ export interface Listener {
  * the Express app, since Express slows down every request that passes through it.
  */
 export function createListener(options: ListenerOptions): Listener {
-  const { certificate, loadApp, sandbox, service } = options;
+  const { certificate, loadApp, sandbox, persistence, service } = options;
   const notices = new Set<string>();
   /** Reports each mistake once: a client that retries would fill the log. */
   const notify = (message: string | undefined): void => {
@@ -66,12 +76,19 @@ export function createListener(options: ListenerOptions): Listener {
     notices.add(message);
     options.onNotice?.(message);
   };
+  const rejectionReply = ([code, status, message]: Rejection): Reply => {
+    const decidedBy = new AssumptionTrace(sandbox.state.settings.choices);
+    return errorReply(decidedBy, code, status, message, { headers: ['Connection', 'close'] });
+  };
   let app: Promise<RequestListener> | undefined;
   const answer: RequestListener = (request, response) => {
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
     try {
+      const rejection = rejectHost(request);
       const target = parseTarget(request.url ?? '/');
-      if (target.route !== undefined || !isMockPath(target)) service(request, response, target);
+      if (rejection !== undefined) service(request, response, target, rejectionReply(rejection));
+      else if (target.route !== undefined || !isMockPath(target))
+        service(request, response, target);
       else {
         app ??= loadApp().catch((reason) => {
           app = undefined; // the next request tries again
@@ -85,13 +102,16 @@ export function createListener(options: ListenerOptions): Listener {
   };
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   /** @returns the whole reply to what cannot be read */
-  const refuseBytes = (error: ConnectionError): string => {
-    const [code, status, message] = rejectBytes(error);
-    notify(findRemedy(error) ?? `refused before it was a request: ${status}, ${message}`);
-    const decidedBy = new AssumptionTrace(sandbox.state.settings.choices);
-    const closing = { headers: ['Connection', 'close'] };
-    const reply = errorReply(decidedBy, code, status, message, closing);
-    return formatReply(finishRefusal(reply, sandbox.state));
+  const refuseBytes = async (error: ConnectionError, begun?: IncomingMessage): Promise<string> => {
+    const rejection = rejectBytes(error);
+    const reply = rejectionReply(rejection);
+    const request = createBrokenRequest(begun ?? error.rawPacket);
+    const [, status, message] = rejection;
+    const unrecorded = `refused before it was a request: ${status}, ${message}`;
+    notify(findRemedy(error) ?? (request === undefined ? unrecorded : undefined));
+    const refused = request && { ...request, given: { reply } };
+    const exchange = refused && (await handleRequest(persistence, sandbox, refused));
+    return formatReply(exchange?.reply ?? finishRefusal(reply, sandbox.state));
   };
   const { server, ...listener } = createHttpServer(timeouts, certificate, answer, refuseBytes);
   // Nothing is sent to a client that does not trust the certificate.
@@ -107,7 +127,7 @@ function createHttpServer(
   timeouts: Timeouts,
   certificate: Certificate | undefined,
   answer: RequestListener,
-  refuse: (error: ConnectionError) => string,
+  refuse: (error: ConnectionError, begun: IncomingMessage | undefined) => Promise<string>,
 ): Listener & { readonly server: Server } {
   const options = {
     headersTimeout: timeouts.headers,
@@ -115,7 +135,8 @@ function createHttpServer(
     connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
     keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
     maxHeaderSize: LIMITS.head.max,
-    joinDuplicateHeaders: true, // so that a key that is sent twice shows
+    requireHostHeader: false,
+    joinDuplicateHeaders: true, // so that a Host or a key that is sent twice shows
   };
   const onPlain = (socket: Socket): void => reject({ code: 'PLAIN' }, socket);
   const server = certificate
@@ -144,7 +165,7 @@ function createHttpServer(
     if (isUnderWay(response) && begun === undefined)
       response.once('close', () => closeWith(socket));
     else if ((begun && response?.headersSent) || socket.bytesRead === 0) closeWith(socket);
-    else closeWith(socket, refuse(error));
+    else void refuse(error, begun).then((text) => closeWith(socket, text));
   };
   server.on('connection', add).on('secureConnection', add).on('request', receive);
   server.on('checkExpectation', receive); // a server may ignore others (RFC 9110, section 10.1.1)
@@ -250,4 +271,13 @@ function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefin
   // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
   if (!/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)) return undefined;
   return 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';
+}
+
+/** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Node would answer without an Error (RFC 9112, section 3.2). */
+function rejectHost({ headers: { host }, httpVersion }: IncomingMessage): Rejection | undefined {
+  if (host === undefined ? httpVersion !== '1.1' : HOST.test(host)) return undefined;
+  return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];
 }

@@ -1,5 +1,45 @@
 import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { parseTarget } from '../../core/contract/target.ts';
+import type { ServiceRequest } from '../../core/sandbox/exchange.ts';
+import { createServiceRequest, type RequestHead } from '../../core/sandbox/service-request.ts';
 import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
+
+export function readHead(incoming: IncomingMessage): RequestHead {
+  const { method = 'GET', headers, rawHeaders, socket } = incoming;
+  const receivedAt = performance.now();
+  const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
+  // Express removes its mount path from the target.
+  const mount = isMounted ? String(incoming.baseUrl) : '';
+  const port = socket.remotePort;
+  return { method, headers, rawHeaders: rawHeaders, mount, port, receivedAt };
+}
+
+const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]\r?\n/;
+
+/**
+ * What can be known of a request that could not be read.
+ *
+ * @param received the request whose body broke off, or the bytes of a head
+ * @returns undefined if they are no request
+ */
+export function createBrokenRequest(
+  received: IncomingMessage | Buffer | undefined,
+): ServiceRequest | undefined {
+  if (received !== undefined && !Buffer.isBuffer(received)) {
+    const target = parseTarget(received.url ?? '/');
+    return createServiceRequest(readHead(received), target, received.headers.authorization, NONE);
+  }
+  const [, method, url] = REQUEST_LINE.exec(received?.toString('latin1') ?? '') ?? [];
+  if (method === undefined || url === undefined) return undefined;
+  const head = { method, headers: {}, rawHeaders: [], mount: '', port: undefined };
+  const receivedAt = performance.now();
+  const target = parseTarget(url);
+  // Its origin is unknown, and any page may read why it was refused.
+  return { ...createServiceRequest({ ...head, receivedAt }, target, undefined, NONE), origin: '*' };
+}
+
+const NONE: RequestBody = { kind: 'none' };
 
 /**
  * @param received never called if the client leaves before the body is complete

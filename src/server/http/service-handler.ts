@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { performance } from 'node:perf_hooks';
 import { parseTarget, type Target } from '../../core/contract/target.ts';
 import { type Exchange, isWaiting } from '../../core/sandbox/exchange.ts';
-import type { RequestHead } from '../../core/sandbox/service-request.ts';
 import type { RequestBody } from '../../core/service/input.ts';
+import type { Reply } from '../../core/service/reply.ts';
 import {
   answerRequest,
   bodyLimit,
@@ -12,7 +11,7 @@ import {
   type ServiceParts,
 } from '../answer-request.ts';
 import { applyFault } from './faults.ts';
-import { receiveBody } from './receive-request.ts';
+import { readHead, receiveBody } from './receive-request.ts';
 import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
 
 /** Answers requests for the service's paths, and all others with 404. */
@@ -20,15 +19,17 @@ export type ServiceHandler = (
   incoming: IncomingMessage,
   response: ServerResponse,
   target?: Target,
+  /** Of a request that HTTP forbids. */
+  refusal?: Reply,
 ) => void;
 
 export function createServiceHandler(
   parts: ServiceParts,
   pending: PendingResponses,
 ): ServiceHandler {
-  return (incoming, response, target = parseTarget(incoming.url ?? '/')) => {
+  return (incoming, response, target = parseTarget(incoming.url ?? '/'), refused) => {
     const listenForDisconnect = (act: () => void) => onDisconnect(incoming.socket, act);
-    const arrival = openArrival(parts, readHead(incoming), target, listenForDisconnect);
+    const arrival = openArrival(parts, readHead(incoming), target, listenForDisconnect, refused);
     const { sandbox } = arrival.location;
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
     const send = (exchange: Exchange): void => {
@@ -60,20 +61,11 @@ export function createServiceHandler(
     const limit = bodyLimit(arrival);
     if (limit === undefined) answer(NO_BODY);
     else {
+      response.once('close', sandbox.beginCall());
       // A callback, since a promise costs a PATCH 3 %.
       receiveBody(incoming, limit, answer);
     }
   };
-}
-
-function readHead(incoming: IncomingMessage): RequestHead {
-  const { method = 'GET', headers, rawHeaders, socket } = incoming;
-  const receivedAt = performance.now();
-  const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
-  // Express removes its mount path from the target.
-  const mount = isMounted ? String(incoming.baseUrl) : '';
-  const port = socket.remotePort;
-  return { method, headers, rawHeaders: rawHeaders, mount, port, receivedAt };
 }
 
 function sendExchange(

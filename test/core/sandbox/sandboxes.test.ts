@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { serverFor } from '../../helpers/deployment.ts';
 import { drawRequests } from '../../helpers/drawn-requests.ts';
 import { openMock } from '../../helpers/in-process.ts';
+import { openRaw, rawRequest } from '../../helpers/raw.ts';
 import { type Ask, asker, type Client, clientAt, fixtureFile } from '../../helpers/wire.ts';
 
 /** Sends a request to a path that may name a sandbox. */
@@ -28,6 +29,23 @@ test('a sandbox that nobody uses is removed in the log, and its coverage stays',
     (it) => it.operation === 'listOrders' && it.status === 200,
   );
   expect(shown?.count).toBe(1);
+});
+
+test('a sandbox is in use while the body of a call arrives', async () => {
+  const notices: string[] = [];
+  const onNotice = (notice: string) => notices.push(notice);
+  const { port } = await serverFor({ sandboxIdle: 50, onNotice });
+  const [one, other] = [await openRaw(port), await openRaw(port)];
+  const head = { 'Content-Type': 'application/json', 'Content-Length': '29' };
+  one.send(rawRequest('POST', '/~slow/v1/pets', head));
+  other.send(rawRequest('PATCH', '/~slower/__mock/state', { ...head, 'Content-Length': '2' }));
+  await ask(port, 'POST', '/__mock/sandboxes', { body: { name: 'unused' } });
+  await expect.poll(() => notices.join(), { timeout: 10_000 }).toContain('removed sandbox unused');
+  await ask(port, 'POST', '/__mock/sandboxes', { body: { name: 'unused' } });
+  await expect.poll(() => notices.length, { timeout: 10_000 }).toBe(2);
+  expect(await listNames(clientAt(port))).toEqual(expect.arrayContaining(['slow', 'slower']));
+  one.send('{"name":"Rex","categoryId":1}');
+  expect((await one.reply()).status).toBe(201);
 });
 
 test.each([

@@ -70,9 +70,12 @@ const REQUESTS: Table = {
 const LAST_REQUESTS: Table = {
   '400 invalid_input': [
     ...['hello there\r\n\r\n', Buffer.from(HANDSHAKE, 'latin1'), CONNECT],
-    ...['Host localhost\r\n', 'Content-Length: 1\r\nContent-Length: 2\r\n'].map(withHost),
+    ...['Host localhost\r\n', 'Content-Length: 1\r\nContent-Length: 2\r\n', ''].map(withHost),
     ...[post('', CHUNKED), rawRequest('FETCH', '/v1/pets')],
     `${rawRequest('POST', '/v1/pets', CHUNKED)}xyz\r\n`,
+    ...['localhost\r\nhost: localhost', 'local host', 'localhost/v1', 'me@localhost'].map((host) =>
+      withHost(`Host: ${host}\r\n`),
+    ),
   ],
   '431 request_header_fields_too_large': [
     get('/v1/pets', { 'X-Long': 'x'.repeat(20_000) }),
@@ -271,10 +274,17 @@ test.each([
 const LONG = get('/v1/pets', { 'X-Long': 'x'.repeat(20_000) });
 const BROKEN = `${rawRequest('POST', '/v1/pets', { ...JSON_CHUNKS, Origin: 'http://a' })}xyz\r\n`;
 
-test.each([LONG, BROKEN])('pages of other origins can read why %j was refused', async (bytes) => {
+test.each([
+  ['a long head', LONG, 431, 'the head is larger than 16384 bytes', '*'],
+  ['two hosts', withHost('Host: a\r\nhost: b\r\n'), 400, 'Host: expected one name', undefined],
+  ['a broken body', BROKEN, 400, 'Invalid character in chunk size', 'http://a'],
+])('the journal has a request with %s', async (_what, bytes, status, why, origin) => {
   const { port } = await serverFor();
   const { headers } = await askRaw(port, bytes);
-  expect(headers['access-control-allow-origin']).toBe('*');
+  expect(headers['access-control-allow-origin']).toBe(origin);
+  const { json } = await asker(port, '/__mock')('GET', '/requests');
+  const shown = { target: '/v1/pets', status, why: [expect.stringContaining(why)] };
+  expect(json).toMatchObject({ exchanges: [shown] });
 });
 
 describe('a client', () => {
@@ -339,6 +349,7 @@ describe('a client', () => {
   test.each<[string, { on: string; fault?: string; reply?: object }?]>([
     [get('/v1/pets/1', { Connection: 'close' })],
     ['GET /v1/pets/1 HTTP/1.0\r\n\r\n'],
+    [withHost('Host: a\r\nHost: b\r\n')],
     [get('/v1/pets/1'), closing],
     ...faults.map(
       (fault) => [get('/v1/pets/1'), { on: 'getPet', fault }] satisfies [string, object],

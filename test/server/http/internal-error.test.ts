@@ -30,7 +30,7 @@ async function startBroken(loadApp: () => Promise<RequestListener>): Promise<num
     new PendingResponses(),
   );
   const sandbox = sandboxes.default;
-  const listener = createListener({ service, loadApp, sandbox });
+  const listener = createListener({ service, loadApp, sandbox, persistence });
   onTestFinished(listener.close);
   return (await listener.listen(0, '127.0.0.1')).port;
 }
