@@ -41,8 +41,7 @@ const common = {
   plugins: [licences],
   build: {
     rolldownOptions: {
-      // A busy machine is slow, which is no fault of the build.
-      checks: { bundlerTimings: false },
+      checks: { bundlerTimings: false }, // a busy machine is slow
       onLog: (level, { message }) => {
         throw new Error(`${level}: ${message}`);
       },
@@ -77,8 +76,7 @@ await bundle({
 const forBrowsers = [
   ['.', 'fetch.ts', output],
   [PAGE, 'index.html', {}],
-  // The script of a report, which brings its styles.
-  [PAGE, 'coverage-report.tsx', { format: 'iife', entryFileNames: 'report.js' }],
+  [PAGE, 'coverage-report.tsx', { format: 'iife', entryFileNames: 'report.js' }], // with its styles
 ];
 for (const [folder, input, output] of forBrowsers) {
   if (!fs.existsSync(`src/${folder}/${input}`)) continue;
@@ -130,18 +128,13 @@ function billOfMaterials() {
   /** @type {{ metadata: { component: Component }, components: Component[], dependencies: { ref: string, dependsOn: string[] }[] }} */
   const all = JSON.parse(text, (key, value) => (left.has(key) ? undefined : value));
   const used = all.components.filter((component) => packages.has(component['bom-ref']));
-  const [own, ...components] = [all.metadata.component, ...used].map((component) => ({
-    ...component,
-    scope: 'required',
-  }));
-  const refs = new Set([own, ...components].map((component) => component?.['bom-ref']));
-  const dependencies = all.dependencies
-    .filter(({ ref }) => refs.has(ref))
-    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((to) => refs.has(to)) }));
+  const components = used.map((component) => ({ ...component, scope: 'required' }));
+  const { component } = all.metadata;
   return {
     ...all,
-    metadata: { ...all.metadata, component: { ...own, name } },
+    metadata: { ...all.metadata, component: { ...component, name } },
     components,
-    dependencies,
+    // All of them are in the package itself.
+    dependencies: [{ ref: component['bom-ref'], dependsOn: used.map((one) => one['bom-ref']) }],
   };
 }

@@ -87,7 +87,7 @@ function describeExpected(expected: Reply | undefined): ExpectedReply | undefine
 }
 
 /** A reply with the headers that it is sent with. To HEAD, it loses its body. */
-export function finishReply(
+function finishReply(
   reply: Reply,
   { method, origin }: Pick<ServiceRequest, 'method' | 'origin'>,
   { choices, start: { plain } }: Settings,

@@ -26,7 +26,7 @@ export interface KeptSandbox {
   subscribe(listener: SandboxListener): () => void;
 }
 
-export interface SharedStatus {
+interface SharedStatus {
   /** What the keys of these servers begin with. */
   readonly fleet: string;
   readonly servers: number;

@@ -127,7 +127,7 @@ test('an exchange becomes a request, which can be copied, and sent and opened', 
   expect(page.whyNotCopied(exchange)).toBeUndefined();
   const request = page.copyRequest(exchange);
   await runProgram('bash', ['-c', page.formatCurlCommand(request)]);
-  await runProgram(process.execPath, ['--input-type=module', '-e', page.formatFetch(request)]);
+  await runProgram(process.execPath, ['--input-type=module', '-e', page.SNIPPETS.fetch(request)]);
   await page.sendAndOpen(request, exchange.number);
   expect(page.route.value).toMatchObject({ view: 'exchanges', item: `${exchange.number + 3}` });
   expect(page.notice.value?.text).toBe('Sent DELETE /v1/store/orders/2?a=b%20c.');

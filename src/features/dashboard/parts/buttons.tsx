@@ -108,7 +108,7 @@ export function Menu({ label, of, children }: MenuProps) {
 }
 
 /** Leads through a menu or a row of tabs by arrow key. */
-export function moveFocus(event: KeyboardEvent, selector: string): void {
+function moveFocus(event: KeyboardEvent, selector: string): void {
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   const { currentTarget } = event;
   if (step === undefined || !(currentTarget instanceof Element)) return;

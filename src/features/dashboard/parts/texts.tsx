@@ -52,7 +52,7 @@ type Line = readonly [sign: ' ' | '−' | '+', text: string];
 const MAX_COMPARED = 400;
 
 /** Lines of two texts in one: the longest common subsequence stays. */
-export function compareLines(before: string, after: string): readonly Line[] {
+function compareLines(before: string, after: string): readonly Line[] {
   const [old, next] = [before.split('\n'), after.split('\n')];
   if (old.length > MAX_COMPARED || next.length > MAX_COMPARED) {
     return [...old.map((text): Line => ['−', text]), ...next.map((text): Line => ['+', text])];

@@ -82,7 +82,7 @@ export function formatCurlCommand(request: Request): string {
   return curlCommand({ method, url: formatUrl(request), headers: requestHeaders(request), body });
 }
 
-export function formatFetch(request: Request): string {
+function formatFetch(request: Request): string {
   const { method, body } = request;
   const options = { method, headers: Object.fromEntries(requestHeaders(request)), body };
   return `await fetch(${JSON.stringify(formatUrl(request))}, ${JSON.stringify(options, null, 2)})`;

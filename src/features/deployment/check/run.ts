@@ -12,7 +12,7 @@ import { commonFacets, Scene, type Step } from './scene.ts';
 import { aboutOrder, createLists, createWorld, type World } from './world.ts';
 
 /** A story as the deployment told it in one round. */
-export interface Telling {
+interface Telling {
   readonly scene: Scene;
   /** By probe. */
   readonly exchanges: (ProbeExchange | undefined)[];
