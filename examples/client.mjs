@@ -13,12 +13,16 @@ export class PetstoreClient {
   }
 
   /**
-   * Retries once if the service is unavailable.
+   * Retries once if the service is unavailable, when `Retry-After` says.
    * @returns {Promise<{ id: number, name: string, status?: string }[]>}
    */
   async animals() {
     let reply = await fetch(`${this.#url}/pets`, { headers: this.#headers });
-    if (reply.status === 503) reply = await fetch(`${this.#url}/pets`, { headers: this.#headers });
+    if (reply.status === 503) {
+      const seconds = Number(reply.headers.get('Retry-After'));
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      reply = await fetch(`${this.#url}/pets`, { headers: this.#headers });
+    }
     if (!reply.ok) throw new Error(`The service answered with ${reply.status}.`);
     return reply.json();
   }

@@ -102,7 +102,7 @@ describeDashboard('a tester', (open, browser) => {
     await editorOf(page).press('Control+End');
     await editorOf(page).pressSequentially('\n  - { on: listOrders, reply: { status: 418 } }');
     await press('Save');
-    await page.getByText('Not saved; this tab keeps it').waitFor({ state: 'detached' });
+    await page.getByText(/^Saved checkout, \d+ lines\.(?! It is on)/).waitFor();
     expect((await service('GET', '/store/orders')).status).toBe(418);
 
     const colleague = await browser().newPage();
