@@ -18,7 +18,7 @@ const some = (round: number): number => 1 + ((round * 37) % 40);
 
 describeWithRedis('a fleet of three servers', () => {
   test('loses nothing and does nothing twice when its servers are killed', async () => {
-    const KILLS = 30;
+    const KILLS = 15;
     const { fleet } = await startThree();
     const rules = Array.from({ length: KILLS }, (_, kill) => {
       return { on: 'getPet', where: { petId: kill + 1 }, calls: '1-2', reply: { status: 418 } };
