@@ -13,7 +13,7 @@ import type { ServerOptions } from '../features.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
 import type { LoadedFiles, RunningServer } from '../server/server.ts';
 import { Failure } from '../terminal/command.ts';
-import type { Flags } from './flags.ts';
+import { type Flags, RUN_VALUES } from './flags.ts';
 import {
   load,
   type PassedSignal,
@@ -167,6 +167,7 @@ export class Runner {
   readonly settings: ServeSettings;
   readonly signals: Signals;
   readonly #words: readonly string[];
+  readonly #own: Flags['env'];
   readonly #running = new Set<RunningChild>();
   #files: Promise<LoadedFiles | undefined> | undefined;
 
@@ -176,6 +177,7 @@ export class Runner {
     pass: (signal: PassedSignal, command: RunningChild) => void,
   ) {
     this.#words = words;
+    this.#own = flags.env;
     this.settings = { ...serveSettings(flags), port: flags.port ?? 0 };
     this.signals = new Signals(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'], (signal) => {
       for (const command of this.#running) pass(signal, command);
@@ -194,7 +196,7 @@ export class Runner {
     const own = { ...this.settings, ...settings };
     const server = await Promise.race([start(own, files), this.signals.first]);
     if (server === undefined || this.signals.exitCode !== undefined) return undefined;
-    const environment = describeServer(server, own, files.scenarios, process.env);
+    const environment = describeServer(server, own, files.scenarios, process.env, this.#own);
     const startedAt = performance.now();
     const command = runChild(this.#words, { ...options, environment });
     this.#running.add(command);
@@ -221,12 +223,15 @@ export function childEnvironment(
   { keys = {}, noControl }: Pick<ServerOptions, 'keys' | 'noControl'>,
   scenarios: readonly Pick<Scenario, 'keys'>[],
   inherited: Readonly<Record<string, string | undefined>>,
+  own: Flags['env'] = [],
 ): Record<string, string | undefined> {
   const lists = scenarios.reduce<KeyLists>((earlier, later) => override(earlier, later.keys), keys);
   // If scenarios refuse every key, the command still gets the one it would otherwise get.
   const key = findWorkingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
   const variables = mockVariables(server, key, inherited, noControl);
-  return { ...inherited, ...bypassProxy(inherited, hostName(new URL(server.url))), ...variables };
+  const named = own.map(({ name, value }) => [name, variables[RUN_VALUES[value]]]);
+  const proxy = bypassProxy(inherited, hostName(new URL(server.url)));
+  return { ...inherited, ...proxy, ...variables, ...Object.fromEntries(named) };
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];

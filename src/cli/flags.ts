@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { MOCK_VARIABLES } from '../client/mock-variables.ts';
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
@@ -6,7 +7,7 @@ import { RESET_PARTS } from '../core/sandbox/state.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
-import { joinWords, rowNames } from '../core/words.ts';
+import { describe, isRowName, joinWords, rowNames, suggest } from '../core/words.ts';
 import { addedRows, type FeatureSettings, findFeatureCommand } from '../features.ts';
 import {
   ALLOWED,
@@ -66,6 +67,24 @@ const SHARE = convert(
 
 const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
 
+/** What a variable of the command can hold, and the variable of ours that always does. */
+export const RUN_VALUES = {
+  url: MOCK_VARIABLES.url,
+  key: MOCK_VARIABLES.key,
+  control: MOCK_VARIABLES.controlUrl,
+} as const;
+
+const OWN_VARIABLE = convert(text(), (given, at, report) => {
+  const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
+  if (isRowName(RUN_VALUES, value)) return { name, value };
+  const names = rowNames(RUN_VALUES);
+  const expected = joinWords(
+    names.map((known) => `NAME=${known}`),
+    'or',
+  );
+  return report({ at, expected, found: `${describe(given)}${suggest(value, names)}` });
+});
+
 /** An option of `rate-limit`, the assumption for which the flag is named. */
 const RATE = convert(text(), (option, at, report) =>
   ASSUME.read({ 'rate-limit': option }, [...at], (misfit) => report({ ...misfit, at })),
@@ -87,6 +106,12 @@ export const FLAG_GROUPS = {
     timeout: forWaiting(
       milliseconds(1, 86_400_000),
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
+    ),
+  },
+  Command: {
+    env: forRunners(
+      many('NAME=WHAT', OWN_VARIABLE),
+      `Set this variable of the command to what the server has: ${joinWords(rowNames(RUN_VALUES), 'or')}.`,
     ),
   },
   Store: { ...OPTION_GROUPS.Store, ...addedRows('options', 'Store') },
@@ -182,6 +207,7 @@ export const FLAG_GROUPS = {
 /** Every flag. The command line, the environment, config files, the help and the docs follow from it. */
 export const FLAGS = {
   ...FLAG_GROUPS.Address,
+  ...FLAG_GROUPS.Command,
   ...FLAG_GROUPS.Store,
   ...FLAG_GROUPS.Simulation,
   ...FLAG_GROUPS.Answers,

@@ -72,6 +72,13 @@ describe.concurrent('the command', () => {
     },
   );
 
+  test('finds the server in variables of its own', async () => {
+    const words = ['exec', '--allow-no-calls', '--key', 'k', '--env', 'BASE=url', '--env', 'K=key'];
+    const script = 'echo "$BASE" = "$PETSTORE_MOCK_URL", "$K", "$C" = "$PETSTORE_MOCK_CONTROL_URL"';
+    const { stdout } = await runCommand([...words, '--env', 'C=control', '--', 'sh', '-c', script]);
+    expect(stdout).toMatch(/^(http:\S+) = \1, k, (http:\S+__mock) = \2\n$/);
+  });
+
   test('gets no control API if it is off, not even that of a surrounding exec', () => {
     const outer = { PETSTORE_MOCK_CONTROL_URL: 'http://127.0.0.1:1/__mock' };
     const told = childEnvironment(server, { noControl: true }, [], outer);
@@ -241,6 +248,11 @@ describe.concurrent('the report', () => {
     ['--coverage coverage.txt', 'a name that ends in .json'],
     ['--fail-on assumed,rounded_id', 'did you mean rounded-id?'],
     ['--require-coverage 0.8', 'a percentage from 0% to 100%'],
+    [
+      '--env A=url --env B=kye',
+      'expected NAME=url, NAME=key or NAME=control, found "B=kye" (did you mean key?)',
+    ],
+    ['--env url', 'found "url"'],
   ])('refuses %s before the command runs', async (flag, message) => {
     const ran = join(folder, 'ran');
     const words = ['exec', ...flag.split(' '), '--', 'touch', ran];
