@@ -184,10 +184,14 @@ export class Runner {
     });
   }
 
-  /** @returns undefined if a signal came before the command could start */
+  /**
+   * @param onStart is called before the command runs
+   * @returns undefined if a signal came before the command could start
+   */
   async run(
     settings: RunSettings,
     options: Omit<ChildOptions, 'environment'>,
+    onStart?: (server: RunningServer) => void,
   ): Promise<FinishedRun | undefined> {
     // Loaded once: a pipe can be read only once.
     this.#files ??= Promise.race([load(this.settings), this.signals.first]);
@@ -197,6 +201,7 @@ export class Runner {
     const server = await Promise.race([start(own, files), this.signals.first]);
     if (server === undefined || this.signals.exitCode !== undefined) return undefined;
     const environment = describeServer(server, own, files.scenarios, process.env, this.#own);
+    onStart?.(server);
     const startedAt = performance.now();
     const command = runChild(this.#words, { ...options, environment });
     this.#running.add(command);

@@ -177,6 +177,7 @@ export const FLAG_GROUPS = {
   },
   Reports: {
     coverage: forServeAndExec(REPORT_FILES, `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`),
+    har: forExec(OUTPUT, 'Write the exchanges as HAR 1.2, the newest 1,000 of each sandbox.'),
     requireCoverage: forExec(
       one('N%', SHARE),
       'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',

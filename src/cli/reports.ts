@@ -7,7 +7,7 @@ import type { RunEvidence } from '../server/feature.ts';
 export const REPORT_FORMATS: Readonly<
   Record<string, (evidence: RunEvidence, missed: boolean) => string>
 > = {
-  '.json': (evidence) => `${JSON.stringify(evidence, undefined, 2)}\n`,
+  '.json': ({ exchanges: _, ...evidence }) => `${JSON.stringify(evidence, undefined, 2)}\n`,
   ...Object.assign({}, ...FEATURES.map((feature) => 'reports' in feature && feature.reports)),
   '.xml': renderJunit,
 };

@@ -11,7 +11,6 @@ import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
 import { asError } from '../server/node-errors.ts';
-import type { RunningServer } from '../server/server.ts';
 import { bold, escapeControls, type Style } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
 import {
@@ -116,17 +115,19 @@ export class AssumptionTracker {
   }
 }
 
-/** Writes the files of `--coverage`. Returns a message for each that failed. */
-export async function writeCoverageFiles(
+/** Writes the files of `--coverage` and others. Returns a message for each that failed. */
+export async function writeReports(
   { coverage: files = [], requireCoverage: required = 0 }: Flags,
-  server: Pick<RunningServer, 'coverage' | 'findings'>,
+  evidence: RunEvidence,
+  others: readonly (readonly [file: string, text: string])[] = [],
 ): Promise<string[]> {
-  const coverage = server.coverage();
-  const { shown, total } = coverage.totals.documented;
+  const { shown, total } = evidence.coverage.totals.documented;
   const missed = (100 * shown) / total < required;
-  const evidence = { coverage, findings: server.findings() };
+  const reports = files.map(
+    (file) => [file, REPORT_FORMATS[extname(file)]?.(evidence, missed) ?? ''] as const,
+  );
   const written = await Promise.allSettled(
-    files.map((file) => writeOutput(file, REPORT_FORMATS[extname(file)]?.(evidence, missed) ?? '')),
+    [...reports, ...others].map(([file, text]) => writeOutput(file, text)),
   );
   return written.flatMap((one) => (one.status === 'rejected' ? asError(one.reason).message : []));
 }

@@ -1,6 +1,7 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
+import type { Exchange } from '../core/sandbox/exchange.ts';
 import type { AssumptionNote, CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { Responder } from '../core/sandbox/responder.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
@@ -26,6 +27,13 @@ export interface Feature extends AddedOptions {
 export interface RunEvidence {
   readonly coverage: CoverageReport;
   readonly findings: FindingsReport;
+  /** The newest ones, in their order. */
+  readonly exchanges?: readonly RanExchange[] | undefined;
+}
+
+export interface RanExchange {
+  readonly sandbox: string;
+  readonly exchange: Exchange;
 }
 
 export interface OpenedResponder {

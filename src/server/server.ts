@@ -9,6 +9,7 @@ import {
   type FindingsReport,
 } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
+import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import { createStart, type Start } from '../core/scenario/sandbox-start.ts';
 import { isShipped } from '../core/scenario/scenario-names.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
@@ -38,6 +39,8 @@ export interface RunningServer {
   coverage(): CoverageReport;
   /** What clients should not do against the real service, in all sandboxes. */
   findings(): FindingsReport;
+  /** @internal */
+  readonly sandboxes: Sandboxes;
   /** Finishes requests in flight, then closes. Ends connections whose clients stop responding. */
   close(): Promise<void>;
 }
@@ -179,6 +182,7 @@ export async function startServerWith(
     certificate: certificate?.cert,
     coverage: () => createCoverageReport(persistence.served()),
     findings: () => createFindingsReport(persistence.served()),
+    sandboxes,
     close,
   };
 }

@@ -214,6 +214,32 @@ describe.concurrent('the report', () => {
     expect(Object.keys(findings.counts).sort()).toEqual(['deprecated', 'experimental']);
   });
 
+  test('has the exchanges as HAR and in the page, whatever became of their sandbox', async () => {
+    const [har, page] = ['run.har', 'run.html'].map((name) => join(folder, name));
+    const script = `
+      const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
+      const headers = { Authorization: 'Bearer ' + key };
+      await fetch(url.replace('/v1', '/~gone/v1/inventory'), { headers });
+      await fetch(process.env.PETSTORE_MOCK_CONTROL_URL + '/sandboxes/gone', { method: 'DELETE' });
+      const body = '{"name":"Rex","categoryId":9007199254740993}';
+      await fetch(url + '/pets', { method: 'POST', headers, body });
+    `;
+    const flags = ['--key', 'my-secret', '--har', `${har}`, '--coverage', `${page}`];
+    expect(await exec(flags, script)).toMatchObject({ code: 0 });
+    const { log } = JSON.parse(readFileSync(`${har}`, 'utf8'));
+    expect(log.pages).toMatchObject([{ id: 'gone' }, { id: 'default' }]);
+    expect(log.entries).toMatchObject([
+      {
+        pageref: 'gone',
+        request: { url: expect.stringMatching(/^http:.*\/~gone\/v1\/inventory/) },
+      },
+      { pageref: 'default', request: { postData: { text: expect.stringMatching('0993') } } },
+    ]);
+    const html = readFileSync(`${page}`, 'utf8');
+    expect(html).toMatch(/"sandbox":"gone".*"sandbox":"default".*9007199254740993/);
+    expect(html.includes('my-secret') || JSON.stringify(log).includes('my-secret')).toBe(false);
+  });
+
   test.each([
     [[], 'exit 0', 1, true],
     [[], 'exit 7', 7, true],

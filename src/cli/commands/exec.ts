@@ -4,13 +4,14 @@ import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
 import { formatNotice } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
 import type { ProgramCommand } from '../command.ts';
+import { ExchangeRecorder, writeHar } from '../exchange-recorder.ts';
 import { openLog, renderNotice } from '../log.ts';
 import {
   AssumptionTracker,
   gateFailures,
   NO_CALLS,
   renderEvidence,
-  writeCoverageFiles,
+  writeReports,
 } from '../run-evidence.ts';
 import { reloadNotice } from './serve.ts';
 
@@ -33,6 +34,8 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
     tracker.observe(sandbox, exchange);
     log?.hooks.observe?.(sandbox, exchange);
   };
+  const shows = flags.coverage?.some((file) => file.endsWith('.html'));
+  const recorder = flags.har !== undefined || shows ? new ExchangeRecorder() : undefined;
   const run = await runner.run(
     {
       ...log?.hooks,
@@ -41,15 +44,23 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
       onReload: (problem) => notify(reloadNotice(problem)),
     },
     { ownGroup: !onTerminal(), timeout: flags.timeout },
+    ({ sandboxes }) =>
+      sandboxes.events.add(({ kind, sandbox, exchange }) => {
+        // An exchange whose held reply leaves was recorded before.
+        if (kind === 'exchange') recorder?.record(sandbox.name, exchange);
+      }),
   );
   log?.flush();
   if (run === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
   const { ending, server } = run;
-  const report = { coverage: server.coverage(), findings: server.findings() };
+  const exchanges = recorder?.list();
+  const report = { coverage: server.coverage(), findings: server.findings(), exchanges };
   if (ending.kind !== 'exited')
     notices.write(formatNotice(`${words[0]} ${describeEnding(ending).text}`));
   if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
-  const writing = writeCoverageFiles(flags, server);
+  const files: [string, string][] = [];
+  if (flags.har !== undefined) files.push([flags.har, writeHar(exchanges ?? [], server.url)]);
+  const writing = writeReports(flags, report, files);
   const problems = (await Promise.race([writing, runner.signals.second])) ?? [];
   const { exitCode } = ending;
   const madeNoCall = tracker.calls === 0 && ending.kind !== 'not-started';

@@ -68,8 +68,9 @@ export const serve: ProgramCommand = async ({ flags, terminal }) => {
   const exitCode = await Promise.race([closed, signals.second.then(() => signals.exitCode ?? 0)]);
   log?.flush();
   if (flags.coverage === undefined) return { exitCode };
-  const { writeCoverageFiles } = await import('../run-evidence.ts');
-  const writing = writeCoverageFiles(flags, server);
+  const { writeReports } = await import('../run-evidence.ts');
+  const evidence = { coverage: server.coverage(), findings: server.findings() };
+  const writing = writeReports(flags, evidence);
   const problems = (await Promise.race([writing, signals.second])) ?? [];
   problems.forEach(notify);
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };

@@ -230,7 +230,7 @@ const STORE_BYTES = 4096;
 const EDIT_BYTES = 1024;
 
 /** A body that the exchange before it shows as well is in memory once. */
-function countExchange({ target, request, reply }: Exchange, previous?: Exchange): number {
+export function countExchange({ target, request, reply }: Exchange, previous?: Exchange): number {
   let bytes = EXCHANGE_BYTES + target.length;
   for (const text of request.headers) bytes += TEXT_BYTES + text.length;
   for (const text of reply?.headers ?? []) bytes += TEXT_BYTES + text.length;
@@ -254,7 +254,8 @@ function countSettings(before: State, after: State): number {
   return isSame ? 0 : LIMITS.jsonText.max;
 }
 
-function withoutBodies(exchange: Exchange): Exchange {
+/** Of bodies, only those that a journal keeps. */
+export function withoutBodies(exchange: Exchange): Exchange {
   const { max } = LIMITS.keptBody;
   const { request, reply } = exchange;
   if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;

@@ -1,6 +1,12 @@
-import { render } from 'preact';
+import { type ComponentChildren, render } from 'preact';
+import { useState } from 'preact/hooks';
+import { parseJson } from '../../core/json.ts';
 import './dashboard.css';
 import { type CoverageLinks, type CoverageProps, CoverageTable } from './parts/coverage.tsx';
+import { MessageText } from './parts/message.tsx';
+import { plural, shorten, visible } from './parts/texts.tsx';
+import type { ListedExchange } from './state/session.ts';
+import { StatusBadge } from './views/exchange-rows.tsx';
 
 const LINKS: CoverageLinks = {
   exchange: ({ sandbox, exchange }) => (
@@ -11,15 +17,91 @@ const LINKS: CoverageLinks = {
   ground: (ground) => <code>{ground}</code>,
 };
 
-/** What `report.ts` has written into the file. */
-const evidence: Omit<CoverageProps, 'links'> = JSON.parse(
-  document.getElementById('evidence')?.textContent ?? '',
+interface RanExchange {
+  readonly sandbox: string;
+  readonly exchange: ListedExchange;
+}
+
+interface Evidence extends Omit<CoverageProps, 'links'> {
+  readonly exchanges: { readonly leftOut: number; readonly shown: readonly RanExchange[] };
+}
+
+/** What `report.ts` has written into the file. Bodies have int64 numbers. */
+const evidence: Evidence = Object(
+  parseJson(document.getElementById('evidence')?.textContent ?? ''),
 );
+
+function ExchangeList({ of: { leftOut, shown } }: { readonly of: Evidence['exchanges'] }) {
+  const sandboxes = [...new Set(shown.map(({ sandbox }) => sandbox))];
+  return (
+    <section aria-label="Exchanges">
+      <h2>Exchanges</h2>
+      {leftOut > 0 && <p class="quiet">{plural(leftOut, 'older one')} left out.</p>}
+      {sandboxes.map((name) => (
+        <Details key={name} summary={`sandbox ${name}`} isOpen={sandboxes.length === 1}>
+          {() => {
+            const own = shown.filter(({ sandbox }) => sandbox === name);
+            return own.map(({ exchange }, index) => <Item key={index} of={exchange} />);
+          }}
+        </Details>
+      ))}
+    </section>
+  );
+}
+
+function Item({ of }: { readonly of: ListedExchange }) {
+  const { number, method, target, why, findings, request, reply } = of;
+  const summary = (
+    <>
+      {number}. <span class="mono">{shorten(visible(`${method} ${target}`))}</span> →{' '}
+      <StatusBadge {...of} /> <span class="quiet">{shorten(visible(why.join('; ')))}</span>
+      {findings.map(({ code }) => (
+        <span key={code} class="badge failed">
+          {code}
+        </span>
+      ))}
+    </>
+  );
+  return (
+    <Details summary={summary}>
+      {() => (
+        <div class="sides">
+          <div>
+            <h3>Request</h3>
+            <MessageText of={request} name={`request ${number}`} />
+          </div>
+          <div>
+            <h3>Reply</h3>
+            <MessageText of={reply} name={`reply ${number}`} />
+          </div>
+        </div>
+      )}
+    </Details>
+  );
+}
+
+interface DetailsProps {
+  readonly summary: ComponentChildren;
+  readonly isOpen?: boolean;
+  /** Drawn once it is open: there can be thousands. */
+  readonly children: () => ComponentChildren;
+}
+
+function Details({ summary, isOpen = false, children }: DetailsProps) {
+  const [open, setOpen] = useState(isOpen);
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{summary}</summary>
+      {open && children()}
+    </details>
+  );
+}
 
 render(
   <main id="main">
     <h1>What the client was shown</h1>
     <CoverageTable {...evidence} links={LINKS} />
+    {evidence.exchanges.shown.length > 0 && <ExchangeList of={evidence.exchanges} />}
   </main>,
   document.body,
 );

@@ -1,13 +1,39 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatExchange } from '../../core/control/journal/exchange-text.ts';
 import { howToGet } from '../../core/sandbox/coverage.ts';
+import type { Exchange } from '../../core/sandbox/exchange.ts';
 import type { ReplyCoverage } from '../../core/sandbox/report-shapes.ts';
-import type { RunEvidence } from '../../server/feature.ts';
+import type { RanExchange, RunEvidence } from '../../server/feature.ts';
 import { PAGE_FOLDER } from './pages.ts';
 
+/** Characters of all exchanges in a report, and of one with its bodies. Longer ones lose the bodies. */
+const MAX_EXCHANGES = 8 * 1024 * 1024;
+const MAX_EXCHANGE = 32 * 1024;
+
+/** As many of the newest exchanges as fit, in their order, in JSON. */
+function writeExchanges(exchanges: readonly RanExchange[]): string {
+  const texts: string[] = [];
+  let room = MAX_EXCHANGES;
+  for (const { sandbox, exchange } of exchanges.toReversed()) {
+    const whole = formatExchange(exchange);
+    const text = whole.length > MAX_EXCHANGE ? formatExchange(dropBodies(exchange)) : whole;
+    room -= text.length;
+    if (room < 0) break;
+    texts.push(`{"sandbox":${JSON.stringify(sandbox)},"exchange":${text}}`);
+  }
+  const leftOut = exchanges.length - texts.length;
+  return `{"leftOut":${leftOut},"shown":[${texts.reverse().join()}]}`;
+}
+
+function dropBodies({ request, reply, ...rest }: Exchange): Exchange {
+  const dropped = { body: undefined, decoded: undefined };
+  return { ...rest, request: { ...request, ...dropped }, reply: reply && { ...reply, ...dropped } };
+}
+
 /** The coverage view of the page in one file, with its data. It loads nothing and sends nothing. */
-export function writeReport({ coverage, findings }: RunEvidence): string {
+export function writeReport({ coverage, findings, exchanges = [] }: RunEvidence): string {
   const script = readFileSync(join(PAGE_FOLDER, 'report.js'), 'utf8');
   const withCurl = (reply: ReplyCoverage) => ({ ...reply, curl: howToGet(reply) });
   const { documented, assumed } = coverage;
@@ -16,7 +42,8 @@ export function writeReport({ coverage, findings }: RunEvidence): string {
     findings,
   };
   // What clients sent is data: no browser runs it, and it cannot end the element.
-  const data = JSON.stringify(evidence).replaceAll('<', '\\u003c');
+  const parts = `${JSON.stringify(evidence).slice(0, -1)},"exchanges":${writeExchanges(exchanges)}}`;
+  const data = parts.replaceAll('<', '\\u003c');
   const hash = createHash('sha256').update(script).digest('base64');
   const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'`;
   return `<!doctype html>

@@ -1,6 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { ExchangeRecorder, writeHar } from '../../../src/cli/exchange-recorder.ts';
 import { serverFor } from '../../helpers/deployment.ts';
+import { exchangeWith } from '../../helpers/exchange.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { clientAt } from '../../helpers/wire.ts';
 
@@ -28,29 +30,49 @@ const SIZES = { headersSize: SIZE, bodySize: SIZE };
 const MESSAGE = { httpVersion: { enum: ['HTTP/1.1'] }, cookies: PAIRS, headers: PAIRS, ...SIZES };
 const CONTENT = strict({ size: SIZE, mimeType: TEXT }, { text: TEXT, encoding: TEXT });
 const HAR = strict({
-  log: strict({
-    version: { const: '1.2' },
-    creator: strict({ name: TEXT, version: TEXT }),
-    entries: listOf(
-      strict({
-        startedDateTime: { type: 'string', format: 'date-time' },
-        time: TIME,
-        request: strict(
-          { ...MESSAGE, method: TEXT, url: { type: 'string', format: 'uri' }, queryString: PAIRS },
-          { postData: strict({ mimeType: TEXT, text: TEXT }) },
+  log: strict(
+    {
+      version: { const: '1.2' },
+      creator: strict({ name: TEXT, version: TEXT }),
+      entries: listOf(
+        strict(
+          {
+            startedDateTime: { type: 'string', format: 'date-time' },
+            time: TIME,
+            request: strict(
+              {
+                ...MESSAGE,
+                method: TEXT,
+                url: { type: 'string', format: 'uri' },
+                queryString: PAIRS,
+              },
+              { postData: strict({ mimeType: TEXT, text: TEXT }) },
+            ),
+            response: strict({
+              ...MESSAGE,
+              status: { type: 'integer', minimum: 0, maximum: 999 },
+              statusText: TEXT,
+              redirectURL: TEXT,
+              content: CONTENT,
+            }),
+            cache: strict({}),
+            timings: strict({ send: TIME, wait: TIME, receive: TIME }),
+          },
+          { pageref: TEXT },
         ),
-        response: strict({
-          ...MESSAGE,
-          status: { type: 'integer', minimum: 0, maximum: 999 },
-          statusText: TEXT,
-          redirectURL: TEXT,
-          content: CONTENT,
+      ),
+    },
+    {
+      pages: listOf(
+        strict({
+          startedDateTime: { type: 'string', format: 'date-time' },
+          id: TEXT,
+          title: TEXT,
+          pageTimings: strict({}),
         }),
-        cache: strict({}),
-        timings: strict({ send: TIME, wait: TIME, receive: TIME }),
-      }),
-    ),
-  }),
+      ),
+    },
+  ),
 });
 
 const isHar = new Ajv2020({
@@ -62,6 +84,51 @@ const isHar = new Ajv2020({
 }).compile(HAR);
 
 describe('exchanges as HAR', () => {
+  test('of a run have a page for each sandbox, and no reply that the client never got', async () => {
+    const server = await serverFor({});
+    const recorder = new ExchangeRecorder();
+    server.sandboxes.events.add(({ kind, sandbox, exchange }) => {
+      if (kind === 'exchange') recorder.record(sandbox.name, exchange);
+    });
+    const { send, control } = clientAt(server.port);
+    const rules = [
+      { on: 'listPets', hold: 'slow' },
+      { on: 'createPet', apply: true, fault: 'reset' },
+    ];
+    await control('PUT scenario', { scenario: { rules } });
+    const held = send('GET', '/v1/pets');
+    await control('POST requests/count', { atLeast: 1 });
+    await send('GET', '/~b/v1/inventory');
+    const body = { name: 'Rex', categoryId: 1 };
+    await expect(send('POST', '/v1/pets', { body })).rejects.toThrow();
+    const har = JSON.parse(writeHar(recorder.list(), server.url));
+    expect(isHar(har), JSON.stringify(isHar.errors)).toBe(true);
+    expect(har.log.pages).toMatchObject([{ id: 'default' }, { id: 'b', title: 'sandbox b' }]);
+    const none = { status: 0, headers: [], content: { size: 0 } };
+    expect(har.log.entries).toMatchObject([
+      { pageref: 'default', response: { ...none, comment: 'held back as slow' } },
+      { pageref: 'b', response: { status: 200 } },
+      { pageref: 'default', response: { ...none, comment: 'fault reset', _error: 'reset' } },
+    ]);
+    expect(JSON.stringify(har)).not.toContain('demo-key');
+    await control('POST holds/release');
+    await held;
+    const [first] = JSON.parse(writeHar(recorder.list(), server.url)).log.entries;
+    expect(first.response).toMatchObject({ status: 200, comment: 'released as slow' });
+  });
+
+  test('of a run are the newest of each sandbox, as far as the memory lasts', () => {
+    const record = (calls: string, recorder = new ExchangeRecorder(4500)) => {
+      for (const [index, name] of [...calls].entries())
+        recorder.record(name, exchangeWith({ number: index + 1 }));
+      return recorder.list().map(({ sandbox, exchange }) => sandbox + exchange.number);
+    };
+    expect(record('aba')).toEqual(['a1', 'b2', 'a3']);
+    expect(record('abaca')).toEqual(['a1', 'a3', 'c4', 'a5']);
+    const many = record(`b${'a'.repeat(1001)}`, new ExchangeRecorder());
+    expect([many.length, ...many.slice(0, 2)]).toEqual([1001, 'b1', 'a3']);
+  });
+
   test('have absolute addresses and the page of a proxy', async () => {
     const { send, control } = await openMock();
     await send('OPTIONS', '*');

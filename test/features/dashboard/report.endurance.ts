@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { writeReport } from '../../../src/features/dashboard/report.ts';
 import { startServer } from '../../../src/index.ts';
+import type { RanExchange } from '../../../src/server/feature.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
 import { axeViolations, describeInChromium, overflowOf } from '../../helpers/browser.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
@@ -13,10 +14,15 @@ const LONG = 'x'.repeat(400);
 
 const folder = temporaryFolder();
 let server: RunningServer;
-const renderPage = () => writeReport({ coverage: server.coverage(), findings: server.findings() });
+const exchanges: RanExchange[] = [];
+const renderPage = () =>
+  writeReport({ coverage: server.coverage(), findings: server.findings(), exchanges });
 
 beforeAll(async () => {
   server = await startServer({ port: 0 });
+  server.sandboxes.events.add(({ sandbox, exchange }) => {
+    exchanges.push({ sandbox: sandbox.name, exchange });
+  });
   const headers = { authorization: 'Bearer demo-key' };
   await fetch(`${server.url}/pets?${LONG}=1`, { headers });
   await fetch(`${server.url}/pets/1`, { headers });
@@ -49,6 +55,9 @@ describeInChromium('in Chromium', (browser) => {
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByText('Choose a reply in the table').waitFor();
+    await page.getByText('2. GET /v1/pets/1 → 200').click();
+    await page.getByRole('region', { name: 'Body of reply 2' }).getByText('"Rex"').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
   });
 });
 

@@ -7,14 +7,22 @@ import { NO_REPLY } from './exchange-text.ts';
 
 const UNKNOWN = -1;
 
-export function writeHarHead(version: string): string {
-  const creator = JSON.stringify({ name: 'petstore-mock', version });
-  return `{"log":{"version":"1.2","creator":${creator},"entries":`;
+/** @param pages when the first exchange of each was answered, by name */
+export function writeHarHead(version: string, pages?: ReadonlyMap<string, number>): string {
+  const all =
+    pages &&
+    Array.from(pages, ([id, at]) => ({
+      ...{ startedDateTime: new Date(at).toISOString(), id, title: `sandbox ${id}` },
+      pageTimings: {},
+    }));
+  const head = { version: '1.2', creator: { name: 'petstore-mock', version }, pages: all };
+  return `{"log":${JSON.stringify(head).slice(0, -1)},"entries":`;
 }
 
-export function writeHarEntry(exchange: Exchange, origin: string): string {
+export function writeHarEntry(exchange: Exchange, origin: string, pageref?: string): string {
   const { at, delay, duration, reasons } = exchange;
   return JSON.stringify({
+    pageref,
     startedDateTime: new Date(at - Math.max(0, duration - delay)).toISOString(),
     time: duration,
     request: createHarRequest(exchange, origin),
@@ -49,8 +57,12 @@ function createHarRequest({ method, target, request }: Exchange, origin: string)
 
 const DROPPED = 'It was dropped to limit the memory of the journal.';
 
-function createHarResponse({ status = 0, fault, reply: sent }: Exchange): object {
-  const reply: Message = sent ?? NO_REPLY;
+/** What the client never got, or not yet, has status 0. */
+function createHarResponse(exchange: Exchange): object {
+  const { fault, hold } = exchange;
+  const isSent = hold === undefined || (hold.ended !== undefined && hold.ended !== 'left');
+  const { status = 0 } = isSent ? exchange : {};
+  const reply: Message = (status > 0 && exchange.reply) || NO_REPLY;
   const headers = maskHeaders(reply.headers);
   const text = bodyText(reply);
   return {
@@ -65,7 +77,8 @@ function createHarResponse({ status = 0, fault, reply: sent }: Exchange): object
     },
     redirectURL: '',
     bodySize: fault !== undefined ? UNKNOWN : reply.size,
-    ...(fault !== undefined && { _error: fault.kind }),
+    ...(hold !== undefined && { comment: `${hold.ended ?? 'held back'} as ${hold.name}` }),
+    ...(fault !== undefined && { _error: fault.kind, comment: `fault ${fault.kind}` }),
   };
 }
 
