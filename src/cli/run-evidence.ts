@@ -11,15 +11,9 @@ import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
 import { asError } from '../server/node-errors.ts';
-import { bold, escapeControls, type Style } from '../terminal/terminal.ts';
+import { escapeControls } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
-import {
-  assumedReplies,
-  describeCoverage,
-  type Fact,
-  missingReplies,
-  renderFacts,
-} from './coverage-text.ts';
+import { assumedReplies, describeCoverage, type Fact, missingReplies } from './coverage-text.ts';
 import type { Flags } from './flags.ts';
 import { describeExamples, type FindingGroup, groupFindings, REPORT_FORMATS } from './reports.ts';
 
@@ -50,20 +44,19 @@ function describeFindings(group: FindingGroup): string {
   return escapeControls(texts.join(' ')) + more;
 }
 
-export function renderEvidence(
+/** What a run has shown, line by line. */
+export function describeRun(
   { coverage, findings }: RunEvidence,
   { calls, assumptions: { length: questions } }: AssumptionTracker,
-  style: Style,
-): string {
+): readonly Fact[] {
   const groups = groupFindings(findings);
   const found: readonly Fact[] = groups.map((group) => [group.code, describeFindings(group)]);
   const asked = `${questions} touched; petstore-mock sweep tries other answers`;
-  const facts: readonly Fact[] = [
+  return [
     ...describeCoverage(coverage, calls),
     ...(groups.length === 0 ? [['findings', 'none'] as const] : found),
     ...(questions > 0 ? [['open questions', asked] as const] : []),
   ];
-  return `${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`;
 }
 
 export function gateFailures(

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { AssumptionTracker, gateFailures, renderEvidence } from '../../src/cli/run-evidence.ts';
+import { renderFacts } from '../../src/cli/coverage-text.ts';
+import { formatAnnotation, renderMarkdownTable } from '../../src/cli/github.ts';
+import { AssumptionTracker, describeRun, gateFailures } from '../../src/cli/run-evidence.ts';
 import { escapeControls, escapeLines, formatNotice } from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
@@ -28,13 +30,26 @@ test('input from a client cannot forge a line of the evidence or of a gate', asy
   const body = { name: 'Rex', categoryId: 1, [HOSTILE]: 1 };
   await asker(server.port)('POST', '/pets', { body });
   const seen = { coverage: server.coverage(), findings: server.findings() };
-  const table = renderEvidence(seen, new AssumptionTracker(), PLAIN);
+  const facts = describeRun(seen, new AssumptionTracker());
+  const table = renderFacts(facts, PLAIN);
   const reasons = gateFailures({ failOn: ['unknown-input'] }, seen);
   for (const text of [table, reasons.map(formatNotice).join('')]) {
     expect(text).not.toMatch(OBEYED);
     expect(text).not.toMatch(/^ *findings +none/m);
     expect(text).toContain('\\u001b[31mRED');
   }
+  expect(renderMarkdownTable(['run', ''], facts)).toMatch(/^(\| [^|]* \| [^|]* \|(?:\n|$))+$/);
+});
+
+test('GitHub gets text that is no Markdown and no command', () => {
+  const row = ['a|b', '<img src=x> `c` [l](u) *e* _f_\n@g #1\\'];
+  expect(renderMarkdownTable(['1|2', ''], [row])).toBe(
+    '| 1&#124;2 |  |\n| --- | --- |\n| a&#124;b | &#60;img src=x&#62; &#96;c&#96; &#91;l&#93;(u) &#42;e&#42; &#95;f&#95;&#10;&#64;g &#35;1&#92; |',
+  );
+  const note = { file: '/repo/a,b:c.txt', line: 3, message: '100%: one\r\n::error::two' };
+  expect(formatAnnotation(note, '/repo')).toBe(
+    '::warning file=a%2Cb%3Ac.txt,line=3::100%25: one%0D%0A::error::two\n',
+  );
 });
 
 describe('an argument', () => {

@@ -240,6 +240,29 @@ describe.concurrent('the report', () => {
     expect(html.includes('my-secret') || JSON.stringify(log).includes('my-secret')).toBe(false);
   });
 
+  test('is appended to the summary of a step on GitHub, and nowhere else', async () => {
+    const summary = join(folder, 'summary.md');
+    writeFileSync(summary, 'before\n');
+    const words = ['exec', '--require-coverage', '13%', '--', process.execPath];
+    const run = (env: Environment) =>
+      runInProcess([...words, join(CLIENTS, 'rounds-ids.mjs')], env);
+    const [plain, told] = [await run({}), await run({ GITHUB_STEP_SUMMARY: summary })];
+    expect(told).toEqual(plain);
+    const [before, empty, head, ...rows] = readFileSync(summary, 'utf8').split('\n');
+    expect([before, empty, head]).toEqual([
+      'before',
+      '',
+      expect.stringMatching(/^\| petstore-mock \| /),
+    ]);
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        '| shown | 2 of 16 documented replies (12%) in 2 calls |',
+        expect.stringMatching(/^\| deprecated \| GET \/v1\/pets/),
+        expect.stringMatching(/^\| failed \| --require-coverage&#58; the command was shown 12%/),
+      ]),
+    );
+  });
+
   test.each([
     [[], 'exit 0', 1, true],
     [[], 'exit 7', 7, true],

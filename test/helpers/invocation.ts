@@ -12,7 +12,7 @@ export async function runInProcess(
   const [output, notices] = [new PassThrough(), new PassThrough()];
   const printed = [output, notices].map(textOf);
   const before = SIGNALS.map((signal) => process.listeners(signal));
-  const ended = await run(words, env, createTerminal(output, notices, {})).then(
+  const ended = await run(words, env, createTerminal(output, notices, env)).then(
     (code) => ({ code, text: '' }),
     renderError,
   );

@@ -1,16 +1,18 @@
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
 import { beforeStart } from '../../features.ts';
 import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
-import { formatNotice } from '../../terminal/terminal.ts';
+import { bold, formatNotice } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
 import type { ProgramCommand } from '../command.ts';
+import { renderFacts } from '../coverage-text.ts';
 import { ExchangeRecorder, writeHar } from '../exchange-recorder.ts';
+import { renderMarkdownTable, reportToGitHub } from '../github.ts';
 import { openLog, renderNotice } from '../log.ts';
 import {
   AssumptionTracker,
+  describeRun,
   gateFailures,
   NO_CALLS,
-  renderEvidence,
   writeReports,
 } from '../run-evidence.ts';
 import { reloadNotice } from './serve.ts';
@@ -57,7 +59,9 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   const report = { coverage: server.coverage(), findings: server.findings(), exchanges };
   if (ending.kind !== 'exited')
     notices.write(formatNotice(`${words[0]} ${describeEnding(ending).text}`));
-  if (ending.kind !== 'not-started') notices.write(renderEvidence(report, tracker, style));
+  const facts = ending.kind === 'not-started' ? [] : describeRun(report, tracker);
+  if (facts.length > 0)
+    notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
   const files: [string, string][] = [];
   if (flags.har !== undefined) files.push([flags.har, writeHar(exchanges ?? [], server.url)]);
   const writing = writeReports(flags, report, files);
@@ -66,7 +70,10 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   const madeNoCall = tracker.calls === 0 && ending.kind !== 'not-started';
   if (madeNoCall && !flags.allowNoCalls) problems.push(NO_CALLS);
   const reasons = exitCode === 0 ? gateFailures(flags, report) : [];
-  notices.write([...problems, ...reasons].map(formatNotice).join(''));
+  const failures = [...problems, ...reasons].map((text) => ['failed', text]);
+  const summary = renderMarkdownTable(['petstore-mock', words.join(' ')], [...facts, ...failures]);
+  const untold = await reportToGitHub(terminal, summary);
+  notices.write([...problems, ...reasons, ...untold].map(formatNotice).join(''));
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };

@@ -1,0 +1,53 @@
+import { appendFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import { asError } from '../server/node-errors.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** A place in a file that a run says something about. */
+export interface FileNote {
+  readonly file: string;
+  /** From 1. */
+  readonly line?: number | undefined;
+  readonly message: string;
+}
+
+/** A step may write 1 MiB, whatever else it says. */
+const MAX_SUMMARY = 256 * 1024;
+
+/** Where GitHub Actions runs the program: appends to the summary of the step, and annotates files. */
+export async function reportToGitHub(
+  { variables, notices }: Pick<Terminal, 'variables' | 'notices'>,
+  markdown: string,
+  notes: readonly FileNote[] = [],
+): Promise<string[]> {
+  const { GITHUB_STEP_SUMMARY: file, GITHUB_WORKSPACE: root = '.' } = variables;
+  if (!file) return [];
+  for (const note of notes) notices.write(formatAnnotation(note, root));
+  try {
+    await appendFile(file, `\n${markdown.slice(0, MAX_SUMMARY)}\n`);
+    return [];
+  } catch (error) {
+    return [`cannot write GITHUB_STEP_SUMMARY: ${asError(error).message}`];
+  }
+}
+
+/** As workflow commands escape text (github.com/actions/toolkit, core/src/command.ts). */
+export function formatAnnotation({ file, line, message }: FileNote, root: string): string {
+  const encode = (text: string, characters: RegExp) =>
+    text.replaceAll(characters, (one) => encodeURIComponent(one));
+  const path = relative(root, resolve(file)).replaceAll('\\', '/');
+  const at = line === undefined ? '' : `,line=${line}`;
+  return `::warning file=${encode(path, /[%\r\n:,]/g)}${at}::${encode(message, /[%\r\n]/g)}\n`;
+}
+
+/** @param rows of text, which can come from a client */
+export function renderMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]) {
+  const [first = [], ...rest] = [head, ...rows].map((row) => row.map(escapeMarkdown));
+  const lines = [first, first.map(() => '---'), ...rest];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** As character references, which mean nothing in Markdown. */
+function escapeMarkdown(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N} ./=,;()%+-]/gu, (one) => `&#${one.codePointAt(0)};`);
+}
