@@ -28,6 +28,7 @@ import {
 import { forChoosers, forServers, OPTION_GROUPS } from '../server/options.ts';
 import { COMMAND_NAMES, type CommandName, isOwnCommand } from './command-table.ts';
 import { REPORT_FORMATS } from './reports.ts';
+import { CALL_PARTS } from './transcript.ts';
 
 const forExec = optionFor('exec');
 const forServeAndExec = optionFor('serve', 'exec');
@@ -178,6 +179,14 @@ export const FLAG_GROUPS = {
   Reports: {
     coverage: forServeAndExec(REPORT_FILES, `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`),
     har: forExec(OUTPUT, 'Write the exchanges as HAR 1.2, the newest 1,000 of each sandbox.'),
+    calls: forExec(OUTPUT, 'Write what the client sent as text, to compare runs.'),
+    callsAgainst: forExec(FILE, 'Exit with 3 if the client sent other calls than in this file.', {
+      spelling: 'against',
+    }),
+    callsParts: forExec(
+      words('PARTS', list(choice(CALL_PARTS), { min: 1 })),
+      `Which parts of calls count in --calls and --against: ${joinWords(CALL_PARTS, 'or')}. By default all, or those of the file.`,
+    ),
     requireCoverage: forExec(
       one('N%', SHARE),
       'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',

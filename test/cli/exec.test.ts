@@ -240,6 +240,43 @@ describe.concurrent('the report', () => {
     expect(html.includes('my-secret') || JSON.stringify(log).includes('my-secret')).toBe(false);
   });
 
+  test('fails if the client sends something else than in an earlier run', async () => {
+    const file = join(folder, 'calls.txt');
+    const summary = join(folder, 'calls.md');
+    const script = (more: string) => `
+      const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
+      const headers = { Authorization: 'Bearer ' + key };
+      const test = async (name) => {
+        const base = url.replace('/v1', '/~' + name + crypto.randomUUID() + '/v1');
+        for (const path of ['/pets', '/pets/1']) await fetch(base + path, { headers });
+      };
+      await Promise.all([test('b-'), test('a-'), test('')]);
+      ${more}`;
+    const command = (more: string) => [process.execPath, '--input-type=module', '-e', script(more)];
+    const written = await runInProcess(['exec', '--calls', file, '--', ...command('')]);
+    expect(written.code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toMatch(
+      /^.*\nsandbox \*\n(?: .*\n)*sandbox a-\*\n(?: .*\n)*sandbox b-\*\n/,
+    );
+    const against = ['exec', '--against', file];
+    const same = await runInProcess([...against, '--key', 'other', '--', ...command('')]);
+    expect(same).toMatchObject({ code: 0, stderr: expect.not.stringContaining('--against') });
+    const more = 'await fetch(url + "/pets/3")';
+    const env = { GITHUB_STEP_SUMMARY: summary, GITHUB_WORKSPACE: folder };
+    const { code, stderr } = await runInProcess([...against, '--', ...command(more)], env);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^ {2}\+ sandbox default\n {2}\+ {3}GET \/v1\/pets\/\{id:1\}\n/m);
+    expect(stderr).toMatch(/^::warning file=calls.txt,line=\d+::0 lines less, \d+ lines more%0A/m);
+    expect(stderr).toMatch(
+      /^petstore-mock: --against: the calls differ from .*calls.txt: 0 lines/m,
+    );
+    const parts = await runInProcess([...against, '--calls-parts', 'query', '--', 'true']);
+    expect(parts).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/order,query,headers,body, as in/),
+    });
+  });
+
   test('is appended to the summary of a step on GitHub, and nowhere else', async () => {
     const summary = join(folder, 'summary.md');
     writeFileSync(summary, 'before\n');
@@ -302,6 +339,9 @@ describe.concurrent('the report', () => {
       'expected NAME=url, NAME=key or NAME=control, found "B=kye" (did you mean key?)',
     ],
     ['--env url', 'found "url"'],
+    ['--against no.txt', 'expected what --calls has written at no.txt, found'],
+    ['--against README.md', 'expected what --calls has written, found something else'],
+    ['--calls-parts bodys', 'did you mean body?'],
   ])('refuses %s before the command runs', async (flag, message) => {
     const ran = join(folder, 'ran');
     const words = ['exec', ...flag.split(' '), '--', 'touch', ran];

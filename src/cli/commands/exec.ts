@@ -1,12 +1,13 @@
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
 import { beforeStart } from '../../features.ts';
-import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
-import { bold, formatNotice } from '../../terminal/terminal.ts';
+import { EXIT_GATE_FAILED, readTextFile, refusal } from '../../terminal/command.ts';
+import { bold, formatNotice, indent } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
 import type { ProgramCommand } from '../command.ts';
 import { renderFacts } from '../coverage-text.ts';
 import { ExchangeRecorder, writeHar } from '../exchange-recorder.ts';
-import { renderMarkdownTable, reportToGitHub } from '../github.ts';
+import type { Flags } from '../flags.ts';
+import { type FileNote, renderMarkdownTable, reportToGitHub } from '../github.ts';
 import { openLog, renderNotice } from '../log.ts';
 import {
   AssumptionTracker,
@@ -15,6 +16,7 @@ import {
   NO_CALLS,
   writeReports,
 } from '../run-evidence.ts';
+import { compareTranscripts, readParts, Transcript } from '../transcript.ts';
 import { reloadNotice } from './serve.ts';
 
 export const exec: ProgramCommand = async ({ flags, positionals: words, terminal }) => {
@@ -38,6 +40,9 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   };
   const shows = flags.coverage?.some((file) => file.endsWith('.html'));
   const recorder = flags.har !== undefined || shows ? new ExchangeRecorder() : undefined;
+  const { parts, earlier } = await readEarlierCalls(flags);
+  const isCompared = flags.calls !== undefined || earlier !== undefined;
+  const transcript = isCompared ? new Transcript(parts) : undefined;
   const run = await runner.run(
     {
       ...log?.hooks,
@@ -49,7 +54,9 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
     ({ sandboxes }) =>
       sandboxes.events.add(({ kind, sandbox, exchange }) => {
         // An exchange whose held reply leaves was recorded before.
-        if (kind === 'exchange') recorder?.record(sandbox.name, exchange);
+        if (kind !== 'exchange') return;
+        recorder?.record(sandbox.name, exchange);
+        transcript?.add(sandbox.name, exchange);
       }),
   );
   log?.flush();
@@ -64,19 +71,47 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
     notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
   const files: [string, string][] = [];
   if (flags.har !== undefined) files.push([flags.har, writeHar(exchanges ?? [], server.url)]);
+  const sent = transcript?.write() ?? '';
+  if (flags.calls !== undefined) files.push([flags.calls, sent]);
   const writing = writeReports(flags, report, files);
   const problems = (await Promise.race([writing, runner.signals.second])) ?? [];
   const { exitCode } = ending;
   const madeNoCall = tracker.calls === 0 && ending.kind !== 'not-started';
   if (madeNoCall && !flags.allowNoCalls) problems.push(NO_CALLS);
+  if (transcript?.isCut) problems.push(CUT);
+  const difference = earlier === undefined ? undefined : compareTranscripts(earlier, sent);
   const reasons = exitCode === 0 ? gateFailures(flags, report) : [];
+  const notes: FileNote[] = [];
+  if (exitCode === 0 && difference !== undefined) {
+    const { line, lines, summary: differs } = difference;
+    const shown = indent(lines);
+    notes.push({ file: flags.callsAgainst ?? '', line, message: `${differs}\n${shown}` });
+    reasons.push(`--against: the calls differ from ${flags.callsAgainst}: ${differs}`);
+    notices.write(shown);
+  }
   const failures = [...problems, ...reasons].map((text) => ['failed', text]);
   const summary = renderMarkdownTable(['petstore-mock', words.join(' ')], [...facts, ...failures]);
-  const untold = await reportToGitHub(terminal, summary);
+  const untold = await reportToGitHub(terminal, summary, notes);
   notices.write([...problems, ...reasons, ...untold].map(formatNotice).join(''));
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };
+
+const CUT = 'the command made too many calls to compare: --calls-parts with fewer parts takes more';
+
+/** What `--against` names, before the command runs. */
+async function readEarlierCalls({ callsAgainst: file, callsParts }: Flags) {
+  if (file === undefined) return { parts: callsParts };
+  const expected = 'what --calls has written';
+  const earlier = await readTextFile(file, '--against', expected);
+  const parts = readParts(earlier);
+  if (parts === undefined) throw refusal('--against', expected, `something else in ${file}`);
+  const isSame = callsParts?.every((part) => parts.includes(part)) ?? true;
+  if (isSame && (callsParts === undefined || callsParts.length === parts.length)) {
+    return { parts, earlier };
+  }
+  throw refusal('--calls-parts', `${parts.join()}, as in ${file}`, callsParts?.join() ?? '');
+}
 
 /** Whether Ctrl-C reaches the command directly, as it reaches the whole foreground group. */
 function onTerminal(): boolean {

@@ -1,5 +1,6 @@
 import { type ComponentChildren, createElement } from 'preact';
 import { useId, useRef } from 'preact/hooks';
+import { compareLines } from '../../../core/compare-lines.ts';
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
@@ -44,47 +45,6 @@ interface TextProps {
 
 export function Prose({ text }: TextProps) {
   return text.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
-}
-
-type Line = readonly [sign: ' ' | '−' | '+', text: string];
-
-/** Longer texts are compared as a whole. */
-const MAX_COMPARED = 400;
-
-/** Lines of two texts in one: the longest common subsequence stays. */
-function compareLines(before: string, after: string): readonly Line[] {
-  const [old, next] = [before.split('\n'), after.split('\n')];
-  if (old.length > MAX_COMPARED || next.length > MAX_COMPARED) {
-    return [...old.map((text): Line => ['−', text]), ...next.map((text): Line => ['+', text])];
-  }
-  const common = old.map(() => next.map(() => 0));
-  const at = (row: number, column: number) => common[row]?.[column] ?? 0;
-  for (let row = old.length - 1; row >= 0; row -= 1) {
-    for (let column = next.length - 1; column >= 0; column -= 1) {
-      const longest = Math.max(at(row + 1, column), at(row, column + 1));
-      const isSame = old[row] === next[column];
-      (common[row] ?? [])[column] = isSame ? at(row + 1, column + 1) + 1 : longest;
-    }
-  }
-  const lines: Line[] = [];
-  for (let row = 0, column = 0; row < old.length || column < next.length; ) {
-    const [mine = '', other = ''] = [old[row], next[column]];
-    if (row < old.length && column < next.length && mine === other) {
-      lines.push([' ', mine]);
-      row += 1;
-      column += 1;
-    } else if (
-      row < old.length &&
-      (column === next.length || at(row + 1, column) >= at(row, column + 1))
-    ) {
-      lines.push(['−', mine]);
-      row += 1;
-    } else {
-      lines.push(['+', other]);
-      column += 1;
-    }
-  }
-  return lines;
 }
 
 const TAGS = { ' ': 'span', '−': 'del', '+': 'ins' } as const;
