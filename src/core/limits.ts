@@ -46,6 +46,8 @@ export const LIMITS = {
   deploymentHead: limit(64 * KIB, 'Bytes of the head of a reply of a deployment'),
   recordText: limit(64 * KIB, 'Characters of a name, a status or a date of a record'),
   keptBody: limit(256 * KIB, 'Bytes of a body that the journal keeps and searches'),
+  patchItems: limit(20, 'Items in the `patch` of a rule'),
+  patchedBody: limit(MIB, 'Bytes of a body that a rule patches; a longer one stays as it is'),
   named: limit(100, 'Snapshots, scenarios of its own and latches of a sandbox, of each kind'),
   snapshotRecords: limit(3_000_000, 'Records in all snapshots of a sandbox'),
   yamlText: limit(16 * KIB, 'Characters of a scenario in YAML in a request'),

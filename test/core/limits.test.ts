@@ -53,6 +53,9 @@ const REFUSALS: Readonly<
   },
   each: scenario((count) => ({ state: { animals: { each: many(count, { status: 'sold' }) } } })),
   calls: scenario((count) => ({ rules: [{ on: 'getPet', delay: 1, calls: many(count, 1) }] })),
+  patchItems: scenario((count) => ({
+    rules: [{ on: 'listPets', patch: { items: many(count, { where: {}, body: {} }) } }],
+  })),
   'calls as text': scenario((count) => ({
     rules: [{ on: 'getPet', delay: 1, calls: many(count, '1-2').join() }],
   })),
@@ -143,6 +146,7 @@ describe('the limit of', () => {
       'listeners',
       'counters',
       'keptBody',
+      'patchedBody',
       'snapshotRecords',
       'deploymentBody',
       'deploymentHead',

@@ -227,6 +227,7 @@ test('docs/command-line.md names every member of a JSON line of the log', () => 
     basis: { kind: 'forced', by: 'flaky#1' },
     authorization: 'Bearer demo-key',
     reasons: ['a rule'],
+    patched: ['status: 200 → 503'],
     duration: 5,
   });
   const line = renderJson('default', recordExchange(exchange));

@@ -23,6 +23,7 @@ export function exchangeWith(members: Partial<Exchange> = {}): Exchange {
     reply: undefined,
     reasons: [],
     expected: undefined,
+    patched: undefined,
     ...members,
   };
 }

@@ -142,7 +142,8 @@ export function matchCall(
 
 /** A latch adds its hold to the rule that matched, unless it has a reply of its own. */
 function addLatch(latch: RuleMatch, match: RuleMatch | undefined): RuleMatch {
-  if (latch.reply !== undefined || latch.fault !== undefined || match === undefined) return latch;
+  const isOwn = (latch.reply ?? latch.patch ?? latch.fault) !== undefined;
+  if (isOwn || match === undefined) return latch;
   return { ...match, delay: 0, hold: latch.hold };
 }
 

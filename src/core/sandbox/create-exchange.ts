@@ -45,6 +45,7 @@ export function createExchange(
     findings,
     shows: call === undefined ? NONE : listShown(method, call, reply, fault),
     expected: reply?.comparison && describeExpected(reply.comparison.expected),
+    patched: reply?.patched,
   };
 }
 
@@ -133,6 +134,7 @@ function finishReply(
     reason: undefined,
     unknownPreference: undefined,
     comparison: undefined,
+    patched: undefined,
   };
 }
 

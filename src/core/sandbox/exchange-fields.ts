@@ -219,6 +219,10 @@ export const EXCHANGE_FIELDS = {
     ),
     ({ expected }) => expected,
   ),
+  patched: field(
+    optional(TEXTS, 'What a rule has changed in the reply, each as `PLACE: BEFORE → AFTER`.'),
+    ({ patched }) => patched,
+  ),
 };
 
 const FIELD_NAMES = rowNames(EXCHANGE_FIELDS);

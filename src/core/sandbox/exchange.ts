@@ -78,6 +78,7 @@ export interface Exchange {
   /** Keys of coverage. */
   readonly shows: readonly string[];
   readonly expected: ExpectedReply | undefined;
+  readonly patched: readonly string[] | undefined;
 }
 
 export interface DecidedRequest {

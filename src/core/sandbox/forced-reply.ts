@@ -20,6 +20,7 @@ import {
   type Reply,
 } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
+import { patchReply } from './patch-reply.ts';
 
 /** @param own undefined if neither the service nor a deployment was asked */
 export function forceReply(
@@ -33,7 +34,8 @@ export function forceReply(
   if (match.reply !== undefined && call !== undefined) {
     return { ...createForcedReply(serviceState, call, match.reply), basis };
   }
-  return match.fault === undefined ? own : own && { ...own, basis };
+  const reply = match.patch && own ? patchReply(own, match.patch, basis) : own;
+  return match.fault === undefined ? reply : reply && { ...reply, basis };
 }
 
 const PROXY_HEADERS = ['Server', 'proxy', 'Content-Type', 'text/html', 'Connection', 'close'];

@@ -8,12 +8,15 @@ import {
   convert,
   either,
   integer,
+  NULL,
   oneOrMore,
+  type ReportMisfit,
   type Shape,
   scalar,
   TRUE,
   text,
   type ValueOf,
+  type ValuePath,
 } from '../shape/shapes.ts';
 import { describe, joinWords } from '../words.ts';
 
@@ -46,7 +49,26 @@ export function headersShape<T, In>(values: Shape<T, In>) {
   return dictionary(values, HEADER_NAME, { expected, expectedName: 'a header name' });
 }
 
-const HEADERS = convert(headersShape(oneOrMore(VALUE)), (headers, at, report) => {
+const HEADERS = messageHeaders(oneOrMore(VALUE));
+
+/** By name, in any case. Null removes one, which is no value. */
+export const CHANGED_HEADERS = messageHeaders(
+  either(
+    oneOrMore(VALUE),
+    convert(NULL, (): readonly string[] => []),
+    `${EXPECTED_VALUE}; or null`,
+  ),
+);
+
+function messageHeaders<In>(values: Shape<readonly string[], In>) {
+  return convert(headersShape(values), refuseFraming);
+}
+
+function refuseFraming(
+  headers: ReadonlyMap<string, readonly string[]>,
+  at: ValuePath,
+  report: ReportMisfit,
+) {
   const framing = [...headers].filter(([name, values]) => isFraming(name.toLowerCase(), values));
   for (const [name] of framing) {
     const but = name.toLowerCase() === 'connection' ? ', such as `Connection: close`' : '';
@@ -54,7 +76,7 @@ const HEADERS = convert(headersShape(oneOrMore(VALUE)), (headers, at, report) =>
     report({ at: [...at, name], ofName: true, expected, found: describe(name) });
   }
   return framing.length === 0 ? headers : undefined;
-});
+}
 
 /** With another `Connection` than `close`, Node forgets that the client asked to close. */
 function isFraming(name: string, values: readonly string[]): boolean {

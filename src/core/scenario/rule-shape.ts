@@ -1,7 +1,6 @@
-import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
-import { numberText } from '../json.ts';
+import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
 import { LIMITS } from '../limits.ts';
-import { type Member, object, optional, required } from '../shape/objects.ts';
+import { object, optional, required } from '../shape/objects.ts';
 import {
   choice,
   convert,
@@ -11,17 +10,20 @@ import {
   integer,
   list,
   number,
-  type OneOrMore,
   oneOrMore,
+  type Shape,
   scalar,
   TRUE,
   text,
   type ValueOf,
+  withTypes,
 } from '../shape/shapes.ts';
 import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
-import { headersShape, REPLY } from './reply-shape.ts';
+import { PATCH } from './patch-shape.ts';
+import { REPLY } from './reply-shape.ts';
 import { MAX_DELAY_MS } from './settings-shapes.ts';
+import { listInputs, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;
 
@@ -31,88 +33,6 @@ const ON = either(
   ),
   list(choice(OPERATION_IDS), { min: 1 }),
   `${joinWords([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
-);
-
-type WhereValue = string | number | bigint | boolean | null;
-
-interface ConditionValue {
-  readonly value: WhereValue;
-  /** As a path, a query or a header writes it; undefined is an absent one. */
-  readonly text: string | undefined;
-}
-
-export interface Condition {
-  /** `input` is a path or query parameter, or a field of the body. */
-  readonly of: 'input' | 'header' | 'key';
-  /** A header's is in lower case. */
-  readonly name: string;
-  /** Any of these matches; null matches an absent value. */
-  readonly values: readonly ConditionValue[];
-}
-
-const isScalar = (value: unknown): value is WhereValue =>
-  value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
-
-const VALUES = oneOrMore(
-  scalar<ConditionValue, WhereValue>(
-    'a string, a number, true, false or null',
-    { type: ['string', 'number', 'boolean', 'null'] },
-    (value, written) =>
-      isScalar(value)
-        ? { value, text: value === null ? undefined : numberText(written) }
-        : undefined,
-  ),
-);
-
-function listInputs(id: OperationId): readonly string[] {
-  const { parameters, body, assumedInputs = [] } = operationShape(id);
-  const documented = [
-    ...parameters.map(({ name }) => name),
-    ...Object.keys(body?.shape.members ?? {}),
-  ];
-  return [...documented, ...assumedInputs.map(({ name }) => name)];
-}
-
-type ConditionsMember = Member<
-  readonly Condition[],
-  boolean,
-  OneOrMore<WhereValue> | Readonly<Record<string, OneOrMore<WhereValue>>>
->;
-
-function inputMember(name: string): ConditionsMember {
-  const owners = OPERATION_IDS.filter((id) => listInputs(id).includes(name));
-  return optional(
-    convert(VALUES, (values) => [{ of: 'input', name, values }]),
-    `\`${name}\` of ${joinWords(owners, 'and')}. \`null\` matches an absent one.`,
-  );
-}
-
-const INPUTS = [...new Set(OPERATION_IDS.flatMap(listInputs))].sort();
-
-const WHERE = convert(
-  object<Readonly<Record<string, ConditionsMember>>>(
-    {
-      ...Object.fromEntries(INPUTS.map((name) => [name, inputMember(name)])),
-      headers: optional(
-        convert(headersShape(VALUES), (headers) =>
-          [...headers].map(([name, values]) => ({
-            of: 'header',
-            name: name.toLowerCase(),
-            values,
-          })),
-        ),
-        'Headers by name; the case does not matter. `null` matches an absent header.',
-      ),
-      key: optional(
-        convert(oneOrMore(text()), (keys) => [
-          { of: 'key', name: 'key', values: keys.map((key) => ({ value: key, text: key })) },
-        ]),
-        'API keys, without `Bearer` and without the sandbox name.',
-      ),
-    },
-    { expected: 'an object of parameters and fields, `headers` and `key`' },
-  ),
-  (members) => Object.values(members).flatMap((conditions) => conditions ?? []),
 );
 
 const RANGE = '[1-9]\\d{0,8}(?:-(?:[1-9]\\d{0,8})?)?';
@@ -212,6 +132,7 @@ const RULE = object({
   ),
   delay: optional(DELAY, 'Delays the reply: by milliseconds, or evenly between `min` and `max`.'),
   reply: optional(REPLY, 'The reply to send instead of the one from the service.'),
+  patch: optional(PATCH, 'Changes the reply that the service gives.'),
   fault: optional(FAULT, 'What goes wrong on the wire, instead of the reply or with it.'),
   hold: optional(
     HOLD,
@@ -220,10 +141,13 @@ const RULE = object({
   apply: optional(FLAG, 'Runs the operation anyway and discards its reply.'),
 });
 
-export const RULE_SHAPE = convert(
+type ReplyOrPatch = InputOf<typeof RULE> &
+  ({ readonly reply?: undefined } | { readonly patch?: undefined });
+
+const WHOLE_RULE = convert(
   RULE,
   ({ where = [], chance = 1, apply = false, ...rule }, at, report) => {
-    const { on, delay, reply, fault, hold } = rule;
+    const { on, delay, reply, patch, fault, hold } = rule;
     let right = true;
     const refuse = (expected: string, found: string, ...member: string[]): void => {
       report({ at: [...at, ...member], ofName: member.length > 0, expected, found });
@@ -239,13 +163,16 @@ export const RULE_SHAPE = convert(
     if (apply && !reply && !fault) {
       const expected = 'a `reply` or a `fault` for the client';
       refuse(expected, 'neither', 'apply');
-    } else if (!reply && !fault && !delay && !hold) {
-      refuse('`reply`, `fault`, `delay` or `hold`', 'a rule that does nothing');
+    } else if (!reply && !patch && !fault && !delay && !hold) {
+      refuse('`reply`, `patch`, `fault`, `delay` or `hold`', 'a rule that does nothing');
     }
+    if (reply && patch) refuse('`reply` or `patch`', 'both', 'patch');
     if (delay && hold) refuse('`delay` or `hold`', 'both', 'delay');
     return right ? { ...rule, where, chance, apply } : undefined;
   },
 );
+
+export const RULE_SHAPE: Shape<ValueOf<typeof WHOLE_RULE>, ReplyOrPatch> = withTypes(WHOLE_RULE);
 
 export type RuleDefinition = InputOf<typeof RULE_SHAPE>;
 

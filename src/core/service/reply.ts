@@ -56,6 +56,8 @@ export interface Reply extends Message {
   readonly unknownPreference: string | undefined;
   /** Only of a deployment's reply. */
   readonly comparison: Comparison | undefined;
+  /** What a rule has changed in it, each as `PLACE: BEFORE → AFTER`. */
+  readonly patched: readonly string[] | undefined;
 }
 
 export interface Comparison {
@@ -113,6 +115,7 @@ export function createReply(
     reason,
     unknownPreference: undefined,
     comparison: undefined,
+    patched: undefined,
   };
 }
 

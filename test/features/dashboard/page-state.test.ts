@@ -109,6 +109,12 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
   expect(page.formatRules(page.formatRuleFields(several))).toBe(
     'GET /pets or GET /store/orders answers after 5 to 9 ms, at every call.',
   );
+  const patch = { status: 203, headers: { 'X-A': null, 'X-B': '1' }, body: { name: null } };
+  const patched = page.formatRuleFields({ on: 'getPet', patch });
+  expect(page.parseRules(patched)).toEqual([{ on: 'getPet', patch }]);
+  expect(page.formatRules(patched)).toBe(
+    'GET /pets/{petId} gets the real reply, changed to 203, at every call.',
+  );
   await page.saveScenario('mine', scenario, { turnOn: true, etag: undefined });
   const near = { ...body, categoryId: 9_007_199_254_740_992n };
   for (const [sent, status] of [

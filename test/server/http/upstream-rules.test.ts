@@ -1,11 +1,12 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { inFrontOf } from '../../helpers/deployment.ts';
 
 const LIST = 'HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n[{"id":1,"categoryId":12}]';
 
 /** A server in front of a deployment, with a rule for lists of animals. */
-async function under(rule: object) {
-  const all = await inFrontOf(LIST);
+async function under(rule: object, answer: Parameters<typeof inFrontOf>[0] = LIST) {
+  const all = await inFrontOf(answer);
   const scenario = { rules: [{ on: 'listPets', ...rule }] };
   expect((await all.control('PUT', '/scenario', { body: { scenario } })).status).toBe(200);
   return all;
@@ -44,6 +45,32 @@ test('a rule delays the deployment’s reply, which keeps its basis', async () =
   const { ask, exchange } = await under({ delay: 20 });
   expect((await ask('GET', '/pets')).headers['mock-basis']).toBe('upstream');
   expect(await exchange()).toMatchObject({ delay: 20, basis: 'upstream' });
+});
+
+test.each([
+  ['plain', '', Buffer.from('[{"id":9007199254740993,"categoryId":12}]')],
+  [
+    'compressed',
+    'Content-Encoding: gzip\r\n',
+    gzipSync('[{"id":9007199254740993,"categoryId":12}]'),
+  ],
+])('a rule patches the %s reply of the deployment', async (_what, coding, body) => {
+  const head = `HTTP/1.1 200 Fine\r\nX-Own: 1\r\n${coding}Content-Length: ${body.length}\r\n\r\n`;
+  const patch = { headers: { 'X-Own': null }, each: { name: 'Rex', categoryId: null } };
+  const rule = { patch };
+  const { ask, exchange } = await under(rule, (socket) => {
+    socket.write(Buffer.concat([Buffer.from(head), body]));
+  });
+  const { text, headers } = await ask('GET', '/pets');
+  expect(text).toBe('[{"id":9007199254740993,"name":"Rex"}]');
+  expect(headers).not.toHaveProperty('x-own');
+  expect(headers).not.toHaveProperty('content-encoding');
+  const patched = [
+    'header X-Own: "1" → nothing',
+    '$[0].name: nothing → "Rex"',
+    '$[0].categoryId: 12 → nothing',
+  ];
+  expect(await exchange()).toMatchObject({ basis: 'forced', patched });
 });
 
 /** A server in front of a deployment, with a latch for each list of animals. */

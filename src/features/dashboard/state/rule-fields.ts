@@ -14,11 +14,14 @@ export interface EditedRule {
   readonly delay?: number | Readonly<Record<'min' | 'max', number>>;
   readonly hold?: boolean | string;
   readonly fault?: string | { readonly kind: string };
-  readonly reply?: {
-    readonly status: number;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly body?: unknown;
-  };
+  readonly reply?: EditedReply;
+  readonly patch?: Partial<EditedReply>;
+}
+
+interface EditedReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string | null>>;
+  readonly body?: unknown;
 }
 
 interface ScenarioParts {
@@ -142,7 +145,8 @@ function formatDelay(delay: EditedRule['delay']): unknown {
   return `${delay.min} to ${delay.max}`;
 }
 
-export function formatRuleFields({ where, reply, fault, ...others }: EditedRule): Texts {
+export function formatRuleFields({ where, patch, fault, ...others }: EditedRule): Texts {
+  const { reply = patch } = others;
   const { headers = {}, ...conditions } = { headers: undefined, ...where };
   const asConditions = Object.entries(headers).map(([name, value]) => [`header ${name}`, value]);
   const texts = {
@@ -152,12 +156,17 @@ export function formatRuleFields({ where, reply, fault, ...others }: EditedRule)
     status: reply?.status,
     headers: formatLines(reply?.headers),
     body: reply?.body === undefined ? undefined : formatBody(reply.body, 2),
+    how: patch && PATCHED,
+    reply: undefined,
     delay: formatDelay(others.delay),
     fault: typeof fault === 'object' ? fault.kind : fault,
   };
   const given = Object.entries(texts).filter(([, value]) => value !== undefined && value !== false);
   return new Map(given.map(([name, value]) => [name, String(value)]));
 }
+
+/** How the fields of a reply are meant; otherwise they are all of it. */
+export const PATCHED = 'change the real reply';
 
 function parseConditions(text: string): Readonly<Record<string, unknown>> {
   const headers = new Map<string, unknown>();
@@ -187,10 +196,13 @@ export function parseRules(texts: Texts): readonly EditedRule[] {
   const text = (name: string): string => texts.get(name)?.trim() ?? '';
   const given = (name: string, value: unknown) => text(name) !== '' && { [name]: value };
   const where = parseConditions(text('where'));
-  const headers = parseHeaderLines(text('headers'));
+  const isPatch = text('how') === PATCHED;
+  const headers = parseHeaderLines(text('headers')).map(
+    ([name, value]) => [name, isPatch && value === 'null' ? null : value] as const,
+  );
   const operations = text('on').split(/[ ,]+/).filter(Boolean);
   const replyOf = (status: string) => ({
-    status: Number(status),
+    ...(status !== '' && { status: Number(status) }),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
     ...given('body', jsonOr(text('body'))),
   });
@@ -202,7 +214,9 @@ export function parseRules(texts: Texts): readonly EditedRule[] {
     ...given('delay', Number(text('delay'))),
     ...given('hold', text('hold') === 'true' || text('hold')),
     ...given('fault', text('fault')),
-    ...(status !== undefined && { reply: replyOf(status) }),
+    ...(isPatch
+      ? { patch: replyOf(status ?? '') }
+      : status !== undefined && { reply: { status: Number(status), ...replyOf(status) } }),
   });
   const statuses = readStatuses(texts);
   return statuses.length > 1
@@ -227,10 +241,16 @@ export function formatRules(texts: Texts): string {
   const where = conditions.join(' and ').replaceAll(': ', ' ');
   const statuses = readStatuses(texts);
   const body = text('body') && ' with the body below';
+  const isPatch = text('how') === PATCHED;
   const effects = [
     text('fault') && `gets the fault ${text('fault')}`,
-    statuses.length > 0 && `gets ${statuses.join(', then ')}${body}`,
-    !text('fault') && statuses.length === 0 && (text('delay') || text('hold')) && 'answers',
+    isPatch && `gets the real reply, changed${statuses[0] ? ` to ${statuses[0]}` : ''}`,
+    !isPatch && statuses.length > 0 && `gets ${statuses.join(', then ')}${body}`,
+    !text('fault') &&
+      !isPatch &&
+      statuses.length === 0 &&
+      (text('delay') || text('hold')) &&
+      'answers',
     text('delay') && `after ${text('delay')} ms`,
     text('hold') && 'once it is released',
   ];

@@ -194,7 +194,7 @@ function formatComparison(of: ListedExchange, from: ListedExchange): string {
 }
 
 function Why({ exchange }: { exchange: ListedExchange }) {
-  const { findings, operation = 'none', key = 'none', status } = exchange;
+  const { findings, operation = 'none', key = 'none', status, patched = [] } = exchange;
   const { keys = [] } = sandboxStatus.value ?? {};
   const mocks = formatMockAnswer(exchange);
   const [first = '', ...rest] = sortReasons(exchange);
@@ -214,6 +214,12 @@ function Why({ exchange }: { exchange: ListedExchange }) {
         <li class="quiet">
           Operation: {operation}; API key: {visible(key)}
         </li>
+      </ul>
+      {patched.length > 0 && <h3>Changed by the rule</h3>}
+      <ul class="mono">
+        {patched.map((change) => (
+          <li key={change}>{visible(change)}</li>
+        ))}
       </ul>
       {findings.length > 0 && <h3>Findings</h3>}
       <ul>

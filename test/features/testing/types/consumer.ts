@@ -68,6 +68,12 @@ is<api.Finding['code'], api.FindingCode>();
 is<api.ControlError['code' | 'call' | 'message'], string>();
 
 const rule: api.RuleDefinition = { on: 'getPet', reply: { status: 503 } };
+// @ts-expect-error a rule sends a reply of its own, or changes the real one
+export const both: api.RuleDefinition = {
+  on: 'getPet',
+  reply: { status: 503 },
+  patch: { status: 503 },
+};
 const named: api.ScenarioName = 'outage';
 
 const scenario: api.ScenarioDefinition = {
