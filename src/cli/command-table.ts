@@ -41,6 +41,15 @@ const COMMANDS = {
       ['sweep --allow cancel-again=404 -- npm test', 'accept a known failure'],
     ],
   },
+  gate: {
+    takes: NO_WORDS,
+    summary: 'Judge what a running server was asked, as exec judges a run.',
+    about: 'The server can be one that somebody else started, such as a service container.',
+    examples: [
+      ['gate --require-coverage 80% --fail-on unmatched', 'fail the build after its tests'],
+      ['gate --url http://mock:4010 --fail-on findings', 'judge a server on another host'],
+    ],
+  },
   assumptions: {
     takes: ['[ID]', 0, 1],
     summary: 'List the assumptions, or explain one.',

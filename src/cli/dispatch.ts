@@ -18,6 +18,7 @@ const COMMAND_LOADERS = {
   serve: async () => serve,
   exec: async () => (await import('./commands/exec.ts')).exec,
   sweep: async () => (await import('./commands/sweep.ts')).sweep,
+  gate: async () => (await import('./commands/gate.ts')).gate,
   assumptions: async () => (await import('./commands/assumptions.ts')).assumptions,
   responses: async () => (await import('./commands/responses.ts')).responses,
   scenarios: async () => (await import('./commands/print.ts')).scenarios,

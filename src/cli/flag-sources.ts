@@ -103,7 +103,7 @@ const SERVICE_LINK = /^(?:tcp|udp):\/\//;
 const RUN_VARIABLES: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES));
 
 function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
-  if (command === 'ctl') {
+  if (isCaller(command)) {
     const flags = ['url', 'sandbox', 'token', 'ca', 'host', 'port', 'tls'] as const;
     const own = flags.map((flag) => [variableFor(flag), flag] as const);
     return new Map([[MOCK_VARIABLES.controlToken, 'token'], ...own]);
@@ -113,10 +113,14 @@ function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
   return new Map(flags.map((flag) => [variableFor(flag), flag]));
 }
 
-/** Only `ctl` reads what a surrounding `exec` or `sweep` sets for its command. */
+/** Whether it calls a server: the one of a surrounding `exec` or `sweep`, unless a flag names another. */
+function isCaller(command: CommandName): boolean {
+  return command === 'ctl' || command === 'gate';
+}
+
 function readEnvironment(command: CommandName, variables: Variables, commandLine: Layer): Layer {
   const known = listVariables(command);
-  const isInRun = command !== 'ctl' && variables[MOCK_VARIABLES.controlUrl] !== undefined;
+  const isInRun = !isCaller(command) && variables[MOCK_VARIABLES.controlUrl] !== undefined;
   const layer = new Map<FlagName, FlagInput>();
   for (const [name, flag] of known) {
     const text = variables[name]?.trim();
@@ -126,7 +130,7 @@ function readEnvironment(command: CommandName, variables: Variables, commandLine
     const texts = flagShape(flag).type === 'list' ? text.split(/\s*,\s*/).filter(Boolean) : [text];
     layer.set(flag, { value: toJson(flag, texts), origin: `environment variable ${name}` });
   }
-  for (const [name, text] of command === 'ctl' ? [] : Object.entries(variables)) {
+  for (const [name, text] of isCaller(command) ? [] : Object.entries(variables)) {
     const upper = name.toUpperCase();
     if (!text || !upper.startsWith('PETSTORE_MOCK_') || known.has(name) || RUN_VARIABLES.has(name))
       continue;

@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
+import { SHELLS } from '../core/raw-http.ts';
 import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
@@ -35,6 +36,8 @@ const forServeAndExec = optionFor('serve', 'exec');
 const forRunners = optionFor('exec', 'sweep');
 const forSweep = optionFor('sweep');
 const forCtl = optionFor('ctl');
+const forCallers = optionFor('ctl', 'gate');
+const forGates = optionFor('exec', 'gate');
 const forWaiting = optionFor('health', 'exec', 'sweep');
 const forAll = optionFor(...COMMAND_NAMES);
 
@@ -66,7 +69,7 @@ const SHARE = convert(
   (value) => (value === 'documented' ? 100 : Number.parseFloat(value)),
 );
 
-const FAILING_KINDS = ['assumed', ...FINDING_CODE_NAMES] as const;
+const FAILING_KINDS = ['assumed', 'findings', ...FINDING_CODE_NAMES] as const;
 
 /** What a variable of the command can hold, and the variable of ours that always does. */
 export const RUN_VALUES = {
@@ -94,16 +97,17 @@ const RATE = convert(text(), (option, at, report) =>
 export const FLAG_GROUPS = {
   Address: {
     ...OPTION_GROUPS.Address,
-    url: optionFor('health', 'ctl')(
-      HTTP_URL,
-      'Base URL of the server; by default, what --host, --port and --tls say.',
-    ),
-    sandbox: forCtl(
+    url: optionFor(
+      'health',
+      'ctl',
+      'gate',
+    )(HTTP_URL, 'Base URL of the server; by default, what --host, --port and --tls say.'),
+    sandbox: forCallers(
       one('NAME', text(NAME_FORM, NAME_PATTERN, {})),
-      'Sandbox to control instead of the default one.',
+      'Sandbox to control instead of the default one (ctl), or to judge instead of all (gate).',
     ),
-    token: forCtl(TOKEN, 'Token of the control API.'),
-    ca: forCtl(FILE, 'Trust this certificate, in PEM.'),
+    token: forCallers(TOKEN, 'Token of the control API.'),
+    ca: forCallers(FILE, 'Trust this certificate, in PEM.'),
     timeout: forWaiting(
       milliseconds(1, 86_400_000),
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
@@ -164,6 +168,11 @@ export const FLAG_GROUPS = {
       ...(['sweep', 'ctl'] as const),
     )(SWITCH, 'Print JSON instead of a table.'),
     curl: optionFor('responses')(SWITCH, 'Print curl commands to copy.'),
+    shell: optionFor('responses')(
+      one('SHELL', choice(SHELLS)),
+      `Shell that the commands of --curl are for: ${joinWords(SHELLS, 'or')} (7).`,
+      { default: 'sh' },
+    ),
     serverUrl: optionFor('openapi', 'responses')(
       one(
         'URL',
@@ -177,7 +186,11 @@ export const FLAG_GROUPS = {
     force: optionFor('generate')(SWITCH, 'Overwrite an existing file.'),
   },
   Reports: {
-    coverage: forServeAndExec(REPORT_FILES, `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`),
+    coverage: optionFor(
+      'serve',
+      'exec',
+      'gate',
+    )(REPORT_FILES, `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`),
     har: forExec(OUTPUT, 'Write the exchanges as HAR 1.2, the newest 1,000 of each sandbox.'),
     calls: forExec(OUTPUT, 'Write what the client sent as text, to compare runs.'),
     callsAgainst: forExec(FILE, 'Exit with 3 if the client sent other calls than in this file.', {
@@ -187,15 +200,19 @@ export const FLAG_GROUPS = {
       words('PARTS', list(choice(CALL_PARTS), { min: 1 })),
       `Which parts of calls count in --calls and --against: ${joinWords(CALL_PARTS, 'or')}. By default all, or those of the file.`,
     ),
-    requireCoverage: forExec(
+    requireCoverage: forGates(
       one('N%', SHARE),
       'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
     ),
-    failOn: forExec(
+    failOn: forGates(
       words('KINDS', list(choice(FAILING_KINDS))),
-      `Exit with 3 on these: ${joinWords(FAILING_KINDS, 'or')}.`,
+      `Exit with 3 on these: ${joinWords(FAILING_KINDS, 'or')}; findings are any of the others.`,
     ),
-    allowNoCalls: forRunners(SWITCH, 'Pass even if the command makes no call.'),
+    allowNoCalls: optionFor(
+      'exec',
+      'sweep',
+      'gate',
+    )(SWITCH, 'Pass even if no client makes a call.'),
     jobs: forSweep(count(1, 1000), 'Run this many at a time; by default one for each processor.'),
     all: forSweep(SWITCH, 'Also run the assumptions that the command did not touch.'),
     allow: forSweep(ALLOWED, 'Expected failure, as ID=OPTION; does not affect the exit code.'),

@@ -11,10 +11,17 @@ import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
 import { asError } from '../server/node-errors.ts';
-import { escapeControls } from '../terminal/terminal.ts';
+import { bold, escapeControls, formatNotice, type Terminal } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
-import { assumedReplies, describeCoverage, type Fact, missingReplies } from './coverage-text.ts';
+import {
+  assumedReplies,
+  describeCoverage,
+  type Fact,
+  missingReplies,
+  renderFacts,
+} from './coverage-text.ts';
 import type { Flags } from './flags.ts';
+import { type FileNote, renderMarkdownTable, reportToGitHub } from './github.ts';
 import { describeExamples, type FindingGroup, groupFindings, REPORT_FORMATS } from './reports.ts';
 
 export const NO_CALLS =
@@ -44,16 +51,21 @@ function describeFindings(group: FindingGroup): string {
   return escapeControls(texts.join(' ')) + more;
 }
 
-/** What a run has shown, line by line. */
+/**
+ * What a run has shown, line by line.
+ *
+ * @param tracker of the calls; nobody has tracked those of a server that somebody else started
+ */
 export function describeRun(
   { coverage, findings }: RunEvidence,
-  { calls, assumptions: { length: questions } }: AssumptionTracker,
+  tracker?: AssumptionTracker,
 ): readonly Fact[] {
+  const questions = tracker?.assumptions.length ?? 0;
   const groups = groupFindings(findings);
   const found: readonly Fact[] = groups.map((group) => [group.code, describeFindings(group)]);
   const asked = `${questions} touched; petstore-mock sweep tries other answers`;
   return [
-    ...describeCoverage(coverage, calls),
+    ...describeCoverage(coverage, tracker?.calls),
     ...(groups.length === 0 ? [['findings', 'none'] as const] : found),
     ...(questions > 0 ? [['open questions', asked] as const] : []),
   ];
@@ -65,17 +77,45 @@ export function gateFailures(
 ): string[] {
   const { shown, total, percent } = coverage.totals.documented;
   const missing = missingReplies(coverage).map(({ operation, status }) => `${operation} ${status}`);
-  const gap = `--require-coverage: the command was shown ${percent}% of the documented replies, not ${required}%; missing: ${missing.join(', ')}`;
+  const gap = `--require-coverage: ${percent}% of the documented replies were shown, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
     assumedReplies(coverage),
     ...groupFindings(findings).map((group) => ({ ...group, reason: describeFindings(group) })),
-  ].filter(({ code, count }) => count > 0 && failOn.some((kind) => kind === code));
+  ].filter(({ code, count }) => {
+    const isFinding = code !== 'assumed';
+    return count > 0 && failOn.some((kind) => kind === code || (isFinding && kind === 'findings'));
+  });
   return [
     ...((100 * shown) / total < required ? [gap] : []),
     ...kinds.map(({ code, count, reason }) => {
       return `--fail-on ${code}: ${countText(count, 'time')}: ${reason}`;
     }),
   ];
+}
+
+export function printFacts({ notices, style }: Terminal, facts: readonly Fact[]): void {
+  if (facts.length === 0) return;
+  notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
+}
+
+interface Conclusion {
+  /** What was run, or judged. */
+  readonly title: string;
+  readonly facts: readonly Fact[];
+  readonly problems: readonly string[];
+  /** Gates that were not met. */
+  readonly reasons: readonly string[];
+  readonly notes?: readonly FileNote[];
+}
+
+/** Prints why a run fails, and tells GitHub, where it runs. */
+export async function concludeRun(terminal: Terminal, conclusion: Conclusion): Promise<void> {
+  const { title, facts, notes } = conclusion;
+  const failures = [...conclusion.problems, ...conclusion.reasons];
+  const rows = [...facts, ...failures.map((text) => ['failed', text])];
+  const summary = renderMarkdownTable(['petstore-mock', title], rows);
+  const untold = await reportToGitHub(terminal, summary, notes);
+  terminal.notices.write([...failures, ...untold].map(formatNotice).join(''));
 }
 
 export class AssumptionTracker {

@@ -80,22 +80,31 @@ export interface CurlRequest {
   readonly body?: string | undefined;
 }
 
-/** For a POSIX shell. Stops curl from reading a file for `@`, expanding brackets and adding a media type. */
+export const SHELLS = ['sh', 'powershell'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/**
+ * A line to paste into a shell: one of POSIX, or PowerShell 7. Stops curl from reading a file for `@`,
+ * expanding brackets and adding a media type.
+ */
 export function curlCommand(
   { method, url, headers, body }: CurlRequest,
   options: readonly string[] = ['-i'],
+  shell: Shell = 'sh',
 ): string {
+  const word = shell === 'sh' ? shellWord : powershellWord;
   const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
   const all = body === undefined || hasType ? headers : [...headers, NO_CONTENT_TYPE];
   return [
-    'curl',
+    // In PowerShell, `curl` can be an alias of something else.
+    shell === 'sh' ? 'curl' : 'curl.exe',
     ...options,
     ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
     ...(/\/\./.test(url) ? ['--path-as-is'] : []),
-    ...(method === 'GET' ? [] : method === 'HEAD' ? ['--head'] : ['-X', shellWord(method)]),
-    ...all.flatMap((header) => ['-H', shellWord(headerLine(header))]),
-    ...(body === undefined ? [] : ['--data-raw', shellWord(body)]),
-    shellWord(url),
+    ...(method === 'GET' ? [] : method === 'HEAD' ? ['--head'] : ['-X', word(method)]),
+    ...all.flatMap((header) => ['-H', word(headerLine(header))]),
+    ...(body === undefined ? [] : ['--data-raw', word(body)]),
+    word(url),
   ].join(' ');
 }
 
@@ -105,6 +114,13 @@ const NO_CONTENT_TYPE = ['Content-Type', undefined] as const;
 function headerLine([name, value]: readonly [string, string | undefined]): string {
   if (value === undefined) return `${name}:`;
   return value === '' ? `${name};` : `${name}: ${value}`;
+}
+
+function powershellWord(text: string): string {
+  if (/^[\w./:-][\w./:~-]*$/.test(text)) return text;
+  if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", "''")}'`;
+  const escaped = text.replaceAll(/[`"$]/g, '`$&');
+  return `"${escaped.replaceAll(/\p{Cc}/gu, (one) => `\`u{${one.charCodeAt(0).toString(16)}}`)}"`;
 }
 
 /** A word for a POSIX shell. Control characters become escapes, which a terminal cannot act on. */

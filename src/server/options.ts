@@ -81,12 +81,12 @@ const SCENARIOS = many(
 );
 
 export const forServe = optionFor('serve');
-const forListeners = optionFor('serve', 'exec', 'health', 'ctl');
+const forListeners = optionFor('serve', 'exec', 'health', 'ctl', 'gate');
 const forReaders = optionFor('serve', 'exec', 'sweep', 'validate');
 export const forServeAndExec = optionFor('serve', 'exec');
 export const forChoosers = optionFor('serve', 'exec', 'sweep', 'assumptions');
 export const forServers = optionFor('serve', 'exec', 'sweep');
-const forServersAndCallers = optionFor('serve', 'exec', 'sweep', 'health', 'ctl');
+const forServersAndCallers = optionFor('serve', 'exec', 'sweep', 'health', 'ctl', 'gate');
 const forGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
 
 /** The options that are flags, too, under the headings of the help. */

@@ -19,6 +19,18 @@ interface RequestParts extends Partial<Pick<CurlRequest, 'method' | 'headers' | 
   readonly path?: string;
 }
 
+test.each<[body: string, words: string]>([
+  [`it's {"a":"$b"}`, `'it''s {"a":"$b"}'`],
+  ['line\n`$"\u001b', '"line`u{a}```$`"`u{1b}"'],
+])('PowerShell reads %j as one word', (body, words) => {
+  const line = curlCommand(
+    { method: 'PUT', url: 'http://a/b?c', headers: [], body },
+    [],
+    'powershell',
+  );
+  expect(line).toBe(`curl.exe -X PUT -H Content-Type: --data-raw ${words} 'http://a/b?c'`);
+});
+
 test.each<[string, RequestParts]>([
   ['a path that looks like another host', { path: '//other.example/v1/pets' }],
   ['dots and brackets in the path', { path: '/v1/../pets/[1-3]/{a,b}?q=[1]&r=%20' }],

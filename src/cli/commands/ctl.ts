@@ -1,12 +1,12 @@
-import { createClient } from '../../client/connect-client.ts';
-import { type ControlClient, ControlError } from '../../client/control-client.ts';
+import type { ControlClient } from '../../client/control-client.ts';
 import { writeJson } from '../../core/json.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { countText } from '../../core/words.ts';
-import { Failure, parseChoice, readCertificate, UsageError } from '../../terminal/command.ts';
+import { Failure, parseChoice, UsageError } from '../../terminal/command.ts';
 import { escapeControls, type Terminal } from '../../terminal/terminal.ts';
-import { findServerUrl, type ProgramCommand, requireWords } from '../command.ts';
-import { type FlagName, type Flags, spell } from '../flags.ts';
+import { type ProgramCommand, requireWords } from '../command.ts';
+import { type FlagName, spell } from '../flags.ts';
+import { explainError, openControl } from '../open-control.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
 import { exchangeRow, parseAssignments, renderResult } from './ctl-tables.ts';
 
@@ -19,7 +19,7 @@ export const ctl: ProgramCommand = async ({ flags, positionals, terminal }) => {
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((action) => actionShape(action).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spell(foreign)}`);
-  const client = await openClient(flags, defaultOnly);
+  const client = await openControl(flags, 'ctl', defaultOnly ? DEFAULT_SANDBOX : undefined);
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const result = await run(client, words, flags);
@@ -29,14 +29,6 @@ export const ctl: ProgramCommand = async ({ flags, positionals, terminal }) => {
     throw error instanceof Error && !(error instanceof UsageError) ? explainError(error) : error;
   }
 };
-
-async function openClient(flags: Flags, defaultOnly: boolean): Promise<ControlClient> {
-  const { token, sandbox } = flags;
-  const url = findServerUrl(flags);
-  const ca = await readCertificate('ca', flags.ca);
-  const { client, sandbox: named } = createClient({ url, token, ca }, 'ctl');
-  return client.sandbox(defaultOnly ? DEFAULT_SANDBOX : (sandbox ?? named));
-}
 
 async function follow(
   client: ControlClient,
@@ -56,12 +48,4 @@ async function follow(
     output.write(`${line}\n`);
   }
   throw new Failure('the server ended the stream');
-}
-
-function explainError(error: Error): Failure {
-  const refused = error instanceof ControlError && error.code === 'unauthorized';
-  const why = refused
-    ? 'the control API requires its token: give it with --token or PETSTORE_MOCK_TOKEN'
-    : error.message;
-  return new Failure(why, { cause: error });
 }

@@ -1,19 +1,20 @@
 import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
 import { beforeStart } from '../../features.ts';
 import { EXIT_GATE_FAILED, readTextFile, refusal } from '../../terminal/command.ts';
-import { bold, formatNotice, indent } from '../../terminal/terminal.ts';
+import { formatNotice, indent } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
 import type { ProgramCommand } from '../command.ts';
-import { renderFacts } from '../coverage-text.ts';
 import { ExchangeRecorder, writeHar } from '../exchange-recorder.ts';
 import type { Flags } from '../flags.ts';
-import { type FileNote, renderMarkdownTable, reportToGitHub } from '../github.ts';
+import type { FileNote } from '../github.ts';
 import { openLog, renderNotice } from '../log.ts';
 import {
   AssumptionTracker,
+  concludeRun,
   describeRun,
   gateFailures,
   NO_CALLS,
+  printFacts,
   writeReports,
 } from '../run-evidence.ts';
 import { compareTranscripts, readParts, Transcript } from '../transcript.ts';
@@ -67,8 +68,7 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   if (ending.kind !== 'exited')
     notices.write(formatNotice(`${words[0]} ${describeEnding(ending).text}`));
   const facts = ending.kind === 'not-started' ? [] : describeRun(report, tracker);
-  if (facts.length > 0)
-    notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
+  printFacts({ ...terminal, style }, facts);
   const files: [string, string][] = [];
   if (flags.har !== undefined) files.push([flags.har, writeHar(exchanges ?? [], server.url)]);
   const sent = transcript?.write() ?? '';
@@ -89,10 +89,7 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
     reasons.push(`--against: the calls differ from ${flags.callsAgainst}: ${differs}`);
     notices.write(shown);
   }
-  const failures = [...problems, ...reasons].map((text) => ['failed', text]);
-  const summary = renderMarkdownTable(['petstore-mock', words.join(' ')], [...facts, ...failures]);
-  const untold = await reportToGitHub(terminal, summary, notes);
-  notices.write([...problems, ...reasons, ...untold].map(formatNotice).join(''));
+  await concludeRun(terminal, { title: words.join(' '), facts, problems, reasons, notes });
   if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };
   return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
 };

@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../../core/contract/base-url.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../../core/contract/operations.ts';
 import { type Address, CONTROL_PATH, parseAddress } from '../../core/contract/target.ts';
-import { curlCommand } from '../../core/raw-http.ts';
+import { curlCommand, type Shell } from '../../core/raw-http.ts';
 import { describe } from '../../core/words.ts';
 import { parseChoice, refusal } from '../../terminal/command.ts';
 import { bold, renderTable, type Style } from '../../terminal/terminal.ts';
@@ -20,7 +20,7 @@ export const responses: ProgramCommand = async ({ flags, positionals: [operation
   const replies = selectReplies(operation);
   const address = readAddress(flags.serverUrl);
   const text = flags.curl
-    ? formatCurlLines(replies, address)
+    ? formatCurlLines(replies, address, flags.shell)
     : renderReplies(replies, terminal.style);
   return { text, json: replies.map((recipe) => createEntry(recipe, address.sandbox)), exitCode: 0 };
 };
@@ -106,15 +106,20 @@ function describeStep({ method, path, headers, body, times }: RecipeStep): strin
   ].join(' ');
 }
 
-function formatCurlLines(replies: readonly ReplyRecipe[], { root, sandbox }: Address): string {
+function formatCurlLines(
+  replies: readonly ReplyRecipe[],
+  { root, sandbox }: Address,
+  shell: Shell = 'sh',
+): string {
+  const quiet = ['-s', '-o', shell === 'sh' ? '/dev/null' : 'NUL'];
   const blocks = replies.flatMap((recipe) =>
     WAY_NAMES.map((way) => {
       const steps = listSafeSteps(recipe, way, sandbox);
       const last = steps.at(-1);
       const lines = steps.map((step) =>
         step === last
-          ? `${formatCurl(step, root, ['-i'])}  # ${recipe.status}\n`
-          : `${formatCurl(step, root, ['-s', '-o', '/dev/null'])}\n`,
+          ? `${formatCurl(step, root, ['-i'], shell)}  # ${recipe.status}\n`
+          : `${formatCurl(step, root, quiet, shell)}\n`,
       );
       return `# ${formatTitle(recipe, way)}\n${lines.join('')}`;
     }),
@@ -131,12 +136,16 @@ function formatCurl(
   { method, path, headers, body, times }: RecipeStep,
   root: string,
   options: readonly string[],
+  shell: Shell,
 ): string {
   const request = { method, url: `${root}${path}`, headers: Object.entries(headers) };
   if (typeof body === 'number') {
-    const line = curlCommand(request, [...options, '--data-binary', '@-']);
-    return `head -c ${body} /dev/zero | ${line}`;
+    const line = curlCommand(request, [...options, '--data-binary', "'@-'"], shell);
+    return `${shell === 'sh' ? `head -c ${body} /dev/zero` : `'0' * ${body}`} | ${line}`;
   }
-  const line = curlCommand({ ...request, body }, options);
-  return times === 1 ? line : `for n in $(seq ${times}); do ${line}; done`;
+  const line = curlCommand({ ...request, body }, options, shell);
+  if (times === 1) return line;
+  return shell === 'sh'
+    ? `for n in $(seq ${times}); do ${line}; done`
+    : `1..${times} | ForEach-Object { ${line} }`;
 }

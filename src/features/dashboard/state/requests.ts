@@ -79,7 +79,8 @@ export function requestHeaders({ key, headers }: Request): readonly (readonly [s
 
 export function formatCurlCommand(request: Request): string {
   const { method, body } = request;
-  return curlCommand({ method, url: formatUrl(request), headers: requestHeaders(request), body });
+  const sent = { method, url: formatUrl(request), headers: requestHeaders(request), body };
+  return curlCommand(sent, ['-i'], navigator.userAgent.includes('Windows') ? 'powershell' : 'sh');
 }
 
 function formatFetch(request: Request): string {
