@@ -8,7 +8,10 @@ import { createExpressApp } from './server/http/app.ts';
 import { assembleMock } from './server/mock.ts';
 import type { AppOptions } from './server/options.ts';
 import { checkAppOptions } from './server/options.ts';
+import { requireVersion } from './server/require-version.ts';
 import { type RunningServer, startServerWith } from './server/server.ts';
+
+requireVersion('Node.js', process.versions.node);
 
 export {
   type ControlClient,

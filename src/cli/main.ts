@@ -1,6 +1,14 @@
 #!/usr/bin/env node
 import nodeModule from 'node:module';
-import { errorCode } from '../server/node-errors.ts';
+import { asError, errorCode } from '../server/node-errors.ts';
+import { requireVersion } from '../server/require-version.ts';
+
+try {
+  requireVersion('Node.js', process.versions.node);
+} catch (error) {
+  process.stderr.write(`${asError(error).message}\n`);
+  process.exit(1);
+}
 
 // Node 22 and later then keep the compiled program between starts.
 if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache === 'function') {

@@ -1,6 +1,8 @@
 import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import type { ServerOptions } from '../../features.ts';
+import { requireVersion } from '../../server/require-version.ts';
 import type { PetstoreMock } from './connect.ts';
+import { installedVersion, PROJECT } from './installed-version.ts';
 import { globalSetup as startForRun } from './start-mock.ts';
 import {
   checkTestOptions,
@@ -10,6 +12,8 @@ import {
   type TestOptions,
 } from './test-sandbox.ts';
 import { type MockMatchers, toHaveReceived } from './to-have-received.ts';
+
+requireVersion('Jest', installedVersion('jest', PROJECT));
 
 export type { TestFailure, TestOptions } from './test-sandbox.ts';
 export type { MockMatchers } from './to-have-received.ts';

@@ -9,7 +9,9 @@ import {
   type TestType,
 } from '@playwright/test';
 import type { MockSandbox } from '../../client/mock-sandbox.ts';
+import { requireVersion } from '../../server/require-version.ts';
 import type { PetstoreMock } from './connect.ts';
+import { installedVersion } from './installed-version.ts';
 import {
   checkTestOptions,
   openTestMock,
@@ -17,6 +19,8 @@ import {
   withTestSandbox,
 } from './test-sandbox.ts';
 import { toHaveReceived } from './to-have-received.ts';
+
+requireVersion('Playwright', installedVersion('@playwright/test'));
 
 export type { TestFailure, TestOptions } from './test-sandbox.ts';
 

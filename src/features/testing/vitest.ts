@@ -1,6 +1,8 @@
 import { test as base, expect, type TestAPI } from 'vitest';
 import type { MockSandbox } from '../../client/mock-sandbox.ts';
+import { requireVersion } from '../../server/require-version.ts';
 import type { PetstoreMock } from './connect.ts';
+import { installedVersion } from './installed-version.ts';
 import {
   checkTestOptions,
   openTestMock,
@@ -8,6 +10,8 @@ import {
   withTestSandbox,
 } from './test-sandbox.ts';
 import { type MockMatchers, toHaveReceived } from './to-have-received.ts';
+
+requireVersion('vitest', installedVersion('vitest'));
 
 export type { TestFailure, TestOptions } from './test-sandbox.ts';
 export type { MockMatchers } from './to-have-received.ts';

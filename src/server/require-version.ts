@@ -1,0 +1,17 @@
+/** The oldest versions of what the package is used with. Of TypeScript, only tests can tell. */
+export const OLDEST = {
+  'Node.js': '20.19',
+  TypeScript: '5.4',
+  vitest: '3.2',
+  Playwright: '1.40',
+  Jest: '29.0',
+} as const;
+
+/** @throws Error in one line, where an older version would fail in ways that nobody can read */
+export function requireVersion(name: keyof typeof OLDEST, found: string | undefined): void {
+  if (found === undefined) return;
+  const [major = 0, minor = 0] = found.split('.').map(Number);
+  const [oldest = 0, oldestMinor = 0] = OLDEST[name].split('.').map(Number);
+  if (major > oldest || (major === oldest && minor >= oldestMinor)) return;
+  throw new Error(`petstore-mock needs ${name} ${OLDEST[name]} or later, found ${found}`);
+}
