@@ -17,11 +17,11 @@ COPY package.json LICENSE ./
 COPY fixtures ./fixtures
 COPY scenarios ./scenarios
 COPY --from=build /app/dist ./dist
-# For PETSTORE_MOCK_DB=/data/store.json.
-RUN mkdir /data && chown node:node /data
+# For `docker exec CONTAINER petstore-mock ctl …`; and for PETSTORE_MOCK_DB=/data/store.json, as any user.
+RUN ln -s /app/dist/cli/main.js /usr/local/bin/petstore-mock && mkdir -m 1777 /data
 VOLUME /data
 USER node
 EXPOSE 4010
-HEALTHCHECK --interval=5s --timeout=3s --start-period=5s CMD ["node", "dist/cli/main.js", "health"]
+HEALTHCHECK --interval=5s --timeout=3s --start-period=5s CMD ["petstore-mock", "health"]
 # In exec form, so that node is the process that SIGTERM reaches.
 ENTRYPOINT ["node", "dist/cli/main.js"]

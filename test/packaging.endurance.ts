@@ -1,43 +1,114 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
 import { packageRoot, packageVersion } from '../src/server/files.ts';
 import { readyUrl } from './helpers/command.ts';
 import { temporaryFolder } from './helpers/folder.ts';
+import { blocks, readPage } from './helpers/page.ts';
 import { runProgram, spawnProgram } from './helpers/program.ts';
 import { toolFile } from './helpers/tools.ts';
 
 const folder = temporaryFolder();
+const home = join(folder, 'home');
+/** Nothing of this machine but its cache of npm, which spares downloads. */
+const env = {
+  HOME: home,
+  npm_config_prefer_offline: 'true',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_loglevel: 'error',
+};
+let tarball = '';
 
-test('a clone answers after npm ci and npm start, and the tests of its README are those of CI', async () => {
-  const clone = join(folder, 'clone');
-  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
-  for (const [program, args, cwd] of [
-    ['git', ['clone', '--quiet', packageRoot, clone], folder],
-    ['npm', ['ci', ...quiet], clone],
-  ] as const) {
-    const { code, output } = await runProgram(program, args, { cwd });
-    expect(code, output).toBe(0);
-  }
-  const env = { PETSTORE_MOCK_PORT: '0' };
-  const started = spawnProgram('npm', ['start', '--silent'], { cwd: clone, env });
+async function succeed(cwd: string, program: string, ...args: readonly string[]): Promise<string> {
+  const { code, output } = await runProgram(program, args, { cwd, env });
+  expect(code, output).toBe(0);
+  return output;
+}
+
+/** A copy of the repository as somebody gets it: not built. */
+async function clone(name: string): Promise<string> {
+  await succeed(folder, 'git', 'clone', '--quiet', packageRoot, name);
+  return join(folder, name);
+}
+
+function emptyProject(name: string): string {
+  const project = join(folder, name);
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "private": true }');
+  return project;
+}
+
+beforeAll(async () => {
+  mkdirSync(home);
+  const { output: cache } = await runProgram('npm', ['config', 'get', 'cache']);
+  Object.assign(env, { npm_config_cache: cache.trim() });
+  // Without scripts: another build would delete the package under the running tests.
+  const name = await succeed(
+    packageRoot,
+    'npm',
+    'pack',
+    '--ignore-scripts',
+    '--pack-destination',
+    folder,
+  );
+  tarball = join(folder, name.trim());
+});
+
+test('a clone answers after npm ci and npm start, and npx, even if it was called before the build', async () => {
+  const folder = await clone('clone');
+  // npx keeps what it installed, which in a clone is the clone itself.
+  const early = { ...env, npm_config_offline: 'true' };
+  await runProgram('npx', ['--yes', 'petstore-mock', '--version'], { cwd: folder, env: early });
+  await succeed(folder, 'npm', 'ci');
+  const started = spawnProgram('npm', ['start', '--silent'], {
+    cwd: folder,
+    env: { ...env, PETSTORE_MOCK_PORT: '0' },
+  });
   const url = await readyUrl(started);
   const headers = { Authorization: 'Bearer demo-key' };
   expect((await fetch(`${url}/pets/3`, { headers })).status).toBe(200);
   started.child.kill('SIGTERM');
   await started.exited;
-  const npx = await runProgram('npx', ['petstore-mock', '--version'], { cwd: clone });
-  expect(npx.output.trim()).toBe(packageVersion());
+  const version = await succeed(folder, 'npx', 'petstore-mock', '--version');
+  expect(version.trim()).toBe(packageVersion());
   expect(readFileSync(join(packageRoot, '.ci/run'), 'utf8')).toContain("'npm ci && npm test'");
 });
 
+test.each([
+  ['a folder', (clone: string) => `../${basename(clone)}`],
+  ['git', (clone: string) => `git+file://${clone}`],
+])('npm builds an unbuilt clone that a project installs from %s', async (from, address) => {
+  const project = emptyProject(`from ${from}`);
+  const source = await clone(`clone for ${basename(project)}`.replaceAll(' ', '-'));
+  await succeed(project, 'npm', 'install', '--save-dev', address(source));
+  const version = await succeed(project, 'npx', 'petstore-mock', '--version');
+  expect(version.trim()).toBe(packageVersion());
+});
+
+test('the first test of README.md passes in an empty project with the tarball and vitest', async () => {
+  const project = emptyProject('first');
+  await succeed(project, 'npm', 'install', '--save-dev', tarball, 'vitest');
+  writeFileSync(join(project, 'first.test.ts'), blocks(readPage('README.md'), 'ts').join(''));
+  expect(await succeed(project, 'npx', 'vitest', 'run')).toContain('1 passed');
+});
+
+const EXAMPLES = readdirSync(join(packageRoot, 'examples'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => basename(file) === 'package.json')
+  .map(dirname);
+
+test.each(EXAMPLES)('examples/%s takes the tarball as its petstore-mock', async (name) => {
+  const project = join(folder, 'examples', name);
+  cpSync(join(packageRoot, 'examples', name), project, { recursive: true });
+  const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  expect(devDependencies['petstore-mock']).toBe(`^${packageVersion()}`);
+  await succeed(project, 'npm', 'install', '--package-lock-only', tarball);
+});
+
 test('every way to resolve the types of the packed package finds them', async () => {
-  // Without scripts: another build would delete the package under the running tests.
-  const pack = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', folder];
-  const { output: name } = await runProgram('npm', pack, { cwd: packageRoot });
   const attw = toolFile('@arethetypeswrong/cli/dist/index.js');
   // Node itself requires ES modules; only Jest needs CommonJS.
-  const args = [attw, join(folder, name.trim()), '--ignore-rules', 'cjs-resolves-to-esm'];
+  const args = [attw, tarball, '--ignore-rules', 'cjs-resolves-to-esm'];
   const { code, output } = await runProgram(process.execPath, args, { cwd: packageRoot });
   expect(output).toContain('"petstore-mock/vitest"');
   expect(code, output).toBe(0);

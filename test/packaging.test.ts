@@ -47,7 +47,7 @@ test('the tarball contains the program and what it reads', () => {
 
 test('the tarball contains nothing that only development needs', () => {
   const shipped =
-    /^(dist|docs|examples|fixtures|scenarios)\/|^bench\/RESULTS\.md$|^(README|CHANGELOG|CONTRIBUTING)\.md$|^(LICENSE|package\.json)$/;
+    /^(dist|docs|examples|fixtures|scenarios)\/|^bench\/RESULTS\.md$|^(README|CHANGELOG|CONTRIBUTING|SECURITY|SKILL)\.md$|^(LICENSE|package\.json)$/;
   expect(packed.filter((path) => !shipped.test(path))).toEqual([]);
   expect(packed.filter((path) => /(^|\/)(node_modules|\.env)/.test(path))).toEqual([]);
 });

@@ -38,7 +38,7 @@ function environment(value: unknown): Environment {
 test('the image runs the command, checks its health, and is called from outside', () => {
   const file = readPage('Dockerfile');
   expect(file).toMatch(/^ENTRYPOINT \["node", "dist\/cli\/main.js"\]$/m);
-  expect(file).toMatch(/^HEALTHCHECK .* CMD \["node", "dist\/cli\/main.js", "health"\]$/m);
+  expect(file).toMatch(/^HEALTHCHECK .* CMD \["petstore-mock", "health"\]$/m);
   expect(file).toMatch(/^ENV NODE_ENV=production PETSTORE_MOCK_HOST=0\.0\.0\.0$/m);
 });
 
@@ -50,8 +50,10 @@ test.each([
   'docs/ci.md',
 ])('every variable in %s exists', (page) => {
   const named = readPage(page).match(/PETSTORE_MOCK_\w+/g) ?? [];
-  // `exec` sets the first two, and examples name their image by the third.
-  const others = ['URL', 'KEY', 'IMAGE'].map((name) => `PETSTORE_MOCK_${name}`);
+  // `exec` sets the first three, and examples name their image by the last.
+  const others = ['URL', 'KEY', 'CONTROL_URL', 'DB', 'IMAGE'].map(
+    (name) => `PETSTORE_MOCK_${name}`,
+  );
   expect([...listFlagsFrom('environment').map(variableFor), ...others]).toEqual(
     expect.arrayContaining(named),
   );
@@ -81,7 +83,7 @@ test('the client of examples/compose.yaml passes against its mock, and fails aga
 test('the service of examples/github-actions.yaml is healthy at the address of its tests, until SIGTERM ends it', async () => {
   const job = at(parse(readPage('examples/github-actions.yaml')), 'jobs', 'service-container');
   const service = at(job, 'services', 'petstore-mock');
-  expect(at(service, 'options')).toContain('--health-cmd "node dist/cli/main.js health"');
+  expect(at(service, 'options')).toContain('--health-cmd "petstore-mock health"');
   const { url, origin, stop, health } = await startImage(environment(at(service, 'env')));
   expect(await health()).toBe(0);
   const { pathname } = new URL(String(at(job, 'env', 'PETSTORE_URL')));

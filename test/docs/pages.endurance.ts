@@ -2,7 +2,9 @@ import { test } from 'vitest';
 import { blocks, DOCS, readPage } from '../helpers/page.ts';
 import { expectPrints, stepsOf, takeWalk } from '../helpers/walk.ts';
 
-const WALKS = ['README.md', ...DOCS].filter((page) => stepsOf(readPage(page)).length > 0);
+const WALKS = ['README.md', 'SKILL.md', ...DOCS].filter(
+  (page) => stepsOf(readPage(page)).length > 0,
+);
 
 test.concurrent.each(WALKS)('every command of %s does what the page says', (page) =>
   takeWalk(stepsOf(readPage(page))),

@@ -7,8 +7,10 @@ import { packageRoot } from '../../src/server/files.ts';
 import { allBlocks, anchors, blocks, DOCS, links, readPage, section } from '../helpers/page.ts';
 import { expectPrints, type Step, stepsOf, takeWalk } from '../helpers/walk.ts';
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', ...DOCS];
-const WALKS = ['README.md', ...DOCS].filter((page) => stepsOf(readPage(page)).length > 0);
+const PAGES = ['README.md', 'SKILL.md', 'SECURITY.md', 'CONTRIBUTING.md', ...DOCS];
+const WALKS = ['README.md', 'SKILL.md', ...DOCS].filter(
+  (page) => stepsOf(readPage(page)).length > 0,
+);
 
 // A sweep runs a client dozens of times: it is left to the endurance tests, as are the other pages.
 test('every command of README.md does what it says, except for sweeps', () =>
@@ -19,7 +21,7 @@ function isSweep(step: Step): boolean {
 }
 
 test('every block of shell is run, except those that need Docker or a clone', () => {
-  const infos = ['README.md', ...DOCS].flatMap((page) =>
+  const infos = ['README.md', 'SKILL.md', ...DOCS].flatMap((page) =>
     allBlocks(readPage(page)).map(({ info }) => info),
   );
   const shells = infos.filter((info) => /^(?:bash|console|shell|sh)\b/.test(info));
@@ -82,7 +84,7 @@ test('the README fits 250 lines, and starts with a command to start and one to t
   expect(blocks(readme, 'sh clone')).toHaveLength(2);
   const { scripts } = JSON.parse(readPage('package.json'));
   // So that `npm ci` builds, and so does npm for a dependency that is a repository.
-  expect(scripts.prepare).toBe('npm run build');
+  expect(scripts.prepare).toBe('node scripts/prepare.mjs');
 });
 
 test('docs/every-reply.md gets each documented reply once, under its operation', () => {
