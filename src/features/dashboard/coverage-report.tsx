@@ -1,9 +1,9 @@
-import { type ComponentChildren, render } from 'preact';
-import { useState } from 'preact/hooks';
+import { render } from 'preact';
 import { parseJson } from '../../core/json.ts';
 import './dashboard.css';
 import { type CoverageLinks, type CoverageProps, CoverageTable } from './parts/coverage.tsx';
-import { MessageText } from './parts/message.tsx';
+import { Sides } from './parts/message.tsx';
+import { Fold } from './parts/panel.tsx';
 import { plural, shorten, visible } from './parts/texts.tsx';
 import type { ListedExchange } from './state/session.ts';
 import { StatusBadge } from './views/exchange-rows.tsx';
@@ -17,13 +17,11 @@ const LINKS: CoverageLinks = {
   ground: (ground) => <code>{ground}</code>,
 };
 
-interface RanExchange {
-  readonly sandbox: string;
-  readonly exchange: ListedExchange;
-}
-
 interface Evidence extends Omit<CoverageProps, 'links'> {
-  readonly exchanges: { readonly leftOut: number; readonly shown: readonly RanExchange[] };
+  readonly exchanges: {
+    readonly leftOut: number;
+    readonly shown: readonly { readonly sandbox: string; readonly exchange: ListedExchange }[];
+  };
 }
 
 /** What `report.ts` has written into the file. Bodies have int64 numbers. */
@@ -38,19 +36,19 @@ function ExchangeList({ of: { leftOut, shown } }: { readonly of: Evidence['excha
       <h2>Exchanges</h2>
       {leftOut > 0 && <p class="quiet">{plural(leftOut, 'older one')} left out.</p>}
       {sandboxes.map((name) => (
-        <Details key={name} summary={`sandbox ${name}`} isOpen={sandboxes.length === 1}>
+        <Fold key={name} title={`sandbox ${name}`} opened={sandboxes.length === 1}>
           {() => {
             const own = shown.filter(({ sandbox }) => sandbox === name);
             return own.map(({ exchange }, index) => <Item key={index} of={exchange} />);
           }}
-        </Details>
+        </Fold>
       ))}
     </section>
   );
 }
 
 function Item({ of }: { readonly of: ListedExchange }) {
-  const { number, method, target, why, findings, request, reply } = of;
+  const { number, method, target, why, findings } = of;
   const summary = (
     <>
       {number}. <span class="mono">{shorten(visible(`${method} ${target}`))}</span> →{' '}
@@ -62,39 +60,7 @@ function Item({ of }: { readonly of: ListedExchange }) {
       ))}
     </>
   );
-  return (
-    <Details summary={summary}>
-      {() => (
-        <div class="sides">
-          <div>
-            <h3>Request</h3>
-            <MessageText of={request} name={`request ${number}`} />
-          </div>
-          <div>
-            <h3>Reply</h3>
-            <MessageText of={reply} name={`reply ${number}`} />
-          </div>
-        </div>
-      )}
-    </Details>
-  );
-}
-
-interface DetailsProps {
-  readonly summary: ComponentChildren;
-  readonly isOpen?: boolean;
-  /** Drawn once it is open: there can be thousands. */
-  readonly children: () => ComponentChildren;
-}
-
-function Details({ summary, isOpen = false, children }: DetailsProps) {
-  const [open, setOpen] = useState(isOpen);
-  return (
-    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{summary}</summary>
-      {open && children()}
-    </details>
-  );
+  return <Fold title={summary}>{() => <Sides of={of} />}</Fold>;
 }
 
 render(

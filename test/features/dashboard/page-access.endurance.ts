@@ -17,8 +17,18 @@ const VIEWS = [
   ['clock', 'One day forward'],
   ['coverage/getPet-410', 'Draft a rule'],
   ['sandboxes', 'Create'],
-  ['sandboxes?of=default,staging', 'Held replies'],
+  ['sandboxes?of=default,staging', 'default and staging'],
   ['reference', 'Animals'],
+] as const;
+
+/** Menus and questions: what opens them in a view, and what is in them. */
+const OPENED = [
+  ['exchanges/1', 'Send again', 'More', 'Copy link'],
+  ['exchanges', 'Exchange 2', 'More about the list', 'Export HAR'],
+  ['exchanges', 'Exchange 2', 'What you can type', 'body:Rex'],
+  ['coverage', 'Findings', 'Shortcuts', 'save a scenario and turn it on'],
+  ['scenarios/mine', 'Download YAML', 'Delete mine', 'Yes, delete'],
+  ['clock', 'One day forward', 'Clock', 'Assumptions'],
 ] as const;
 
 /** The least and the most, and where a rule of the style sheet begins. */
@@ -51,17 +61,36 @@ describeDashboard('the page', (open) => {
   }
 
   test.each([
-    ['light', undefined],
-    ['dark', ['color-contrast']], // all that differs
+    ['light', 1440, undefined],
+    ['light', 360, undefined],
+    ['dark', 1440, ['color-contrast']], // all that differs
   ] as const)(
-    'has no violation that axe-core finds, in any view, %s',
-    async (colorScheme, rules) => {
+    'has no violation that axe-core finds, in any view, menu and dialog, %s at %d',
+    async (colorScheme, width, rules) => {
       const { page } = await visited('exchanges');
       await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
       const found: object[] = [];
+      const check = async (of: string) => {
+        for (const violation of await axeViolations(page, rules)) found.push({ of, violation });
+      };
       for (const [view, mark] of VIEWS) {
         await show(page, view, mark);
-        found.push(...(await axeViolations(page, rules)));
+        await check(view);
+      }
+      for (const [view, mark, opener, content] of OPENED) {
+        await show(page, view, mark);
+        const button = page.getByRole('button', { name: opener, exact: true });
+        // The menu of views is there where they have no room.
+        if (!(await button.isVisible())) continue;
+        await button.click();
+        await page
+          .getByText(content, { exact: true })
+          .or(page.getByLabel(content))
+          .first()
+          .waitFor();
+        await check(opener);
+        await page.keyboard.press('Escape');
       }
       expect(found).toEqual([]);
     },
@@ -138,6 +167,7 @@ describeDashboard('the page', (open) => {
     ['store/orders', 'Delete order 4', 'Yes, delete'],
     ['clock', 'Freeze', 'Let it run', 'Back to real time'],
     ['clock', 'One day forward', 'Reset the clock'],
+    ['sandboxes', 'Shortcuts', 'Shortcuts'],
     ['store/animals', 'Reset sandbox', 'Yes, reset'],
   ] as const;
 

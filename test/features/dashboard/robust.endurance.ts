@@ -6,7 +6,7 @@ import { serverFor } from '../../helpers/deployment.ts';
 describeDashboard('the page', (open, browser) => {
   test('keeps what is typed into its forms and the editor while the server is killed', async () => {
     const first = await startServer({ port: 0 });
-    const { page, press } = await openDashboard(browser(), first, 'exchanges/new');
+    const { page, press, control } = await openDashboard(browser(), first, 'exchanges/new');
     const base = page.url().split('#')[0];
     await page.getByLabel('Path').fill('/v1/pets/41');
     await page.getByLabel('Body').fill('{"name":"Rex"}');
@@ -21,12 +21,25 @@ describeDashboard('the page', (open, browser) => {
     const editor = page.getByRole('textbox', { name: 'Scenario in YAML' });
     await editor.press('Control+End');
     await editor.pressSequentially('# mine');
+    await control('PUT', '/scenario', { body: { scenarios: ['outage'] } });
+    await control('PATCH', '/assumptions', { body: { 'cancel-again': '204' } });
+    await control('PUT', '/clock', { body: { now: '2030-01-01T00:00:00Z', frozen: true } });
+    for (const chip of ['scenario outage', 'cancel-again=204', /^clock frozen/]) {
+      await page.getByRole('link', { name: chip }).waitFor();
+    }
     await first.close();
     await page.getByText('The server does not answer.').first().waitFor();
     await press('Save');
     await page.getByText('Saved my-slow').waitFor({ state: 'detached' });
     await serverFor({ port: Number(new URL(first.url).port) });
     await page.getByText(/^The server was restarted at \d\d:\d\d/).waitFor();
+    await press('Set it again');
+    await page.getByText('Set again what was set by hand.').waitFor();
+    expect((await control('GET', '/status')).json).toMatchObject({
+      scenarios: ['outage'],
+      assumptions: ['cancel-again=204'],
+      clock: { now: '2030-01-01T00:00:00.000Z', frozen: true },
+    });
     await page.getByText('The server no longer has this scenario').waitFor();
     await page.goto(`${base}#/scenarios`);
     await page.getByText('my-slow: not saved; the server does not have it').waitFor();

@@ -171,7 +171,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByLabel('Select ci-0', { exact: true }).check();
     await page.getByLabel('Select ci-1', { exact: true }).check();
     await press('Compare');
-    await page.getByRole('row', { name: 'Changed assumptions none none' }).waitFor();
+    await page.locator('.diff').getByText('"assumptions": []').waitFor();
     await press('Delete 2 sandboxes');
     await press('Yes, delete 2 sandboxes');
     await page.getByText('100 of 118 sandboxes').waitFor();
@@ -179,5 +179,13 @@ describeDashboard('a tester', (open, browser) => {
     await press('Yes, delete all 118 found');
     await page.getByText('No sandbox passes this filter.').waitFor();
     await page.getByRole('link', { name: 'mine', exact: true }).waitFor({ state: 'detached' });
+    // The page of a sandbox that goes leads to the default one, and does not create it again.
+    await page.getByLabel('Search', { exact: true }).fill('mine');
+    await page.getByLabel('Select mine', { exact: true }).check();
+    await press('Delete 1 sandbox');
+    await press('Yes, delete 1 sandbox');
+    await page.waitForURL(`${origin}/__mock/#/sandboxes`);
+    await page.getByRole('link', { name: 'staging', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: 'mine', exact: true }).count()).toBe(0);
   });
 });

@@ -6,8 +6,7 @@ import { notice } from '../state/session.ts';
 interface ButtonProps extends Omit<ButtonHTMLAttributes, 'onClick' | 'label'> {
   readonly label: string;
   readonly of?: string | undefined;
-  /** What goes: the page asks first. */
-  readonly confirm?: string;
+  readonly confirm?: string; // what goes: the page asks first
   readonly onClick?: () => unknown;
 }
 
@@ -35,14 +34,11 @@ export function Button({ label, of = '', confirm, onClick, ...attributes }: Butt
   );
 }
 
-interface QuestionState {
-  readonly name: string;
-  readonly label: string;
-  readonly text: string;
+interface Question extends Readonly<Record<'name' | 'label' | 'text', string>> {
   readonly answer: (isYes: boolean) => void;
 }
 
-const question = signal<QuestionState | undefined>(undefined);
+const question = signal<Question | undefined>(undefined);
 
 function ask(name: string, label: string, text: string): Promise<boolean> {
   return new Promise((answer) => {
@@ -83,9 +79,32 @@ export function Confirmation() {
   );
 }
 
-interface MenuProps extends Pick<ButtonProps, 'label' | 'of'> {
-  readonly children: ComponentChildren;
+interface SegmentsProps {
+  readonly label: string;
+  readonly items: readonly (readonly [label: string, of?: string])[];
+  readonly chosen: number;
+  readonly onChoose: (index: number) => void;
 }
+
+/** Values of which one is chosen. */
+export function Segments({ label, items, chosen, onChoose }: SegmentsProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form
+    <div role="group" class="segments" aria-label={label}>
+      {items.map(([name, of], index) => (
+        <Button
+          key={index}
+          label={name}
+          of={of}
+          aria-pressed={index === chosen}
+          onClick={() => onChoose(index)}
+        />
+      ))}
+    </div>
+  );
+}
+
+type MenuProps = Pick<ButtonProps, 'label' | 'of'> & { children: ComponentChildren };
 
 export function Menu({ label, of, children }: MenuProps) {
   const id = useId();

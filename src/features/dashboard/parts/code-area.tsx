@@ -13,7 +13,7 @@ interface CodeAreaProps {
 const TOKEN =
   /(#.*)|([\w.*-]+(?=\s*:(?:\s|$)))|("[^"]*"|'[^']*')|\b(\d+(?:\.\d+)?|true|false|null)\b|(?:[^#"'\w]+|\w+|.)/g;
 
-const KINDS = ['', 'y-comment', 'y-key', 'y-string', 'y-number'] as const;
+const KINDS = ['', 'quiet', 'forced', 'done', 'assumed'] as const;
 
 function colour(line: string) {
   return [...line.matchAll(TOKEN)].map((match, index) => {

@@ -12,12 +12,11 @@ import { Button } from './buttons.tsx';
 
 export type Texts = ReadonlyMap<string, string>;
 
-interface FormState {
-  readonly problems: Texts;
-  readonly kept: Texts;
-}
-
-const Context = createContext<FormState>({ problems: new Map(), kept: new Map() });
+/** What is wrong at a field, and what was typed into it before. */
+const Context = createContext<Record<'problems' | 'kept', Texts>>({
+  problems: new Map(),
+  kept: new Map(),
+});
 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
   /** Returns whether the server took it. If not, what is wrong stands at the fields. */
@@ -156,15 +155,9 @@ export function FormField({ label, value, rows, options, empty, ...others }: Fie
   );
 }
 
-interface ChipsProps {
-  readonly name: string;
-  readonly label: string;
-  readonly values: readonly string[];
-  /** Joined by commas. */
-  readonly value: string | undefined;
-}
+type ChipsProps = Pick<FieldProps, 'name' | 'label' | 'value'> & { values: readonly string[] };
 
-/** Values of which some can be chosen. */
+/** Values of which some can be chosen; joined by commas, they are its value. */
 export function Chips({ name, label, values, value = '' }: ChipsProps) {
   const { kept } = useContext(Context);
   const chosen = (kept.get(name) ?? value).split(/[ ,]+/);
@@ -210,10 +203,7 @@ export function NameForm({ label, action, onName }: NameFormProps) {
   );
 }
 
-interface QueryProps {
-  readonly name: string;
-  readonly label: string;
-}
+type QueryProps = Pick<FieldProps, 'name' | 'label'>;
 
 export function QuerySearch({ name, label }: QueryProps) {
   return (

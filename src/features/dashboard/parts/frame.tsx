@@ -1,8 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ReplyOf } from '../../../client/control-client.ts';
-import { attempt, undo, usePolled } from '../state/resource.ts';
-import { noteRun, type Restart, serverRestart } from '../state/restart.ts';
+import { undo, usePolled } from '../state/resource.ts';
 import { capitalize, formatHref, openedTitle } from '../state/route.ts';
 import {
   arrivals,
@@ -13,12 +11,12 @@ import {
   notice,
   sandbox,
   seenExchange,
-  status,
 } from '../state/session.ts';
 import { Button, Confirmation } from './buttons.tsx';
 import { Form, FormField } from './form.tsx';
+import { noteStatus, Restarted } from './restart.tsx';
 import { StateStrip } from './strips.tsx';
-import { formatCount, formatLocalTime, visible } from './texts.tsx';
+import { visible } from './texts.tsx';
 
 /** What is observed, what shapes the replies, and what can be read. */
 const GROUPS = [
@@ -29,24 +27,10 @@ const GROUPS = [
 
 type ViewName = (typeof GROUPS)[number][number];
 
-interface FrameProps {
-  readonly current: ViewName;
-  readonly children: ComponentChildren;
-}
+/** In as little room as a tab has: 999, 1.2k. */
+const { format: formatCount } = new Intl.NumberFormat('en', { notation: 'compact' });
 
-function countFor(view: ViewName, status: ReplyOf<'GET /status'> | undefined): number {
-  if (status === undefined) return 0;
-  const { latestExchange, scenarios, assumptions, changed } = status;
-  const counts: Partial<Record<ViewName, number>> = {
-    exchanges: latestExchange,
-    scenarios: scenarios.length,
-    store: changed.animals + changed.inventory + changed.orders,
-    assumptions: assumptions.length,
-  };
-  return counts[view] ?? 0;
-}
-
-export function Frame({ current, children }: FrameProps) {
+export function Frame({ current, children }: { current: ViewName; children: ComponentChildren }) {
   const { value } = usePolled('status', (signal) => client.call('GET /status', { signal }));
   const title = capitalize(current);
   const latest = value?.latestExchange ?? 0;
@@ -59,8 +43,7 @@ export function Frame({ current, children }: FrameProps) {
   }, [title, openedTitle.value, unseen]);
   useEffect(() => {
     if (value === undefined) return;
-    status.value = value;
-    noteRun(value);
+    noteStatus(value);
     // A call that came before the stream was open.
     if (latest > (seenExchange.value ?? latest)) arrivals.value += 1;
   }, [value]);
@@ -71,6 +54,13 @@ export function Frame({ current, children }: FrameProps) {
     if (document.activeElement !== document.body) heading.current?.focus();
   }, [current]);
   useKeptFocus();
+  const { scenarios = [], assumptions = [], changed } = value ?? {};
+  const counts: Partial<Record<ViewName, number>> = {
+    exchanges: latest,
+    scenarios: scenarios.length,
+    store: Object.values<number>(changed ?? {}).reduce((sum, count) => sum + count, 0),
+    assumptions: assumptions.length,
+  };
   return (
     <>
       <a class="skip" href="#main">
@@ -83,12 +73,14 @@ export function Frame({ current, children }: FrameProps) {
           {GROUPS.map((group) => (
             <span key={group[0]} class="group">
               {group.map((name) => (
-                <ViewLink
+                <a
                   key={name}
-                  name={name}
-                  isCurrent={name === current}
-                  count={countFor(name, value)}
-                />
+                  href={formatHref(name)}
+                  aria-current={name === current && 'page'}
+                  data-count={counts[name] ? formatCount(counts[name]) : undefined}
+                >
+                  {capitalize(name)}
+                </a>
               ))}
             </span>
           ))}
@@ -99,77 +91,22 @@ export function Frame({ current, children }: FrameProps) {
           </a>
         )}
       </header>
-      <StateStrip status={value} />
+      <StateStrip />
       {connection.value === 'lost' && (
         <p class="lost problem" role="alert">
           The server does not answer. This page tries again every second.
         </p>
       )}
-      {serverRestart.value && <Restarted of={serverRestart.value} />}
+      <Restarted />
       <main id="main" tabIndex={-1}>
         <h1 class={current === 'exchanges' ? 'unseen' : ''} ref={heading} tabIndex={-1}>
           {title}
         </h1>
         {needsToken.value ? <TokenForm /> : children}
       </main>
-      <Notices />
+      <Foot />
       <Confirmation />
-      <Shortcuts />
     </>
-  );
-}
-
-function Restarted({ of: { at, before } }: { readonly of: Restart }) {
-  const { scenarios, assumptions, clock } = before;
-  const isChanged = scenarios.length > 0 || assumptions.length > 0 || !clock.real;
-  const setAgain = async () => {
-    const isDone = await attempt('Set again what was set by hand.', async () => {
-      const known = (await client.call('GET /scenarios')).map(({ name }) => name);
-      const kept = scenarios.filter((name) => known.includes(name));
-      if (kept.length > 0) await client.call('PUT /scenario', { body: { scenarios: kept } });
-      if (assumptions.length > 0) {
-        const options = assumptions.map((choice) => choice.split('='));
-        await client.call('PATCH /assumptions', { body: Object.fromEntries(options) });
-      }
-      const { now, frozen, real } = clock;
-      if (!real) await client.call('PUT /clock', { body: { now, frozen } });
-      if (kept.length < scenarios.length) {
-        const lost = scenarios.filter((name) => !kept.includes(name));
-        throw new Error(`The server no longer has ${lost.join(', ')}; all else is set again.`);
-      }
-    });
-    if (isDone) serverRestart.value = undefined;
-  };
-  return (
-    <p class="lost bar assumed" role="alert">
-      The server was restarted at {formatLocalTime(at)}; what was set by hand is gone.
-      {isChanged && <Button label="Set it again" onClick={setAgain} />}
-      <Button
-        label="Dismiss"
-        of="this message"
-        onClick={() => {
-          serverRestart.value = undefined;
-        }}
-      />
-    </p>
-  );
-}
-
-interface ViewLinkProps {
-  readonly name: ViewName;
-  readonly isCurrent: boolean;
-  readonly count: number;
-}
-
-function ViewLink({ name, isCurrent, count }: ViewLinkProps) {
-  return (
-    <a
-      href={formatHref(name)}
-      aria-current={isCurrent && 'page'}
-      data-count={count > 0 ? formatCount(count) : undefined}
-    >
-      {capitalize(name)}
-    </a>
   );
 }
 
@@ -178,14 +115,10 @@ function useKeptFocus(): void {
   useEffect(() => {
     let path: readonly Element[] = [];
     let before: Element | undefined;
-    const onFocus = ({ target }: FocusEvent) => {
+    const onFocus = (event: FocusEvent) => {
       const [last] = path;
-      if (last !== undefined && last.closest('.notices, dialog') === null) before = last;
-      const next: Element[] = [];
-      for (let at = target instanceof Element ? target : null; at !== null; at = at.parentElement) {
-        next.push(at);
-      }
-      path = next;
+      if (last !== undefined && last.closest('footer, dialog') === null) before = last;
+      path = event.composedPath().filter((it) => it instanceof Element);
     };
     const observer = new MutationObserver(() => {
       if (document.activeElement !== document.body || path[0]?.isConnected !== false) return;
@@ -224,26 +157,28 @@ function dismiss(): void {
   notice.value = undefined;
 }
 
-function Notices() {
+/** What the last action did, where it covers no row. */
+function Foot() {
   const { kind, text = '', edits } = notice.value ?? {};
   useEffect(() => {
     if (kind !== 'done') return undefined;
     const timer = setInterval(() => {
-      if (document.querySelector('.notices:is(:hover, :focus-within)') === null) dismiss();
+      if (document.querySelector('.notice:is(:hover, :focus-within)') === null) dismiss();
     }, 6_000);
     return () => clearInterval(timer);
   }, [notice.value]);
   const shown = (
-    <p class={`notice ${kind}`}>
+    <span class={`notice bar ${kind}`}>
       {visible(text)} {edits && <Button label="Undo" onClick={() => undo(edits)} />}{' '}
       <Button class="link" label="Dismiss" onClick={dismiss} />
-    </p>
+    </span>
   );
   return (
-    <div class="notices">
+    <footer class="bar">
       <div role="status">{kind === 'done' && shown}</div>
       <div role="alert">{kind === 'failed' && shown}</div>
-    </div>
+      <Shortcuts />
+    </footer>
   );
 }
 
@@ -263,11 +198,11 @@ export function isTyping({ target, altKey, ctrlKey, metaKey }: KeyboardEvent): b
 }
 
 function Shortcuts() {
-  const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event)) return;
-      if (event.key === '?') dialog.current?.showModal();
+      if (event.key === '?')
+        document.querySelector<HTMLElement>('[popovertarget="shortcuts"]')?.click();
       if (event.key !== '/') return;
       event.preventDefault();
       document.querySelector<HTMLElement>('main input[type="search"]')?.focus();
@@ -276,12 +211,13 @@ function Shortcuts() {
     return () => document.removeEventListener('keydown', onKey);
   }, []);
   return (
-    <dialog ref={dialog} class="card" aria-label="Shortcuts">
-      <h2>Shortcuts</h2>
-      <dl>{Object.entries(SHORTCUTS).map(([keys, what]) => [<dt>{keys}</dt>, <dd>{what}</dd>])}</dl>
-      <form method="dialog">
-        <button type="submit">Close</button>
-      </form>
-    </dialog>
+    <>
+      <Button class="far link quiet" label="Shortcuts" popovertarget="shortcuts" />
+      <div id="shortcuts" popover="auto" class="menu-list" role="dialog" aria-label="Shortcuts">
+        <dl>
+          {Object.entries(SHORTCUTS).map(([keys, what]) => [<dt>{keys}</dt>, <dd>{what}</dd>])}
+        </dl>
+      </div>
+    </>
   );
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { formatBody } from '../state/requests.ts';
 import type { ListedExchange } from '../state/session.ts';
 import { Button, download } from './buttons.tsx';
@@ -14,7 +15,6 @@ interface MessageProps {
 export function MessageText({ of: { headers, body, size = 0, cut }, name }: MessageProps) {
   const text = body === undefined ? '' : formatBody(body, 2);
   const lines = Object.entries(headers).map((header) => header.join(': '));
-  const isLong = text.length > MAX_BODY_CHARACTERS;
   const shown = visible(text.slice(0, MAX_BODY_CHARACTERS));
   const bytes = `${size.toLocaleString('en')} bytes`;
   const nothing = cut
@@ -33,7 +33,7 @@ export function MessageText({ of: { headers, body, size = 0, cut }, name }: Mess
           <pre>{shown}</pre>
         </section>
       )}
-      {isLong && (
+      {text.length > MAX_BODY_CHARACTERS && (
         <p class="bar">
           These are the first {MAX_BODY_CHARACTERS.toLocaleString('en')} of{' '}
           {text.length.toLocaleString('en')} characters.{' '}
@@ -41,5 +41,31 @@ export function MessageText({ of: { headers, body, size = 0, cut }, name }: Mess
         </p>
       )}
     </>
+  );
+}
+
+interface SidesProps {
+  readonly of: ListedExchange;
+  /** In place of the reply as it is. */
+  readonly children?: ComponentChildren;
+}
+
+/** A request and its reply, side by side. */
+export function Sides({ of, children }: SidesProps) {
+  const { number, method, target, request, reply } = of;
+  return (
+    <div class="sides">
+      <div>
+        <h3>Request</h3>
+        <p class="mono">
+          {visible(method)} {visible(target)}
+        </p>
+        <MessageText of={request} name={`request ${number}`} />
+      </div>
+      <div>
+        <h3>Reply</h3>
+        {children ?? <MessageText of={reply} name={`reply ${number}`} />}
+      </div>
+    </div>
   );
 }

@@ -62,12 +62,7 @@ export function Panel<T>({ title, beside, close = 'Close', ...props }: PanelProp
   );
 }
 
-interface TabsProps {
-  readonly label: string;
-  readonly view: string;
-  readonly items: Readonly<Record<string, string>>;
-  readonly current: string;
-}
+type TabsProps = Record<'label' | 'view' | 'current', string> & { items: Record<string, string> };
 
 export function Tabs({ label, view, items, current }: TabsProps) {
   return (
@@ -84,6 +79,7 @@ export function Tabs({ label, view, items, current }: TabsProps) {
 interface FoldProps {
   readonly title: ComponentChildren;
   readonly opened?: boolean;
+  /** Drawn once it is open: there can be thousands. */
   readonly children: () => ComponentChildren;
 }
 

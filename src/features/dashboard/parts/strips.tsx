@@ -1,87 +1,68 @@
 import type { BodyOf, ReplyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
-import { perform, usePolled } from '../state/resource.ts';
+import { perform } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
-import { client, now, reloadAll, sandbox, serviceUrl } from '../state/session.ts';
+import { reloadAll, sandbox, serviceUrl, status } from '../state/session.ts';
 import { Button, copy } from './buttons.tsx';
 import { formatTime, plural, shorten, visible } from './texts.tsx';
 
-interface Change {
-  readonly kind: string;
-  readonly text: string;
-  readonly href: string;
-  /** Ends it. */
-  readonly end?: { readonly label: string; readonly press: () => unknown };
-}
+type Change = readonly [kind: string, text: string, href: string, end?: End];
+
+/** Takes a change back. */
+type End = readonly [label: string, press: () => unknown];
 
 const PARTS = ['store', 'scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] as const;
 
-/** Lets one part of the sandbox be as at the start. */
-function restore(part: (typeof PARTS)[number], done: string): Promise<boolean> {
-  return perform(done, 'POST /reset', { body: { keep: PARTS.filter((name) => name !== part) } });
+type Part = (typeof PARTS)[number];
+
+/** Lets parts of the sandbox be as at the start. */
+export function restore(done: string, ...parts: readonly Part[]): Promise<boolean> {
+  const keep = PARTS.filter((name) => !parts.includes(name));
+  return perform(done, 'POST /reset', { body: { keep } });
 }
 
 function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
   const { scenarios, changed, assumptions, clock, latches, held, upstream } = status;
   const find = (search: string) => formatHref('exchanges', undefined, { search });
-  const turnOff = (name: string) =>
-    perform(`Turned off ${name}.`, 'PUT /scenario', {
-      body: { scenarios: scenarios.filter((other) => other !== name) },
-    });
-  const records = COLLECTIONS.reduce((sum, name) => sum + changed[name], 0);
-  const [first = 'animals'] = COLLECTIONS.filter((name) => changed[name] > 0);
-  const changes: (Change | false | undefined | '')[] = [
-    held > 0 && {
-      kind: 'failed',
-      text: plural(held, 'reply waits', 'replies wait'),
-      href: find('is:held'),
-    },
-    ...scenarios.map((name) => ({
-      kind: 'forced',
-      text: `scenario ${shorten(visible(name), 40)}`,
-      href: formatHref('scenarios'),
-      end: { label: `Turn off ${name}`, press: () => turnOff(name) },
-    })),
-    records > 0 && {
-      kind: 'assumed',
-      text: `${plural(records, 'record')} changed`,
-      href: formatHref('store', first),
-      end: {
-        label: 'Reset the records',
-        press: () => restore('store', 'The records are as at the start.'),
-      },
-    },
-    assumptions.length > 0 && {
-      kind: 'assumed',
-      text:
-        assumptions.length > 1 ? `${assumptions.length} assumptions changed` : assumptions.join(''),
-      href: formatHref('assumptions', undefined, { changed: 'true' }),
-      end: {
-        label: 'Reset the assumptions',
-        press: () => restore('assumptions', 'The assumptions are as at the start.'),
-      },
-    },
-    !clock.real && {
-      kind: 'assumed',
-      text: `clock ${clock.frozen ? 'frozen at' : 'moved to'} ${formatTime(clock.now).slice(0, 16)}`,
-      href: formatHref('clock'),
-      end: {
-        label: 'Reset the clock',
-        press: () => restore('clock', 'The clock is as at the start.'),
-      },
-    },
-    latches.length > 0 && {
-      kind: 'forced',
-      text: plural(latches.length, 'latch', 'latches'),
-      href: find('is:held'),
-    },
-    upstream && {
-      kind: 'upstream',
-      text: `upstream ${visible(upstream)}`,
-      href: find('basis:upstream'),
-    },
+  const endOf = (part: Part, what: string): End => [
+    `Reset the ${what}`,
+    () => restore(`Reset the ${what}.`, part),
   ];
-  return changes.filter((change) => change !== undefined && change !== '' && change !== false);
+  const turnOff = (name: string): End => [
+    `Turn off ${name}`,
+    () =>
+      perform(`Turned off ${name}.`, 'PUT /scenario', {
+        body: { scenarios: scenarios.filter((other) => other !== name) },
+      }),
+  ];
+  const records = COLLECTIONS.reduce((sum, name) => sum + changed[name], 0);
+  const store = formatHref('store', COLLECTIONS.find((name) => changed[name] > 0) ?? 'animals');
+  const choices =
+    assumptions.length > 1 ? `${assumptions.length} assumptions changed` : assumptions.join('');
+  const moved = `clock ${clock.frozen ? 'frozen at' : 'moved to'} ${formatTime(clock.now).slice(0, 16)}`;
+  const waiting = plural(held, 'reply waits', 'replies wait');
+  const changedAssumptions = formatHref('assumptions', undefined, { changed: 'true' });
+  const scenarioOf = (name: string): Change => [
+    'forced',
+    `scenario ${shorten(visible(name), 40)}`,
+    formatHref('scenarios'),
+    turnOff(name),
+  ];
+  const rows: readonly (Change | false)[] = [
+    held > 0 && ['failed', waiting, find('is:held')],
+    ...scenarios.map(scenarioOf),
+    records > 0 && [
+      'assumed',
+      `${plural(records, 'record')} changed`,
+      store,
+      endOf('store', 'records'),
+    ],
+    choices !== '' && ['assumed', choices, changedAssumptions, endOf('assumptions', 'assumptions')],
+    !clock.real && ['assumed', moved, formatHref('clock'), endOf('clock', 'clock')],
+    latches.length > 0 && ['forced', plural(latches.length, 'latch', 'latches'), find('is:held')],
+    upstream !== undefined && ['upstream', `upstream ${visible(upstream)}`, find('basis:upstream')],
+  ];
+  return rows.filter((row) => row !== false);
 }
 
 const RESET =
@@ -92,14 +73,19 @@ async function reset(): Promise<void> {
   if (await perform(done, 'POST /reset', { body: {} })) reloadAll();
 }
 
-function normalize(): Promise<boolean> {
-  const done = 'Back to normal. The calls are still there.';
-  return perform(done, 'POST /reset', { body: { keep: ['own-scenarios', 'journal'] } });
-}
+const normalize = () =>
+  restore(
+    'Back to normal. The calls are still there.',
+    'store',
+    'scenario',
+    'assumptions',
+    'clock',
+  );
 
-export function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'> | undefined }) {
-  const changes = status === undefined ? [] : listChanges(status);
-  const isOther = (status?.scenarios.length ?? 0) > 0 || status?.clock.real === false;
+export function StateStrip() {
+  const changes = status.value === undefined ? [] : listChanges(status.value);
+  const { scenarios = [], clock } = status.value ?? {};
+  const isOther = scenarios.length > 0 || clock?.real === false;
   return (
     <section class={isOther ? 'strip changed' : 'strip'} aria-label="State of this sandbox">
       <span class="url">
@@ -107,11 +93,13 @@ export function StateStrip({ status }: { readonly status: ReplyOf<'GET /status'>
         <Button class="link" label="Copy" of="the base URL" onClick={() => copy(serviceUrl)} />
       </span>
       <span class="chips">
-        {status !== undefined && changes.length === 0 && <span class="quiet">Nothing changed</span>}
-        {changes.map(({ kind, text, href, end }) => (
+        {status.value !== undefined && changes.length === 0 && (
+          <span class="quiet">Nothing changed</span>
+        )}
+        {changes.map(([kind, text, href, end]) => (
           <span key={text} class={`chip ${kind}`}>
             <a href={href}>{text}</a>
-            {end && <Button label="×" aria-label={end.label} onClick={end.press} />}
+            {end && <Button label="×" aria-label={end[0]} onClick={end[1]} />}
           </span>
         ))}
       </span>
@@ -125,36 +113,16 @@ function release(done: string, body: BodyOf<'POST /holds/release'>): Promise<boo
   return perform(done, 'POST /holds/release', { body });
 }
 
-export function HoldList() {
-  const { value: held = [] } = usePolled('holds', (signal) =>
-    client.call('GET /holds', { signal }),
-  );
-  if (held.length === 0) return null;
-  const all = `Released ${plural(held.length, 'reply', 'replies')}.`;
+export function ReleaseAll() {
+  const last = { newestFirst: true };
   return (
-    <section class="card bar" aria-label="Replies that wait">
-      {held.map(({ exchange, name, method, target, since }) => {
-        const seconds = Math.max(0, Math.round((now.value - Date.parse(since)) / 1_000));
-        return (
-          <span key={exchange} class="bar">
-            <a href={formatHref('exchanges', exchange)}>
-              {exchange}: {visible(`${method} ${target}`)} waits for {plural(seconds, 'second')}
-            </a>
-            {name !== 'default' && <span class="badge">{visible(name)}</span>}
-            <ReleaseButton exchange={exchange} />
-          </span>
-        );
-      })}
-      {held.length > 1 && (
-        <span class="actions">
-          <Button label="Release all" onClick={() => release(all, {})} />
-          <Button
-            label="Release in reverse"
-            onClick={() => release(`${all} The latest went first.`, { newestFirst: true })}
-          />
-        </span>
-      )}
-    </section>
+    <p class="bar">
+      <Button label="Release all" onClick={() => release('Released all replies.', {})} />
+      <Button
+        label="Release in reverse"
+        onClick={() => release('Released all replies, the latest first.', last)}
+      />
+    </p>
   );
 }
 

@@ -20,11 +20,6 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** In as little room as a tab has: 999, 1.2k. */
-export function formatCount(count: number): string {
-  return new Intl.NumberFormat('en', { notation: 'compact' }).format(count);
-}
-
 /** The server reads its clock once in a turn of the event loop: more digits would mislead. */
 export function formatDuration(duration: number): string {
   if (duration < 1) return '< 1 ms';
@@ -35,15 +30,7 @@ export function formatTime(at: string): string {
   return at.slice(0, 19).replace('T', ' ');
 }
 
-export function formatLocalTime(at: string): string {
-  return new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-}
-
-interface TextProps {
-  readonly text: string;
-}
-
-export function Prose({ text }: TextProps) {
+export function Prose({ text }: { readonly text: string }) {
   return text.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
 }
 

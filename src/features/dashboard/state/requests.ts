@@ -4,7 +4,7 @@ import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
 import { curlCommand } from '../../../core/raw-http.ts';
 import { host } from './host.ts';
 import { attempt } from './resource.ts';
-import { go, route, withQuery } from './route.ts';
+import { go, withQuery } from './route.ts';
 import { client, type ListedExchange, PAGE_CLIENT, sandbox, servicePath } from './session.ts';
 
 export interface Request {
@@ -83,55 +83,60 @@ export function formatCurlCommand(request: Request): string {
   return curlCommand(sent, ['-i'], navigator.userAgent.includes('Windows') ? 'powershell' : 'sh');
 }
 
-function formatFetch(request: Request): string {
+function partsOf(request: Request) {
   const { method, body } = request;
-  const options = { method, headers: Object.fromEntries(requestHeaders(request)), body };
-  return `await fetch(${JSON.stringify(formatUrl(request))}, ${JSON.stringify(options, null, 2)})`;
-}
-
-function formatAxios(request: Request): string {
-  const { method, body: data } = request;
   const headers = Object.fromEntries(requestHeaders(request));
-  return `await axios(${JSON.stringify({ url: formatUrl(request), method, headers, data }, null, 2)})`;
+  return { url: formatUrl(request), method, headers, body };
 }
 
-function formatPython(request: Request): string {
-  const { method, body } = request;
-  const headers = JSON.stringify(Object.fromEntries(requestHeaders(request)));
-  const data = body === undefined ? '' : `, data=${JSON.stringify(body)}`;
-  return `requests.request("${method}", "${formatUrl(request)}", headers=${headers}${data})`;
-}
-
-function formatJava(request: Request): string {
-  const { method, body } = request;
-  const headers = requestHeaders(request).map(
-    (pair) => `\n    .header(${JSON.stringify(pair).slice(1, -1)})`,
-  );
-  const sent = body === undefined ? 'noBody()' : `ofString(${JSON.stringify(body)})`;
-  return `HttpRequest.newBuilder(URI.create("${formatUrl(request)}"))${headers.join('')}
-    .method("${method}", HttpRequest.BodyPublishers.${sent}).build();`;
-}
+const quote = (value: unknown) => JSON.stringify(value, null, 2);
 
 /** A request in the languages of clients. */
-export const SNIPPETS = {
+export const SNIPPETS: Readonly<
+  Record<'curl' | 'fetch' | 'axios' | 'Python' | 'Java', (request: Request) => string>
+> = {
   curl: formatCurlCommand,
-  fetch: formatFetch,
-  axios: formatAxios,
-  Python: formatPython,
-  Java: formatJava,
+  fetch: (request) => {
+    const { url, ...options } = partsOf(request);
+    return `await fetch(${quote(url)}, ${quote(options)})`;
+  },
+  axios: (request) => {
+    const { body: data, ...config } = partsOf(request);
+    return `await axios(${quote({ ...config, data })})`;
+  },
+  Python: (request) => {
+    const { method, url, headers, body } = partsOf(request);
+    const data = body === undefined ? '' : `, data=${quote(body)}`;
+    return `requests.request("${method}", ${quote(url)}, headers=${JSON.stringify(headers)}${data})`;
+  },
+  Java: (request) => {
+    const { method, url, headers, body } = partsOf(request);
+    const lines = Object.entries(headers).map((pair) => `\n    .header(${pair.map(quote)})`);
+    const sent = body === undefined ? 'noBody()' : `ofString(${quote(body)})`;
+    return `HttpRequest.newBuilder(URI.create("${url}"))${lines.join('')}
+    .method("${method}", HttpRequest.BodyPublishers.${sent}).build();`;
+  },
 };
+
+export function fetchRequest(
+  request: Request,
+  marks: Readonly<Record<string, string>> = {},
+  signal: AbortSignal | null = null,
+): Promise<Response> {
+  const { method, body = null } = request;
+  const headers = new Headers(requestHeaders(request).map(([name, value]) => [name, value]));
+  for (const [name, value] of Object.entries(marks)) headers.set(name, value);
+  return host.fetch(formatUrl(request), { method, headers, body, signal });
+}
 
 /** Sends a request from this page in a trace of its own, by which the journal finds its exchange. */
 export async function sendNow(request: Request): Promise<number> {
   const bytes = [...crypto.getRandomValues(new Uint8Array(24))];
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
   const trace = hex.slice(0, 32);
-  const headers = new Headers(requestHeaders(request).map(([name, value]) => [name, value]));
-  headers.set('mock-client', PAGE_CLIENT);
-  headers.set('traceparent', `00-${trace}-${hex.slice(32)}-01`);
+  const marks = { 'mock-client': PAGE_CLIENT, traceparent: `00-${trace}-${hex.slice(32)}-01` };
   // A fault may end the connection, or never answer: the journal has the exchange all the same.
-  const { method, body = null } = request;
-  host.fetch(formatUrl(request), { method, headers, body }).catch(() => undefined);
+  fetchRequest(request, marks).catch(() => undefined);
   await client.call('POST /requests/count', { body: { trace, atLeast: 1, within: 'PT10S' } });
   const { exchanges } = await client.call('GET /requests', { query: { trace } });
   const number = exchanges[0]?.number;
@@ -139,12 +144,8 @@ export async function sendNow(request: Request): Promise<number> {
   return number;
 }
 
-function openSent(number: number, from: number | string = ''): void {
-  go(
-    'exchanges',
-    number,
-    withQuery({ from: '', with: from || route.value.query.get('with') || '' }),
-  );
+function openSent(number: number, from?: number): void {
+  go('exchanges', number, withQuery({ from: '', ...(from && { with: from }) }));
 }
 
 export function sendAndOpen(request: Request, from?: number): Promise<boolean> {

@@ -5,6 +5,7 @@ import {
   type JsonRoute,
   readEvents,
 } from '../../../client/control-client.ts';
+import { COLLECTIONS } from '../../../core/contract/records.ts';
 import { capitalize } from './route.ts';
 import {
   arrivals,
@@ -129,11 +130,10 @@ function formatEdit({ after, at, what }: ListedEdit): string {
 }
 
 function formatChanged(edits: readonly ListedEdit[]): string {
-  const sums = new Map<string, number>();
-  for (const [name, count] of edits.flatMap(({ changed }) => Object.entries<number>(changed))) {
-    if (count > 0) sums.set(name, (sums.get(name) ?? 0) + count);
-  }
-  const texts = [...sums].map(([name, count]) => `${count.toLocaleString('en')} in ${name}`);
+  const texts = COLLECTIONS.flatMap((name) => {
+    const count = edits.reduce((sum, { changed }) => sum + changed[name], 0);
+    return count > 0 ? [`${count.toLocaleString('en')} in ${name}`] : [];
+  });
   return texts.length === 0 ? '' : ` Records changed: ${texts.join(', ')}.`;
 }
 

@@ -1,5 +1,5 @@
 import { Button, copy, Menu } from '../parts/buttons.tsx';
-import { MAX_BODY_CHARACTERS, MessageText } from '../parts/message.tsx';
+import { MAX_BODY_CHARACTERS, Sides } from '../parts/message.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import {
@@ -23,7 +23,7 @@ import { useResource } from '../state/resource.ts';
 import { capitalize, formatHref, go, refine, route, withQuery } from '../state/route.ts';
 import { client, type ListedExchange, status as sandboxStatus } from '../state/session.ts';
 import { BasisBadge, StatusBadge, sortReasons } from './exchange-rows.tsx';
-import { ChangesTable, ReplySide } from './time-travel.tsx';
+import { ReplySide, StoreChanges } from './time-travel.tsx';
 
 interface DetailProps {
   readonly number: number;
@@ -68,13 +68,14 @@ function close(): void {
   });
 }
 
-interface ContentProps {
-  readonly exchange: ListedExchange;
-  readonly other: ListedExchange | undefined;
-}
-
-function Content({ exchange, other }: ContentProps) {
-  const { number, method, target, at, delay, duration, replays, request } = exchange;
+function Content({
+  exchange,
+  other,
+}: {
+  exchange: ListedExchange;
+  other?: ListedExchange | undefined;
+}) {
+  const { number, method, target, at, delay, duration, replays } = exchange;
   const [reason = ''] = sortReasons(exchange);
   return (
     <>
@@ -99,22 +100,12 @@ function Content({ exchange, other }: ContentProps) {
       <Actions exchange={exchange} />
       {other !== undefined && <Comparison exchange={exchange} other={other} />}
       <div class="whole">
-        <div class="sides">
-          <div>
-            <h3>Request</h3>
-            <p class="mono">
-              {visible(method)} {visible(target)}
-            </p>
-            <MessageText of={request} name={`request ${number}`} />
-          </div>
-          <div>
-            <h3>Reply</h3>
-            <ReplySide of={exchange} />
-          </div>
-        </div>
+        <Sides of={exchange}>
+          <ReplySide of={exchange} />
+        </Sides>
         <div>
           <Why exchange={exchange} />
-          <ChangesTable number={number} />
+          <StoreChanges number={number} />
         </div>
       </div>
     </>

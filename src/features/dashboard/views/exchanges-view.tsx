@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rowNames } from '../../../core/words.ts';
-import { Button, copy, download, Menu } from '../parts/buttons.tsx';
+import { Button, copy, download, Menu, Segments } from '../parts/buttons.tsx';
 import { isTyping } from '../parts/frame.tsx';
-import { HoldList } from '../parts/strips.tsx';
+import { ReleaseAll } from '../parts/strips.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
 import {
@@ -100,7 +100,7 @@ export function ExchangesView() {
             />
           </div>
         )}
-        {search.includes('is:held') && <HoldList />}
+        {search.includes('is:held') && total > 1 && <ReleaseAll />}
         <div ref={list}>
           {(exchanges.length > 0 || journal.edits.length > 0) && (
             <Table
@@ -201,9 +201,11 @@ function useArrowKeys(journal: JournalState, search: string): void {
   });
 }
 
+const LANGUAGES = rowNames(SNIPPETS);
+
 function FirstRequest() {
-  const [language, choose] = useState<keyof typeof SNIPPETS>('curl');
-  const snippet = SNIPPETS[language](FIRST_REQUEST);
+  const [language, choose] = useState(0);
+  const snippet = SNIPPETS[LANGUAGES[language] ?? 'curl'](FIRST_REQUEST);
   return (
     <div class="card">
       <h2>No exchanges yet</h2>
@@ -212,17 +214,12 @@ function FirstRequest() {
         <code>{serviceUrl}</code>
         <Button class="main" label="Copy the URL" onClick={() => copy(serviceUrl)} />
       </p>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form */}
-      <div role="group" class="segments" aria-label="Language">
-        {rowNames(SNIPPETS).map((name) => (
-          <Button
-            key={name}
-            label={name}
-            aria-pressed={name === language}
-            onClick={() => choose(name)}
-          />
-        ))}
-      </div>
+      <Segments
+        label="Language"
+        items={LANGUAGES.map((name) => [name])}
+        chosen={language}
+        onChoose={choose}
+      />
       <pre class="body">{snippet}</pre>
       <div class="bar">
         <Button label="Send this request" onClick={() => sendAndOpen(FIRST_REQUEST)} />

@@ -1,17 +1,16 @@
 import { useState } from 'preact/hooks';
 import { writeJson } from '../../../core/json.ts';
-import { Button, copy } from '../parts/buttons.tsx';
+import { Button, copy, Segments } from '../parts/buttons.tsx';
 import { Form, FormField, type Texts } from '../parts/form.tsx';
 import { Await, Fold, Tabs } from '../parts/panel.tsx';
 import { Prose, visible } from '../parts/texts.tsx';
-import { host } from '../state/host.ts';
 import {
   FIRST_REQUEST,
+  fetchRequest,
   formatBody,
   formatCurlCommand,
   indentJson,
   type Request,
-  requestHeaders,
   sendNow,
 } from '../state/requests.ts';
 import { formatError, useResource } from '../state/resource.ts';
@@ -19,10 +18,10 @@ import { formatHref, route } from '../state/route.ts';
 import { client, controlToken } from '../state/session.ts';
 import { MethodBadge, StatusBadge } from './exchange-rows.tsx';
 
-type Texted = Readonly<Record<'name' | 'description', string>>;
+type Texted = Readonly<Record<'name' | 'title' | 'description', string>>;
 
 interface ApiDocument {
-  readonly info: Readonly<Record<'title' | 'description', string>>;
+  readonly info: Texted;
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly Texted[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -99,12 +98,8 @@ interface TrialProps {
 }
 
 function Trial({ url, method, operation, rest }: TrialProps) {
-  const { parameters = [], requestBody, responses } = operation;
-  const [reply, setReply] = useState<{
-    readonly status?: number;
-    readonly text: string;
-    readonly exchange?: number | undefined;
-  }>();
+  const { parameters = [], requestBody } = operation;
+  const [reply, setReply] = useState<{ status?: number; text: string; exchange?: number }>();
   const isService = route.value.item !== 'control';
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const read = (texts: Texts): Request => {
@@ -136,10 +131,7 @@ function Trial({ url, method, operation, rest }: TrialProps) {
         return;
       }
       // A stream would never end.
-      const signal = AbortSignal.timeout(10_000);
-      const headers = requestHeaders(sent).map(([name, value]): [string, string] => [name, value]);
-      const { body = null } = sent;
-      const answer = await host.fetch(host.origin + sent.target, { method, headers, body, signal });
+      const answer = await fetchRequest(sent, {}, AbortSignal.timeout(10_000));
       setReply({ status: answer.status, text: indentJson(await answer.text()) });
     } catch (error) {
       setReply({ text: formatError(error) });
@@ -186,36 +178,26 @@ function Trial({ url, method, operation, rest }: TrialProps) {
             {reply && <pre class="body">{visible(reply.text.slice(0, 100_000))}</pre>}
           </div>
         </div>
-        <Replies of={responses} requestBody={requestBody} rest={rest} />
+        <Replies of={operation} rest={rest} />
       </div>
     </Form>
   );
 }
 
-interface RepliesProps {
-  readonly of: Operation['responses'];
-  readonly requestBody: Operation['requestBody'];
-  readonly rest: object;
-}
-
-function Replies({ of, requestBody, rest }: RepliesProps) {
-  const all = Object.keys(of);
-  const [shown, show] = useState(all[0] ?? '');
-  const reply = Object(resolve(of[shown], rest));
+function Replies({ of, rest }: { readonly of: Operation; readonly rest: object }) {
+  const { responses, requestBody } = of;
+  const all = Object.keys(responses);
+  const [shown, show] = useState(0);
+  const reply = Object(resolve(responses[all[shown] ?? ''], rest));
   const [content] = Object.values<{ example?: unknown }>(reply.content ?? {});
   return (
     <section aria-label="Replies">
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form */}
-      <div role="group" class="segments" aria-label="Statuses">
-        {all.map((status) => (
-          <Button
-            key={status}
-            label={status}
-            aria-pressed={status === shown}
-            onClick={() => show(status)}
-          />
-        ))}
-      </div>
+      <Segments
+        label="Statuses"
+        items={all.map((status) => [status])}
+        chosen={shown}
+        onChoose={show}
+      />
       <p>
         <Prose text={String(reply.description ?? '')} />
       </p>

@@ -1,23 +1,30 @@
 import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
-import { COLLECTIONS } from '../../../core/contract/records.ts';
 import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../../core/limits.ts';
+import { rowNames } from '../../../core/words.ts';
 import { Button } from '../parts/buttons.tsx';
 import { NameForm, QuerySearch } from '../parts/form.tsx';
 import { Loading, Panel } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
-import { formatTime, plural, shorten } from '../parts/texts.tsx';
+import { formatTime, LineDifference, plural, shorten } from '../parts/texts.tsx';
 import { host } from '../state/host.ts';
+import { formatBody } from '../state/requests.ts';
 import { attempt, usePolled } from '../state/resource.ts';
 import { refine, route } from '../state/route.ts';
 import { client, controlPath, sandbox } from '../state/session.ts';
 
-type SandboxStatus = ReplyOf<'GET /status'>;
 type SandboxSummary = ReplyOf<'GET /sandboxes'>[number];
 
 const server = client.sandbox(DEFAULT_SANDBOX);
 
 const PAGE_SIZE = 100;
+
+const COUNTS = {
+  requests: 'Exchanges',
+  findings: 'Findings',
+  animals: 'Animals',
+  orders: 'Orders',
+} as const;
 
 const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 
@@ -53,8 +60,6 @@ export function SandboxesView() {
     select([]);
     if (isDone && isOwn) location.assign(`${controlPath(DEFAULT_SANDBOX)}/#/sandboxes`);
   };
-  const count = (of: keyof SandboxSummary, name: string) =>
-    createSortedColumn<SandboxSummary>(of, (row) => row[of]?.toLocaleString('en'), name, 'number');
   const tick = ({ name }: SandboxSummary) => (
     <input
       type="checkbox"
@@ -77,10 +82,14 @@ export function SandboxesView() {
     column('Selected', tick, 'tick'),
     createSortedColumn('name', link, 'Name'),
     createSortedColumn('lastUsed', time, 'Last use'),
-    count('requests', 'Exchanges'),
-    count('findings', 'Findings'),
-    count('animals', 'Animals'),
-    count('orders', 'Orders'),
+    ...rowNames(COUNTS).map((of) =>
+      createSortedColumn(
+        of,
+        (row: SandboxSummary) => row[of]?.toLocaleString('en'),
+        COUNTS[of],
+        'number',
+      ),
+    ),
   ];
   const compared = query.get('of')?.split(',') ?? [];
   return (
@@ -129,50 +138,20 @@ function Comparison({ names }: { readonly names: readonly string[] }) {
   const both = usePolled(`compare ${names}`, (signal) =>
     Promise.all(
       names.map(async (name) => {
-        const [status, [summary]] = await Promise.all([
-          client.sandbox(name).call('GET /status', { signal }),
-          server.call('GET /sandboxes', { query: { name }, signal }),
-        ]);
-        return { ...summary, ...status };
+        const [{ scenarios, assumptions, clock, upstream, changed, held }, [summary]] =
+          await Promise.all([
+            client.sandbox(name).call('GET /status', { signal }),
+            server.call('GET /sandboxes', { query: { name }, signal }),
+          ]);
+        const time = clock.real ? 'real' : formatTime(clock.now);
+        const counts = { ...summary, name: undefined, lastUsed: undefined };
+        return formatBody({ scenarios, assumptions, time, upstream, changed, held, ...counts }, 2);
       }),
     ),
   );
   return (
     <Panel title={names.join(' and ')} onClose={() => refine({ of: '' })} of={both}>
-      {(columns) => (
-        <Table
-          caption="Two sandboxes"
-          rows={Object.entries(FACETS)}
-          keyOf={([name]) => name}
-          columns={[
-            { name: 'What', cell: ([name]) => name },
-            ...columns.map((one, index) => ({
-              name: names[index] ?? '',
-              cell: ([, read]: readonly [string, Facet]) => {
-                const isSame = new Set(columns.map(read)).size === 1;
-                return isSame ? read(one) : <mark>{read(one)}</mark>;
-              },
-            })),
-          ]}
-        />
-      )}
+      {([before = '', after = '']) => <LineDifference before={before} after={after} />}
     </Panel>
   );
 }
-
-type Facet = (of: SandboxStatus & Partial<SandboxSummary>) => string;
-
-const FACETS: Readonly<Record<string, Facet>> = {
-  'Active scenarios': ({ scenarios }) => scenarios.join(', ') || 'none',
-  'Changed assumptions': ({ assumptions }) => assumptions.join(', ') || 'none',
-  Clock: ({ clock }) => (clock.real ? 'real time' : formatTime(clock.now)),
-  Upstream: ({ upstream = 'none' }) => upstream,
-  'Records changed since the start': ({ changed }) =>
-    COLLECTIONS.map((name) => `${name} ${changed[name]}`).join(', '),
-  'Held replies': ({ held }) => String(held),
-  Animals: ({ animals }) => String(animals),
-  'Inventory entries': ({ inventory }) => String(inventory),
-  Orders: ({ orders }) => String(orders),
-  Exchanges: ({ requests }) => String(requests),
-  Findings: ({ findings }) => String(findings),
-};

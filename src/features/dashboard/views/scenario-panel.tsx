@@ -35,7 +35,7 @@ interface ScenarioPanelProps {
 export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProps) {
   const shown = useSignal(readDraft(name));
   const [isChanged, setChanged] = useState(shown.value !== undefined);
-  const isBusy = useRef(false);
+  const isBusy = useSignal(false);
   const typing = useRef<unknown>(undefined);
   const loaded = usePolled(`scenario ${name}`, async (signal) => {
     const since = shown.value?.etag;
@@ -50,15 +50,14 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   };
   const type = (text: string) => show({ text, etag: shown.value?.etag }, false);
   const run = async (done: string, action: () => Promise<unknown>) => {
-    isBusy.current = true;
+    isBusy.value = true;
     const isDone = await attempt(done, action);
-    isBusy.current = false;
+    isBusy.value = false;
     return isDone;
   };
-  const [isSaving, setSaving] = useState(false);
   const store = async (turnOn: boolean, base = shown.value) => {
-    if (isSaving) return;
-    setSaving(true);
+    if (isBusy.value) return;
+    isBusy.value = true;
     // What was typed into the description is in the text then.
     await typing.current;
     const text = shown.value?.text ?? '';
@@ -69,7 +68,6 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
       const typed = shown.value?.text ?? '';
       show({ text: typed, etag: saved.etag }, typed === saved.text);
     });
-    setSaving(false);
   };
   const leave = () => {
     dropDraft(name);
@@ -77,7 +75,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   };
   // An answer from before the last save says nothing.
   const isNewer = theirs?.since === shown.value?.etag && theirs?.etag !== shown.value?.etag;
-  const other = isNewer && !isBusy.current ? theirs : undefined;
+  const other = isNewer && !isBusy.value ? theirs : undefined;
   useEffect(() => {
     if (other === undefined || isChanged) return;
     // What the server no longer has stays, as if it had been typed.
@@ -93,7 +91,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
       title={name}
       beside={
         <span class="quiet" role="status">
-          {isSaving ? 'Saving…' : isChanged && 'Not saved; this tab keeps it'}
+          {isBusy.value ? 'Saving…' : isChanged && 'Not saved; this tab keeps it'}
         </span>
       }
       onClose={() => go('scenarios')}

@@ -23,18 +23,7 @@ export function ScenariosView() {
   const { item } = route.value;
   const list = usePolled('scenarios', (signal) => client.call('GET /scenarios', { signal }));
   const last = useRef<string | undefined>(undefined);
-  const onPaste = useRef((_text: string): unknown => undefined);
-  useEffect(() => {
-    const listen = ({ target, clipboardData }: ClipboardEvent) => {
-      const isTyping = target instanceof Element && target.closest('input, textarea') !== null;
-      const text = clipboardData?.getData('text/plain') ?? '';
-      if (!isTyping && text !== '') onPaste.current(text);
-    };
-    document.addEventListener('paste', listen);
-    return () => document.removeEventListener('paste', listen);
-  }, []);
-  if (list.value === undefined) return <Loading of={list} />;
-  const all = list.value;
+  const all = list.value ?? [];
   const names = listActive(all);
   const own = all.filter((scenario) => scenario.own);
   const opened = own.find(({ name }) => name === item);
@@ -55,7 +44,16 @@ export function ScenariosView() {
   };
   const copy = (name: string, read: () => Promise<string> | string) =>
     create(findFreeName(name, all), read);
-  onPaste.current = (text) => copy('pasted', () => text);
+  useEffect(() => {
+    const onPaste = ({ target, clipboardData }: ClipboardEvent) => {
+      const isTyping = target instanceof Element && target.closest('input, textarea') !== null;
+      const text = clipboardData?.getData('text/plain') ?? '';
+      if (!isTyping && text !== '') void copy('pasted', () => text);
+    };
+    document.addEventListener('paste', onPaste);
+    return () => document.removeEventListener('paste', onPaste);
+  });
+  if (list.value === undefined) return <Loading of={list} />;
   const rowOf = (scenario: ScenarioSummary) => (
     <ScenarioRow
       of={scenario}
@@ -63,7 +61,6 @@ export function ScenariosView() {
       onCopy={() => copy(scenario.name, async () => (await fetchScenario(scenario.name)).text)}
     />
   );
-  const nameOf = ({ name }: ScenarioSummary) => name;
   const words = (route.value.query.get('q') ?? '').toLowerCase().split(/\s+/);
   const found = all.filter(({ name, description }) =>
     words.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
@@ -92,7 +89,7 @@ export function ScenariosView() {
                 {title === 'Active' && rows.length > 1 && (
                   <p class="quiet">Later ones win over earlier ones.</p>
                 )}
-                <Rows of={rows} keyOf={nameOf}>
+                <Rows of={rows} keyOf={({ name }) => name}>
                   {rowOf}
                 </Rows>
               </section>
@@ -164,8 +161,7 @@ interface RowProps {
   readonly onCopy: () => unknown;
 }
 
-function ScenarioRow({ of, active, onCopy }: RowProps) {
-  const { name, description, own, shipped } = of;
+function ScenarioRow({ of: { name, description, own, shipped }, active, onCopy }: RowProps) {
   const index = active.indexOf(name);
   const use = (done: string, scenarios: string[]) =>
     perform(done, 'PUT /scenario', { body: { scenarios } });
@@ -188,7 +184,9 @@ function ScenarioRow({ of, active, onCopy }: RowProps) {
           {readDraft(name) === undefined ? 'Edit' : 'Edit (not saved)'}
         </a>
       )}
-      {shipped && !own && <Button label="Edit a copy" of={`of ${name}`} onClick={onCopy} />}
+      {shipped && !own && (
+        <Button class="link" label="Edit a copy" of={`of ${name}`} onClick={onCopy} />
+      )}
     </>
   );
 }

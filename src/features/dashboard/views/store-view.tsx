@@ -3,6 +3,7 @@ import { COLLECTIONS, type CollectionName } from '../../../core/contract/records
 import { Button } from '../parts/buttons.tsx';
 import { Form, FormField, hasDraft, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
 import { Loading, Tabs } from '../parts/panel.tsx';
+import { restore } from '../parts/strips.tsx';
 import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
 import { plural, shorten, visible } from '../parts/texts.tsx';
 import {
@@ -36,13 +37,11 @@ export function StoreView() {
       <Button
         label="Reset the store"
         confirm="All records go back to the start. Snapshots, settings and exchanges stay."
-        onClick={() => perform('Store reset.', 'POST /reset', { body: { keep: BUT_THE_STORE } })}
+        onClick={() => restore('Store reset.', 'store')}
       />
     </>
   );
 }
-
-const BUT_THE_STORE = ['scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] as const;
 
 function Snapshots() {
   const list = useResource('snapshots', (signal) => client.call('GET /snapshots', { signal }));

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
-import { Button, Menu } from '../parts/buttons.tsx';
+import { Button, Segments } from '../parts/buttons.tsx';
 import { MessageText } from '../parts/message.tsx';
 import { Await, Fold } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { LineDifference, Prose, visible } from '../parts/texts.tsx';
-import { formatValue, type Row, TABLES } from '../state/records.ts';
+import { type Row, TABLES } from '../state/records.ts';
 import { formatBody } from '../state/requests.ts';
 import { perform, useResource } from '../state/resource.ts';
 import { client, type ListedExchange } from '../state/session.ts';
@@ -16,7 +16,7 @@ type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
 /** The reply, and in its place how it differs from what the real service might answer instead. */
 export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const { number, operation, status, reply, basis } = of;
-  const [chosen, choose] = useState(-1);
+  const [chosen, choose] = useState(0);
   const list = useResource(`${number} alternatives`, (signal) =>
     operation === undefined
       ? Promise.resolve([])
@@ -27,43 +27,28 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const others = (list.value ?? []).filter(
     (it) => it.status !== status || (basis === 'assumed' && writeBody(it.body) !== given),
   );
-  const row = others[chosen];
-  const body = <MessageText of={reply} name={`reply ${number}`} />;
-  if (others.length === 0) return body;
+  const row = others[chosen - 1];
+  const labels = others.map((it) =>
+    it.status === status ? ([nameOf(it)] as const) : ([`${it.status}`, nameOf(it)] as const),
+  );
   return (
     <>
-      <p class="quiet">The real service might answer instead:</p>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form */}
-      <div role="group" class="segments" aria-label="Replies under other options">
-        <Button
-          label={`${status ?? 'none'}`}
-          aria-pressed={row === undefined}
-          onClick={() => choose(-1)}
-        />
-        {others.map(
-          (other, index) =>
-            other.status !== status && (
-              <Button
-                key={nameOf(other)}
-                label={`${other.status}`}
-                aria-label={`${other.status}, ${nameOf(other)}`}
-                aria-pressed={index === chosen}
-                onClick={() => choose(index)}
-              />
-            ),
-        )}
-      </div>{' '}
-      {others.some((other) => other.status === status) && (
-        <Menu label="Other bodies">
-          {others.map(
-            (other, index) =>
-              other.status === status && (
-                <Button key={nameOf(other)} label={nameOf(other)} onClick={() => choose(index)} />
-              ),
-          )}
-        </Menu>
+      {others.length > 0 && (
+        <>
+          <p class="quiet">The real service might answer instead:</p>
+          <Segments
+            label="Replies under other options"
+            items={[[`${status ?? 'none'}`], ...labels]}
+            chosen={row === undefined ? 0 : chosen}
+            onChoose={choose}
+          />
+        </>
       )}
-      {row === undefined ? body : <Instead of={row} given={given} />}
+      {row === undefined ? (
+        <MessageText of={reply} name={`reply ${number}`} />
+      ) : (
+        <Instead of={row} given={given} />
+      )}
     </>
   );
 }
@@ -97,14 +82,11 @@ function Instead({ of, given }: { readonly of: Alternative; readonly given: stri
   );
 }
 
-interface ChangesProps {
-  readonly number: number;
-}
-
-export function ChangesTable({ number }: ChangesProps) {
+export function StoreChanges({ number }: { readonly number: number }) {
+  const path = { number };
   const rewind = (to: 'before' | 'after') =>
     perform(`The sandbox is as ${to} call ${number}.`, 'POST /requests/{number}/rewind', {
-      path: { number },
+      path,
       body: { to },
     });
   return (
@@ -123,48 +105,36 @@ export function ChangesTable({ number }: ChangesProps) {
   );
 }
 
-type Records = Readonly<Record<CollectionName, readonly Row[]>>;
-
-function Differences({ number }: ChangesProps) {
+function Differences({ number }: { readonly number: number }) {
   const list = useResource(`${number} differences`, async (signal) => {
-    const read = async (at: 'before' | 'after'): Promise<Records> => {
+    const read = async (at: 'before' | 'after') => {
       const input = { path: { number }, query: { at }, signal };
-      return Object(await client.call('GET /requests/{number}/state', input));
+      const state: Readonly<Record<CollectionName, readonly Row[]>> = Object(
+        await client.call('GET /requests/{number}/state', input),
+      );
+      const textsOf = (name: CollectionName) =>
+        state[name].map(
+          (row) => [`${TABLES[name].noun} ${row[TABLES[name].id]}`, writeBody(row)] as const,
+        );
+      return new Map(COLLECTIONS.flatMap(textsOf));
     };
     const [before, after] = await Promise.all([read('before'), read('after')]);
-    return COLLECTIONS.flatMap((name) => listDifferences(name, before[name], after[name]));
+    return [...new Set([...before.keys(), ...after.keys()])]
+      .map((name) => [name, before.get(name) ?? 'none', after.get(name) ?? 'none'] as const)
+      .filter(([, old, next]) => old !== next);
   });
   return (
     <Await of={list}>
       {(differences) => (
-        <Rows of={differences} keyOf={({ record }) => record} empty="This call changed no record.">
-          {({ record, change }) => (
-            <>
-              <b>{record}</b> <span class="mono">{visible(change)}</span>
-            </>
+        <Rows of={differences} keyOf={([name]) => name} empty="This call changed no record.">
+          {([name, before, after]) => (
+            <div class="grow">
+              <b>{name}</b>
+              <LineDifference before={before} after={after} />
+            </div>
           )}
         </Rows>
       )}
     </Await>
   );
-}
-
-function listDifferences(name: CollectionName, before: readonly Row[], after: readonly Row[]) {
-  const { noun, id } = TABLES[name];
-  const byId = (rows: readonly Row[]) => new Map(rows.map((row) => [formatValue(row[id]), row]));
-  const [old, next] = [byId(before), byId(after)];
-  return [...new Set([...old.keys(), ...next.keys()])].flatMap((key) => {
-    const change = formatDifference(old.get(key), next.get(key));
-    return change === '' ? [] : [{ record: `${noun} ${key}`, change }];
-  });
-}
-
-function formatDifference(before: Row | undefined, after: Row | undefined): string {
-  if (before === undefined) return `added ${formatBody(after)}`;
-  if (after === undefined) return `removed ${formatBody(before)}`;
-  const format = (row: Row, field: string) => formatValue(row[field]) || 'none';
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((field) => format(before, field) !== format(after, field))
-    .map((field) => `${field}: ${format(before, field)} → ${format(after, field)}`)
-    .join(', ');
 }
