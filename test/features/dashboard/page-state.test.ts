@@ -71,7 +71,7 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
   await ask('POST', '/v1/pets?a=b', body);
   const { number } = await latest();
   const yaml = await page.client.text('GET /requests/{number}/rule', { path: { number } });
-  const [group] = page.groupRules((await page.parseScenario(yaml))?.rules ?? []);
+  const [group] = page.groupRules(await page.readRules(yaml));
   if (group === undefined) throw new Error('no rule');
   expect(group.fits).toBe(true);
   const texts = new Map([
@@ -90,7 +90,7 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
     '# Mine.\nrules:\n  # Late.\n  - { on: createPet, delay: 1 }\n',
     page.parseRules(texts),
   );
-  const [sequence, other] = page.groupRules((await page.parseScenario(scenario))?.rules ?? []);
+  const [sequence, other] = page.groupRules(await page.readRules(scenario));
   expect([sequence?.count, sequence?.fits, other?.count]).toEqual([2, true, 1]);
   const always = page.parseRules(
     new Map([
@@ -102,7 +102,7 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
   expect(edited).toBe(
     '# Mine.\nrules:\n  # Late.\n  - on: createPet\n    delay: 2\n  - { on: createPet, delay: 1 }\n',
   );
-  expect(page.findHiddenRules((await page.parseScenario(edited))?.rules ?? [])).toEqual([
+  expect(page.findHiddenRules(await page.readRules(edited))).toEqual([
     'Rule 2 never applies: rule 1 takes its calls.',
   ]);
   const several = { on: ['listPets', 'listOrders'], delay: { min: 5, max: 9 } };

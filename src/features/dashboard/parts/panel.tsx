@@ -27,18 +27,14 @@ interface PanelProps<T> extends AwaitProps<T> {
   readonly beside?: ComponentChildren;
   readonly close?: string;
   readonly onClose: () => void;
-  readonly isQuiet?: boolean;
 }
 
-export function Panel<T>({ title, beside, close = 'Close', ...props }: PanelProps<T>) {
-  const { of, children, onClose, isQuiet = false } = props;
+export function Panel<T>(props: PanelProps<T>) {
+  const { title, beside, close = 'Close', onClose, of, children } = props;
   const heading = useRef<HTMLHeadingElement>(null);
   const id = useId();
+  useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
-    if (!isQuiet) heading.current?.focus();
-  }, []);
-  useEffect(() => {
-    if (isQuiet) return undefined;
     openedTitle.value = title;
     return () => {
       openedTitle.value = undefined;

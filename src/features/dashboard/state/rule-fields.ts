@@ -24,32 +24,16 @@ interface EditedReply {
   readonly body?: unknown;
 }
 
-interface ScenarioParts {
-  readonly description: string;
-  readonly rules: readonly EditedRule[];
-}
-
-export async function parseScenario(text: string): Promise<ScenarioParts | undefined> {
+/** The rules of a scenario; none while its YAML has mistakes. */
+export async function readRules(scenario: string): Promise<readonly EditedRule[]> {
   // Loaded here: the first view needs no YAML.
   const { parse } = await import('yaml');
   try {
-    const { description = '', rules } = Object(parse(text, { intAsBigInt: true }));
-    return { description: String(description), rules: Array.isArray(rules) ? rules : [] };
+    const { rules } = Object(parse(scenario, { intAsBigInt: true }));
+    return Array.isArray(rules) ? rules : [];
   } catch {
-    return undefined;
+    return [];
   }
-}
-
-async function openDocument(scenario: string) {
-  const { isSeq, parseDocument } = await import('yaml');
-  const document = parseDocument(scenario, { intAsBigInt: true });
-  return { document, isSeq, write: () => document.toString({ lineWidth: 0 }) };
-}
-
-export async function setDescription(scenario: string, description: string): Promise<string> {
-  const { document, write } = await openDocument(scenario);
-  document.set('description', description);
-  return write();
 }
 
 export interface RuleGroup {
@@ -65,7 +49,8 @@ export async function insertRules(
   added: readonly object[],
   replaced?: RuleGroup,
 ): Promise<string> {
-  const { document, isSeq, write } = await openDocument(scenario);
+  const { isSeq, parseDocument } = await import('yaml');
+  const document = parseDocument(scenario, { intAsBigInt: true });
   const nodes: Node[] = added.map((rule) => document.createNode(rule));
   const [first] = nodes;
   const rules = document.get('rules');
@@ -76,7 +61,7 @@ export async function insertRules(
     rules.flow = false;
     rules.items.splice(index, count, ...nodes);
   } else document.set('rules', document.createNode(nodes));
-  return write();
+  return document.toString({ lineWidth: 0 });
 }
 
 export function groupRules(rules: readonly EditedRule[]): readonly RuleGroup[] {

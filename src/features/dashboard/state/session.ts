@@ -85,26 +85,14 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   if (token !== undefined) headers.set('mock-control-token', token);
   try {
     const response = await host.fetch(url, { ...init, headers });
+    if (connection.value === 'lost') reloadAll();
     // A late reply to a call with the previous token says nothing about this one.
     if (response.status === 401 && token === controlToken()) {
       connection.value = token === undefined ? 'no-token' : 'wrong-token';
     }
     return response;
   } catch (error) {
-    if (init.signal?.aborted !== true) markLost();
+    if (init.signal?.aborted !== true) connection.value = 'lost'; // the stream tries again
     throw error;
   }
-}
-
-const probe = new ControlClient({ url: client.url, fetch: host.fetch });
-
-function markLost(): void {
-  if (connection.value === 'lost') return;
-  connection.value = 'lost';
-  const timer = setInterval(async () => {
-    const health = await probe.call('GET /health').catch(() => undefined);
-    if (health === undefined || connection.value !== 'lost') return;
-    clearInterval(timer);
-    reloadAll();
-  }, 1_000);
 }

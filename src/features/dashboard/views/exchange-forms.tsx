@@ -23,8 +23,8 @@ import {
   insertRules,
   PATCHED,
   parseRules,
-  parseScenario,
   type RuleGroup,
+  readRules,
 } from '../state/rule-fields.ts';
 import { dropDraft, fetchScenario, readDraft, saveScenario } from '../state/scenarios.ts';
 import { client } from '../state/session.ts';
@@ -81,7 +81,7 @@ export function RuleForm() {
     const list = await client.call('GET /scenarios', { signal });
     const own = list.flatMap((one) => (one.own ? [one.name] : []));
     if (scenario) {
-      const { rules = [] } = (await parseScenario(await readText(scenario))) ?? {};
+      const rules = await readRules(await readText(scenario));
       const group = groupRules(rules).find(({ index }) => index === Number(query.get('rule')));
       if (group === undefined) throw new Error('There is no such rule.');
       return { own, texts: group.texts, edited: { scenario, group } };
@@ -89,7 +89,7 @@ export function RuleForm() {
     if (from) {
       const input = { path: { number: from }, signal };
       const yaml = await client.text('GET /requests/{number}/rule', input);
-      const [rule] = (await parseScenario(yaml))?.rules ?? [];
+      const [rule] = await readRules(yaml);
       if (rule !== undefined) return { own, texts: formatRuleFields(rule) };
     }
     const [on = 'listPets', status = '503'] = reply ? reply.split('-') : [];
@@ -139,9 +139,9 @@ const THEN: readonly FieldProps[] = [
   },
   {
     name: 'how',
-    label: 'Status, headers and body',
+    label: 'How to reply',
     options: ['', PATCHED],
-    empty: 'are the reply',
+    empty: 'with these fields alone',
   },
   { name: 'fault', label: 'Fault instead', options: ['', ...FAULT_NAMES], empty: 'none' },
   { name: 'delay', label: 'Delay in ms', placeholder: 'such as 200', pattern: '\\d*' },
@@ -175,10 +175,10 @@ function RuleFields({ own, texts: before, edited, onDone }: FieldsProps) {
   const offered = texts.get('scenario') ?? (own.includes(latest) ? latest : (own[0] ?? ''));
   const scenario = edited?.scenario ?? offered;
   const others = useResource(`rules of ${scenario}`, async () =>
-    scenario === '' ? undefined : parseScenario(await readText(scenario)),
+    scenario === '' ? [] : readRules(await readText(scenario)),
   );
   const { index = 0, count = 0 } = edited?.group ?? {};
-  const rules = (others.value?.rules ?? []).toSpliced(index, count, ...parseRules(texts));
+  const rules = (others.value ?? []).toSpliced(index, count, ...parseRules(texts));
   const hidden = findHiddenRules(rules);
   const sentence = formatRules(texts);
   const add = async (entered: Texts) => {

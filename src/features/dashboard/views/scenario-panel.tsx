@@ -2,19 +2,12 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, download } from '../parts/buttons.tsx';
 import { CodeArea } from '../parts/code-area.tsx';
-import { FormField } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { LineDifference, visible } from '../parts/texts.tsx';
 import { attempt, useDebounced, usePolled, useResource } from '../state/resource.ts';
 import { formatHref, go } from '../state/route.ts';
-import {
-  findHiddenRules,
-  formatRules,
-  groupRules,
-  parseScenario,
-  setDescription,
-} from '../state/rule-fields.ts';
+import { findHiddenRules, formatRules, groupRules, readRules } from '../state/rule-fields.ts';
 import {
   dropDraft,
   fetchScenario,
@@ -36,7 +29,6 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   const shown = useSignal(readDraft(name));
   const [isChanged, setChanged] = useState(shown.value !== undefined);
   const isBusy = useSignal(false);
-  const typing = useRef<unknown>(undefined);
   const loaded = usePolled(`scenario ${name}`, async (signal) => {
     const since = shown.value?.etag;
     return { since, ...(await readOrGone(name, signal)) };
@@ -57,9 +49,6 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   };
   const store = async (turnOn: boolean, base = shown.value) => {
     if (isBusy.value) return;
-    isBusy.value = true;
-    // What was typed into the description is in the text then.
-    await typing.current;
     const text = shown.value?.text ?? '';
     const what = `${name}, ${text.trimEnd().split('\n').length} lines`;
     await run(turnOn ? `Saved ${what}. It is on.` : `Saved ${what}.`, async () => {
@@ -107,15 +96,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
               onTheirs={() => (other.etag === undefined ? leave() : show(other, true))}
             />
           )}
-          <Editor
-            name={name}
-            text={text}
-            onText={type}
-            onDescription={(description) => {
-              typing.current = setDescription(text, description).then(type);
-            }}
-            onApply={() => void store(true)}
-          />
+          <Editor name={name} text={text} onText={type} onApply={() => void store(true)} />
           <div class="bar">
             <Button class="main" label="Save" onClick={() => store(false)} />
             {!isActive && <Button label="Save and turn on" onClick={() => store(true)} />}
@@ -144,31 +125,18 @@ interface EditorProps {
   readonly name: string;
   readonly text: string;
   readonly onText: (text: string) => void;
-  readonly onDescription: (description: string) => void;
   readonly onApply: () => void;
 }
 
-function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
+function Editor({ name, text, onText, onApply }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const settled = useDebounced(text, CHECK_DELAY_MS);
   const checked = useResource(settled, async (signal) => {
     const body = { text: settled };
     const { problems } = await client.call('POST /scenario/check', { body, signal });
-    return { problems, parts: await parseScenario(settled) };
+    return { problems, rules: await readRules(settled) };
   });
-  const { problems = [], parts } = checked.value ?? {};
-  const last = useRef(parts);
-  last.current = parts ?? last.current;
-  const { description = '', rules = [] } = last.current ?? {};
-  const isBroken = checked.value !== undefined && parts === undefined;
-  useEffect(() => {
-    // It follows the text, except while somebody types into it.
-    const field = document.querySelector<HTMLInputElement>('[name="description"]');
-    if (field !== null && field !== document.activeElement) field.value = description;
-  }, [description]);
-  const apply = ({ key, ctrlKey, metaKey }: KeyboardEvent) => {
-    if (key === 'Enter' && (ctrlKey || metaKey)) onApply();
-  };
+  const { problems = [], rules = [] } = checked.value ?? {};
   const show = (line: number, column: number) => {
     const before = text.split('\n').slice(0, line - 1);
     const at = before.reduce((length, { length: own }) => length + own + 1, 0) + column - 1;
@@ -177,21 +145,15 @@ function Editor({ name, text, onText, onDescription, onApply }: EditorProps) {
   };
   return (
     <>
-      <FormField
-        name="description"
-        label={isBroken ? 'Description (the YAML below has mistakes)' : 'Description'}
-        disabled={isBroken}
-        value={description}
-        onInput={({ currentTarget: { value } }) => onDescription(value)}
-        onKeyDown={apply}
-      />
       <CodeArea
         area={area}
         label="Scenario in YAML"
         text={text}
         problems={settled === text ? problems : []}
         onText={onText}
-        onKeyDown={apply}
+        onKeyDown={({ key, ctrlKey, metaKey }) => {
+          if (key === 'Enter' && (ctrlKey || metaKey)) onApply();
+        }}
       />
       <Rows of={problems} keyOf={(problem) => JSON.stringify(problem)} label="Problems">
         {({ line, column, message }) => (

@@ -104,38 +104,38 @@ function RecordTable({ name }: { name: CollectionName }) {
     document.querySelector<HTMLElement>('form.card input')?.focus();
     return () => document.getElementById(`edit-${idOf(edited)}`)?.focus();
   }, [edited]);
-  const remove = async (row: Row) => {
-    const drop = () => client.call(`DELETE /${name}/{id}`, { path: { id: idOf(row) } });
-    await attempt(`Deleted ${nameOf(row)}.`, drop);
-  };
-  const actions = (row: Row) => (
-    <div class="actions">
-      {listShortcuts(name, row).map(({ label, changes, done }, index) => (
+  const remove = (row: Row) =>
+    attempt(`Deleted ${nameOf(row)}.`, () =>
+      client.call(`DELETE /${name}/{id}`, { path: { id: idOf(row) } }),
+    );
+  const actions = (row: Row) => {
+    const isTyped = hasDraft(`Edit ${nameOf(row)}`);
+    return (
+      <div class="actions">
+        {listShortcuts(name, row).map(({ label, changes, done }, index) => (
+          <Button
+            key={index} // the button that was pressed keeps the focus when it becomes another
+            label={label}
+            of={nameOf(row)}
+            onClick={() => change(name, row, done, changes)}
+          />
+        ))}
         <Button
-          key={index} // the button that was pressed keeps the focus when it becomes another
-          label={label}
+          id={`edit-${idOf(row)}`}
+          label="Edit"
           of={nameOf(row)}
-          onClick={() => change(name, row, done, changes)}
+          {...(isTyped && { class: 'assumed', title: 'You have typed here and not saved it.' })}
+          onClick={() => edit(row)}
         />
-      ))}
-      <Button
-        id={`edit-${idOf(row)}`}
-        label="Edit"
-        of={nameOf(row)}
-        title={
-          hasDraft(`Edit ${nameOf(row)}`) ? 'You have typed here and not saved it.' : undefined
-        }
-        class={hasDraft(`Edit ${nameOf(row)}`) ? 'assumed' : undefined}
-        onClick={() => edit(row)}
-      />
-      <Button
-        label="Delete"
-        of={nameOf(row)}
-        confirm="Clients no longer find it. Undo brings it back."
-        onClick={() => remove(row)}
-      />
-    </div>
-  );
+        <Button
+          label="Delete"
+          of={nameOf(row)}
+          confirm="Clients no longer find it. Undo brings it back."
+          onClick={() => remove(row)}
+        />
+      </div>
+    );
+  };
   const columns = listFields(name).map(({ name: field, isInteger }) => {
     const cell = (row: Row) => <bdi>{shorten(visible(formatValue(row[field])))}</bdi>;
     return createSortedColumn(field, cell, field, isInteger ? 'number' : undefined);
@@ -210,9 +210,7 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
       aria-label={what}
       draft={what}
       onSubmit={save}
-      onKeyDown={({ key }) => {
-        if (key === 'Escape') onDone();
-      }}
+      onKeyDown={({ key }) => key === 'Escape' && onDone()}
     >
       <b>{what}</b>
       {fields.map(({ name, isInteger, suggested }) => (
