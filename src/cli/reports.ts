@@ -73,7 +73,7 @@ function renderJunit({ coverage, findings }: RunEvidence, missed: boolean): stri
       const output = [
         examples[0]?.first.advice ?? '',
         ...texts,
-        rest > 0 ? `and ${rest} more` : '',
+        ...(rest > 0 ? [`and ${rest} more`] : []),
       ];
       return { group: 'findings', name: `${code}: ${count}`, verdict: 'passed', output };
     }),

@@ -63,6 +63,7 @@ describe('JUnit', () => {
     ['fails, if the run missed its gate,', true, 13],
   ])('%s each documented reply that was never shown', (_what, missed, failures) => {
     const xml = render('.xml', data(), missed);
+    expect(xml).not.toMatch(/\n<\/system-out>/);
     const elements = elementsOf(xml);
     expect(countOf(elements, 'failure')).toBe(failures);
     expect(countOf(elements, 'skipped')).toBe(13 - failures);
