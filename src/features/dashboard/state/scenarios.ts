@@ -22,38 +22,31 @@ export interface ScenarioVersion {
 
 const DRAFTS = `petstore-mock draft ${sandbox}/`;
 
-function draftKey(name: string): string {
-  return DRAFTS + name;
-}
-
 export function listDrafts(): readonly string[] {
   const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(DRAFTS));
   return keys.map((key) => key.slice(DRAFTS.length));
 }
 
 export function readDraft(name: string): ScenarioVersion | undefined {
-  const text = sessionStorage.getItem(draftKey(name));
+  const text = sessionStorage.getItem(DRAFTS + name);
   return text === null ? undefined : JSON.parse(text);
 }
 
 export function keepDraft(name: string, draft: ScenarioVersion): void {
-  sessionStorage.setItem(draftKey(name), JSON.stringify(draft));
+  sessionStorage.setItem(DRAFTS + name, JSON.stringify(draft));
 }
 
 export function dropDraft(name: string): void {
-  sessionStorage.removeItem(draftKey(name));
+  sessionStorage.removeItem(DRAFTS + name);
 }
 
+/** Without a text and an ETag if the server no longer has it. */
 export async function fetchScenario(name: string, signal?: AbortSignal): Promise<ScenarioVersion> {
-  const reply = await client.send('GET /scenarios/{name}', { path: { name }, signal });
-  // A text field would replace the line ends.
-  const text = (await reply.text()).replaceAll(/\r\n?/g, '\n');
-  return { text, etag: reply.headers.get('etag') ?? undefined };
-}
-
-export async function readOrGone(name: string, signal: AbortSignal): Promise<ScenarioVersion> {
   try {
-    return await fetchScenario(name, signal);
+    const reply = await client.send('GET /scenarios/{name}', { path: { name }, signal });
+    // A text field would replace the line ends.
+    const text = (await reply.text()).replaceAll(/\r\n?/g, '\n');
+    return { text, etag: reply.headers.get('etag') ?? undefined };
   } catch (error) {
     if (error instanceof ControlError && error.status === 404) return { text: '', etag: undefined };
     throw error;

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, download } from '../parts/buttons.tsx';
-import { CodeArea } from '../parts/code-area.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { LineDifference, visible } from '../parts/texts.tsx';
@@ -13,7 +12,6 @@ import {
   fetchScenario,
   keepDraft,
   readDraft,
-  readOrGone,
   type ScenarioVersion,
   saveScenario,
 } from '../state/scenarios.ts';
@@ -31,7 +29,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   const isBusy = useSignal(false);
   const loaded = usePolled(`scenario ${name}`, async (signal) => {
     const since = shown.value?.etag;
-    return { since, ...(await readOrGone(name, signal)) };
+    return { since, ...(await fetchScenario(name, signal)) };
   });
   const theirs = loaded.value;
   const show = (next: ScenarioVersion, isSaved: boolean) => {
@@ -128,6 +126,7 @@ interface EditorProps {
   readonly onApply: () => void;
 }
 
+/** A text area over its own text in colours, with the numbers of its lines and its mistakes. */
 function Editor({ name, text, onText, onApply }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const settled = useDebounced(text, CHECK_DELAY_MS);
@@ -137,6 +136,7 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
     return { problems, rules: await readRules(settled) };
   });
   const { problems = [], rules = [] } = checked.value ?? {};
+  const wrong = settled === text ? problems : [];
   const show = (line: number, column: number) => {
     const before = text.split('\n').slice(0, line - 1);
     const at = before.reduce((length, { length: own }) => length + own + 1, 0) + column - 1;
@@ -145,16 +145,23 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
   };
   return (
     <>
-      <CodeArea
-        area={area}
-        label="Scenario in YAML"
-        text={text}
-        problems={settled === text ? problems : []}
-        onText={onText}
-        onKeyDown={({ key, ctrlKey, metaKey }) => {
-          if (key === 'Enter' && (ctrlKey || metaKey)) onApply();
-        }}
-      />
+      <div class="code">
+        <pre aria-hidden="true">
+          {text.split('\n').map((line, index) => (
+            <Line key={index} text={line} wrong={wrong.find((one) => one.line === index + 1)} />
+          ))}
+        </pre>
+        <textarea
+          ref={area}
+          aria-label="Scenario in YAML"
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget: { value } }) => onText(value)}
+          onKeyDown={({ key, ctrlKey, metaKey }) => {
+            if (key === 'Enter' && (ctrlKey || metaKey)) onApply();
+          }}
+        />
+      </div>
       <Rows of={problems} keyOf={(problem) => JSON.stringify(problem)} label="Problems">
         {({ line, column, message }) => (
           <button type="button" class="link problem" onClick={() => show(line, column)}>
@@ -180,6 +187,28 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
         )}
       </Rows>
     </>
+  );
+}
+
+/** A comment, a key, a string, a number or a constant, or anything else. */
+const TOKEN =
+  /(#.*)|([\w.*-]+(?=\s*:(?:\s|$)))|("[^"]*"|'[^']*')|\b(\d+(?:\.\d+)?|true|false|null)\b|(?:[^#"'\w]+|\w+|.)/g;
+
+const KINDS = ['', 'quiet', 'forced', 'done', 'assumed'] as const;
+
+function Line({ text, wrong }: { text: string; wrong: { column: number } | undefined }) {
+  const right = text.slice(0, wrong && wrong.column - 1);
+  const tokens = [...right.matchAll(TOKEN)].map(([token, ...parts], index) => (
+    <span key={index} class={KINDS[parts.findIndex((part) => part !== undefined) + 1]}>
+      {token}
+    </span>
+  ));
+  return (
+    <span class="line">
+      {tokens}
+      {wrong && <span class="wrong">{text.slice(right.length) || ' '}</span>}
+      {'\n'}
+    </span>
   );
 }
 
